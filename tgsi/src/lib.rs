@@ -1,1 +1,9 @@
-//! Placeholder.
+//! TGSI, the token IR of Mesa's Gallium drivers: tables, shader model, text, tokens, check, scan, interpreter, and the way into the IR.
+
+pub mod shader;
+pub mod span;
+pub mod structure;
+pub mod tables;
+
+pub use shader::Shader;
+pub use span::Span;

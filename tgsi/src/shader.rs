@@ -1,0 +1,475 @@
+//! The typed shader: what text and tokens are read into and written from.
+//!
+//! The items of a shader (declarations, immediates, properties, instructions) stand in one vector a kind, in stream order;
+//! [`Shader::order`] keeps how the kinds interleave, because texts and tokens may mix them. Immediates are numbered by their place in
+//! [`Shader::immediates`], instructions by their place in [`Shader::instructions`]; labels are instruction numbers.
+//!
+//! Invariants: `order` names every item exactly once, each kind ascending; every operand count fits the opcode table unless the
+//! shader came from tokens that say otherwise (the check reports that).
+
+use arrayvec::ArrayVec;
+
+use crate::span::Span;
+use crate::tables::{
+    File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
+    Processor, PropertyName, ReturnType, Semantic, TextureTarget,
+};
+
+/// A shader of one stage.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shader {
+    /// The stage.
+    pub processor: Processor,
+    /// Where the items of each kind come in the stream.
+    pub order: Vec<ItemKind>,
+    /// Declarations in stream order.
+    pub declarations: Vec<Declaration>,
+    /// Immediates in stream order; the place is the register index in file `IMM`.
+    pub immediates: Vec<Immediate>,
+    /// Properties in stream order.
+    pub properties: Vec<Property>,
+    /// Instructions in stream order; the place is the instruction number that labels use.
+    pub instructions: Vec<Instruction>,
+    /// How the words that this shader was decoded from differ from the words that encoding it gives: sizes counted differently,
+    /// padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a stream; an edit must
+    /// clear it ([`Shader::forget_encoding`]).
+    pub encoding_quirks: Vec<(u32, u32)>,
+}
+
+/// The kind of an item of the stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ItemKind {
+    /// Next of [`Shader::declarations`].
+    Declaration,
+    /// Next of [`Shader::immediates`].
+    Immediate,
+    /// Next of [`Shader::properties`].
+    Property,
+    /// Next of [`Shader::instructions`].
+    Instruction,
+}
+
+/// An item of the stream, borrowed, with its place among its kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A declaration.
+    Declaration(usize, &'a Declaration),
+    /// An immediate.
+    Immediate(usize, &'a Immediate),
+    /// A property.
+    Property(usize, &'a Property),
+    /// An instruction.
+    Instruction(usize, &'a Instruction),
+}
+
+impl Shader {
+    /// An empty shader.
+    pub fn new(processor: Processor) -> Shader {
+        Shader {
+            processor,
+            order: Vec::new(),
+            declarations: Vec::new(),
+            immediates: Vec::new(),
+            properties: Vec::new(),
+            instructions: Vec::new(),
+            encoding_quirks: Vec::new(),
+        }
+    }
+
+    /// Appends a declaration.
+    pub fn push_declaration(&mut self, declaration: Declaration) {
+        self.order.push(ItemKind::Declaration);
+        self.declarations.push(declaration);
+    }
+
+    /// Appends an immediate and returns its register index in file `IMM`.
+    pub fn push_immediate(&mut self, immediate: Immediate) -> u32 {
+        self.order.push(ItemKind::Immediate);
+        self.immediates.push(immediate);
+        self.immediates.len() as u32 - 1
+    }
+
+    /// Appends a property.
+    pub fn push_property(&mut self, property: Property) {
+        self.order.push(ItemKind::Property);
+        self.properties.push(property);
+    }
+
+    /// Appends an instruction and returns its number.
+    pub fn push_instruction(&mut self, instruction: Instruction) -> u32 {
+        self.order.push(ItemKind::Instruction);
+        self.instructions.push(instruction);
+        self.instructions.len() as u32 - 1
+    }
+
+    /// Forgets how the decoded stream was encoded; to be called after an edit.
+    pub fn forget_encoding(&mut self) {
+        self.encoding_quirks.clear();
+    }
+
+    /// All items in stream order.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let mut next = [0usize; 4];
+        self.order.iter().filter_map(move |&kind| {
+            let slot = &mut next[kind as usize];
+            let index = *slot;
+            *slot += 1;
+            match kind {
+                ItemKind::Declaration => self.declarations.get(index).map(|d| Item::Declaration(index, d)),
+                ItemKind::Immediate => self.immediates.get(index).map(|d| Item::Immediate(index, d)),
+                ItemKind::Property => self.properties.get(index).map(|d| Item::Property(index, d)),
+                ItemKind::Instruction => self.instructions.get(index).map(|d| Item::Instruction(index, d)),
+            }
+        })
+    }
+
+    /// First data word of the last property of this name; none if the shader has no such property.
+    pub fn property(&self, name: PropertyName) -> Option<u32> {
+        self.properties.iter().rev().find(|p| p.name == name).and_then(|p| p.data.first().copied())
+    }
+}
+
+/// `DCL`: a range of registers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Declaration {
+    /// Register file.
+    pub file: File,
+    /// First register.
+    pub first: u16,
+    /// Last register, included.
+    pub last: u16,
+    /// Components that may be used, bit 0 = x.
+    pub usage_mask: u8,
+    /// Outer index: constant buffer, atomic buffer.
+    pub dimension: Option<u16>,
+    /// What the registers mean.
+    pub semantic: Option<DeclarationSemantic>,
+    /// Interpolation of a fragment input.
+    pub interpolation: Option<DeclarationInterpolation>,
+    /// The value must be computed invariantly.
+    pub invariant: bool,
+    /// Hint: not live across subroutine calls.
+    pub local: bool,
+    /// `ARRAY(n)`; `Some(0)` is an array word that names no array.
+    pub array_id: Option<u16>,
+    /// `ATOMIC`, file `BUFFER` only.
+    pub atomic: bool,
+    /// File `MEMORY` only; `GLOBAL` otherwise.
+    pub memory_type: MemoryType,
+    /// Present exactly for file `IMAGE`.
+    pub image: Option<DeclarationImage>,
+    /// Present exactly for file `SVIEW`.
+    pub sampler_view: Option<DeclarationSamplerView>,
+    /// Where the declaration stands.
+    pub span: Span,
+}
+
+impl Declaration {
+    /// A declaration of registers `first..=last` with nothing else said.
+    pub fn new(file: File, first: u16, last: u16) -> Declaration {
+        Declaration {
+            file,
+            first,
+            last,
+            usage_mask: 0xf,
+            dimension: None,
+            semantic: None,
+            interpolation: None,
+            invariant: false,
+            local: false,
+            array_id: None,
+            atomic: false,
+            memory_type: MemoryType::Global,
+            image: (file == File::Image).then(DeclarationImage::default),
+            sampler_view: (file == File::SamplerView).then(DeclarationSamplerView::default),
+            span: Span::default(),
+        }
+    }
+
+    /// The array number, none if there is no array word or it says 0.
+    pub fn array(&self) -> Option<u16> {
+        self.array_id.filter(|&id| id != 0)
+    }
+}
+
+/// Semantic word of a declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclarationSemantic {
+    /// Name.
+    pub name: Semantic,
+    /// Index among registers of the same name.
+    pub index: u16,
+    /// Vertex stream of each component (geometry outputs), 0 to 3.
+    pub streams: [u8; 4],
+}
+
+/// Interpolation word of a declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclarationInterpolation {
+    /// Mode.
+    pub mode: Interpolation,
+    /// Location.
+    pub location: InterpolationLocation,
+}
+
+/// Image word of a declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclarationImage {
+    /// Target.
+    pub target: TextureTarget,
+    /// `RAW`: untyped access.
+    pub raw: bool,
+    /// `WR`: may be stored to.
+    pub writable: bool,
+    /// Format, `NONE` if not given.
+    pub format: PixelFormat,
+}
+
+impl Default for DeclarationImage {
+    fn default() -> Self {
+        DeclarationImage { target: TextureTarget::Buffer, raw: false, writable: false, format: PixelFormat::NONE }
+    }
+}
+
+/// Sampler view word of a declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclarationSamplerView {
+    /// Target.
+    pub target: TextureTarget,
+    /// Return type of x, y, z, w.
+    pub return_types: [ReturnType; 4],
+}
+
+impl Default for DeclarationSamplerView {
+    fn default() -> Self {
+        DeclarationSamplerView { target: TextureTarget::Buffer, return_types: [ReturnType::Unorm; 4] }
+    }
+}
+
+/// `IMM`: four words of constants (fewer in odd token streams).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Immediate {
+    /// Type, for printing.
+    pub data_type: ImmediateType,
+    /// Words of x, y, z, w. 64-bit values take two words, low word first.
+    pub words: ArrayVec<u32, 4>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Immediate {
+    /// An immediate of four words.
+    pub fn new(data_type: ImmediateType, words: [u32; 4]) -> Immediate {
+        Immediate { data_type, words: ArrayVec::from(words), span: Span::default() }
+    }
+
+    /// Word of a component, 0 if the immediate has fewer.
+    pub fn word(&self, component: usize) -> u32 {
+        self.words.get(component).copied().unwrap_or(0)
+    }
+}
+
+/// `PROPERTY`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Property {
+    /// Name.
+    pub name: PropertyName,
+    /// Value; one word, except in odd token streams.
+    pub data: ArrayVec<u32, 8>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Property {
+    /// A property of one word.
+    pub fn new(name: PropertyName, value: u32) -> Property {
+        let mut data = ArrayVec::new();
+        data.push(value);
+        Property { name, data, span: Span::default() }
+    }
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instruction {
+    /// Opcode.
+    pub opcode: Opcode,
+    /// Clamp results to [0, 1].
+    pub saturate: bool,
+    /// Forbid optimisations that change the value.
+    pub precise: bool,
+    /// Label word: an instruction number.
+    pub label: Option<u32>,
+    /// Texture word.
+    pub texture: Option<InstructionTexture>,
+    /// Memory word.
+    pub memory: Option<InstructionMemory>,
+    /// Destinations.
+    pub dst: ArrayVec<Dst, 2>,
+    /// Sources.
+    pub src: ArrayVec<Src, 5>,
+    /// Where the instruction stands, mnemonic included, number label excluded.
+    pub span: Span,
+}
+
+impl Instruction {
+    /// An instruction without operands.
+    pub fn new(opcode: Opcode) -> Instruction {
+        Instruction {
+            opcode,
+            saturate: false,
+            precise: false,
+            label: None,
+            texture: None,
+            memory: None,
+            dst: ArrayVec::new(),
+            src: ArrayVec::new(),
+            span: Span::default(),
+        }
+    }
+}
+
+/// Texture word of an instruction with its offsets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstructionTexture {
+    /// Target; `UNKNOWN` for the sampler-era opcodes.
+    pub target: TextureTarget,
+    /// Return type; text does not show it and reads it as `UNKNOWN`.
+    pub return_type: ReturnType,
+    /// Texel offsets.
+    pub offsets: ArrayVec<TextureOffset, 4>,
+}
+
+/// A texel offset operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextureOffset {
+    /// Register file, usually `IMM`.
+    pub file: File,
+    /// Register index, -32768 to 32767.
+    pub index: i32,
+    /// Components that supply the x, y and z offset.
+    pub swizzle: [u8; 3],
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Memory word of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InstructionMemory {
+    /// Qualifier bits.
+    pub qualifiers: MemoryQualifiers,
+    /// Target, images only (`BUFFER` otherwise).
+    pub target: TextureTarget,
+    /// Format, images only.
+    pub format: PixelFormat,
+}
+
+impl Default for InstructionMemory {
+    fn default() -> Self {
+        InstructionMemory {
+            qualifiers: MemoryQualifiers::default(),
+            target: TextureTarget::Buffer,
+            format: PixelFormat::NONE,
+        }
+    }
+}
+
+/// A register reference: what destinations and sources have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// File.
+    pub file: File,
+    /// Index, or the constant part of an indirect one: -32768 to 32767.
+    pub index: i32,
+    /// Run-time part of the index.
+    pub indirect: Option<Indirect>,
+    /// Outer index.
+    pub dimension: Option<Dimension>,
+}
+
+impl Register {
+    /// A directly addressed register.
+    pub const fn new(file: File, index: i32) -> Register {
+        Register { file, index, indirect: None, dimension: None }
+    }
+
+    /// A directly addressed register of a two-dimensional file.
+    pub const fn new_2d(file: File, outer: i32, index: i32) -> Register {
+        Register { file, index, indirect: None, dimension: Some(Dimension { index: outer, indirect: None }) }
+    }
+}
+
+/// Outer index of a two-dimensional register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dimension {
+    /// Index, or the constant part of an indirect one: -32768 to 32767.
+    pub index: i32,
+    /// Run-time part.
+    pub indirect: Option<Indirect>,
+}
+
+/// Run-time part of an index: a component of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Indirect {
+    /// File of the register that holds the index, normally `ADDR`.
+    pub file: File,
+    /// Its index.
+    pub index: i32,
+    /// Its component, 0 to 3.
+    pub component: u8,
+    /// Declared array that is addressed; 0 = any register of the file.
+    pub array_id: u16,
+}
+
+/// A destination operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dst {
+    /// Register.
+    pub register: Register,
+    /// Components written, bit 0 = x.
+    pub write_mask: u8,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Dst {
+    /// All components of `register`.
+    pub const fn new(register: Register) -> Dst {
+        Dst { register, write_mask: 0xf, span: Span { start: 0, end: 0 } }
+    }
+
+    /// The same with another write mask.
+    pub const fn masked(mut self, write_mask: u8) -> Dst {
+        self.write_mask = write_mask;
+        self
+    }
+}
+
+/// A source operand. Its value is `negate(absolute(register.swizzle))`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Src {
+    /// Register.
+    pub register: Register,
+    /// Component read for x, y, z, w.
+    pub swizzle: [u8; 4],
+    /// Take the absolute value, before negation.
+    pub absolute: bool,
+    /// Negate.
+    pub negate: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Src {
+    /// `register` with the identity swizzle.
+    pub const fn new(register: Register) -> Src {
+        Src { register, swizzle: [0, 1, 2, 3], absolute: false, negate: false, span: Span { start: 0, end: 0 } }
+    }
+
+    /// The same with another swizzle.
+    pub const fn swizzled(mut self, swizzle: [u8; 4]) -> Src {
+        self.swizzle = swizzle;
+        self
+    }
+}

@@ -1,0 +1,400 @@
+//! The control structure of a shader: which instruction closes, continues or leaves which.
+//!
+//! Labels in texts are often missing or wrong, and the executors of this crate never follow them (`CAL` excepted): the structure comes
+//! from nesting alone. Computing it needs one pass with an explicit stack, so its depth is bounded by memory, not by the call stack.
+
+use thiserror::Error;
+
+use crate::shader::Shader;
+use crate::span::Span;
+use crate::tables::Opcode;
+
+/// Marks an instruction without a partner in [`Structure::partner`].
+pub const NO_PARTNER: u32 = u32::MAX;
+
+/// Control structure of one shader. Instructions are named by number.
+#[derive(Clone, Debug, Default)]
+pub struct Structure {
+    /// For each instruction, the one that control may go to next or that belongs to it, else [`NO_PARTNER`]:
+    ///
+    /// | instruction | partner |
+    /// |---|---|
+    /// | `IF`, `UIF` | its `ELSE`, or else its `ENDIF` |
+    /// | `ELSE` | its `ENDIF` |
+    /// | `ENDIF` | its `IF` / `UIF` |
+    /// | `BGNLOOP` | its `ENDLOOP` |
+    /// | `ENDLOOP` | its `BGNLOOP` |
+    /// | `SWITCH` | the first `CASE` / `DEFAULT`, or its `ENDSWITCH` |
+    /// | `CASE`, `DEFAULT` | the next `CASE` / `DEFAULT` of the same switch, or its `ENDSWITCH` |
+    /// | `ENDSWITCH` | its `SWITCH` |
+    /// | `BRK` | the `ENDLOOP` or `ENDSWITCH` that it leaves to |
+    /// | `CONT` | the `ENDLOOP` of the innermost loop |
+    /// | `BGNSUB` | its `ENDSUB` |
+    /// | `ENDSUB` | its `BGNSUB` |
+    /// | `CAL` | the `BGNSUB` that it calls |
+    pub partner: Vec<u32>,
+    /// Subroutines as (`BGNSUB`, `ENDSUB`), in text order.
+    pub subroutines: Vec<(u32, u32)>,
+    /// Number of the first `END`; the number of instructions if there is none.
+    pub end: u32,
+    /// Deepest nesting of blocks.
+    pub max_depth: u32,
+}
+
+/// What is wrong with the nesting of a shader.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StructureError {
+    /// A closing or dividing instruction without its opening one.
+    #[error("{opcode} without {opening}")]
+    Unopened {
+        /// The instruction that stands alone.
+        opcode: Opcode,
+        /// What should have opened the block.
+        opening: &'static str,
+        /// Its number.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// A block that nothing closes.
+    #[error("{opcode} is never closed")]
+    Unclosed {
+        /// The opening instruction.
+        opcode: Opcode,
+        /// Its number.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// A block closed by the wrong instruction.
+    #[error("{opcode} cannot close the {open} of instruction {open_instruction}")]
+    Crossed {
+        /// The closing instruction.
+        opcode: Opcode,
+        /// What is open.
+        open: Opcode,
+        /// Its number.
+        open_instruction: u32,
+        /// Number of the closing instruction.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// A second `ELSE` in one `IF`, a second `DEFAULT` in one `SWITCH`.
+    #[error("second {opcode} in one block")]
+    Repeated {
+        /// The instruction.
+        opcode: Opcode,
+        /// Its number.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// `CAL` without a label or with one that names no `BGNSUB`.
+    #[error("CAL to instruction {target:?}, which is no BGNSUB")]
+    BadCall {
+        /// The label.
+        target: Option<u32>,
+        /// Number of the `CAL`.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// A subroutine that reaches itself through calls.
+    #[error("subroutine at instruction {subroutine} calls itself")]
+    Recursion {
+        /// Number of the `BGNSUB`.
+        subroutine: u32,
+        /// Number of a `CAL` in the cycle.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+    /// `BGNSUB` inside a block.
+    #[error("BGNSUB inside another block")]
+    NestedSubroutine {
+        /// Number of the `BGNSUB`.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+}
+
+impl StructureError {
+    /// Place of the instruction that the error is about.
+    pub fn span(&self) -> Span {
+        match self {
+            StructureError::Unopened { span, .. }
+            | StructureError::Unclosed { span, .. }
+            | StructureError::Crossed { span, .. }
+            | StructureError::Repeated { span, .. }
+            | StructureError::BadCall { span, .. }
+            | StructureError::Recursion { span, .. }
+            | StructureError::NestedSubroutine { span, .. } => *span,
+        }
+    }
+}
+
+/// An open block.
+struct Open {
+    opcode: Opcode,
+    instruction: u32,
+    /// Last `ELSE`, `CASE` or `DEFAULT` (or the opener), whose partner is the next of these.
+    last_divider: u32,
+    /// `ELSE` or `DEFAULT` was seen.
+    divided: bool,
+    /// `BRK` and `CONT` that leave to the end of this block.
+    leaving: Vec<u32>,
+}
+
+/// Computes the structure of `shader`, or all that is wrong with its nesting.
+pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
+    let instructions = &shader.instructions;
+    let mut result = Structure {
+        partner: vec![NO_PARTNER; instructions.len()],
+        subroutines: Vec::new(),
+        end: instructions.len() as u32,
+        max_depth: 0,
+    };
+    let mut errors = Vec::new();
+    let mut stack: Vec<Open> = Vec::new();
+    // Places on `stack` of the open loops, and of the open loops and switches: finding the target of BRK and CONT is O(1).
+    let mut loops: Vec<usize> = Vec::new();
+    let mut breakables: Vec<usize> = Vec::new();
+    let mut calls: Vec<u32> = Vec::new();
+
+    for (number, instruction) in instructions.iter().enumerate() {
+        let number = number as u32;
+        let (opcode, span) = (instruction.opcode, instruction.span);
+        let unopened = |opening| StructureError::Unopened { opcode, opening, instruction: number, span };
+        match opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+                if opcode == Opcode::Bgnsub && !stack.is_empty() {
+                    errors.push(StructureError::NestedSubroutine { instruction: number, span });
+                }
+                if matches!(opcode, Opcode::Bgnloop | Opcode::Switch) {
+                    breakables.push(stack.len());
+                }
+                if opcode == Opcode::Bgnloop {
+                    loops.push(stack.len());
+                }
+                stack.push(Open {
+                    opcode,
+                    instruction: number,
+                    last_divider: number,
+                    divided: false,
+                    leaving: Vec::new(),
+                });
+                result.max_depth = result.max_depth.max(stack.len() as u32);
+            }
+            Opcode::Else | Opcode::Case | Opcode::Default => {
+                let (wanted, opening): (&[Opcode], _) = if opcode == Opcode::Else {
+                    (&[Opcode::If, Opcode::Uif], "IF")
+                } else {
+                    (&[Opcode::Switch], "SWITCH")
+                };
+                match stack.last_mut() {
+                    Some(open) if wanted.contains(&open.opcode) => {
+                        if opcode != Opcode::Case {
+                            if open.divided {
+                                errors.push(StructureError::Repeated { opcode, instruction: number, span });
+                            }
+                            open.divided = true;
+                        }
+                        result.partner[open.last_divider as usize] = number;
+                        open.last_divider = number;
+                    }
+                    _ => errors.push(unopened(opening)),
+                }
+            }
+            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => {
+                let (wanted, opening): (&[Opcode], _) = match opcode {
+                    Opcode::Endif => (&[Opcode::If, Opcode::Uif], "IF"),
+                    Opcode::Endloop => (&[Opcode::Bgnloop], "BGNLOOP"),
+                    Opcode::Endswitch => (&[Opcode::Switch], "SWITCH"),
+                    _ => (&[Opcode::Bgnsub], "BGNSUB"),
+                };
+                let Some(open) = stack.pop_if(|open| wanted.contains(&open.opcode)) else {
+                    errors.push(match stack.last() {
+                        Some(open) => StructureError::Crossed {
+                            opcode,
+                            open: open.opcode,
+                            open_instruction: open.instruction,
+                            instruction: number,
+                            span,
+                        },
+                        None => unopened(opening),
+                    });
+                    continue;
+                };
+                match opcode {
+                    Opcode::Endloop => {
+                        loops.pop();
+                        breakables.pop();
+                    }
+                    Opcode::Endswitch => {
+                        breakables.pop();
+                    }
+                    Opcode::Endsub => result.subroutines.push((open.instruction, number)),
+                    _ => {}
+                }
+                result.partner[open.last_divider as usize] = number;
+                result.partner[number as usize] = open.instruction;
+                for leaving in open.leaving {
+                    result.partner[leaving as usize] = number;
+                }
+            }
+            Opcode::Brk | Opcode::Cont => {
+                let target = if opcode == Opcode::Brk { breakables.last() } else { loops.last() };
+                match target.and_then(|&place| stack.get_mut(place)) {
+                    Some(open) => open.leaving.push(number),
+                    None => errors.push(unopened(if opcode == Opcode::Brk { "BGNLOOP or SWITCH" } else { "BGNLOOP" })),
+                }
+            }
+            Opcode::Cal => calls.push(number),
+            Opcode::End => result.end = result.end.min(number),
+            _ => {}
+        }
+    }
+    errors.extend(stack.iter().map(|open| StructureError::Unclosed {
+        opcode: open.opcode,
+        instruction: open.instruction,
+        span: instructions[open.instruction as usize].span,
+    }));
+
+    for &call in &calls {
+        let instruction = &instructions[call as usize];
+        let target =
+            instruction.label.filter(|&l| instructions.get(l as usize).is_some_and(|i| i.opcode == Opcode::Bgnsub));
+        match target {
+            Some(target) => result.partner[call as usize] = target,
+            None => errors.push(StructureError::BadCall {
+                target: instruction.label,
+                instruction: call,
+                span: instruction.span,
+            }),
+        }
+    }
+    if errors.is_empty() {
+        find_recursion(shader, &result, &calls, &mut errors);
+    }
+    if errors.is_empty() { Ok(result) } else { Err(errors) }
+}
+
+/// Reports calls that close a cycle of subroutines (depth-first search with an explicit stack over the call graph).
+fn find_recursion(shader: &Shader, structure: &Structure, calls: &[u32], errors: &mut Vec<StructureError>) {
+    // Calls are ascending and so are subroutines: the calls of a subroutine are a slice.
+    let calls_of = |sub: usize| {
+        let (begin, end) = structure.subroutines[sub];
+        let from = calls.partition_point(|&c| c < begin);
+        let to = calls.partition_point(|&c| c < end);
+        &calls[from..to]
+    };
+    let callee = |call: u32| {
+        structure.subroutines.binary_search_by_key(&structure.partner[call as usize], |&(begin, _)| begin).ok()
+    };
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Active,
+        Done,
+    }
+    let mut state = vec![State::New; structure.subroutines.len()];
+    for root in 0..state.len() {
+        if state[root] != State::New {
+            continue;
+        }
+        state[root] = State::Active;
+        let mut stack = vec![(root, 0usize)];
+        while let Some((sub, next)) = stack.last_mut() {
+            let Some(&call) = calls_of(*sub).get(*next) else {
+                state[*sub] = State::Done;
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            let Some(target) = callee(call) else { continue };
+            match state[target] {
+                State::New => {
+                    state[target] = State::Active;
+                    stack.push((target, 0));
+                }
+                State::Active => errors.push(StructureError::Recursion {
+                    subroutine: structure.subroutines[target].0,
+                    instruction: call,
+                    span: shader.instructions[call as usize].span,
+                }),
+                State::Done => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Instruction;
+    use crate::tables::Processor;
+
+    fn shader(opcodes: &[(Opcode, Option<u32>)]) -> Shader {
+        let mut shader = Shader::new(Processor::Fragment);
+        for &(opcode, label) in opcodes {
+            shader.push_instruction(Instruction { label, ..Instruction::new(opcode) });
+        }
+        shader
+    }
+
+    #[test]
+    fn partners_of_every_kind() {
+        use Opcode::*;
+        let s = shader(&[
+            (Bgnloop, None),
+            (If, None),
+            (Brk, None),
+            (Else, None),
+            (Cont, None),
+            (Endif, None),
+            (Switch, None),
+            (Case, None),
+            (Brk, None),
+            (Default, None),
+            (Cont, None),
+            (Endswitch, None),
+            (Endloop, None),
+            (Cal, Some(15)),
+            (End, None),
+            (Bgnsub, None),
+            (Ret, None),
+            (Endsub, None),
+        ]);
+        let r = structure(&s).unwrap();
+        let n = NO_PARTNER;
+        assert_eq!(r.partner, [12, 3, 12, 5, 12, 1, 7, 9, 11, 11, 12, 6, 0, 15, n, 17, n, 15]);
+        assert_eq!((r.end, r.max_depth, r.subroutines), (14, 2, vec![(15, 17)]));
+    }
+
+    #[test]
+    fn errors_of_every_kind() {
+        use Opcode::*;
+        let kinds = |opcodes: &[(Opcode, Option<u32>)]| {
+            structure(&shader(opcodes)).unwrap_err().iter().map(|e| e.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&[(Else, None)]), ["ELSE without IF"]);
+        assert_eq!(kinds(&[(Brk, None)]), ["BRK without BGNLOOP or SWITCH"]);
+        assert_eq!(kinds(&[(If, None)]), ["IF is never closed"]);
+        assert_eq!(
+            kinds(&[(If, None), (Endloop, None), (Endif, None)]),
+            ["ENDLOOP cannot close the IF of instruction 0"]
+        );
+        assert_eq!(kinds(&[(If, None), (Else, None), (Else, None), (Endif, None)]), ["second ELSE in one block"]);
+        assert_eq!(kinds(&[(Cal, Some(7))]), ["CAL to instruction Some(7), which is no BGNSUB"]);
+        assert_eq!(
+            kinds(&[(End, None), (Bgnsub, None), (Cal, Some(1)), (Endsub, None)]),
+            ["subroutine at instruction 1 calls itself"]
+        );
+        assert_eq!(
+            kinds(&[(If, None), (Bgnsub, None), (Endsub, None), (Endif, None)]),
+            ["BGNSUB inside another block"]
+        );
+    }
+}

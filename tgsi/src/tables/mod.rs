@@ -1,0 +1,415 @@
+//! The enumerations of TGSI, each declared once: numbers of the token stream, text names, lookups in both directions.
+//!
+//! A row is `Variant = number "TEXT_NAME"`; the macro makes the enum, the ordered list, `name`, `value`, `from_value` and the
+//! case-insensitive `from_name` from it. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have tables of their own because
+//! they carry more columns or many more rows. A number outside a table is not representable: decoding it is an error.
+
+mod opcode;
+mod pixel_format;
+
+pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
+pub use pixel_format::PixelFormat;
+
+macro_rules! token_enum {
+    ($(#[$meta:meta])* $name:ident : $repr:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr($repr)]
+        pub enum $name { $($(#[$vmeta])* #[doc = concat!("`", $text, "`, number ", stringify!($value), ".")] $variant = $value),+ }
+
+        impl $name {
+            /// All values, in ascending number.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The number in the token stream.
+            #[inline]
+            pub const fn value(self) -> $repr {
+                self as $repr
+            }
+
+            /// The name in text.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+
+            /// The value with this number, none if the table has no such row.
+            pub const fn from_value(value: u32) -> Option<$name> {
+                match value { $($value => Some($name::$variant),)+ _ => None }
+            }
+
+            /// The value with this text name, without regard to ASCII case.
+            pub fn from_name(name: &str) -> Option<$name> {
+                Self::ALL.iter().copied().find(|v| v.name().eq_ignore_ascii_case(name))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+    };
+}
+
+token_enum! {
+    /// The shader stage, as the header of a text names it.
+    Processor: u8 {
+        Vertex = 0 "VERT",
+        TessControl = 1 "TESS_CTRL",
+        TessEval = 2 "TESS_EVAL",
+        Geometry = 3 "GEOM",
+        Fragment = 4 "FRAG",
+        Compute = 5 "COMP",
+        Task = 6 "TASK",
+        Mesh = 7 "MESH",
+    }
+}
+
+token_enum! {
+    /// Register files.
+    File: u8 {
+        Null = 0 "NULL",
+        Constant = 1 "CONST",
+        Input = 2 "IN",
+        Output = 3 "OUT",
+        Temporary = 4 "TEMP",
+        Sampler = 5 "SAMP",
+        Address = 6 "ADDR",
+        Immediate = 7 "IMM",
+        SystemValue = 8 "SV",
+        Image = 9 "IMAGE",
+        SamplerView = 10 "SVIEW",
+        Buffer = 11 "BUFFER",
+        Memory = 12 "MEMORY",
+        ConstantBuffer = 13 "CONSTBUF",
+        HwAtomic = 14 "HWATOMIC",
+    }
+}
+
+impl File {
+    /// Whether registers of the file name a resource (they have no value of their own).
+    pub const fn is_resource(self) -> bool {
+        matches!(
+            self,
+            File::Sampler
+                | File::Image
+                | File::SamplerView
+                | File::Buffer
+                | File::Memory
+                | File::ConstantBuffer
+                | File::HwAtomic
+        )
+    }
+}
+
+token_enum! {
+    /// What an input, output or system value means.
+    Semantic: u8 {
+        Position = 0 "POSITION",
+        Color = 1 "COLOR",
+        BackColor = 2 "BCOLOR",
+        Fog = 3 "FOG",
+        PointSize = 4 "PSIZE",
+        Generic = 5 "GENERIC",
+        Normal = 6 "NORMAL",
+        Face = 7 "FACE",
+        EdgeFlag = 8 "EDGEFLAG",
+        PrimitiveId = 9 "PRIM_ID",
+        InstanceId = 10 "INSTANCEID",
+        VertexId = 11 "VERTEXID",
+        Stencil = 12 "STENCIL",
+        ClipDistance = 13 "CLIPDIST",
+        ClipVertex = 14 "CLIPVERTEX",
+        GridSize = 15 "GRID_SIZE",
+        BlockId = 16 "BLOCK_ID",
+        BlockSize = 17 "BLOCK_SIZE",
+        ThreadId = 18 "THREAD_ID",
+        TexCoord = 19 "TEXCOORD",
+        PointCoord = 20 "PCOORD",
+        ViewportIndex = 21 "VIEWPORT_INDEX",
+        Layer = 22 "LAYER",
+        SampleId = 23 "SAMPLEID",
+        SamplePosition = 24 "SAMPLEPOS",
+        SampleMask = 25 "SAMPLEMASK",
+        InvocationId = 26 "INVOCATIONID",
+        VertexIdNoBase = 27 "VERTEXID_NOBASE",
+        BaseVertex = 28 "BASEVERTEX",
+        Patch = 29 "PATCH",
+        TessCoord = 30 "TESSCOORD",
+        TessOuter = 31 "TESSOUTER",
+        TessInner = 32 "TESSINNER",
+        VerticesIn = 33 "VERTICESIN",
+        HelperInvocation = 34 "HELPER_INVOCATION",
+        BaseInstance = 35 "BASEINSTANCE",
+        DrawId = 36 "DRAWID",
+        WorkDim = 37 "WORK_DIM",
+        SubgroupSize = 38 "SUBGROUP_SIZE",
+        SubgroupInvocation = 39 "SUBGROUP_INVOCATION",
+        SubgroupEqMask = 40 "SUBGROUP_EQ_MASK",
+        SubgroupGeMask = 41 "SUBGROUP_GE_MASK",
+        SubgroupGtMask = 42 "SUBGROUP_GT_MASK",
+        SubgroupLeMask = 43 "SUBGROUP_LE_MASK",
+        SubgroupLtMask = 44 "SUBGROUP_LT_MASK",
+        CsUserDataAmd = 45 "CS_USER_DATA_AMD",
+        ViewportMask = 46 "VIEWPORT_MASK",
+        /// The reference prints `(null)`; our text names it so that it can be read back.
+        TessDefaultOuterLevel = 47 "TESS_DEFAULT_OUTER_LEVEL",
+        /// The reference prints `(null)`; our text names it so that it can be read back.
+        TessDefaultInnerLevel = 48 "TESS_DEFAULT_INNER_LEVEL",
+    }
+}
+
+impl Semantic {
+    /// Semantics whose registers are per patch, not per vertex, in the tessellation stages.
+    pub const fn is_patch(self) -> bool {
+        matches!(self, Semantic::Patch | Semantic::TessInner | Semantic::TessOuter | Semantic::PrimitiveId)
+    }
+}
+
+token_enum! {
+    /// How an input of a fragment shader is interpolated.
+    Interpolation: u8 {
+        Constant = 0 "CONSTANT",
+        Linear = 1 "LINEAR",
+        Perspective = 2 "PERSPECTIVE",
+        Color = 3 "COLOR",
+    }
+}
+
+token_enum! {
+    /// Where in the pixel an input is interpolated.
+    InterpolationLocation: u8 {
+        Center = 0 "CENTER",
+        Centroid = 1 "CENTROID",
+        Sample = 2 "SAMPLE",
+    }
+}
+
+token_enum! {
+    /// Texture targets (dimensionality, arrayness, comparison).
+    TextureTarget: u8 {
+        Buffer = 0 "BUFFER",
+        Texture1D = 1 "1D",
+        Texture2D = 2 "2D",
+        Texture3D = 3 "3D",
+        Cube = 4 "CUBE",
+        Rect = 5 "RECT",
+        Shadow1D = 6 "SHADOW1D",
+        Shadow2D = 7 "SHADOW2D",
+        ShadowRect = 8 "SHADOWRECT",
+        Texture1DArray = 9 "1D_ARRAY",
+        Texture2DArray = 10 "2D_ARRAY",
+        Shadow1DArray = 11 "SHADOW1D_ARRAY",
+        Shadow2DArray = 12 "SHADOW2D_ARRAY",
+        ShadowCube = 13 "SHADOWCUBE",
+        Texture2DMsaa = 14 "2D_MSAA",
+        Texture2DArrayMsaa = 15 "2D_ARRAY_MSAA",
+        CubeArray = 16 "CUBEARRAY",
+        ShadowCubeArray = 17 "SHADOWCUBEARRAY",
+        Unknown = 18 "UNKNOWN",
+    }
+}
+
+impl TextureTarget {
+    /// Number of coordinate components, the array layer included. `UNKNOWN` has none.
+    pub const fn coordinate_components(self) -> u8 {
+        use TextureTarget::*;
+        match self {
+            Unknown => 0,
+            Buffer | Texture1D | Shadow1D => 1,
+            Texture2D | Rect | Texture1DArray | Shadow2D | ShadowRect | Shadow1DArray | Texture2DMsaa => 2,
+            Texture3D | Cube | Texture2DArray | ShadowCube | Shadow2DArray | Texture2DArrayMsaa => 3,
+            CubeArray | ShadowCubeArray => 4,
+        }
+    }
+
+    /// Whether the last coordinate component is an array layer.
+    pub const fn is_array(self) -> bool {
+        use TextureTarget::*;
+        matches!(
+            self,
+            Texture1DArray
+                | Texture2DArray
+                | Shadow1DArray
+                | Shadow2DArray
+                | Texture2DArrayMsaa
+                | CubeArray
+                | ShadowCubeArray
+        )
+    }
+
+    /// Whether a lookup compares with a reference value.
+    pub const fn is_shadow(self) -> bool {
+        self.comparator_position().is_some()
+    }
+
+    /// Multisampled targets.
+    pub const fn is_msaa(self) -> bool {
+        matches!(self, TextureTarget::Texture2DMsaa | TextureTarget::Texture2DArrayMsaa)
+    }
+
+    /// Component of source 0 that holds the reference value of a shadow target; 4 stands for component x of source 1.
+    pub const fn comparator_position(self) -> Option<u8> {
+        use TextureTarget::*;
+        match self {
+            Shadow1D | Shadow2D | ShadowRect | Shadow1DArray => Some(2),
+            ShadowCube | Shadow2DArray => Some(3),
+            ShadowCubeArray => Some(4),
+            _ => None,
+        }
+    }
+}
+
+token_enum! {
+    /// What a texture returns.
+    ReturnType: u8 {
+        Unorm = 0 "UNORM",
+        Snorm = 1 "SNORM",
+        Sint = 2 "SINT",
+        Uint = 3 "UINT",
+        Float = 4 "FLOAT",
+        Unknown = 5 "UNKNOWN",
+    }
+}
+
+token_enum! {
+    /// Type of the values of an immediate; it only matters for printing.
+    ImmediateType: u8 {
+        Float32 = 0 "FLT32",
+        Uint32 = 1 "UINT32",
+        Int32 = 2 "INT32",
+        Float64 = 3 "FLT64",
+        Uint64 = 4 "UINT64",
+        Int64 = 5 "INT64",
+    }
+}
+
+impl ImmediateType {
+    /// Whether a value takes two words.
+    pub const fn is_64bit(self) -> bool {
+        matches!(self, ImmediateType::Float64 | ImmediateType::Uint64 | ImmediateType::Int64)
+    }
+}
+
+token_enum! {
+    /// Properties of a whole shader.
+    PropertyName: u8 {
+        GsInputPrimitive = 0 "GS_INPUT_PRIMITIVE",
+        GsOutputPrimitive = 1 "GS_OUTPUT_PRIMITIVE",
+        GsMaxOutputVertices = 2 "GS_MAX_OUTPUT_VERTICES",
+        FsCoordOrigin = 3 "FS_COORD_ORIGIN",
+        FsCoordPixelCenter = 4 "FS_COORD_PIXEL_CENTER",
+        FsColor0WritesAllCbufs = 5 "FS_COLOR0_WRITES_ALL_CBUFS",
+        FsDepthLayout = 6 "FS_DEPTH_LAYOUT",
+        VsProhibitUcps = 7 "VS_PROHIBIT_UCPS",
+        GsInvocations = 8 "GS_INVOCATIONS",
+        VsWindowSpacePosition = 9 "VS_WINDOW_SPACE_POSITION",
+        TcsVerticesOut = 10 "TCS_VERTICES_OUT",
+        TesPrimMode = 11 "TES_PRIM_MODE",
+        TesSpacing = 12 "TES_SPACING",
+        TesVertexOrderCw = 13 "TES_VERTEX_ORDER_CW",
+        TesPointMode = 14 "TES_POINT_MODE",
+        NumClipdistEnabled = 15 "NUM_CLIPDIST_ENABLED",
+        NumCulldistEnabled = 16 "NUM_CULLDIST_ENABLED",
+        FsEarlyDepthStencil = 17 "FS_EARLY_DEPTH_STENCIL",
+        FsPostDepthCoverage = 18 "FS_POST_DEPTH_COVERAGE",
+        NextShader = 19 "NEXT_SHADER",
+        CsFixedBlockWidth = 20 "CS_FIXED_BLOCK_WIDTH",
+        CsFixedBlockHeight = 21 "CS_FIXED_BLOCK_HEIGHT",
+        CsFixedBlockDepth = 22 "CS_FIXED_BLOCK_DEPTH",
+        LegacyMathRules = 23 "LEGACY_MATH_RULES",
+        VsBlitSgprsAmd = 24 "VS_BLIT_SGPRS_AMD",
+        CsUserDataComponentsAmd = 25 "CS_USER_DATA_COMPONENTS_AMD",
+        LayerViewportRelative = 26 "LAYER_VIEWPORT_RELATIVE",
+        FsBlendEquationAdvanced = 27 "FS_BLEND_EQUATION_ADVANCED",
+        SeparableProgram = 28 "SEPARABLE_PROGRAM",
+    }
+}
+
+token_enum! {
+    /// Kinds of memory that a `MEMORY` declaration may name.
+    MemoryType: u8 {
+        Global = 0 "GLOBAL",
+        Shared = 1 "SHARED",
+        Private = 2 "PRIVATE",
+        Input = 3 "INPUT",
+    }
+}
+
+token_enum! {
+    /// Primitive types of geometry shaders.
+    Primitive: u8 {
+        Points = 0 "POINTS",
+        Lines = 1 "LINES",
+        LineLoop = 2 "LINE_LOOP",
+        LineStrip = 3 "LINE_STRIP",
+        Triangles = 4 "TRIANGLES",
+        TriangleStrip = 5 "TRIANGLE_STRIP",
+        TriangleFan = 6 "TRIANGLE_FAN",
+        Quads = 7 "QUADS",
+        QuadStrip = 8 "QUAD_STRIP",
+        Polygon = 9 "POLYGON",
+        LinesAdjacency = 10 "LINES_ADJACENCY",
+        LineStripAdjacency = 11 "LINE_STRIP_ADJACENCY",
+        TrianglesAdjacency = 12 "TRIANGLES_ADJACENCY",
+        TriangleStripAdjacency = 13 "TRIANGLE_STRIP_ADJACENCY",
+        Patches = 14 "PATCHES",
+    }
+}
+
+impl Primitive {
+    /// Vertices that a geometry shader sees of one primitive.
+    pub const fn input_vertices(self) -> u8 {
+        use Primitive::*;
+        match self {
+            Points => 1,
+            Lines | LineLoop | LineStrip => 2,
+            Triangles | TriangleStrip | TriangleFan | Polygon | Patches => 3,
+            Quads | QuadStrip | LinesAdjacency | LineStripAdjacency => 4,
+            TrianglesAdjacency | TriangleStripAdjacency => 6,
+        }
+    }
+}
+
+token_enum! {
+    /// Origin of the fragment position (property `FS_COORD_ORIGIN`).
+    CoordOrigin: u8 { UpperLeft = 0 "UPPER_LEFT", LowerLeft = 1 "LOWER_LEFT" }
+}
+
+token_enum! {
+    /// Where pixel centres lie (property `FS_COORD_PIXEL_CENTER`).
+    PixelCenter: u8 { HalfInteger = 0 "HALF_INTEGER", Integer = 1 "INTEGER" }
+}
+
+/// Memory qualifiers of an instruction: a bit set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct MemoryQualifiers(pub u8);
+
+impl MemoryQualifiers {
+    /// `COHERENT`.
+    pub const COHERENT: Self = Self(1);
+    /// `RESTRICT`.
+    pub const RESTRICT: Self = Self(2);
+    /// `VOLATILE`.
+    pub const VOLATILE: Self = Self(4);
+    /// `STREAM_CACHE_POLICY`: the data will not be used again soon.
+    pub const STREAM_CACHE_POLICY: Self = Self(8);
+    /// Bits with their text names, in print order.
+    pub const NAMES: [(Self, &'static str); 4] = [
+        (Self::COHERENT, "COHERENT"),
+        (Self::RESTRICT, "RESTRICT"),
+        (Self::VOLATILE, "VOLATILE"),
+        (Self::STREAM_CACHE_POLICY, "STREAM_CACHE_POLICY"),
+    ];
+
+    /// Whether all bits of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
