@@ -1,1 +1,4 @@
-//! Placeholder.
+//! NIR-style SSA intermediate representation.
+
+pub mod alu;
+pub mod intrinsics;

@@ -1,0 +1,350 @@
+//! Intrinsics: their table and the kinds of constant indices they carry.
+//!
+//! What is known about an intrinsic is declared once, in `intrinsics/table.rs`; the values stored in constant indices are in
+//! [`indices`].
+
+pub mod indices;
+mod table;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+pub use table::IntrinsicOp;
+
+/// Most constant indices an intrinsic has.
+pub const MAX_INDICES: usize = 8;
+
+macro_rules! index_kinds {
+    ($($variant:ident $identifier:literal $name:literal $meaning:literal;)*) => {
+        /// Meaning of a constant index of an intrinsic; the value is an `i32`.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum IndexKind {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl IndexKind {
+            /// Every kind.
+            pub const ALL: &'static [IndexKind] = &[$(IndexKind::$variant),*];
+
+            /// The word in prints (`wrmask`, `base`); for `io_semantics`, `io_xfb` and `io_xfb2`, which have a form of their
+            /// own, the word that form starts with (`io`, `xfb`, `xfb2`).
+            pub const fn name(self) -> &'static str {
+                match self { $(IndexKind::$variant => $name,)* }
+            }
+
+            /// The name in the specification (`write_mask`).
+            pub const fn identifier(self) -> &'static str {
+                match self { $(IndexKind::$variant => $identifier,)* }
+            }
+
+            /// The kind whose [`name`](IndexKind::name) this is.
+            pub fn from_name(name: &str) -> Option<IndexKind> {
+                match name {
+                    $($name => Some(IndexKind::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+index_kinds! {
+    Base "base" "base" "Constant part of an offset, or the number of a register element or slot.";
+    WriteMask "write_mask" "wrmask" "Components that are written, one bit each.";
+    Range "range" "range" "Extent that may be accessed from the base on; 0 = unknown.";
+    RangeBase "range_base" "range_base" "Start of the extent that may be accessed.";
+    Component "component" "component" "First component within a slot.";
+    Access "access" "access" "Memory access flags ([`indices::Access`]).";
+    DstAccess "dst_access" "dst_access" "Access flags of the destination of a copy.";
+    SrcAccess "src_access" "src_access" "Access flags of the source of a copy.";
+    AlignMul "align_mul" "align_mul" "The address is `align_offset` modulo this power of two.";
+    AlignOffset "align_offset" "align_offset" "See `align_mul`.";
+    AtomicOp "atomic_op" "atomic_op" "Operation of an atomic ([`indices::AtomicOp`]).";
+    ImageDim "image_dim" "image_dim" "Dimensionality of an image ([`indices::SamplerDim`]).";
+    ImageArray "image_array" "image_array" "Whether an image is an array (0/1).";
+    Format "format" "format" "Format of an image (a number of the format table).";
+    SrcType "src_type" "src_type" "Type of the data that is written ([`crate::alu::AluType`]).";
+    DestType "dest_type" "dest_type" "Type of the data that is read ([`crate::alu::AluType`]).";
+    IoSemantics "io_semantics" "io" "What a shader input or output is ([`indices::IoSemantics`]).";
+    IoXfb "io_xfb" "xfb" "Transform feedback of components 0 and 1 ([`indices::IoXfb`]).";
+    IoXfb2 "io_xfb2" "xfb2" "Transform feedback of components 2 and 3 ([`indices::IoXfb`]).";
+    InterpMode "interp_mode" "interp_mode" "Interpolation mode ([`indices::InterpMode`]).";
+    StreamId "stream_id" "stream_id" "Vertex stream of a geometry shader.";
+    MemoryModes "memory_modes" "mem_modes" "Set of variable modes, one bit each.";
+    MemoryScope "memory_scope" "memory_scope" "Scope of a memory barrier ([`indices::Scope`]).";
+    MemorySemantics "memory_semantics" "mem_semantics" "Kind of a memory barrier ([`indices::MemorySemantics`]).";
+    ExecutionScope "execution_scope" "execution_scope" "Scope of a control barrier ([`indices::Scope`]).";
+    DescType "desc_type" "desc_type" "Kind of a descriptor ([`indices::DescType`]).";
+    DescSet "desc_set" "desc_set" "Descriptor set.";
+    Binding "binding" "binding" "Binding within a descriptor set.";
+    ReductionOp "reduction_op" "reduction_op" "Operation of a reduction, the number of an [`crate::alu::AluOp`].";
+    ClusterSize "cluster_size" "cluster_size" "Invocations of a cluster; 0 = the whole subgroup.";
+    LegacyFabs "legacy_fabs" "legacy_fabs" "Take the absolute value of what is read (0/1).";
+    LegacyFneg "legacy_fneg" "legacy_fneg" "Negate what is read, after the absolute value (0/1).";
+    LegacyFsat "legacy_fsat" "legacy_fsat" "Clamp what is written to [0, 1] (0/1).";
+    NumComponents "num_components" "num_components" "Components of a register.";
+    NumArrayElems "num_array_elems" "num_array_elems" "Elements of a register; 0 = not an array.";
+    BitSize "bit_size" "bit_size" "Bit size of a register.";
+    Divergent "divergent" "divergent" "Whether a register differs between invocations of a subgroup (0/1).";
+    ParamIdx "param_idx" "param_idx" "Number of a parameter.";
+    CallIdx "call_idx" "call_idx" "Number of a call site.";
+    ValueId "value_id" "value_id" "Number of a value kept over a call.";
+    UcpId "ucp_id" "ucp_id" "Number of a user clip plane.";
+    RoundingMode "rounding_mode" "rounding_mode" "Rounding of a conversion ([`indices::RoundingMode`]).";
+    Saturate "saturate" "saturate" "Whether a conversion clamps (0/1).";
+}
+
+impl fmt::Display for IndexKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+macro_rules! intrinsic_kinds {
+    ($($variant:ident $name:literal $meaning:literal;)*) => {
+        /// Family of an intrinsic.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        pub enum IntrinsicKind {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl IntrinsicKind {
+            /// Every family.
+            pub const ALL: &'static [IntrinsicKind] = &[$(IntrinsicKind::$variant),*];
+
+            /// Name of the family.
+            pub const fn name(self) -> &'static str {
+                match self { $(IntrinsicKind::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+intrinsic_kinds! {
+    Register "register" "Declaration, load and store of registers.";
+    Deref "deref" "Access through typed pointers.";
+    Function "function" "Parameters.";
+    Memory "memory" "Access to uniforms, buffers, shared, global and scratch memory.";
+    Io "io" "Shader inputs and outputs.";
+    Interp "interp" "Interpolation of inputs.";
+    Derivative "derivative" "Screen-space derivatives.";
+    Fragment "fragment" "Discarding and helper invocations.";
+    Atomic "atomic" "Atomics on memory.";
+    AtomicCounter "atomic-counter" "Atomic counters.";
+    Image "image" "Images.";
+    Resource "resource" "Descriptors and sparse residency.";
+    Barrier "barrier" "Barriers.";
+    Subgroup "subgroup" "Communication within a subgroup.";
+    Geometry "geometry" "Vertices and primitives of geometry shaders.";
+    Sysval "sysval" "System values.";
+    Mesh "mesh" "Task and mesh shaders.";
+    Misc "misc" "Everything else.";
+}
+
+/// Number of components of a source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SrcComponents {
+    /// Exactly so many.
+    Fixed(u8),
+    /// `num_components` of the instruction (`N`).
+    NumComponents,
+    /// Unchecked.
+    Any,
+}
+
+/// Number of components of the result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DestComponents {
+    /// There is no result.
+    None,
+    /// Exactly so many.
+    Fixed(u8),
+    /// `num_components` of the instruction (`N`).
+    NumComponents,
+}
+
+/// Bit size of the result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DestBits {
+    /// Free; also when there is no result.
+    Any,
+    /// One of these.
+    Sizes(&'static [u8]),
+    /// The size of that source.
+    SameAsSource(u8),
+}
+
+/// What the table says about an intrinsic.
+#[derive(Debug, PartialEq, Eq)]
+pub struct IntrinsicInfo {
+    /// Name as printed (without `@`).
+    pub name: &'static str,
+    /// Family.
+    pub kind: IntrinsicKind,
+    /// Number of components of each source.
+    pub src_components: &'static [SrcComponents],
+    /// What each source is.
+    pub src_roles: &'static [&'static str],
+    /// Number of components of the result.
+    pub dest_components: DestComponents,
+    /// Bit size of the result.
+    pub dest_bits: DestBits,
+    /// Constant indices in the order in which they are stored and printed; at most [`MAX_INDICES`].
+    pub indices: &'static [IndexKind],
+    /// May be removed when the result is unused.
+    pub can_eliminate: bool,
+    /// Depends on nothing but its sources (an `access` index may say otherwise).
+    pub can_reorder: bool,
+    /// Loads a system value.
+    pub is_sysval: bool,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+impl IntrinsicInfo {
+    /// Number of sources.
+    pub const fn num_srcs(&self) -> usize {
+        self.src_components.len()
+    }
+
+    /// Whether there is a result.
+    pub const fn has_dest(&self) -> bool {
+        !matches!(self.dest_components, DestComponents::None)
+    }
+
+    /// Whether `num_components` of the instruction means something: the result or a source has that many components.
+    pub fn is_vectorized(&self) -> bool {
+        self.dest_components == DestComponents::NumComponents
+            || self.src_components.contains(&SrcComponents::NumComponents)
+    }
+
+    /// Position of a constant index in `indices`.
+    #[inline]
+    pub fn index_slot(&self, kind: IndexKind) -> Option<usize> {
+        self.indices.iter().position(|&index| index == kind)
+    }
+}
+
+const CAN_ELIMINATE: u8 = 1;
+const CAN_REORDER: u8 = 2;
+const IS_SYSVAL: u8 = 4;
+
+macro_rules! src_components {
+    (N) => {
+        SrcComponents::NumComponents
+    };
+    (any) => {
+        SrcComponents::Any
+    };
+    ($count:literal) => {
+        SrcComponents::Fixed($count)
+    };
+}
+
+macro_rules! dest_components {
+    (none) => {
+        DestComponents::None
+    };
+    (N) => {
+        DestComponents::NumComponents
+    };
+    ($count:literal) => {
+        DestComponents::Fixed($count)
+    };
+}
+
+macro_rules! dest_bits {
+    () => {
+        DestBits::Any
+    };
+    (any) => {
+        DestBits::Any
+    };
+    (src $source:literal) => {
+        DestBits::SameAsSource($source)
+    };
+    ($($size:literal)+) => {
+        DestBits::Sizes(&[$($size),+])
+    };
+}
+
+macro_rules! intrinsic_table {
+    ($(
+        $variant:ident $name:literal $kind:ident: ($($components:tt $role:literal),*) -> $dest:tt $([$($bits:tt)*])?,
+            [$($index:ident)*], [$($flag:ident)*], $meaning:literal;
+    )*) => {
+        use super::{
+            CAN_ELIMINATE, CAN_REORDER, DestBits, DestComponents, IS_SYSVAL, IndexKind, IntrinsicInfo, IntrinsicKind,
+            SrcComponents, dest_bits, dest_components, src_components,
+        };
+
+        /// Opcode of an intrinsic instruction.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum IntrinsicOp {
+            $(
+                #[doc = concat!("`", $name, "`: ", $meaning)]
+                $variant,
+            )*
+        }
+
+        impl IntrinsicOp {
+            /// Every intrinsic, in the order of the table; `ALL[op as usize] == op`.
+            pub const ALL: &'static [IntrinsicOp] = &[$(IntrinsicOp::$variant),*];
+        }
+
+        pub(super) static INFO: [IntrinsicInfo; IntrinsicOp::COUNT] = [$(
+            IntrinsicInfo {
+                name: $name,
+                kind: IntrinsicKind::$kind,
+                src_components: &[$(src_components!($components)),*],
+                src_roles: &[$($role),*],
+                dest_components: dest_components!($dest),
+                dest_bits: dest_bits!($($($bits)*)?),
+                indices: &[$(IndexKind::$index),*],
+                can_eliminate: (0 $(| $flag)*) & CAN_ELIMINATE != 0,
+                can_reorder: (0 $(| $flag)*) & CAN_REORDER != 0,
+                is_sysval: (0 $(| $flag)*) & IS_SYSVAL != 0,
+                meaning: $meaning,
+            }
+        ),*];
+    };
+}
+
+use {dest_bits, dest_components, intrinsic_table, src_components};
+
+static BY_NAME: LazyLock<HashMap<&'static str, IntrinsicOp>> =
+    LazyLock::new(|| IntrinsicOp::ALL.iter().map(|&op| (op.name(), op)).collect());
+
+impl IntrinsicOp {
+    /// Number of intrinsics.
+    pub const COUNT: usize = IntrinsicOp::ALL.len();
+
+    /// The row of the table.
+    #[inline]
+    pub fn info(self) -> &'static IntrinsicInfo {
+        &table::INFO[self as usize]
+    }
+
+    /// Name as printed (without `@`).
+    #[inline]
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The intrinsic with this name (without `@`).
+    pub fn from_name(name: &str) -> Option<IntrinsicOp> {
+        BY_NAME.get(name).copied()
+    }
+}
+
+impl fmt::Display for IntrinsicOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

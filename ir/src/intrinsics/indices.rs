@@ -1,0 +1,512 @@
+//! Values of constant indices of intrinsics.
+//!
+//! An intrinsic stores every constant index as an `i32`; the types here are what those numbers mean, with the words in
+//! which they are printed and parsed.
+
+use std::fmt;
+
+use crate::alu::AluType;
+
+macro_rules! index_enum {
+    ($(#[$attribute:meta])* $enum:ident { $($variant:ident = $number:literal $name:literal $meaning:literal,)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $enum {
+            $(#[doc = $meaning] $variant = $number,)*
+        }
+
+        impl $enum {
+            /// Every value, in the order of the numbers.
+            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
+
+            /// The word in prints.
+            pub const fn name(self) -> &'static str {
+                match self { $($enum::$variant => $name,)* }
+            }
+
+            /// The value with this word.
+            pub fn from_name(name: &str) -> Option<$enum> {
+                match name {
+                    $($name => Some($enum::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// The number stored in the index.
+            pub const fn to_i32(self) -> i32 {
+                self as i32
+            }
+
+            /// The value with this number.
+            pub const fn from_i32(number: i32) -> Option<$enum> {
+                match number {
+                    $($number => Some($enum::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl fmt::Display for $enum {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+index_enum! {
+    /// Operation of an atomic read-modify-write (`atomic_op`).
+    AtomicOp {
+        Iadd = 0 "iadd" "Integer addition.",
+        Imin = 1 "imin" "Signed minimum.",
+        Umin = 2 "umin" "Unsigned minimum.",
+        Imax = 3 "imax" "Signed maximum.",
+        Umax = 4 "umax" "Unsigned maximum.",
+        Iand = 5 "iand" "Bitwise and.",
+        Ior = 6 "ior" "Bitwise or.",
+        Ixor = 7 "ixor" "Bitwise exclusive or.",
+        Xchg = 8 "xchg" "Exchange.",
+        Fadd = 9 "fadd" "Float addition.",
+        Fmin = 10 "fmin" "Float minimum.",
+        Fmax = 11 "fmax" "Float maximum.",
+        Cmpxchg = 12 "cmpxchg" "Store the new value if the old one equals the comparand.",
+        Fcmpxchg = 13 "fcmpxchg" "As `cmpxchg`, compared as floats.",
+        IncWrap = 14 "inc_wrap" "`old >= data ? 0 : old + 1`.",
+        DecWrap = 15 "dec_wrap" "`old == 0 || old > data ? data : old - 1`.",
+    }
+}
+
+impl AtomicOp {
+    /// Type of the data: unsized `int`, `uint` or `float`.
+    pub const fn data_type(self) -> AluType {
+        match self {
+            AtomicOp::Imin | AtomicOp::Imax => AluType::INT,
+            AtomicOp::Fadd | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::Fcmpxchg => AluType::FLOAT,
+            _ => AluType::UINT,
+        }
+    }
+
+    /// Whether the operation belongs to the `_swap` intrinsics, which take a comparand.
+    pub const fn is_swap(self) -> bool {
+        matches!(self, AtomicOp::Cmpxchg | AtomicOp::Fcmpxchg)
+    }
+}
+
+index_enum! {
+    /// Dimensionality of a sampler, texture or image (`image_dim`).
+    SamplerDim {
+        Dim1D = 0 "1D" "One dimension.",
+        Dim2D = 1 "2D" "Two dimensions.",
+        Dim3D = 2 "3D" "Three dimensions.",
+        Cube = 3 "Cube" "Six faces.",
+        Rect = 4 "Rect" "Two dimensions with coordinates in texels.",
+        Buf = 5 "Buf" "Texel buffer.",
+        External = 6 "External" "External image.",
+        Ms = 7 "2D-MSAA" "Two dimensions, multisampled.",
+        Subpass = 8 "Subpass" "Input attachment.",
+        SubpassMs = 9 "Subpass-MSAA" "Multisampled input attachment.",
+    }
+}
+
+impl SamplerDim {
+    /// Components of a coordinate without array layer.
+    pub const fn num_coords(self) -> u8 {
+        match self {
+            SamplerDim::Dim1D | SamplerDim::Buf => 1,
+            SamplerDim::Dim2D
+            | SamplerDim::Rect
+            | SamplerDim::External
+            | SamplerDim::Ms
+            | SamplerDim::Subpass
+            | SamplerDim::SubpassMs => 2,
+            SamplerDim::Dim3D | SamplerDim::Cube => 3,
+        }
+    }
+}
+
+index_enum! {
+    /// Set of invocations a barrier speaks of (`execution_scope`, `memory_scope`).
+    Scope {
+        None = 0 "NONE" "No barrier of this kind.",
+        Invocation = 1 "INVOCATION" "The invocation itself.",
+        Subgroup = 2 "SUBGROUP" "The subgroup.",
+        ShaderCall = 3 "SHADER_CALL" "The shader call.",
+        Workgroup = 4 "WORKGROUP" "The workgroup.",
+        QueueFamily = 5 "QUEUE_FAMILY" "The queue family.",
+        Device = 6 "DEVICE" "The device.",
+    }
+}
+
+index_enum! {
+    /// Interpolation of a fragment input.
+    InterpMode {
+        None = 0 "NONE" "Unspecified: smooth, or what the API's state says for colours.",
+        Smooth = 1 "SMOOTH" "Perspective.",
+        Flat = 2 "FLAT" "Value of the provoking vertex.",
+        NoPerspective = 3 "NOPERSPECTIVE" "Linear in window space.",
+        Explicit = 4 "EXPLICIT" "Weights given by the shader.",
+    }
+}
+
+impl InterpMode {
+    /// What precedes the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
+    pub const PRINT_PREFIX: &'static str = "INTERP_MODE_";
+}
+
+index_enum! {
+    /// Rounding of `convert_alu_types` (`rounding_mode`).
+    RoundingMode {
+        Undef = 0 "undef" "Unspecified.",
+        Rtne = 1 "rtne" "To nearest, ties to even.",
+        Ru = 2 "ru" "Up.",
+        Rd = 3 "rd" "Down.",
+        Rtz = 4 "rtz" "Toward zero.",
+    }
+}
+
+index_enum! {
+    /// Kind of a descriptor (`desc_type`); the numbers are this project's own.
+    DescType {
+        Ubo = 0 "UBO" "Uniform buffer.",
+        Ssbo = 1 "SSBO" "Storage buffer.",
+        Texture = 2 "texture" "Sampled image.",
+        Sampler = 3 "sampler" "Sampler.",
+        TextureSampler = 4 "texture+sampler" "Combined image and sampler.",
+        Image = 5 "image" "Storage image.",
+        TextureBuffer = 6 "texture-buffer" "Uniform texel buffer.",
+        ImageBuffer = 7 "image-buffer" "Storage texel buffer.",
+        InputAttachment = 8 "input-att" "Input attachment.",
+        InlineUbo = 9 "inline-UBO" "Inline uniform block.",
+        AccelStruct = 10 "accel-struct" "Acceleration structure.",
+        Unknown = 11 "unknown" "Anything else.",
+    }
+}
+
+/// Memory access flags (`access`, `dst_access`, `src_access`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Access(pub u32);
+
+macro_rules! access_flags {
+    ($($constant:ident = $bit:literal $name:literal $meaning:literal;)*) => {
+        impl Access {
+            $(
+                #[doc = $meaning]
+                pub const $constant: Access = Access(1 << $bit);
+            )*
+
+            /// Every flag with its word, in the order of prints.
+            pub const FLAGS: &'static [(Access, &'static str)] = &[$((Access::$constant, $name)),*];
+        }
+    };
+}
+
+// The rows stand in the order of prints, which is not that of the bits.
+access_flags! {
+    COHERENT = 0 "coherent" "Visible to other invocations.";
+    RESTRICT = 1 "restrict" "No other pointer to the same memory is used.";
+    VOLATILE = 2 "volatile" "May change at any time; forbids reordering.";
+    NON_WRITEABLE = 4 "readonly" "Is not written.";
+    NON_READABLE = 3 "writeonly" "Is not read.";
+    NON_UNIFORM = 5 "non-uniform" "The resource may differ between invocations.";
+    CAN_REORDER = 6 "reorderable" "The access may be moved.";
+    NON_TEMPORAL = 7 "non-temporal" "The data will not be used again soon.";
+    INCLUDE_HELPERS = 8 "include-helpers" "Helper invocations take part.";
+    IS_SWIZZLED_AMD = 9 "is-swizzled-amd" "Vendor flag.";
+    USES_FORMAT_AMD = 10 "uses-format-amd" "Vendor flag.";
+    FMASK_LOWERED_AMD = 11 "fmask-lowered-amd" "Vendor flag.";
+    CAN_SPECULATE = 12 "speculatable" "The access may be executed even where the program would not.";
+    CP_GE_COHERENT_AMD = 13 "cp-ge-coherent-amd" "Vendor flag.";
+    IN_BOUNDS_AGX = 14 "in-bounds-agx" "Vendor flag.";
+    KEEP_SCALAR = 15 "keep-scalar" "Not to be vectorised.";
+    SMEM_AMD = 16 "smem-amd" "Vendor flag.";
+}
+
+impl Access {
+    /// No flags.
+    pub const NONE: Access = Access(0);
+
+    /// Whether every flag of `flags` is set.
+    pub const fn contains(self, flags: Access) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// The flags of both.
+    pub const fn union(self, flags: Access) -> Access {
+        Access(self.0 | flags.0)
+    }
+
+    /// The flag with this word.
+    pub fn from_name(name: &str) -> Option<Access> {
+        Access::FLAGS.iter().find(|(_, word)| *word == name).map(|&(flag, _)| flag)
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes: words joined by `|`, or `none`.
+    pub fn parse(text: &str) -> Option<Access> {
+        if text == "none" {
+            return Some(Access::NONE);
+        }
+        text.split('|').try_fold(Access::NONE, |access, word| Some(access.union(Access::from_name(word)?)))
+    }
+
+    /// The number stored in the index.
+    pub const fn to_i32(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// The flags with this number.
+    pub const fn from_i32(number: i32) -> Access {
+        Access(number as u32)
+    }
+}
+
+impl fmt::Display for Access {
+    /// Words joined by `|`, or `none`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for &(flag, name) in Access::FLAGS {
+            if self.contains(flag) {
+                write!(f, "{separator}{name}")?;
+                separator = "|";
+            }
+        }
+        if separator.is_empty() { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+/// Kind of a memory barrier (`memory_semantics`), a set of bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct MemorySemantics(pub u32);
+
+impl MemorySemantics {
+    /// Nothing.
+    pub const NONE: MemorySemantics = MemorySemantics(0);
+    /// Later accesses stay behind the barrier.
+    pub const ACQUIRE: MemorySemantics = MemorySemantics(1);
+    /// Earlier accesses stay before the barrier.
+    pub const RELEASE: MemorySemantics = MemorySemantics(2);
+    /// Both.
+    pub const ACQ_REL: MemorySemantics = MemorySemantics(3);
+    /// Writes are made available to the scope.
+    pub const MAKE_AVAILABLE: MemorySemantics = MemorySemantics(4);
+    /// Writes that are available are made visible.
+    pub const MAKE_VISIBLE: MemorySemantics = MemorySemantics(8);
+
+    /// Whether every bit of `bits` is set.
+    pub const fn contains(self, bits: MemorySemantics) -> bool {
+        self.0 & bits.0 == bits.0
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<MemorySemantics> {
+        text.split('|').try_fold(MemorySemantics::NONE, |bits, word| {
+            let bit = match word {
+                "NONE" => MemorySemantics::NONE,
+                "ACQ" => MemorySemantics::ACQUIRE,
+                "REL" => MemorySemantics::RELEASE,
+                "AVAILABLE" => MemorySemantics::MAKE_AVAILABLE,
+                "VISIBLE" => MemorySemantics::MAKE_VISIBLE,
+                _ => return None,
+            };
+            Some(MemorySemantics(bits.0 | bit.0))
+        })
+    }
+
+    /// The number stored in the index.
+    pub const fn to_i32(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// The bits with this number.
+    pub const fn from_i32(number: i32) -> MemorySemantics {
+        MemorySemantics(number as u32)
+    }
+}
+
+impl fmt::Display for MemorySemantics {
+    /// `NONE`, `ACQ`, `REL` or `ACQ|REL`, followed by `|AVAILABLE` and `|VISIBLE`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 & 3 {
+            0 => "NONE",
+            1 => "ACQ",
+            2 => "REL",
+            _ => "ACQ|REL",
+        })?;
+        if self.contains(MemorySemantics::MAKE_AVAILABLE) {
+            f.write_str("|AVAILABLE")?;
+        }
+        if self.contains(MemorySemantics::MAKE_VISIBLE) {
+            f.write_str("|VISIBLE")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a shader input or output is (`io_semantics`).
+///
+/// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one bit for each
+/// flag in the order of the fields (`interp_explicit_strict` is bit 31).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct IoSemantics {
+    /// Slot; what the number means depends on stage and direction. 7 bits.
+    pub location: u8,
+    /// Number of consecutive slots an indirect access may reach. 6 bits.
+    pub num_slots: u8,
+    /// Vertex stream of each component of a geometry shader output, two bits a component, x lowest.
+    pub gs_streams: u8,
+    /// Second colour of dual source blending.
+    pub dual_source_blend_index: bool,
+    /// The output is read back (framebuffer fetch).
+    pub fb_fetch_output: bool,
+    /// The read back is coherent.
+    pub fb_fetch_output_coherent: bool,
+    /// Per view.
+    pub per_view: bool,
+    /// Medium precision suffices.
+    pub medium_precision: bool,
+    /// The upper half of a slot of two 16-bit values.
+    pub high_16bits: bool,
+    /// Invariant.
+    pub invariant: bool,
+    /// The second slot of a 64-bit vector of 3 or 4 components.
+    pub high_dvec2: bool,
+    /// Not an input of the next stage; only fixed function reads it.
+    pub no_varying: bool,
+    /// Fixed function does not read it; only the next stage does.
+    pub no_sysval_output: bool,
+    /// Explicit interpolation with the vertex order kept.
+    pub interp_explicit_strict: bool,
+}
+
+impl IoSemantics {
+    /// One slot, no flags.
+    pub const fn new(location: u8, num_slots: u8) -> IoSemantics {
+        let mut semantics = IoSemantics::from_i32(0);
+        semantics.location = location;
+        semantics.num_slots = num_slots;
+        semantics
+    }
+
+    /// The number stored in the index; fields that are too large lose their upper bits.
+    pub const fn to_i32(self) -> i32 {
+        let mut bits = self.location as u32 & 0x7f;
+        bits |= (self.num_slots as u32 & 0x3f) << 7;
+        bits |= (self.gs_streams as u32) << 13;
+        bits |= (self.dual_source_blend_index as u32) << 21;
+        bits |= (self.fb_fetch_output as u32) << 22;
+        bits |= (self.fb_fetch_output_coherent as u32) << 23;
+        bits |= (self.per_view as u32) << 24;
+        bits |= (self.medium_precision as u32) << 25;
+        bits |= (self.high_16bits as u32) << 26;
+        bits |= (self.invariant as u32) << 27;
+        bits |= (self.high_dvec2 as u32) << 28;
+        bits |= (self.no_varying as u32) << 29;
+        bits |= (self.no_sysval_output as u32) << 30;
+        bits |= (self.interp_explicit_strict as u32) << 31;
+        bits as i32
+    }
+
+    /// Inverse of [`IoSemantics::to_i32`].
+    pub const fn from_i32(number: i32) -> IoSemantics {
+        let bits = number as u32;
+        IoSemantics {
+            location: (bits & 0x7f) as u8,
+            num_slots: (bits >> 7 & 0x3f) as u8,
+            gs_streams: (bits >> 13 & 0xff) as u8,
+            dual_source_blend_index: bits >> 21 & 1 != 0,
+            fb_fetch_output: bits >> 22 & 1 != 0,
+            fb_fetch_output_coherent: bits >> 23 & 1 != 0,
+            per_view: bits >> 24 & 1 != 0,
+            medium_precision: bits >> 25 & 1 != 0,
+            high_16bits: bits >> 26 & 1 != 0,
+            invariant: bits >> 27 & 1 != 0,
+            high_dvec2: bits >> 28 & 1 != 0,
+            no_varying: bits >> 29 & 1 != 0,
+            no_sysval_output: bits >> 30 & 1 != 0,
+            interp_explicit_strict: bits >> 31 & 1 != 0,
+        }
+    }
+
+    /// The flags that are set, as the words of prints in their order.
+    pub fn flag_names(self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.interp_explicit_strict, "explicit_strict"),
+            (self.dual_source_blend_index, "dualsrc"),
+            (self.fb_fetch_output, "fbfetch"),
+            (self.fb_fetch_output_coherent, "coherent"),
+            (self.per_view, "perview"),
+            (self.medium_precision, "mediump"),
+            (self.high_16bits, "high_16bits"),
+            (self.invariant, "invariant"),
+            (self.high_dvec2, "high_dvec2"),
+            (self.no_varying, "no_varying"),
+            (self.no_sysval_output, "no_sysval_output"),
+        ]
+        .into_iter()
+        .filter_map(|(set, name)| set.then_some(name))
+    }
+
+    /// Sets the flag with this word; false if there is none.
+    pub fn set_flag(&mut self, name: &str) -> bool {
+        let flag = match name {
+            "explicit_strict" => &mut self.interp_explicit_strict,
+            "dualsrc" => &mut self.dual_source_blend_index,
+            "fbfetch" => &mut self.fb_fetch_output,
+            "coherent" => &mut self.fb_fetch_output_coherent,
+            "perview" => &mut self.per_view,
+            "mediump" => &mut self.medium_precision,
+            "high_16bits" => &mut self.high_16bits,
+            "invariant" => &mut self.invariant,
+            "high_dvec2" => &mut self.high_dvec2,
+            "no_varying" => &mut self.no_varying,
+            "no_sysval_output" => &mut self.no_sysval_output,
+            _ => return false,
+        };
+        *flag = true;
+        true
+    }
+}
+
+/// Transform feedback of one component of an output, part of [`IoXfb`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct IoXfbOut {
+    /// Number of consecutive components, from this one on, that are captured; 0 = none. 4 bits.
+    pub num_components: u8,
+    /// Transform feedback buffer. 4 bits.
+    pub buffer: u8,
+    /// Offset in the buffer in 32-bit words; prints show bytes.
+    pub offset: u8,
+}
+
+/// Transform feedback of two components of an output (`io_xfb` for components 0 and 1, `io_xfb2` for 2 and 3).
+///
+/// Packed into the index: 16 bits for each component, the first one low; of these `num_components` 4 bits, `buffer` 4,
+/// `offset` 8, from the lowest on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct IoXfb {
+    /// The two components.
+    pub out: [IoXfbOut; 2],
+}
+
+impl IoXfb {
+    /// The number stored in the index; fields that are too large lose their upper bits.
+    pub const fn to_i32(self) -> i32 {
+        const fn pack(out: IoXfbOut) -> u32 {
+            (out.num_components as u32 & 15) | (out.buffer as u32 & 15) << 4 | (out.offset as u32) << 8
+        }
+        (pack(self.out[0]) | pack(self.out[1]) << 16) as i32
+    }
+
+    /// Inverse of [`IoXfb::to_i32`].
+    pub const fn from_i32(number: i32) -> IoXfb {
+        const fn unpack(bits: u32) -> IoXfbOut {
+            IoXfbOut {
+                num_components: (bits & 15) as u8,
+                buffer: (bits >> 4 & 15) as u8,
+                offset: (bits >> 8 & 0xff) as u8,
+            }
+        }
+        let bits = number as u32;
+        IoXfb { out: [unpack(bits), unpack(bits >> 16)] }
+    }
+}
