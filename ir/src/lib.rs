@@ -2,3 +2,5 @@
 
 pub mod alu;
 pub mod intrinsics;
+pub mod run;
+pub mod system_value;

@@ -1,0 +1,320 @@
+//! What a shader is run with and what it leaves behind: the common ground of the TGSI interpreter, the IR interpreter and every driver
+//! that can run code, so that their results can be compared word by word.
+//!
+//! All invocations of a run go in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2 bottom left,
+//! 3 bottom right) and also a subgroup. A compute workgroup is run as all its lanes at once, so that a barrier is passed by
+//! all of them together; a geometry shader runs one lane a primitive and invocation; a tessellation control shader one lane an output vertex.
+//!
+//! Everything is 32-bit words. Registers are named by their *driver location*: the register index in TGSI, the `driver_location`
+//! of a variable and the `base` of lowered I/O in the IR.
+
+use std::collections::BTreeMap;
+
+use crate::intrinsics::indices::SamplerDim;
+use crate::system_value::SystemValue;
+
+/// Most lanes of one run.
+pub const MAX_LANES: usize = 1024;
+/// Lanes of a subgroup (votes, ballots, reads of other lanes).
+pub const SUBGROUP_SIZE: usize = 4;
+
+/// A file of 4-component registers, one word a lane: `[register][component][lane]`. Reads beyond the end give 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LaneRegisters {
+    lanes: usize,
+    words: Vec<u32>,
+}
+
+impl LaneRegisters {
+    /// `registers` registers of zeros for `lanes` lanes.
+    pub fn new(lanes: usize, registers: usize) -> LaneRegisters {
+        LaneRegisters { lanes, words: vec![0; lanes * 4 * registers] }
+    }
+
+    /// Number of lanes.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// Number of registers.
+    pub fn len(&self) -> usize {
+        if self.lanes == 0 { 0 } else { self.words.len() / (4 * self.lanes) }
+    }
+
+    /// Whether there are no registers.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The words of all lanes of one component; empty beyond the end.
+    pub fn component(&self, register: usize, component: usize) -> &[u32] {
+        let start = (register * 4 + component) * self.lanes;
+        self.words.get(start..start + self.lanes).unwrap_or(&[])
+    }
+
+    /// The words of all lanes of one component; the file grows to hold the register.
+    pub fn component_mut(&mut self, register: usize, component: usize) -> &mut [u32] {
+        let needed = (register + 1) * 4 * self.lanes;
+        if self.words.len() < needed {
+            self.words.resize(needed, 0);
+        }
+        let start = (register * 4 + component) * self.lanes;
+        &mut self.words[start..start + self.lanes]
+    }
+
+    /// One word, 0 beyond the end.
+    pub fn get(&self, register: usize, component: usize, lane: usize) -> u32 {
+        self.component(register, component).get(lane).copied().unwrap_or(0)
+    }
+
+    /// Sets one word; the file grows to hold the register. A lane beyond the last is ignored.
+    pub fn set(&mut self, register: usize, component: usize, lane: usize, word: u32) {
+        if let Some(slot) = self.component_mut(register, component).get_mut(lane) {
+            *slot = word;
+        }
+    }
+}
+
+/// Four words: a register of one vertex or patch.
+pub type Vec4 = [u32; 4];
+
+/// What a run starts from. Whatever is absent reads as 0.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Inputs {
+    /// Number of invocations, at most [`MAX_LANES`]. Fragment shaders need a multiple of 4.
+    pub lanes: usize,
+    /// Per-lane inputs (fragment inputs are used as they are: already interpolated; a flat or patch input repeats the value in every lane).
+    pub inputs: LaneRegisters,
+    /// Inputs with a vertex index (geometry, tessellation): `[vertex][register]`, the same for all lanes.
+    pub vertices: Vec<Vec<Vec4>>,
+    /// System values, `[component][lane]`; 64-bit ones as (low, high) words, booleans as 0 / all ones.
+    pub system_values: BTreeMap<SystemValue, Vec<Vec<u32>>>,
+    /// Constant buffers: words from vec4 0. A read beyond the end gives 0.
+    pub constants: Vec<Vec<u32>>,
+    /// Storage buffers: bytes.
+    pub buffers: Vec<Vec<u8>>,
+    /// Hardware atomic counters, per buffer.
+    pub counters: Vec<Vec<u32>>,
+    /// Bytes of shared memory, zero at the start.
+    pub shared_size: usize,
+    /// Lanes that are helper invocations from the start (fragment shaders): their memory writes have no effect.
+    pub helpers: Vec<bool>,
+    /// Colours already in the framebuffer, by output register (for framebuffer fetch).
+    pub framebuffer: LaneRegisters,
+}
+
+/// What a run leaves.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outputs {
+    /// Per-lane outputs as after the last instruction. In a tessellation control shader: the patch outputs, the same in every lane.
+    pub outputs: LaneRegisters,
+    /// Lanes that were neither killed nor demoted.
+    pub live: Vec<bool>,
+    /// Per-vertex outputs of a tessellation control shader: `[vertex][register]`.
+    pub vertices: Vec<Vec<Vec4>>,
+    /// Geometry shader: per stream, the primitives, each its vertices, each all output registers.
+    pub emitted: [Vec<Vec<Vec<Vec4>>>; 4],
+    /// Storage buffers after the run.
+    pub buffers: Vec<Vec<u8>>,
+    /// Hardware atomic counters after the run.
+    pub counters: Vec<Vec<u32>>,
+    /// Shared memory after the run.
+    pub shared: Vec<u8>,
+    /// Instructions executed (one for all lanes together).
+    pub steps: u64,
+}
+
+/// Bounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits {
+    /// Most instructions executed before the run is given up as endless.
+    pub steps: u64,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        RunLimits { steps: 4_000_000 }
+    }
+}
+
+/// How a texture is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TextureLookup {
+    /// Filtered, level of detail from the quad's derivatives.
+    Implicit,
+    /// Filtered, implicit level plus a bias (in [`TextureRequest::lod`]).
+    Bias,
+    /// Filtered at an explicit level.
+    Explicit,
+    /// Filtered, level from explicit derivatives.
+    Gradient,
+    /// Four texels of one component.
+    Gather {
+        /// The component, 0 to 3.
+        component: u8,
+    },
+    /// One texel by integer coordinates; `lod` holds the integer level (or the sample index of a multisampled texture).
+    Fetch,
+    /// Level-of-detail query.
+    QueryLod,
+}
+
+/// A lookup by the lanes of one quad. Floats and integers are bit patterns; unused values are 0.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TextureRequest {
+    /// Texture (sampler view) unit.
+    pub texture: u32,
+    /// Sampler unit.
+    pub sampler: u32,
+    /// What is done.
+    pub lookup: TextureLookup,
+    /// Dimensionality.
+    pub dim: SamplerDim,
+    /// Whether the last coordinate is a layer.
+    pub is_array: bool,
+    /// Whether the result is a comparison with [`comparator`](Self::comparator).
+    pub is_shadow: bool,
+    /// Coordinates, `[component][lane]`, layer last, projection done.
+    pub coordinate: [[u32; 4]; 4],
+    /// Reference value.
+    pub comparator: [u32; 4],
+    /// Bias (float), explicit level (float) or integer level / sample index of a fetch.
+    pub lod: [u32; 4],
+    /// Derivatives by x, `[component][lane]`.
+    pub ddx: [[u32; 4]; 3],
+    /// Derivatives by y.
+    pub ddy: [[u32; 4]; 3],
+    /// Texel offset, `[component][lane]`, integers.
+    pub offset: [[i32; 4]; 3],
+}
+
+/// Sizes of a texture or image at one level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TextureSize {
+    /// Width, height, depth; layers stand behind the last dimension as a size query returns them.
+    pub size: [u32; 3],
+    /// Levels.
+    pub levels: u32,
+    /// Samples.
+    pub samples: u32,
+}
+
+/// A texel of an image: unit, integer coordinates, sample.
+pub type ImageTexel = (u32, [u32; 3], u32);
+
+/// Textures and images, which a run reaches through this trait. The default, [`AnalyticResources`], needs no data.
+pub trait Resources {
+    /// Four result words for each lane of a quad: `[component][lane]`.
+    fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4];
+    /// Sizes of a texture at a level.
+    fn texture_size(&mut self, texture: u32, level: u32, dim: SamplerDim, is_array: bool) -> TextureSize;
+    /// The texel as four words.
+    fn image_load(&mut self, texel: ImageTexel) -> Vec4;
+    /// Stores a texel.
+    fn image_store(&mut self, texel: ImageTexel, value: Vec4);
+    /// Sizes of an image.
+    fn image_size(&mut self, image: u32, dim: SamplerDim, is_array: bool) -> TextureSize;
+    /// Every texel that was stored, for comparing runs.
+    fn stored_texels(&self) -> BTreeMap<ImageTexel, Vec4>;
+    /// The 64-bit handle of a texture or image unit, as bindless operands carry it.
+    fn handle(&mut self, unit: u32) -> u64 {
+        u64::from(unit)
+    }
+    /// The unit that a handle stands for.
+    fn unit_of_handle(&mut self, handle: u64) -> u32 {
+        handle as u32
+    }
+}
+
+/// A stand-in for real textures: sampling is a linear function of its arguments, so that small rounding differences stay small,
+/// and sizes are simple functions of unit and level. Images start as a function of their coordinates and keep what is stored.
+#[derive(Clone, Debug, Default)]
+pub struct AnalyticResources {
+    stored: BTreeMap<ImageTexel, Vec4>,
+}
+
+impl Resources for AnalyticResources {
+    fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4] {
+        let mut result = [[0; 4]; 4];
+        #[expect(clippy::needless_range_loop, reason = "a transposition")]
+        for lane in 0..4 {
+            let sample = analytic_sample(request, lane);
+            for (component, value) in sample.into_iter().enumerate() {
+                result[component][lane] = value.to_bits();
+            }
+        }
+        result
+    }
+
+    fn texture_size(&mut self, texture: u32, level: u32, _dim: SamplerDim, _is_array: bool) -> TextureSize {
+        let shift = level & 7;
+        TextureSize { size: [64 >> shift, 32 >> shift, 4u32.wrapping_add(texture)], levels: 7, samples: 4 }
+    }
+
+    fn image_load(&mut self, texel: ImageTexel) -> Vec4 {
+        self.stored.get(&texel).copied().unwrap_or_else(|| {
+            let (image, [x, y, z], sample) = texel;
+            [x, y, z, sample.wrapping_add(image)]
+        })
+    }
+
+    fn image_store(&mut self, texel: ImageTexel, value: Vec4) {
+        self.stored.insert(texel, value);
+    }
+
+    fn image_size(&mut self, image: u32, dim: SamplerDim, is_array: bool) -> TextureSize {
+        self.texture_size(image, 0, dim, is_array)
+    }
+
+    fn stored_texels(&self) -> BTreeMap<ImageTexel, Vec4> {
+        self.stored.clone()
+    }
+}
+
+/// The linear stand-in texture for one lane. With `k = 0.0625 * (1 + (unit & 7))` and the arguments s, t, r, c0, level:
+/// `x = k + 0.5 s + 0.25 t + 0.125 r`, `y = k + 0.25 s + 0.5 t - 0.125 r`, `z = k - 0.125 s + 0.25 t + 0.5 r`,
+/// `w = k + 0.125 (s + t + r) + 0.25 level + 0.0625 c0`, computed in 32-bit floats from left to right.
+fn analytic_sample(request: &TextureRequest, lane: usize) -> [f32; 4] {
+    let fetch = request.lookup == TextureLookup::Fetch;
+    let mut arguments = [0f32; 5];
+    for (component, argument) in arguments.iter_mut().take(4).enumerate() {
+        let word = request.coordinate[component][lane];
+        *argument = if fetch {
+            let offset = if component < 3 { request.offset[component][lane] } else { 0 };
+            (word as i32).wrapping_add(offset) as f32
+        } else {
+            f32::from_bits(word)
+        };
+    }
+    if request.is_shadow && !fetch {
+        let position = match (request.dim, request.is_array) {
+            (SamplerDim::Cube, true) => 4,
+            (SamplerDim::Cube, false) | (SamplerDim::Dim2D, true) => 3,
+            _ => 2,
+        };
+        arguments[position] = f32::from_bits(request.comparator[lane]);
+    }
+    let [mut s, mut t, mut r, c0, _] = arguments;
+    if !fetch {
+        s += 0.125 * request.offset[0][lane] as f32;
+        t += 0.125 * request.offset[1][lane] as f32;
+        r += 0.125 * request.offset[2][lane] as f32;
+    }
+    let lod = request.lod[lane];
+    let level = match request.lookup {
+        TextureLookup::Bias | TextureLookup::Explicit => f32::from_bits(lod),
+        TextureLookup::Fetch => lod as i32 as f32,
+        _ => 0.0,
+    };
+    if request.lookup == TextureLookup::QueryLod {
+        return [0.5 * s + 1.0, 0.25 * t + 2.0, 0.0, 0.0];
+    }
+    let k = 0.0625 * (1 + (request.texture & 7)) as f32;
+    let c0_term = if fetch { 0.0 } else { 0.0625 * c0 };
+    [
+        k + 0.5 * s + 0.25 * t + 0.125 * r,
+        k + 0.25 * s + 0.5 * t - 0.125 * r,
+        k - 0.125 * s + 0.25 * t + 0.5 * r,
+        k + 0.125 * (s + t + r) + 0.25 * level + c0_term,
+    ]
+}

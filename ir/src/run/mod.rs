@@ -1,0 +1,3 @@
+//! Running shaders: the environment that all executors share.
+
+pub mod environment;
