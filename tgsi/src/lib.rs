@@ -1,5 +1,6 @@
 //! TGSI, the token IR of Mesa's Gallium drivers: tables, shader model, text, tokens, check, scan, interpreter, and the way into the IR.
 
+pub mod diagnostic;
 pub mod shader;
 pub mod span;
 pub mod structure;

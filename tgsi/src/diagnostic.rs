@@ -1,0 +1,113 @@
+//! What is wrong with a shader, in a form that every front end can show: severity, place, message, rule and hint.
+//!
+//! The parser and the check report [`Diagnostic`]s; [`LineIndex`] turns their byte offsets into lines and columns.
+
+use serde::Serialize;
+
+use crate::span::Span;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Suspicious, but the shader has a meaning.
+    Warning,
+    /// The shader is not valid.
+    Error,
+}
+
+impl std::fmt::Display for Severity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+/// A finding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where: bytes of the text or words of the token stream.
+    pub span: Span,
+    /// What is wrong, without position and full stop.
+    pub message: String,
+    /// Name of the rule, in kebab case.
+    pub code: &'static str,
+    /// How to put it right.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, span, message: message.into(), code, hint: None }
+    }
+
+    /// A warning.
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, span, message: message.into(), code, hint: None }
+    }
+
+    /// The same with a hint.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}[{}]: {}", self.severity, self.code, self.message)
+    }
+}
+
+/// Starts of the lines of a text, to turn byte offsets into lines and columns.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    /// Byte offset of the first byte of each line.
+    starts: Vec<u32>,
+}
+
+impl LineIndex {
+    /// Indexes `text`. Lines end at LF.
+    pub fn new(text: &[u8]) -> LineIndex {
+        let after_newlines = text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at as u32 + 1);
+        LineIndex { starts: std::iter::once(0).chain(after_newlines).collect() }
+    }
+
+    /// Line and column (in bytes) of a byte offset, both from 1. An offset past the end counts on in the last line.
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        let line = self.starts.partition_point(|&start| start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        (line as u32, offset - start + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns() {
+        let index = LineIndex::new(b"FRAG\n\nEND\n");
+        let places = [0, 4, 5, 6, 8, 9, 10, 12].map(|offset| index.line_column(offset));
+        assert_eq!(places, [(1, 1), (1, 5), (2, 1), (3, 1), (3, 3), (3, 4), (4, 1), (4, 3)]);
+        assert_eq!(LineIndex::new(b"").line_column(0), (1, 1));
+    }
+
+    #[test]
+    fn shown_with_its_rule() {
+        let diagnostic = Diagnostic::error("no-such-thing", Span::new(1, 2), "there is no such thing").with_hint("x");
+        assert_eq!(diagnostic.to_string(), "error[no-such-thing]: there is no such thing");
+        assert_eq!(diagnostic.hint.as_deref(), Some("x"));
+        assert!(diagnostic.is_error() && Severity::Error > Severity::Warning);
+    }
+}
