@@ -3,6 +3,8 @@
 //! Values are typeless bit patterns; only the opcode of an instruction gives them a type. What is known about an opcode is
 //! declared once, in `table.rs`; [`AluOp`], [`AluInfo`] and [`evaluate`] come from that table.
 
+mod evaluate;
+mod half;
 mod table;
 
 use std::collections::HashMap;
@@ -10,6 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+pub use evaluate::evaluate;
 use table::alu_opcodes;
 
 /// What the bits of a value are read as.
@@ -279,7 +282,7 @@ macro_rules! declare_opcodes {
     ($(
         $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
             [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
-            $(=> $kind:ident $(| $($argument:ident),* $(; $context:ident)? | $value:expr)?)?;
+            => $kind:ident $(|$($argument:ident),* $(; $context:ident)?| $value:expr)?;
     )*) => {
         /// Opcode of an ALU instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -1,0 +1,685 @@
+//! Constant evaluation of ALU opcodes.
+//!
+//! What an opcode computes stands in its row of the table, after `=>`: how operands are supplied, their names, and the value.
+//!
+//! | kind | operands | value |
+//! |---|---|---|
+//! | `each` | the component at hand of each source | one component of the result |
+//! | `each_real` | the same; the unsized type is a float | the same |
+//! | `each_bits` | the same as raw bits | bits of one component |
+//! | `whole` | each source as an array of its components | written to every component of the result |
+//! | `whole_real` | the same; the unsized type is a float | the same |
+//! | `vector` | each source as an array of its components | array of the components of the result |
+//! | `gather` | | component i of the result is source i |
+//!
+//! The types of the row say how bits become Rust values and back: `int` is `i64`, sign-extended; `uint` is `u64`,
+//! zero-extended; `bool` is `bool` (any set bit counts); floats are `f64` in 64 bits and `f32` in 16 and 32. Results are cut to
+//! the size of the output type; floats are rounded to it and flushed when denormal, as the execution mode says. A row with
+//! unsized floats is compiled once for each float size. A name after `;` gives the value access to the [`Context`].
+
+use std::array;
+use std::f64::consts::PI;
+
+use super::table::alu_opcodes;
+use super::{AluOp, ExecutionMode, half};
+
+/// What an evaluation depends on besides the operands.
+pub(crate) struct Context<'a> {
+    /// Size of the unsized types.
+    pub bit_size: u32,
+    /// Round a float result toward zero.
+    pub rtz: bool,
+    /// Flush a denormal float result to zero.
+    pub flush: bool,
+    mode: ExecutionMode,
+    sources: &'a [&'a [u64]],
+}
+
+impl Context<'_> {
+    /// The same, with rounding and flushing for float results of that size (0: not a float).
+    #[inline]
+    fn for_output(&self, float_size: u8) -> Self {
+        let (rtz, flush) = (self.mode.rounds_toward_zero(float_size), self.mode.flushes_denormals(float_size));
+        Context { rtz, flush, ..*self }
+    }
+
+    /// A shift count; only the low bits that can matter count.
+    #[inline]
+    pub fn shift(&self, count: u64) -> u32 {
+        count as u32 & (self.bit_size - 1)
+    }
+
+    /// Rotates a value of the unsized type left by 0 up to its size.
+    #[inline]
+    pub fn rotate_left(&self, value: u64, count: u32) -> u64 {
+        let size = self.bit_size;
+        value.checked_shl(count).unwrap_or(0) | value.checked_shr(size - count).unwrap_or(0)
+    }
+
+    /// Clamps to the signed range of the unsized type.
+    #[inline]
+    pub fn saturate_signed(&self, value: i128) -> i64 {
+        let limit = 1i128 << (self.bit_size - 1);
+        value.clamp(-limit, limit - 1) as i64
+    }
+
+    /// The 16-bit float in the low bits, denormals flushed if the execution mode flushes them in 16 bits.
+    #[inline]
+    pub fn widen_half(&self, bits: u64) -> f32 {
+        let bits = bits as u16;
+        let denormal = bits & 0x7c00 == 0;
+        half::to_f32(if denormal && self.mode.flushes_denormals(16) { bits & 0x8000 } else { bits })
+    }
+}
+
+/// The low `bits` bits set; `bits` is at most 64.
+#[inline]
+pub(crate) fn mask(bits: u32) -> u64 {
+    if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
+}
+
+/// Reads the low `bits` bits as a signed number; `bits` is at most 64, 0 gives 0.
+#[inline]
+pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
+    if bits == 0 { 0 } else { ((value << (64 - bits)) as i64) >> (64 - bits) }
+}
+
+/// A type of the table: how bits are read and written.
+trait Number {
+    /// What the value is computed in.
+    type Value: Copy;
+    /// Size if this is a float, else 0.
+    const FLOAT_SIZE: u8 = 0;
+    fn read(bits: u64, context: &Context<'_>) -> Self::Value;
+    fn write(value: Self::Value, context: &Context<'_>) -> u64;
+}
+
+/// Signed integer of `SIZE` bits; 0 = unsized.
+struct Int<const SIZE: u32>;
+/// Unsigned integer of `SIZE` bits; 0 = unsized.
+struct Uint<const SIZE: u32>;
+/// Boolean of `SIZE` bits; 0 = unsized.
+struct Bool<const SIZE: u32>;
+/// 16-bit float, computed in 32 bits.
+struct F16;
+/// 32-bit float.
+struct F32;
+/// 64-bit float.
+struct F64;
+/// Bits as they are.
+struct Bits;
+
+#[inline]
+fn size(fixed: u32, context: &Context<'_>) -> u32 {
+    if fixed == 0 { context.bit_size } else { fixed }
+}
+
+impl<const SIZE: u32> Number for Int<SIZE> {
+    type Value = i64;
+    #[inline]
+    fn read(bits: u64, context: &Context<'_>) -> i64 {
+        sign_extend(bits, size(SIZE, context))
+    }
+    #[inline]
+    fn write(value: i64, context: &Context<'_>) -> u64 {
+        value as u64 & mask(size(SIZE, context))
+    }
+}
+
+impl<const SIZE: u32> Number for Uint<SIZE> {
+    type Value = u64;
+    #[inline]
+    fn read(bits: u64, context: &Context<'_>) -> u64 {
+        bits & mask(size(SIZE, context))
+    }
+    #[inline]
+    fn write(value: u64, context: &Context<'_>) -> u64 {
+        value & mask(size(SIZE, context))
+    }
+}
+
+impl<const SIZE: u32> Number for Bool<SIZE> {
+    type Value = bool;
+    #[inline]
+    fn read(bits: u64, context: &Context<'_>) -> bool {
+        bits & mask(size(SIZE, context)) != 0
+    }
+    #[inline]
+    fn write(value: bool, context: &Context<'_>) -> u64 {
+        if value { mask(size(SIZE, context)) } else { 0 }
+    }
+}
+
+impl Number for F16 {
+    type Value = f32;
+    const FLOAT_SIZE: u8 = 16;
+    #[inline]
+    fn read(bits: u64, _: &Context<'_>) -> f32 {
+        half::to_f32(bits as u16)
+    }
+    #[inline]
+    fn write(value: f32, context: &Context<'_>) -> u64 {
+        let bits = half::from_f64(value.into(), context.rtz);
+        let flushed = context.flush && bits & 0x7c00 == 0;
+        u64::from(if flushed { bits & 0x8000 } else { bits })
+    }
+}
+
+impl Number for F32 {
+    type Value = f32;
+    const FLOAT_SIZE: u8 = 32;
+    #[inline]
+    fn read(bits: u64, _: &Context<'_>) -> f32 {
+        f32::from_bits(bits as u32)
+    }
+    #[inline]
+    fn write(value: f32, context: &Context<'_>) -> u64 {
+        let flushed = context.flush && value.is_subnormal();
+        u64::from(if flushed { value.to_bits() & 0x8000_0000 } else { value.to_bits() })
+    }
+}
+
+impl Number for F64 {
+    type Value = f64;
+    const FLOAT_SIZE: u8 = 64;
+    #[inline]
+    fn read(bits: u64, _: &Context<'_>) -> f64 {
+        f64::from_bits(bits)
+    }
+    #[inline]
+    fn write(value: f64, context: &Context<'_>) -> u64 {
+        let flushed = context.flush && value.is_subnormal();
+        if flushed { value.to_bits() & 1 << 63 } else { value.to_bits() }
+    }
+}
+
+impl Number for Bits {
+    type Value = u64;
+    #[inline]
+    fn read(bits: u64, _: &Context<'_>) -> u64 {
+        bits
+    }
+    #[inline]
+    fn write(value: u64, context: &Context<'_>) -> u64 {
+        value & mask(context.bit_size)
+    }
+}
+
+/// Smallest 16-bit float that is not denormal.
+const HALF_MIN_NORMAL: f32 = 1.0 / 16384.0;
+
+/// Radians of a turn as the opcodes that count in turns define them.
+#[allow(clippy::approx_constant, reason = "results for large operands depend on the digits")]
+const TURN: f64 = 6.2831853;
+
+/// What rows ask of floats beyond the methods that `f32` and `f64` have in common.
+trait Real: Copy {
+    /// The product in 64 bits, narrowed to 32.
+    fn scaled(self, factor: f64) -> f32;
+    /// Minimum; the other operand if one is NaN; -0 is less than +0.
+    fn min_number(self, other: Self) -> Self;
+    /// Maximum; the other operand if one is NaN; +0 is greater than -0.
+    fn max_number(self, other: Self) -> Self;
+    /// -1, 1, a zero as it is, +0 for NaN.
+    fn sign(self) -> Self;
+    fn rounded_add(self, other: Self, rtz: bool) -> Self;
+    fn rounded_mul(self, other: Self, rtz: bool) -> Self;
+    fn rounded_fma(self, factor: Self, summand: Self, context: &Context<'_>) -> Self;
+    /// Floor taken in 32 bits.
+    fn floor_single(self) -> Self;
+    /// Truncation taken in 32 bits.
+    fn trunc_single(self) -> Self;
+    /// Whether the value is a normal number in `bit_size` bits.
+    fn is_normal_in(self, bit_size: u32) -> bool;
+    /// Rounded to a 16-bit float, denormals of which become zero.
+    fn quantize_to_half(self) -> Self;
+    /// Fraction of magnitude in [0.5, 1) and exponent; zero, infinity and NaN are returned with exponent 0.
+    fn frexp(self) -> (Self, i64);
+    /// `self * 2^exponent` if that is a normal number, else a zero with the sign of `self`.
+    fn ldexp_normal(self, exponent: i64) -> Self;
+    /// Narrowed to 32 bits.
+    fn to_single(self, rtz: bool) -> f32;
+    /// Narrowed to 32 bits such that a second rounding to 16 bits does no harm.
+    fn to_single_odd(self) -> f32;
+}
+
+macro_rules! real_common {
+    ($float:ident, $int:ident) => {
+        #[inline]
+        fn scaled(self, factor: f64) -> f32 {
+            (factor * self as f64) as f32
+        }
+        #[inline]
+        fn min_number(self, other: $float) -> $float {
+            if self < other || other.is_nan() {
+                self
+            } else if self == other && (self.to_bits() as $int) < other.to_bits() as $int {
+                self
+            } else {
+                other
+            }
+        }
+        #[inline]
+        fn max_number(self, other: $float) -> $float {
+            if self > other || other.is_nan() {
+                self
+            } else if self == other && self.to_bits() as $int > other.to_bits() as $int {
+                self
+            } else {
+                other
+            }
+        }
+        #[inline]
+        fn sign(self) -> $float {
+            if self.is_nan() {
+                0.0
+            } else if self == 0.0 {
+                self
+            } else {
+                self.signum()
+            }
+        }
+        #[inline]
+        fn floor_single(self) -> $float {
+            (self as f32).floor() as $float
+        }
+        #[inline]
+        fn trunc_single(self) -> $float {
+            (self as f32).trunc() as $float
+        }
+        #[inline]
+        fn is_normal_in(self, bit_size: u32) -> bool {
+            self.is_normal() && (bit_size != 16 || self.abs() >= HALF_MIN_NORMAL as $float)
+        }
+        #[inline]
+        fn quantize_to_half(self) -> $float {
+            if self.abs() < HALF_MIN_NORMAL as $float {
+                (0.0 as $float).copysign(self)
+            } else {
+                half::to_f32(half::from_f64(self as f64, false)) as $float
+            }
+        }
+        #[inline]
+        fn frexp(self) -> ($float, i64) {
+            // Every 32-bit value is normal in 64 bits, every 64-bit value after scaling.
+            let wide = self as f64;
+            let (wide, bias) = if wide.is_subnormal() { (wide * 2f64.powi(64), 1022 + 64) } else { (wide, 1022) };
+            let bits = wide.to_bits();
+            match (bits >> 52 & 0x7ff) as i64 {
+                0 | 0x7ff => (self, 0),
+                exponent => (f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52) as $float, exponent - bias),
+            }
+        }
+        #[inline]
+        fn ldexp_normal(self, exponent: i64) -> $float {
+            let (fraction, own) = self.frexp();
+            // Far outside of the range of normal numbers the exact exponent does not matter. Half of the scaling is done
+            // exactly, so that only the last step rounds.
+            let exponent = (own + exponent).clamp(-1100, 1100) as i32;
+            let half = exponent / 2;
+            let scaled = (f64::from(fraction) * 2f64.powi(half) * 2f64.powi(exponent - half)) as $float;
+            if scaled.is_normal() { scaled } else { (0.0 as $float).copysign(self) }
+        }
+    };
+}
+
+impl Real for f32 {
+    real_common!(f32, i32);
+    #[inline]
+    fn rounded_add(self, other: f32, rtz: bool) -> f32 {
+        // The sum is rounded to nearest in 64 bits first: what is lost there does not pull the result toward zero. The
+        // reference does the same.
+        if rtz { half::single_toward_zero(f64::from(self) + f64::from(other)) } else { self + other }
+    }
+    #[inline]
+    fn rounded_mul(self, other: f32, rtz: bool) -> f32 {
+        // The product of two 32-bit floats is exact in 64 bits.
+        if rtz { half::single_toward_zero(f64::from(self) * f64::from(other)) } else { self * other }
+    }
+    #[inline]
+    fn rounded_fma(self, factor: f32, summand: f32, context: &Context<'_>) -> f32 {
+        if context.rtz {
+            half::single_toward_zero(half::fma_toward_zero(self.into(), factor.into(), summand.into()))
+        } else if context.bit_size == 16 {
+            f64::from(self).mul_add(factor.into(), summand.into()) as f32
+        } else {
+            self.mul_add(factor, summand)
+        }
+    }
+    #[inline]
+    fn to_single(self, _: bool) -> f32 {
+        self
+    }
+    #[inline]
+    fn to_single_odd(self) -> f32 {
+        self
+    }
+}
+
+impl Real for f64 {
+    real_common!(f64, i64);
+    #[inline]
+    fn rounded_add(self, other: f64, rtz: bool) -> f64 {
+        if rtz { half::fma_toward_zero(self, 1.0, other) } else { self + other }
+    }
+    #[inline]
+    fn rounded_mul(self, other: f64, rtz: bool) -> f64 {
+        if rtz { half::mul_toward_zero(self, other) } else { self * other }
+    }
+    #[inline]
+    fn rounded_fma(self, factor: f64, summand: f64, context: &Context<'_>) -> f64 {
+        if context.rtz { half::fma_toward_zero(self, factor, summand) } else { self.mul_add(factor, summand) }
+    }
+    #[inline]
+    fn to_single(self, rtz: bool) -> f32 {
+        if rtz { half::single_toward_zero(self) } else { self as f32 }
+    }
+    #[inline]
+    fn to_single_odd(self) -> f32 {
+        half::single_to_odd(self)
+    }
+}
+
+#[inline]
+fn unordered<T: PartialOrd>(a: T, b: T) -> bool {
+    a.partial_cmp(&b).is_none()
+}
+
+/// Sum of the products, the last one first.
+#[inline]
+fn dot<T, const N: usize>(a: [T; N], b: [T; N]) -> T
+where
+    T: Copy + Default + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
+{
+    let products = a.iter().zip(&b).rev().map(|(&a, &b)| a * b);
+    products.reduce(|sum, product| sum + product).unwrap_or_default()
+}
+
+/// Remainder with the sign of the divisor; 0 if that is 0.
+#[inline]
+fn modulo(a: i64, b: i64) -> i64 {
+    if b == 0 {
+        return 0;
+    }
+    let remainder = a.wrapping_rem(b);
+    if remainder == 0 || (a >= 0) == (b >= 0) { remainder } else { remainder + b }
+}
+
+/// The `index`-th group of `bits` bits; 0 beyond the value.
+#[inline]
+fn extract(value: u64, index: u64, bits: u32) -> u64 {
+    let shift = index.saturating_mul(u64::from(bits));
+    if shift < 64 { value >> shift & mask(bits) } else { 0 }
+}
+
+/// The low `bits` bits moved to the `index`-th group.
+#[inline]
+fn insert(value: u64, index: u64, bits: u32) -> u64 {
+    let shift = index.saturating_mul(u64::from(bits));
+    if shift < 64 { (value & mask(bits)) << shift } else { 0 }
+}
+
+/// Bytes of a 32-bit word, lowest first.
+#[inline]
+fn bytes(value: u64) -> [u64; 4] {
+    array::from_fn(|i| value >> (8 * i) & 0xff)
+}
+
+/// Bytes of a 32-bit word, sign-extended.
+#[inline]
+fn signed_bytes(value: u64) -> [i64; 4] {
+    bytes(value).map(|byte| sign_extend(byte, 8))
+}
+
+/// Halves of a 32-bit word, lowest first.
+#[inline]
+fn halves(value: u64) -> [u64; 2] {
+    [value & 0xffff, value >> 16 & 0xffff]
+}
+
+/// Halves of a 32-bit word, sign-extended.
+#[inline]
+fn signed_halves(value: u64) -> [i64; 2] {
+    halves(value).map(|half| sign_extend(half, 16))
+}
+
+/// Puts the low `bits` bits of the parts side by side, the first lowest.
+#[inline]
+fn pack<const N: usize>(parts: [u64; N], bits: u32) -> u64 {
+    parts.iter().rev().fold(0, |word, part| word << bits | part & mask(bits))
+}
+
+#[inline]
+fn saturate_i32(value: i64) -> i64 {
+    value.clamp(i32::MIN.into(), i32::MAX.into())
+}
+
+/// Sum with an unsigned 32-bit accumulator, which the table calls signed.
+#[inline]
+fn saturate_u32(sum: u64, accumulator: i64) -> i64 {
+    (sum as i64 + i64::from(accumulator as u32)).min(u32::MAX.into())
+}
+
+/// Adds to `c` the differences of those bytes whose reference byte, in `a`, is not 0.
+#[inline]
+fn masked_absolute_differences(a: u64, b: u64, c: u64) -> u64 {
+    bytes(a).iter().zip(bytes(b)).filter(|&(&a, _)| a != 0).fold(c, |sum, (a, b)| sum + a.abs_diff(b))
+}
+
+/// The same at four positions, a byte apart, of a 64-bit window.
+#[inline]
+fn quad_masked_absolute_differences(a: [u64; 1], b: [u64; 2], c: [u64; 4]) -> [u64; 4] {
+    let window = b[1] << 32 | b[0];
+    array::from_fn(|i| masked_absolute_differences(a[0], window >> (8 * i), c[i]))
+}
+
+/// Number of the highest set bit; -1 if none is set.
+#[inline]
+fn find_msb(value: u64) -> i64 {
+    63 - i64::from(value.leading_zeros())
+}
+
+/// The number of a bit counted from the top of `bits` bits; -1 stays.
+#[inline]
+fn from_top(bit: i64, bits: u32) -> i64 {
+    if bit < 0 { -1 } else { i64::from(bits) - 1 - bit }
+}
+
+/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, a field beyond the top ends there.
+#[inline]
+fn bitfield_extract_sm5(value: i64, offset: u64, width: u64) -> i64 {
+    let (offset, width) = (offset as u32 & 31, width as u32 & 31);
+    let shifted = value >> offset;
+    if offset + width < 32 || width == 0 { sign_extend(shifted as u64, width) } else { shifted }
+}
+
+/// Bits [offset, offset + width) of a 32-bit value; 0 if they are not all there.
+#[inline]
+fn bitfield_extract(value: u64, offset: i64, width: i64) -> u64 {
+    if width <= 0 || offset < 0 || offset + width > 32 { 0 } else { value >> offset & mask(width as u32) }
+}
+
+/// Replaces bits [offset, offset + width) of `base`; 0 if they are not all there.
+#[inline]
+fn bitfield_insert(base: u64, insert: u64, offset: i64, width: i64) -> u64 {
+    if width == 0 {
+        base
+    } else if offset < 0 || width < 0 || offset + width > 32 {
+        0
+    } else {
+        let field = mask(width as u32) << offset;
+        (base & !field) | (insert << offset & field)
+    }
+}
+
+/// Coordinates in the face of a cube that a direction points to: s and t, twice the major axis, and the face.
+fn cube_coordinates([x, y, z]: [f32; 3]) -> [f32; 4] {
+    if z.abs() >= x.abs() && z.abs() >= y.abs() {
+        if z >= 0.0 { [-y, x, 2.0 * z, 4.0] } else { [-y, -x, 2.0 * z, 5.0] }
+    } else if y.abs() >= x.abs() && y.abs() >= z.abs() {
+        if y >= 0.0 { [z, x, 2.0 * y, 2.0] } else { [-z, x, 2.0 * y, 3.0] }
+    } else if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        if x >= 0.0 { [-y, -z, 2.0 * x, 0.0] } else { [-y, z, 2.0 * x, 1.0] }
+    } else {
+        // A NaN: no component is the largest.
+        [0.0; 4]
+    }
+}
+
+#[inline]
+fn component(source: &[u64], index: usize) -> u64 {
+    source.get(index).copied().unwrap_or(0)
+}
+
+/// The type that stands for a type of the table; `$float` stands for the unsized float.
+macro_rules! number {
+    (FLOAT, $float:ident) => { $float };
+    (FLOAT16, $float:ident) => { F16 };
+    (FLOAT32, $float:ident) => { F32 };
+    (FLOAT64, $float:ident) => { F64 };
+    (INT, $float:ident) => { Int<0> };
+    (INT1, $float:ident) => { Int<1> };
+    (INT8, $float:ident) => { Int<8> };
+    (INT16, $float:ident) => { Int<16> };
+    (INT32, $float:ident) => { Int<32> };
+    (INT64, $float:ident) => { Int<64> };
+    (UINT, $float:ident) => { Uint<0> };
+    (UINT1, $float:ident) => { Uint<1> };
+    (UINT8, $float:ident) => { Uint<8> };
+    (UINT16, $float:ident) => { Uint<16> };
+    (UINT32, $float:ident) => { Uint<32> };
+    (UINT64, $float:ident) => { Uint<64> };
+    (BOOL, $float:ident) => { Bool<0> };
+    (BOOL1, $float:ident) => { Bool<1> };
+    (BOOL8, $float:ident) => { Bool<8> };
+    (BOOL16, $float:ident) => { Bool<16> };
+    (BOOL32, $float:ident) => { Bool<32> };
+}
+
+/// Body of the function that evaluates one row.
+macro_rules! row {
+    // Rows that do not depend on the size of the unsized float.
+    (each $($row:tt)*) => { row!(@each F32 $($row)*) };
+    (whole $($row:tt)*) => { row!(@whole F32 $($row)*) };
+    (vector $($row:tt)*) => { row!(@vector F32 $($row)*) };
+    // Rows compiled for each size.
+    (each_real $context:ident $($row:tt)*) => {
+        match $context.bit_size {
+            16 => row!(@each F16 $context $($row)*),
+            32 => row!(@each F32 $context $($row)*),
+            _ => row!(@each F64 $context $($row)*),
+        }
+    };
+    (whole_real $context:ident $($row:tt)*) => {
+        match $context.bit_size {
+            16 => row!(@whole F16 $context $($row)*),
+            32 => row!(@whole F32 $context $($row)*),
+            _ => row!(@whole F64 $context $($row)*),
+        }
+    };
+    (each_bits $context:ident $dest:ident $output:ident [$($input:ident $size:tt)*]
+        |$($argument:ident),*| $value:expr) => {{
+        let mut sources = $context.sources.iter().copied();
+        $(let $argument = sources.next().unwrap_or_default();)*
+        for (i, result) in $dest.iter_mut().enumerate() {
+            $(let $argument = Bits::read(component($argument, i), $context);)*
+            *result = Bits::write($value, $context);
+        }
+    }};
+    (gather $context:ident $dest:ident $output:ident $inputs:tt) => {{
+        for (i, result) in $dest.iter_mut().enumerate() {
+            let source = $context.sources.get(i).copied().unwrap_or_default();
+            *result = component(source, 0) & mask($context.bit_size);
+        }
+    }};
+    (@each $float:ident $context:ident $dest:ident $output:ident [$($input:ident $size:tt)*]
+        |$($argument:ident),* $(; $access:ident)?| $value:expr) => {{
+        type Output = number!($output, $float);
+        let context = &$context.for_output(Output::FLOAT_SIZE);
+        $(let $access = context;)?
+        let mut sources = context.sources.iter().copied();
+        $(let $argument = sources.next().unwrap_or_default();)*
+        for (i, result) in $dest.iter_mut().enumerate() {
+            $(let $argument = <number!($input, $float)>::read(component($argument, i), context);)*
+            *result = Output::write($value, context);
+        }
+    }};
+    (@whole $float:ident $context:ident $dest:ident $output:ident [$($input:ident [$size:literal])*]
+        |$($argument:ident),* $(; $access:ident)?| $value:expr) => {{
+        type Output = number!($output, $float);
+        let context = &$context.for_output(Output::FLOAT_SIZE);
+        $(let $access = context;)?
+        let mut sources = context.sources.iter().copied();
+        $(
+            let source = sources.next().unwrap_or_default();
+            let $argument: [_; $size] =
+                array::from_fn(|i| <number!($input, $float)>::read(component(source, i), context));
+        )*
+        $dest.fill(Output::write($value, context));
+    }};
+    (@vector $float:ident $context:ident $dest:ident $output:ident [$($input:ident [$size:literal])*]
+        |$($argument:ident),* $(; $access:ident)?| $value:expr) => {{
+        type Output = number!($output, $float);
+        let context = &$context.for_output(Output::FLOAT_SIZE);
+        $(let $access = context;)?
+        let mut sources = context.sources.iter().copied();
+        $(
+            let source = sources.next().unwrap_or_default();
+            let $argument: [_; $size] =
+                array::from_fn(|i| <number!($input, $float)>::read(component(source, i), context));
+        )*
+        let values = $value.map(|value| Output::write(value, context));
+        for (i, result) in $dest.iter_mut().enumerate() {
+            *result = component(&values, i);
+        }
+    }};
+}
+
+macro_rules! declare_evaluation {
+    ($(
+        $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
+            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
+            => $kind:ident $(|$($argument:ident),* $(; $access:ident)?| $value:expr)?;
+    )*) => {
+        fn dispatch(op: AluOp, context: &Context<'_>, dest: &mut [u64]) {
+            match op {
+                $(AluOp::$variant => {
+                    fn evaluate_row(context: &Context<'_>, dest: &mut [u64]) {
+                        row!($kind context dest $output [$($input [$($input_size)?])*]
+                            $(|$($argument),* $(; $access)?| $value)?)
+                    }
+                    evaluate_row(context, dest)
+                })*
+            }
+        }
+    };
+}
+
+alu_opcodes!(declare_evaluation);
+
+/// Evaluates `op`.
+///
+/// `bit_size` is the size of the unsized types (any number if the opcode has none), `num_components` that of the result.
+/// `sources[i]` holds the components of source i, swizzled already: as many as the input size if that is not 0, else
+/// `num_components`. Values are zero-extended bit patterns, 1-bit booleans 0 or 1. The result goes to the first
+/// `num_components` elements of `dest`, of which fewer are written if there are not so many.
+///
+/// Never panics: components that are missing read as 0, a bit size the opcode does not have evaluates to 0.
+pub fn evaluate(
+    op: AluOp,
+    bit_size: u8,
+    num_components: u8,
+    sources: &[&[u64]],
+    mode: ExecutionMode,
+    dest: &mut [u64],
+) {
+    let written = usize::from(num_components).min(dest.len());
+    let dest = &mut dest[..written];
+    let bit_sizes = op.info().bit_sizes;
+    if !bit_sizes.is_empty() && !bit_sizes.contains(&bit_size) {
+        dest.fill(0);
+        return;
+    }
+    let context = Context { bit_size: bit_size.into(), rtz: false, flush: false, mode, sources };
+    dispatch(op, &context, dest);
+}
