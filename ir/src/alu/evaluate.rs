@@ -343,7 +343,7 @@ impl Real for f32 {
         } else if context.bit_size == 16 {
             f64::from(self).mul_add(factor.into(), summand.into()) as f32
         } else {
-            self.mul_add(factor, summand)
+            half::fma_single(self, factor, summand)
         }
     }
     #[inline]

@@ -65,6 +65,25 @@ pub fn single_to_odd(value: f64) -> f32 {
     if f64::from(truncated) == value || value.is_nan() { truncated } else { f32::from_bits(truncated.to_bits() | 1) }
 }
 
+/// `a * b + c` with one rounding, to nearest even.
+///
+/// Without the instruction `f32::mul_add` is a slow library function. Here the product is exact in 64 bits, and so is the
+/// error of the sum (Knuth's two-sum); a sum that is inexact is moved to the neighbour with an odd last bit, after which
+/// narrowing rounds as if it had seen the exact sum (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums").
+#[inline]
+pub fn fma_single(a: f32, b: f32, c: f32) -> f32 {
+    let product = f64::from(a) * f64::from(b);
+    let c = f64::from(c);
+    let sum = product + c;
+    let virtual_c = sum - product;
+    let error = (product - (sum - virtual_c)) + (c - virtual_c);
+    if error == 0.0 || !sum.is_finite() || sum.to_bits() & 1 == 1 {
+        return sum as f32;
+    }
+    let away = (error > 0.0) == (sum > 0.0);
+    f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 }) as f32
+}
+
 /// Significand with its leading one at bit 125, and the exponent that goes with it: value = significand * 2^exponent.
 fn normalize(significand: u128, exponent: i32) -> (u128, i32) {
     let shift = significand.leading_zeros() as i32 - 2;

@@ -411,4 +411,4 @@ impl fmt::Display for AluOp {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -691,9 +691,9 @@ macro_rules! alu_opcodes {
             Udot4x8UaddSat "udot_4x8_uadd_sat" "packed-dot": INT32 = [UINT32, UINT32, INT32], FIXED, [COMMUTATIVE01], "clamp of the exact value of (sum of u8(a_i)*u8(b_i) over 4 bytes + c) to [0, 2^32-1]"
                 => each |a, b, c| saturate_u32(dot(bytes(a), bytes(b)), c);
             Sudot4x8Iadd "sudot_4x8_iadd" "packed-dot": INT32 = [UINT32, UINT32, INT32], FIXED, [], "sum of s8(a_i)*u8(b_i) over 4 bytes + c (mod 2^32)"
-                => each |a, b, c| dot(signed_bytes(a), bytes(b).map(u64::cast_signed)) + c;
+                => each |a, b, c| dot(signed_bytes(a), bytes(b).map(|byte| byte as i64)) + c;
             Sudot4x8IaddSat "sudot_4x8_iadd_sat" "packed-dot": INT32 = [UINT32, UINT32, INT32], FIXED, [], "clamp of the exact value of (sum of s8(a_i)*u8(b_i) over 4 bytes + c) to [-2^31, 2^31-1]"
-                => each |a, b, c| saturate_i32(dot(signed_bytes(a), bytes(b).map(u64::cast_signed)) + c);
+                => each |a, b, c| saturate_i32(dot(signed_bytes(a), bytes(b).map(|byte| byte as i64)) + c);
             Sdot2x16Iadd "sdot_2x16_iadd" "packed-dot": INT32 = [UINT32, UINT32, INT32], FIXED, [COMMUTATIVE01], "sum of s16(a_i)*s16(b_i) over 2 halves + c (mod 2^32)"
                 => each |a, b, c| dot(signed_halves(a), signed_halves(b)) + c;
             Sdot2x16IaddSat "sdot_2x16_iadd_sat" "packed-dot": INT32 = [UINT32, UINT32, INT32], FIXED, [COMMUTATIVE01], "clamp of the exact value of (sum of s16(a_i)*s16(b_i) over 2 halves + c) to [-2^31, 2^31-1]"

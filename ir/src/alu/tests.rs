@@ -1,6 +1,7 @@
 //! Tests of the opcode table and of constant evaluation.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use super::*;
@@ -11,7 +12,8 @@ pub(crate) fn shared_csv(test: &str, file: &str) -> Option<Vec<Vec<String>>> {
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")), PathBuf::from);
     let path = folder.join("spec").join(file);
     let Ok(text) = fs::read_to_string(&path) else {
-        println!("skipped {test}: no {}", path.display());
+        // Not `eprintln!`, which the test harness keeps to itself when the test passes.
+        let _ = writeln!(std::io::stderr(), "skipped {test}: no {}", path.display());
         return None;
     };
     Some(text.lines().skip(1).map(split_csv).collect())
@@ -303,7 +305,7 @@ fn rounding_toward_zero_is_exact() {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        f64::from_bits(state & (1 << 63 | (1 << 52) - 1) | (1023 - exponents / 2 + state % exponents) << 52)
+        f64::from_bits(state & !(0x7ff << 52) | (1023 - exponents / 2 + state % exponents) << 52)
     };
     for _ in 0..20_000 {
         let (a, b) = (random(60), random(60));
@@ -347,4 +349,31 @@ fn scaling_by_powers_of_two() {
     assert_eq!(evaluate_one(AluOp::FrexpExp, 64, &[1]), 0xffff_ffff & (-1073i64) as u64);
     assert_eq!(evaluate_one(AluOp::FrexpSig, 64, &[double(-12.0)]), double(-0.75));
     assert_eq!(evaluate_one(AluOp::FrexpExp, 32, &[u64::from(12f32.to_bits())]), 4);
+}
+
+#[test]
+fn fused_multiply_add_rounds_once() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let special =
+        [0.0, -0.0, 1.0, -1.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), f32::INFINITY, f32::NAN, f32::EPSILON];
+    for round in 0..200_000u32 {
+        let word = random();
+        let mut operands = [word as u32, (word >> 32) as u32, random() as u32].map(f32::from_bits);
+        match round % 4 {
+            // Exponents near each other, so that all three operands matter.
+            0 | 1 => operands = operands.map(|x| f32::from_bits(x.to_bits() & 0x87ff_ffff | 0x3800_0000)),
+            2 => operands[(word % 3) as usize] = special[(word >> 8) as usize % special.len()],
+            // The sum cancels.
+            _ => operands[2] = -(operands[0] * operands[1]),
+        }
+        let [a, b, c] = operands;
+        let (expected, found) = (a.mul_add(b, c), half::fma_single(a, b, c));
+        assert!(expected.to_bits() == found.to_bits() || expected.is_nan() && found.is_nan(), "{a:e} * {b:e} + {c:e}");
+    }
 }
