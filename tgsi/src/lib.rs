@@ -1,10 +1,13 @@
 //! TGSI, the token IR of Mesa's Gallium drivers: tables, shader model, text, tokens, check, scan, interpreter, and the way into the IR.
 
 pub mod diagnostic;
+pub mod limits;
 pub mod shader;
 pub mod span;
 pub mod structure;
 pub mod tables;
+pub mod text;
+pub mod tokens;
 
 pub use shader::Shader;
 pub use span::Span;

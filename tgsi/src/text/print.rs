@@ -1,0 +1,396 @@
+//! Shader to text.
+//!
+//! With [`PrintOptions::mesa`] the text is byte for byte what Mesa 25 prints for the tokens of the shader. That loses some of it: floats
+//! are rounded, and some words of the stream have no text at all. The default print loses nothing but the counting and padding bits of
+//! a decoded stream: it is the same text with floats that read back exactly, and with these additions where they are needed, which
+//! [`parse`](super::parse) understands and Mesa does not:
+//!
+//! | text | meaning |
+//! |---|---|
+//! | `DCL IN[][2][0..1]` | a dimension word on a file whose first bracket is the vertex |
+//! | `TESS_DEFAULT_OUTER_LEVEL`, `TESS_DEFAULT_INNER_LEVEL`, `UNKNOWN` | semantics 47 and 48, return type 5 |
+//! | `, INTERPOLATE(COLOR)` | an interpolation word with mode `COLOR` where a semantic would be read |
+//!
+//! | after the operands of an instruction | meaning |
+//! |---|---|
+//! | `, TARGET(2D)` | a texture word with this target, for opcodes whose text shows none |
+//! | `, RETURN(UINT)` | return type of the texture word, if not unknown |
+//! | `, NO_TEXTURE`, `, NO_MEMORY` | the word that the opcode has in text is not there |
+//! | `, WITH_MEMORY` | a memory word on an opcode that has none in text; its items may follow |
+//! | ` :5` | a label, on any opcode |
+//!
+//! | elsewhere | meaning |
+//! |---|---|
+//! | `IMM[0] INT64 WORDS {0x1, 0x2, 0x3}` | words of an immediate that do not make whole values |
+//! | `PROPERTY NAME {}`, `PROPERTY NAME 1, 2` | properties of no word, of several |
+//! | `TEMP[NULL[0].x+1](0)` | an indirect index through file `NULL` |
+
+use std::fmt::Write;
+
+use super::float;
+use crate::limits::MAX_INDENT;
+use crate::shader::{
+    Declaration, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Item, Property, Register,
+    Shader,
+};
+use crate::tables::{
+    CoordOrigin, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
+    PixelCenter, PixelFormat, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
+};
+
+/// How to print.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PrintOptions {
+    /// Byte for byte what Mesa 25 prints.
+    pub mesa: bool,
+    /// 32-bit floats as `0x` and eight digits, which is what virgl hosts read.
+    pub hex_floats: bool,
+}
+
+/// Prints a shader, a line for each item.
+pub fn print(shader: &Shader, options: PrintOptions) -> String {
+    // A line is about forty bytes.
+    let mut printer = Printer { out: String::with_capacity(shader.order.len() * 48 + 16), options };
+    let _ = writeln!(printer.out, "{}", shader.processor);
+    let mut level = 0i64;
+    for item in shader.items() {
+        match item {
+            Item::Declaration(_, declaration) => printer.declaration(shader.processor, declaration),
+            Item::Immediate(index, immediate) => printer.immediate(index, immediate),
+            Item::Property(_, property) => printer.property(property),
+            Item::Instruction(number, instruction) => {
+                let info = instruction.opcode.info();
+                level -= info.dedents as i64;
+                let indent = (level.max(0) as usize).min(MAX_INDENT) * 2;
+                let _ = write!(printer.out, "{number:3}: {:indent$}", "");
+                printer.instruction(instruction);
+                level += info.indents as i64;
+            }
+        }
+        printer.out.push('\n');
+    }
+    printer.out
+}
+
+/// Prints one instruction with its number, not indented, without line end.
+pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintOptions) -> String {
+    let mut printer = Printer { out: format!("{number:3}: "), options };
+    printer.instruction(instruction);
+    printer.out
+}
+
+/// Whether declarations of the file have a bracket for the vertex in front, which says nothing: what stands there is dropped.
+pub(crate) const fn has_vertex_bracket(processor: Processor, file: File) -> bool {
+    match file {
+        File::Input => matches!(processor, Processor::Geometry | Processor::TessControl | Processor::TessEval),
+        File::Output => matches!(processor, Processor::TessControl),
+        _ => false,
+    }
+}
+
+struct Printer {
+    out: String,
+    options: PrintOptions,
+}
+
+impl Printer {
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// `, text`.
+    fn part(&mut self, text: &str) {
+        self.out.push_str(", ");
+        self.out.push_str(text);
+    }
+
+    fn components(&mut self, components: &[u8]) {
+        self.out.push('.');
+        self.out.extend(components.iter().map(|&c| ['x', 'y', 'z', 'w'][(c & 3) as usize]));
+    }
+
+    fn mask(&mut self, mask: u8) {
+        if mask != 0xf {
+            self.out.push('.');
+            self.out.extend("xyzw".chars().enumerate().filter(|&(c, _)| mask >> c & 1 == 1).map(|(_, letter)| letter));
+        }
+    }
+
+    fn index(&mut self, index: i32, indirect: Option<&Indirect>) {
+        let Some(indirect) = indirect else {
+            let _ = write!(self.out, "[{index}]");
+            return;
+        };
+        let _ = write!(self.out, "[{}[{}]", indirect.file, indirect.index);
+        self.components(&[indirect.component]);
+        if index != 0 {
+            let _ = write!(self.out, "{index:+}");
+        }
+        self.out.push(']');
+        // Without the number the parser takes NULL for "no register", as Mesa's does.
+        if indirect.array_id != 0 || (indirect.file == File::Null && !self.options.mesa) {
+            let _ = write!(self.out, "({})", indirect.array_id);
+        }
+    }
+
+    fn register(&mut self, register: &Register) {
+        self.text(register.file.name());
+        if let Some(dimension) = &register.dimension {
+            self.index(dimension.index, dimension.indirect.as_ref());
+        }
+        self.index(register.index, register.indirect.as_ref());
+    }
+
+    fn semantic(&self, semantic: Semantic) -> &'static str {
+        match semantic {
+            Semantic::TessDefaultOuterLevel | Semantic::TessDefaultInnerLevel if self.options.mesa => "(null)",
+            _ => semantic.name(),
+        }
+    }
+
+    fn return_type(&self, return_type: ReturnType) -> &'static str {
+        if self.options.mesa && return_type == ReturnType::Unknown { "(null)" } else { return_type.name() }
+    }
+
+    fn format(&mut self, format: PixelFormat) {
+        // Two formats have no name in Mesa's table.
+        if self.options.mesa && matches!(format.value(), 425 | 426) {
+            self.part("(null)");
+        } else {
+            self.part(PixelFormat::PREFIX);
+            self.text(format.short_name());
+        }
+    }
+
+    fn declaration(&mut self, processor: Processor, d: &Declaration) {
+        let _ = write!(self.out, "DCL {}", d.file);
+        let mesa = self.options.mesa;
+        let vertex_bracket = has_vertex_bracket(processor, d.file);
+        let per_patch = processor != Processor::Geometry && d.semantic.is_some_and(|s| s.name.is_patch());
+        if vertex_bracket && (!per_patch || (d.dimension.is_some() && !mesa)) {
+            self.text("[]");
+        }
+        if let Some(dimension) = d.dimension {
+            let _ = write!(self.out, "[{dimension}]");
+        }
+        let _ = write!(self.out, "[{}", d.first);
+        if d.first != d.last {
+            let _ = write!(self.out, "..{}", d.last);
+        }
+        self.out.push(']');
+        self.mask(d.usage_mask);
+        if let Some(array) = d.array_id {
+            let _ = write!(self.out, ", ARRAY({array})");
+        }
+        if d.local {
+            self.part("LOCAL");
+        }
+        if let Some(semantic) = d.semantic {
+            self.part(self.semantic(semantic.name));
+            if semantic.index != 0 || matches!(semantic.name, Semantic::Generic | Semantic::TexCoord) {
+                let _ = write!(self.out, "[{}]", semantic.index);
+            }
+            if semantic.streams != [0; 4] {
+                let [x, y, z, w] = semantic.streams;
+                let _ = write!(self.out, ", STREAM({x}, {y}, {z}, {w})");
+            }
+        }
+        if let Some(image) = d.image {
+            self.part(image.target.name());
+            self.format(image.format);
+            if image.writable {
+                self.part("WR");
+            }
+            if image.raw {
+                self.part("RAW");
+            }
+        }
+        if d.atomic && (d.file == File::Buffer || !mesa) {
+            self.part("ATOMIC");
+        }
+        if d.file == File::Memory || (d.memory_type != MemoryType::Global && !mesa) {
+            self.part(d.memory_type.name());
+        }
+        if let Some(view) = d.sampler_view {
+            self.part(view.target.name());
+            let [first, rest @ ..] = view.return_types;
+            self.part(self.return_type(first));
+            if rest != [first; 3] {
+                for return_type in rest {
+                    self.part(self.return_type(return_type));
+                }
+            }
+        }
+        if let Some(interpolation) = d.interpolation {
+            if !mesa && d.semantic.is_none() && interpolation.mode == Interpolation::Color {
+                self.part("INTERPOLATE(COLOR)");
+            } else if !mesa || (processor == Processor::Fragment && d.file == File::Input) {
+                self.part(interpolation.mode.name());
+            }
+            if interpolation.location != InterpolationLocation::Center {
+                self.part(interpolation.location.name());
+            }
+        }
+        if d.invariant {
+            self.part("INVARIANT");
+        }
+    }
+
+    fn immediate(&mut self, index: usize, immediate: &Immediate) {
+        let _ = write!(self.out, "IMM[{index}] {} ", immediate.data_type);
+        let wide = immediate.data_type.is_64bit();
+        if wide && immediate.words.len() % 2 == 1 && !self.options.mesa {
+            self.text("WORDS {");
+            for (place, word) in immediate.words.iter().enumerate() {
+                let _ = write!(self.out, "{}0x{word:x}", if place == 0 { "" } else { ", " });
+            }
+            self.out.push('}');
+            return;
+        }
+        self.out.push('{');
+        let step = if wide { 2 } else { 1 };
+        for (place, words) in immediate.words.chunks_exact(step).enumerate() {
+            if place != 0 {
+                self.text(", ");
+            }
+            let low = words.first().copied().unwrap_or(0);
+            let value = (words.get(1).copied().unwrap_or(0) as u64) << 32 | low as u64;
+            let _ = match immediate.data_type {
+                ImmediateType::Float32 if self.options.hex_floats => write!(self.out, "0x{low:08x}"),
+                ImmediateType::Float32 if self.options.mesa => Ok(float::print_f32_fixed(&mut self.out, low)),
+                ImmediateType::Float32 => Ok(float::print_f32_exact(&mut self.out, low)),
+                ImmediateType::Float64 if self.options.mesa => Ok(float::print_f64_fixed(&mut self.out, value)),
+                ImmediateType::Float64 => Ok(float::print_f64_exact(&mut self.out, value)),
+                ImmediateType::Uint32 => write!(self.out, "{low}"),
+                ImmediateType::Int32 => write!(self.out, "{}", low as i32),
+                ImmediateType::Uint64 => write!(self.out, "{value}"),
+                ImmediateType::Int64 => write!(self.out, "{}", value as i64),
+            };
+        }
+        self.out.push('}');
+    }
+
+    fn property(&mut self, property: &Property) {
+        let _ = write!(self.out, "PROPERTY {}", property.name);
+        if property.data.is_empty() && !self.options.mesa {
+            self.text(" {}");
+        }
+        for (place, &value) in property.data.iter().enumerate() {
+            self.text(if place == 0 { " " } else { ", " });
+            let _ = match property_value_name(property.name, value) {
+                Some(Some(name)) => write!(self.out, "{name}"),
+                Some(None) => write!(self.out, "{value}"),
+                None => write!(self.out, "{}", value as i32),
+            };
+        }
+    }
+
+    fn instruction(&mut self, i: &Instruction) {
+        let info = i.opcode.info();
+        self.text(info.name);
+        if i.saturate {
+            self.text("_SAT");
+        }
+        if i.precise {
+            self.text("_PRECISE");
+        }
+        let mut separator = " ";
+        for dst in &i.dst {
+            self.text(separator);
+            separator = ", ";
+            self.register(&dst.register);
+            self.mask(dst.write_mask);
+        }
+        for src in &i.src {
+            self.text(separator);
+            separator = ", ";
+            if src.negate {
+                self.out.push('-');
+            }
+            if src.absolute {
+                self.out.push('|');
+            }
+            self.register(&src.register);
+            if src.swizzle != [0, 1, 2, 3] {
+                self.components(&src.swizzle);
+            }
+            if src.absolute {
+                self.out.push('|');
+            }
+        }
+        self.texture(i.opcode, i.texture.as_ref());
+        self.memory(i.opcode, i.memory);
+        if let Some(label) = i.label {
+            let shown = info.is_branch || i.opcode == Opcode::Bgnsub || !self.options.mesa;
+            if shown {
+                let _ = write!(self.out, " :{label}");
+            }
+        }
+    }
+
+    fn texture(&mut self, opcode: Opcode, texture: Option<&InstructionTexture>) {
+        let info = opcode.info();
+        let mesa = self.options.mesa;
+        let Some(texture) = texture else {
+            if !mesa && (info.is_tex || info.is_sample_family) {
+                self.part("NO_TEXTURE");
+            }
+            return;
+        };
+        if info.is_tex || (mesa && !info.is_sample_family) {
+            self.part(texture.target.name());
+        } else if !mesa && !(info.is_sample_family && texture.target == TextureTarget::Unknown) {
+            self.part("TARGET(");
+            self.text(texture.target.name());
+            self.out.push(')');
+        }
+        for offset in &texture.offsets {
+            let _ = write!(self.out, ", {}[{}]", offset.file, offset.index);
+            self.components(&offset.swizzle);
+        }
+        if !mesa && texture.return_type != ReturnType::Unknown {
+            self.part("RETURN(");
+            self.text(texture.return_type.name());
+            self.out.push(')');
+        }
+    }
+
+    fn memory(&mut self, opcode: Opcode, memory: Option<InstructionMemory>) {
+        let info = opcode.info();
+        let Some(memory) = memory else {
+            if !self.options.mesa && info.has_memory {
+                self.part("NO_MEMORY");
+            }
+            return;
+        };
+        // Items of atomics make the memory word by themselves.
+        let implied = info.has_memory || (info.is_store && memory != InstructionMemory::default());
+        if !self.options.mesa && !implied {
+            self.part("WITH_MEMORY");
+        }
+        for (bit, name) in MemoryQualifiers::NAMES {
+            if memory.qualifiers.contains(bit) {
+                self.part(name);
+            }
+        }
+        if memory.target != TextureTarget::Buffer {
+            self.part(memory.target.name());
+        }
+        if memory.format != PixelFormat::NONE {
+            self.format(memory.format);
+        }
+    }
+}
+
+/// How a value of a property is printed: not an enumeration (none), an enumeration with or without a name for this value.
+fn property_value_name(property: PropertyName, value: u32) -> Option<Option<&'static str>> {
+    match property {
+        PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
+            Some(Primitive::from_value(value).map(Primitive::name))
+        }
+        PropertyName::FsCoordOrigin => Some(CoordOrigin::from_value(value).map(CoordOrigin::name)),
+        PropertyName::FsCoordPixelCenter => Some(PixelCenter::from_value(value).map(PixelCenter::name)),
+        PropertyName::NextShader => Some(Processor::from_value(value).map(Processor::name)),
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! What can be wrong with a token stream, and with a shader that should become one.
+
+use thiserror::Error;
+
+/// A token stream that cannot be read. Words are counted from 0, the header included.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum DecodeError {
+    /// The bytes are not a whole number of words.
+    #[error("byte {byte}: {rest} bytes are left after the last whole word")]
+    OddLength {
+        /// Where the incomplete word begins.
+        byte: usize,
+        /// Its bytes.
+        rest: usize,
+    },
+    /// The stream ends inside something.
+    #[error("word {word}: the stream ends where {expected} should stand")]
+    Truncated {
+        /// First missing word.
+        word: usize,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The header does not even count itself and the processor word.
+    #[error("word 0: a header of {size} words is too short, it has at least 2")]
+    HeaderSize {
+        /// Its size by its own account.
+        size: u32,
+    },
+    /// The header announces more or fewer words than there are.
+    #[error("word 0: the header announces {announced} words, there are {actual}")]
+    BodySize {
+        /// Words by the header's account.
+        announced: usize,
+        /// Words of the stream.
+        actual: usize,
+    },
+    /// A number that its table does not have.
+    #[error("word {word}: {kind} {value} is not defined")]
+    Undefined {
+        /// The word that holds the number.
+        word: usize,
+        /// What the number should be.
+        kind: &'static str,
+        /// The number.
+        value: u32,
+    },
+    /// A count that the format cannot mean.
+    #[error("word {word}: {count} {what}, at most {limit} are possible")]
+    TooMany {
+        /// The word that holds the count.
+        word: usize,
+        /// What is counted.
+        what: &'static str,
+        /// The count.
+        count: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// An immediate or property that does not even count its first word.
+    #[error("word {word}: {what} of size 0")]
+    EmptyItem {
+        /// First word of the item.
+        word: usize,
+        /// Its kind.
+        what: &'static str,
+    },
+    /// A range that ends before it begins.
+    #[error("word {word}: the range {first}..{last} ends before it begins")]
+    Range {
+        /// The range word.
+        word: usize,
+        /// First register.
+        first: u16,
+        /// Last register.
+        last: u16,
+    },
+    /// A third dimension of a register.
+    #[error("word {word}: registers have at most two dimensions")]
+    ThirdDimension {
+        /// The dimension word.
+        word: usize,
+    },
+}
+
+impl DecodeError {
+    /// The word that the error is about; 0 for lengths.
+    pub fn word(&self) -> usize {
+        match *self {
+            DecodeError::OddLength { byte, .. } => byte / 4,
+            DecodeError::HeaderSize { .. } | DecodeError::BodySize { .. } => 0,
+            DecodeError::Truncated { word, .. }
+            | DecodeError::Undefined { word, .. }
+            | DecodeError::TooMany { word, .. }
+            | DecodeError::EmptyItem { word, .. }
+            | DecodeError::Range { word, .. }
+            | DecodeError::ThirdDimension { word } => word,
+        }
+    }
+}
+
+/// A shader that does not fit into the fields of the format. Items are named by their place among their kind.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum EncodeError {
+    /// More words than the header can count.
+    #[error("the shader needs {words} words, at most {limit} can be encoded")]
+    TooLong {
+        /// Words of the body.
+        words: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A number that is too large (or too small) for its field.
+    #[error("{item} {index}: {field} {value} does not fit into its field")]
+    Field {
+        /// Kind of the item.
+        item: &'static str,
+        /// Its place among its kind.
+        index: usize,
+        /// The field.
+        field: &'static str,
+        /// The number.
+        value: i64,
+    },
+    /// The order list does not name every item once.
+    #[error("the order of the shader names {ordered} items, there are {items}")]
+    Order {
+        /// Items that the order leads to.
+        ordered: usize,
+        /// Items that there are.
+        items: usize,
+    },
+    /// A declaration of an image or a sampler view whose word is missing, or one of another file that has it.
+    #[error("declaration {index}: the image or sampler view word does not belong to the file {file}")]
+    FileWord {
+        /// The declaration.
+        index: usize,
+        /// Its file.
+        file: crate::tables::File,
+    },
+}
