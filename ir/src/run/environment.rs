@@ -186,6 +186,9 @@ pub struct TextureRequest {
     pub ddy: [[u32; 4]; 3],
     /// Texel offset, `[component][lane]`, integers.
     pub offset: [[i32; 4]; 3],
+    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at offset i. The
+    /// stand-in texture of [`AnalyticResources`] takes no notice of them.
+    pub gather_offsets: Option<[[[i32; 4]; 2]; 4]>,
 }
 
 /// Sizes of a texture or image at one level.
@@ -276,11 +279,13 @@ impl Resources for AnalyticResources {
 /// `w = k + 0.125 (s + t + r) + 0.25 level + 0.0625 c0`, computed in 32-bit floats from left to right.
 fn analytic_sample(request: &TextureRequest, lane: usize) -> [f32; 4] {
     let fetch = request.lookup == TextureLookup::Fetch;
+    // Eight bits hold every offset that hardware takes; the recorded results have the others cut to them.
+    let offset = |component: usize| i32::from(request.offset[component][lane] as i8);
     let mut arguments = [0f32; 5];
     for (component, argument) in arguments.iter_mut().take(4).enumerate() {
         let word = request.coordinate[component][lane];
         *argument = if fetch {
-            let offset = if component < 3 { request.offset[component][lane] } else { 0 };
+            let offset = if component < 3 { offset(component) } else { 0 };
             (word as i32).wrapping_add(offset) as f32
         } else {
             f32::from_bits(word)
@@ -296,9 +301,9 @@ fn analytic_sample(request: &TextureRequest, lane: usize) -> [f32; 4] {
     }
     let [mut s, mut t, mut r, c0, _] = arguments;
     if !fetch {
-        s += 0.125 * request.offset[0][lane] as f32;
-        t += 0.125 * request.offset[1][lane] as f32;
-        r += 0.125 * request.offset[2][lane] as f32;
+        s += 0.125 * offset(0) as f32;
+        t += 0.125 * offset(1) as f32;
+        r += 0.125 * offset(2) as f32;
     }
     let lod = request.lod[lane];
     let level = match request.lookup {

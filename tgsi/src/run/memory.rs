@@ -1,0 +1,308 @@
+//! Buffers, shared memory, images, atomic counters: loads, stores, atomics, sizes.
+//!
+//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words that do not. Atomics
+//! go lane by lane, in lane order.
+
+use tgsi_ir::run::environment::ImageTexel;
+
+use super::kernel::f;
+use super::machine::Machine;
+use super::program::{Op, Place, Source};
+use super::texture::sampler_dim;
+use crate::tables::{File, Opcode, TextureTarget};
+
+/// What a resource operand names in one lane.
+#[derive(Clone, Copy, Debug)]
+enum Resource {
+    Buffer(usize),
+    Shared,
+    Constants(usize),
+    /// Buffer and counter.
+    Counter(usize, usize),
+    Image(u32),
+    /// Nothing that exists.
+    Nothing,
+}
+
+/// The word at a byte address that lies in the bytes.
+fn load_word(bytes: &[u8], address: usize) -> Option<u32> {
+    let word = bytes.get(address..address.checked_add(4)?)?;
+    word.try_into().ok().map(u32::from_le_bytes)
+}
+
+fn store_word(bytes: &mut [u8], address: usize, word: u32) {
+    if let Some(place) = address.checked_add(4).and_then(|end| bytes.get_mut(address..end)) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// The new value of an atomic; none for an opcode that is none.
+fn atomic(opcode: Opcode, old: u32, value: u32, second: u32) -> Option<u32> {
+    Some(match opcode {
+        Opcode::Atomuadd => old.wrapping_add(value),
+        Opcode::Atomxchg => value,
+        Opcode::Atomcas => {
+            if old == value {
+                second
+            } else {
+                old
+            }
+        }
+        Opcode::Atomand => old & value,
+        Opcode::Atomor => old | value,
+        Opcode::Atomxor => old ^ value,
+        Opcode::Atomumin => old.min(value),
+        Opcode::Atomumax => old.max(value),
+        Opcode::Atomimin => (old as i32).min(value as i32) as u32,
+        Opcode::Atomimax => (old as i32).max(value as i32) as u32,
+        Opcode::Atomfadd => (f(old) + f(value)).to_bits(),
+        Opcode::AtomincWrap => {
+            if old >= value {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Opcode::AtomdecWrap => {
+            if old == 0 || old > value {
+                value
+            } else {
+                old - 1
+            }
+        }
+        _ => return None,
+    })
+}
+
+impl Machine<'_> {
+    /// Executes a memory opcode; the mask of channels that it computed.
+    pub(super) fn memory(&mut self, op: &Op) -> u8 {
+        match op.opcode {
+            // All lanes are at the same instruction, and memory is never stale.
+            Opcode::Membar | Opcode::Barrier => 0,
+            Opcode::Load => self.load(op),
+            Opcode::Store => {
+                self.store(op);
+                0
+            }
+            Opcode::Resq => self.size_query(op),
+            Opcode::Img2hnd => {
+                for lane in 0..self.lanes {
+                    let handle = match self.resource(op, 0, lane) {
+                        Resource::Image(unit) => self.resources.handle(unit),
+                        _ => 0,
+                    };
+                    for (channel, word) in [handle as u32, (handle >> 32) as u32, 0, 0].into_iter().enumerate() {
+                        self.set_result(channel, lane, word);
+                    }
+                }
+                op.write_mask
+            }
+            _ => self.atomic(op),
+        }
+    }
+
+    /// What source `place` names in `lane`. A register of a value file holds the bindless handle of an image.
+    fn resource(&mut self, op: &Op, place: usize, lane: usize) -> Resource {
+        let Some(source) = op.sources.get(place) else { return Resource::Nothing };
+        if source.file == File::Constant {
+            // LOAD takes a constant buffer as bytes; the buffer is the outer index if there is one.
+            return match self.resource_number(&source.address, lane) {
+                Some((_, outer)) if source.address.outer.is_some() => Resource::Constants(outer),
+                Some((index, _)) => Resource::Constants(index),
+                None => Resource::Nothing,
+            };
+        }
+        if !matches!(source.place, Place::Resource) {
+            let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
+            return Resource::Image(self.resources.unit_of_handle(handle));
+        }
+        let Some((index, outer)) = self.resource_number(&source.address, lane) else { return Resource::Nothing };
+        match source.file {
+            File::Buffer => Resource::Buffer(index),
+            File::Memory => Resource::Shared,
+            File::ConstantBuffer if source.address.outer.is_some() => Resource::Constants(outer),
+            File::ConstantBuffer => Resource::Constants(index),
+            File::HwAtomic => Resource::Counter(outer, index),
+            File::Image => u32::try_from(index).map_or(Resource::Nothing, Resource::Image),
+            _ => Resource::Nothing,
+        }
+    }
+
+    fn image_target(&self, op: &Op, unit: u32) -> TextureTarget {
+        op.target.or_else(|| self.program.image_targets.get(&unit).copied()).unwrap_or(TextureTarget::Buffer)
+    }
+
+    /// The texel that the coordinates in source `place` name.
+    fn texel(&self, op: &Op, place: usize, unit: u32, lane: usize) -> ImageTexel {
+        let target = self.image_target(op, unit);
+        let components = usize::from(target.coordinate_components()).min(3);
+        let mut coordinates = [0; 3];
+        for (component, coordinate) in coordinates.iter_mut().enumerate().take(components) {
+            *coordinate = self.source(place, component, lane);
+        }
+        let sample = if target.is_msaa() { self.source(place, 3, lane) } else { 0 };
+        (unit, coordinates, sample)
+    }
+
+    fn bytes_mut(&mut self, resource: Resource) -> Option<&mut Vec<u8>> {
+        match resource {
+            Resource::Buffer(index) => self.buffers.get_mut(index),
+            Resource::Shared => Some(&mut self.shared),
+            _ => None,
+        }
+    }
+
+    fn load(&mut self, op: &Op) -> u8 {
+        let count = 4 - (op.write_mask << 4).leading_zeros() as usize;
+        let swizzle = op.sources.first().map_or([0, 1, 2, 3], |source: &Source| source.swizzle);
+        for lane in 0..self.lanes {
+            if self.exec[lane] == 0 {
+                continue;
+            }
+            let address = self.source(1, 0, lane) as usize;
+            let mut words = [0; 4];
+            match self.resource(op, 0, lane) {
+                Resource::Image(unit) => {
+                    let texel = self.resources.image_load(self.texel(op, 1, unit, lane));
+                    words = swizzle.map(|component| texel[usize::from(component)]);
+                }
+                Resource::Constants(buffer) => {
+                    if let Some(constants) = self.inputs.constants.get(buffer)
+                        && address + 4 * count <= constants.len() * 4
+                    {
+                        let byte = |at: usize| constants.get(at / 4).map_or(0, |word| (word >> (8 * (at % 4))) as u8);
+                        for (place, word) in words.iter_mut().enumerate().take(count) {
+                            let at = address + 4 * place;
+                            *word = u32::from_le_bytes(std::array::from_fn(|offset| byte(at + offset)));
+                        }
+                    }
+                }
+                Resource::Counter(buffer, counter) => {
+                    words[0] = self.counter(buffer, counter, address).map_or(0, |counter| *counter);
+                }
+                Resource::Nothing => {}
+                resource => {
+                    if let Some(bytes) = self.bytes_mut(resource)
+                        && address + 4 * count <= bytes.len()
+                    {
+                        for (place, word) in words.iter_mut().enumerate().take(count) {
+                            *word = load_word(bytes, address + 4 * place).unwrap_or(0);
+                        }
+                    }
+                }
+            }
+            for (channel, word) in words.into_iter().enumerate() {
+                self.set_result(channel, lane, word);
+            }
+        }
+        op.write_mask
+    }
+
+    fn store(&mut self, op: &Op) {
+        for lane in 0..self.lanes {
+            if !self.writes_memory(lane) {
+                continue;
+            }
+            let address = self.source(0, 0, lane) as usize;
+            let value: [u32; 4] = std::array::from_fn(|channel| self.source(1, channel, lane));
+            match self.resource(op, 2, lane) {
+                Resource::Image(unit) => {
+                    let texel = self.texel(op, 0, unit, lane);
+                    self.resources.image_store(texel, value);
+                }
+                Resource::Counter(buffer, counter) => {
+                    if op.write_mask & 1 != 0
+                        && let Some(counter) = self.counter(buffer, counter, address)
+                    {
+                        *counter = value[0];
+                    }
+                }
+                resource => {
+                    if let Some(bytes) = self.bytes_mut(resource) {
+                        for channel in super::kernel::channels(op.write_mask) {
+                            store_word(bytes, address + 4 * channel, value[channel]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A hardware counter; `offset` counts counters.
+    fn counter(&mut self, buffer: usize, counter: usize, offset: usize) -> Option<&mut u32> {
+        self.counters.get_mut(buffer)?.get_mut(counter.checked_add(offset)?)
+    }
+
+    fn atomic(&mut self, op: &Op) -> u8 {
+        for lane in 0..self.lanes {
+            if !self.writes_memory(lane) {
+                for channel in 0..4 {
+                    self.set_result(channel, lane, 0);
+                }
+                continue;
+            }
+            let address = self.source(1, 0, lane) as usize;
+            let value = self.source(2, 0, lane);
+            let second = if op.sources.len() > 3 { self.source(3, 0, lane) } else { 0 };
+            let change = |old: u32| atomic(op.opcode, old, value, second).unwrap_or(old);
+            let old = match self.resource(op, 0, lane) {
+                Resource::Image(unit) => {
+                    let place = self.texel(op, 1, unit, lane);
+                    let texel = self.resources.image_load(place);
+                    self.resources.image_store(place, [change(texel[0]), texel[1], texel[2], texel[3]]);
+                    texel[0]
+                }
+                Resource::Counter(buffer, counter) => match self.counter(buffer, counter, address) {
+                    Some(counter) => {
+                        let old = *counter;
+                        *counter = change(old);
+                        old
+                    }
+                    None => 0,
+                },
+                resource => match self.bytes_mut(resource) {
+                    Some(bytes) => match load_word(bytes, address) {
+                        Some(old) => {
+                            store_word(bytes, address, change(old));
+                            old
+                        }
+                        None => 0,
+                    },
+                    None => 0,
+                },
+            };
+            for channel in 0..4 {
+                self.set_result(channel, lane, old);
+            }
+        }
+        op.write_mask
+    }
+
+    /// `RESQ`: bytes of a buffer in x (other channels stay), counters of a counter buffer, or the size and samples of an image.
+    fn size_query(&mut self, op: &Op) -> u8 {
+        let mut mask = op.write_mask & 1;
+        for lane in 0..self.lanes {
+            if self.exec[lane] == 0 {
+                continue;
+            }
+            let words = match self.resource(op, 0, lane) {
+                Resource::Image(unit) => {
+                    mask = op.write_mask;
+                    let target = self.image_target(op, unit);
+                    let size = self.resources.image_size(unit, sampler_dim(target), target.is_array());
+                    [size.size[0], size.size[1], size.size[2], size.samples]
+                }
+                Resource::Constants(buffer) => {
+                    [self.inputs.constants.get(buffer).map_or(0, |words| words.len() as u32 * 4), 0, 0, 0]
+                }
+                Resource::Counter(buffer, _) => [self.counters.get(buffer).map_or(0, |c| c.len() as u32 * 4), 0, 0, 0],
+                resource => [self.bytes_mut(resource).map_or(0, |bytes| bytes.len() as u32), 0, 0, 0],
+            };
+            for (channel, word) in words.into_iter().enumerate() {
+                self.set_result(channel, lane, word);
+            }
+        }
+        mask
+    }
+}

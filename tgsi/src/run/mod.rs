@@ -1,0 +1,198 @@
+//! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
+//!
+//! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is bound to the place of its
+//! register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
+//!
+//! # The machine
+//!
+//! * All lanes go in lock-step under execution masks. Lanes `4k .. 4k+3` are a quad (derivatives, implicit level of detail) and a
+//!   subgroup (votes, ballots). A barrier is passed by all lanes together and so does nothing.
+//! * Registers are 32-bit words, `[register][component][lane]`, zero at the start, and only the declared ones exist: another
+//!   register reads as 0 and drops writes. An indirect operand with an `ArrayID` is bounded by its array, without one by what is declared of
+//!   the file. Constants are bounded by the buffer that is bound.
+//! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect destination
+//!   scatters. Memory is written by lanes that are neither helpers nor killed nor demoted.
+//! * `SWITCH` has the meaning of C: a lane starts at the `CASE` that matches, or at `DEFAULT` if none of the whole switch does, and leaves
+//!   at its `BRK`.
+//! * All state is on the heap; nesting and calls use explicit stacks. Endless programs end at the step limit.
+//!
+//! # Opcodes computed with a math library
+//!
+//! Everything else is exact, correctly rounded IEEE arithmetic. These call the platform's library through `std`; the bounds
+//! are those of glibc, in units in the last place of the library call:
+//!
+//! | opcode | computed as | library error |
+//! |---|---|---|
+//! | `EX2` | `powf(2, x)` | 1 ulp |
+//! | `LG2` | `logf(x) * 1.442695`, the product rounded once more | 1 ulp before the product |
+//! | `POW` | `powf(x, y)` | 1 ulp |
+//! | `EXP` | x, z as `EX2` | 1 ulp |
+//! | `LOG` | as `LG2`, `EX2`, and a division | 1 ulp a call |
+//! | `LIT` | z: `powf` | 1 ulp |
+//! | `SIN`, `COS` | `sinf`, `cosf` | 1 ulp |
+//! | `SQRT`, `RSQ`, `DSQRT`, `DRSQ` | correctly rounded square root, `RSQ` and `DRSQ` then divide | 0 |
+//! | `FMA`, `DFMA` | fused multiply-add, correctly rounded | 0 |
+
+mod alu;
+mod alu_integer;
+mod alu_wide;
+mod control;
+mod geometry;
+mod kernel;
+mod lanes;
+mod machine;
+mod memory;
+mod operands;
+mod packing;
+mod program;
+#[cfg(test)]
+mod tests;
+mod texture;
+pub mod vectors;
+
+use tgsi_ir::run::environment::{Inputs, MAX_LANES, Outputs, Resources, RunLimits};
+use tgsi_ir::system_value::SystemValue;
+use thiserror::Error;
+
+use crate::span::Span;
+use crate::structure::StructureError;
+use crate::tables::{Opcode, Processor, Semantic};
+
+pub use program::Program;
+
+/// Most words that the registers of a run may take (256 MiB): the declared registers of a shader with the largest ranges times
+/// [`MAX_LANES`] would be more than a host should give to one run.
+pub const MAX_REGISTER_WORDS: usize = 1 << 26;
+/// Most words that a geometry shader may emit in one run: a loop around `EMIT` must not fill the memory before the step limit ends it.
+pub const MAX_EMITTED_WORDS: usize = 1 << 24;
+
+/// Why a shader cannot be run, or a run did not end.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum RunError {
+    /// The control structure is broken.
+    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
+    Structure(Vec<StructureError>),
+    /// An instruction has fewer operands than its opcode needs.
+    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
+    Operands {
+        /// The instruction's opcode.
+        opcode: Opcode,
+        /// Its number.
+        instruction: u32,
+        /// Destinations that the opcode needs.
+        destinations: u8,
+        /// Sources that the opcode needs.
+        sources: u8,
+        /// Its place.
+        span: Span,
+    },
+    /// More lanes than [`MAX_LANES`].
+    #[error("{lanes} lanes are too many, at most {MAX_LANES} run together")]
+    TooManyLanes {
+        /// Lanes asked for.
+        lanes: usize,
+    },
+    /// Lanes of a fragment shader that are not whole quads.
+    #[error("a fragment shader runs whole quads, not {lanes} lanes")]
+    PartialQuad {
+        /// Lanes asked for.
+        lanes: usize,
+    },
+    /// The declared registers of all lanes are larger than [`MAX_REGISTER_WORDS`].
+    #[error("{registers} registers for {lanes} lanes need more than {MAX_REGISTER_WORDS} words")]
+    TooManyRegisters {
+        /// Declared registers.
+        registers: usize,
+        /// Lanes of the run.
+        lanes: usize,
+    },
+    /// The run executed as many instructions as [`RunLimits`] allow.
+    #[error("no end after {limit} steps, at instruction {instruction} ({opcode})")]
+    StepLimit {
+        /// The limit.
+        limit: u64,
+        /// Number of the instruction that would have been next.
+        instruction: u32,
+        /// Its opcode.
+        opcode: Opcode,
+        /// Its place.
+        span: Span,
+    },
+    /// A geometry shader emitted more than [`MAX_EMITTED_WORDS`].
+    #[error("instruction {instruction} emits more than {MAX_EMITTED_WORDS} words")]
+    TooMuchOutput {
+        /// Number of the `EMIT`.
+        instruction: u32,
+        /// Its place.
+        span: Span,
+    },
+}
+
+/// Runs `program` over all lanes of `inputs`.
+///
+/// # Errors
+/// [`RunError::TooManyLanes`], [`RunError::PartialQuad`], [`RunError::TooManyRegisters`], [`RunError::StepLimit`],
+/// [`RunError::TooMuchOutput`].
+pub fn run(
+    program: &Program,
+    inputs: &Inputs,
+    resources: &mut dyn Resources,
+    limits: RunLimits,
+) -> Result<Outputs, RunError> {
+    machine::Machine::new(program, inputs, resources)?.run(limits)
+}
+
+/// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system values.
+pub fn system_value_of(semantic: Semantic, _processor: Processor) -> Option<SystemValue> {
+    Some(match semantic {
+        Semantic::Position => SystemValue::FragCoord,
+        Semantic::Face => SystemValue::FrontFace,
+        Semantic::PrimitiveId => SystemValue::PrimitiveId,
+        Semantic::InstanceId => SystemValue::InstanceId,
+        Semantic::VertexId => SystemValue::VertexId,
+        Semantic::VertexIdNoBase => SystemValue::VertexIdZeroBase,
+        Semantic::BaseVertex => SystemValue::BaseVertex,
+        Semantic::BaseInstance => SystemValue::BaseInstance,
+        Semantic::DrawId => SystemValue::DrawId,
+        Semantic::InvocationId => SystemValue::InvocationId,
+        Semantic::GridSize => SystemValue::NumWorkgroups,
+        Semantic::BlockId => SystemValue::WorkgroupId,
+        Semantic::BlockSize => SystemValue::WorkgroupSize,
+        Semantic::ThreadId => SystemValue::LocalInvocationId,
+        Semantic::WorkDim => SystemValue::WorkDim,
+        Semantic::PointCoord => SystemValue::PointCoord,
+        Semantic::SampleId => SystemValue::SampleId,
+        Semantic::SamplePosition => SystemValue::SamplePos,
+        Semantic::SampleMask => SystemValue::SampleMaskIn,
+        Semantic::HelperInvocation => SystemValue::HelperInvocation,
+        Semantic::TessCoord => SystemValue::TessCoord,
+        Semantic::TessOuter => SystemValue::TessLevelOuter,
+        Semantic::TessInner => SystemValue::TessLevelInner,
+        Semantic::TessDefaultOuterLevel => SystemValue::TessLevelOuterDefault,
+        Semantic::TessDefaultInnerLevel => SystemValue::TessLevelInnerDefault,
+        Semantic::VerticesIn => SystemValue::VerticesIn,
+        Semantic::SubgroupSize => SystemValue::SubgroupSize,
+        Semantic::SubgroupInvocation => SystemValue::SubgroupInvocation,
+        Semantic::SubgroupEqMask => SystemValue::SubgroupEqMask,
+        Semantic::SubgroupGeMask => SystemValue::SubgroupGeMask,
+        Semantic::SubgroupGtMask => SystemValue::SubgroupGtMask,
+        Semantic::SubgroupLeMask => SystemValue::SubgroupLeMask,
+        Semantic::SubgroupLtMask => SystemValue::SubgroupLtMask,
+        Semantic::CsUserDataAmd => SystemValue::UserDataAmd,
+        Semantic::Color
+        | Semantic::BackColor
+        | Semantic::Fog
+        | Semantic::PointSize
+        | Semantic::Generic
+        | Semantic::Normal
+        | Semantic::EdgeFlag
+        | Semantic::Stencil
+        | Semantic::ClipDistance
+        | Semantic::ClipVertex
+        | Semantic::TexCoord
+        | Semantic::ViewportIndex
+        | Semantic::Layer
+        | Semantic::Patch
+        | Semantic::ViewportMask => return None,
+    })
+}

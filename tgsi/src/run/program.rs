@@ -1,0 +1,513 @@
+//! A shader prepared for running: operands bound to places, opcodes classed, control flow resolved.
+//!
+//! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the run;
+//! `partner` is as in [`Structure`](crate::structure::Structure).
+
+use std::collections::HashMap;
+
+use arrayvec::ArrayVec;
+use bitvec::vec::BitVec;
+
+use super::RunError;
+use crate::shader::{Dst, Indirect, Register, Shader, Src, TextureOffset};
+use crate::span::Span;
+use crate::structure::{NO_PARTNER, structure};
+use crate::tables::{File, Opcode, OperandType, OutputMode, Processor, PropertyName, Semantic, TextureTarget};
+
+/// A shader prepared for running; see [`run`](super::run).
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) processor: Processor,
+    pub(super) code: Vec<Op>,
+    pub(super) layout: Layout,
+    /// Semantic of each declared `SV` register that starts a declaration.
+    pub(super) system_values: Vec<(usize, Semantic)>,
+    /// Target of each declared sampler view.
+    pub(super) view_targets: HashMap<u32, TextureTarget>,
+    /// Target of each declared image.
+    pub(super) image_targets: HashMap<u32, TextureTarget>,
+    /// `GS_MAX_OUTPUT_VERTICES`.
+    pub(super) max_output_vertices: usize,
+    /// Output vertices of a tessellation control shader; none: one a lane.
+    pub(super) patch_vertices: Option<usize>,
+    /// `LEGACY_MATH_RULES`: zero times anything is zero.
+    pub(super) legacy_math: bool,
+}
+
+/// Which registers exist and where they are.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    processor: Processor,
+    files: [FileLayout; 5],
+    arrays: HashMap<(File, u16), (i64, i64)>,
+    pub(super) immediates: Vec<[u32; 4]>,
+    /// Rows (register components) of all files.
+    pub(super) rows: usize,
+}
+
+/// Registers of one per-lane file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FileLayout {
+    /// First row of register 0.
+    pub(super) first_row: usize,
+    /// One bit a register.
+    pub(super) declared: BitVec,
+}
+
+/// Where the words of a register are. All but [`Cell::Row`] are the same for all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// Nowhere: reads as 0, drops writes.
+    Nowhere,
+    /// Per-lane words; the row of component x.
+    Row(usize),
+    /// An immediate.
+    Immediate([u32; 4]),
+    /// A vec4 of a constant buffer.
+    Constant { buffer: usize, vector: usize },
+    /// An input of a vertex of the primitive or patch.
+    Vertex { vertex: usize, register: usize },
+    /// An output of a vertex of the patch.
+    OutputVertex { vertex: usize, register: usize },
+    /// A patch output.
+    PatchOutput { register: usize },
+}
+
+/// Where an operand is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// Known when prepared.
+    Direct(Cell),
+    /// Depends on index registers: see [`Address`].
+    Indirect(Address),
+    /// The operand names a resource.
+    Resource,
+}
+
+/// A register reference whose index is computed when the instruction runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address {
+    pub(super) file: File,
+    pub(super) index: i32,
+    pub(super) index_register: Option<IndexRegister>,
+    /// Outer index, none without dimension.
+    pub(super) outer: Option<i32>,
+    pub(super) outer_register: Option<IndexRegister>,
+    /// First and last register that the index may reach.
+    pub(super) bounds: (i64, i64),
+}
+
+/// A register component that holds an index.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexRegister {
+    pub(super) cell: Cell,
+    pub(super) component: u8,
+}
+
+/// A prepared source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub(super) place: Place,
+    pub(super) swizzle: [u8; 4],
+    /// Channels that the opcode reads.
+    pub(super) channels: u8,
+    /// Modifiers: `word & and ^ xor`, then two's complement negation.
+    pub(super) and: u32,
+    pub(super) xor: u32,
+    pub(super) negate_integer: bool,
+    /// File of the register.
+    pub(super) file: File,
+    /// Index and indices of a resource.
+    pub(super) address: Address,
+}
+
+/// A prepared destination.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Destination {
+    pub(super) place: Place,
+    pub(super) file: File,
+}
+
+/// A prepared texel offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offset {
+    pub(super) cell: Cell,
+    pub(super) swizzle: [u8; 3],
+}
+
+/// Which part of the interpreter executes an opcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    Control,
+    Float,
+    Integer,
+    Wide,
+    Packing,
+    Lanes,
+    Texture,
+    Memory,
+    Geometry,
+}
+
+/// A prepared instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Op {
+    pub(super) opcode: Opcode,
+    pub(super) class: Class,
+    pub(super) saturate: bool,
+    pub(super) write_mask: u8,
+    pub(super) partner: u32,
+    /// `BRK` only: it leaves a switch.
+    pub(super) leaves_switch: bool,
+    pub(super) destination: Option<Destination>,
+    pub(super) sources: ArrayVec<Source, 5>,
+    /// Target of the texture or memory word.
+    pub(super) target: Option<TextureTarget>,
+    pub(super) offsets: ArrayVec<Offset, 4>,
+    pub(super) span: Span,
+}
+
+/// Place of a per-lane file in [`Layout::files`].
+const fn lane_file(file: File) -> Option<usize> {
+    match file {
+        File::Temporary => Some(0),
+        File::Output => Some(1),
+        File::Address => Some(2),
+        File::Input => Some(3),
+        File::SystemValue => Some(4),
+        _ => None,
+    }
+}
+
+impl Layout {
+    fn new(shader: &Shader) -> Layout {
+        let mut layout = Layout {
+            processor: shader.processor,
+            files: Default::default(),
+            arrays: HashMap::new(),
+            immediates: shader
+                .immediates
+                .iter()
+                .map(|immediate| std::array::from_fn(|component| immediate.word(component)))
+                .collect(),
+            rows: 0,
+        };
+        for declaration in &shader.declarations {
+            let (first, last) = (usize::from(declaration.first), usize::from(declaration.last));
+            let Some(file) = lane_file(declaration.file) else { continue };
+            if last < first {
+                continue;
+            }
+            let declared = &mut layout.files[file].declared;
+            if declared.len() <= last {
+                declared.resize(last + 1, false);
+            }
+            declared[first..=last].fill(true);
+            if let Some(array) = declaration.array() {
+                let range = layout.arrays.entry((declaration.file, array)).or_insert((first as i64, last as i64));
+                *range = (range.0.min(first as i64), range.1.max(last as i64));
+            }
+        }
+        for file in &mut layout.files {
+            file.first_row = layout.rows;
+            layout.rows += file.declared.len() * 4;
+        }
+        layout
+    }
+
+    /// Registers of a per-lane file.
+    pub(super) fn file(&self, file: File) -> &FileLayout {
+        // Other files have no registers in lanes; the caller asks for those that do.
+        &self.files[lane_file(file).unwrap_or(0)]
+    }
+
+    /// Registers up to the last declared one.
+    pub(super) fn count(&self, file: File) -> usize {
+        self.file(file).declared.len()
+    }
+
+    /// Whether the stage addresses the file by vertex.
+    fn has_vertices(&self, file: File) -> bool {
+        match self.processor {
+            Processor::Geometry | Processor::TessEval => file == File::Input,
+            Processor::TessControl => matches!(file, File::Input | File::Output),
+            _ => false,
+        }
+    }
+
+    /// The cell of a register with known indices.
+    pub(super) fn cell(&self, file: File, outer: Option<i64>, index: i64, bounds: (i64, i64)) -> Cell {
+        let Ok(register) = usize::try_from(index) else { return Cell::Nowhere };
+        match file {
+            File::Immediate => self.immediates.get(register).map_or(Cell::Nowhere, |&words| Cell::Immediate(words)),
+            File::Constant | File::ConstantBuffer => match usize::try_from(outer.unwrap_or(0)) {
+                Ok(buffer) => Cell::Constant { buffer, vector: register },
+                Err(_) => Cell::Nowhere,
+            },
+            _ => {
+                let Some(layout) = lane_file(file).map(|place| &self.files[place]) else { return Cell::Nowhere };
+                let exists = layout.declared.get(register).is_some_and(|bit| *bit);
+                if !exists || index < bounds.0 || index > bounds.1 {
+                    return Cell::Nowhere;
+                }
+                match outer {
+                    Some(vertex) if self.has_vertices(file) => match usize::try_from(vertex) {
+                        Ok(vertex) if file == File::Input => Cell::Vertex { vertex, register },
+                        Ok(vertex) => Cell::OutputVertex { vertex, register },
+                        Err(_) => Cell::Nowhere,
+                    },
+                    Some(outer) if outer != 0 => Cell::Nowhere,
+                    _ if file == File::Output && self.processor == Processor::TessControl => {
+                        Cell::PatchOutput { register }
+                    }
+                    _ => Cell::Row(layout.first_row + register * 4),
+                }
+            }
+        }
+    }
+
+    fn index_register(&self, indirect: Option<Indirect>) -> Option<IndexRegister> {
+        indirect.map(|indirect| IndexRegister {
+            cell: self.cell(indirect.file, None, i64::from(indirect.index), UNBOUNDED),
+            component: indirect.component & 3,
+        })
+    }
+
+    fn address(&self, register: &Register) -> Address {
+        let array = register.indirect.map_or(0, |indirect| indirect.array_id);
+        Address {
+            file: register.file,
+            index: register.index,
+            index_register: self.index_register(register.indirect),
+            outer: register.dimension.map(|dimension| dimension.index),
+            outer_register: self.index_register(register.dimension.and_then(|dimension| dimension.indirect)),
+            bounds: self.arrays.get(&(register.file, array)).copied().unwrap_or(UNBOUNDED),
+        }
+    }
+
+    fn place(&self, address: &Address) -> Place {
+        if address.file.is_resource() {
+            Place::Resource
+        } else if address.index_register.is_some() || address.outer_register.is_some() {
+            Place::Indirect(*address)
+        } else {
+            Place::Direct(self.cell(
+                address.file,
+                address.outer.map(i64::from),
+                i64::from(address.index),
+                address.bounds,
+            ))
+        }
+    }
+
+    fn source(&self, source: &Src, operand: OperandType, channels: u8) -> Source {
+        let address = self.address(&source.register);
+        let (mut and, mut xor, mut negate_integer) = (u32::MAX, 0, false);
+        if !operand.is_64bit() {
+            if source.absolute {
+                and = 0x7fff_ffff;
+            }
+            if source.negate {
+                if operand.is_float() {
+                    xor = 0x8000_0000;
+                } else {
+                    negate_integer = true;
+                }
+            }
+        }
+        Source {
+            place: self.place(&address),
+            swizzle: source.swizzle.map(|component| component & 3),
+            channels,
+            and,
+            xor,
+            negate_integer,
+            file: source.register.file,
+            address,
+        }
+    }
+
+    fn destination(&self, destination: &Dst) -> Destination {
+        let address = self.address(&destination.register);
+        Destination { place: self.place(&address), file: destination.register.file }
+    }
+
+    fn offset(&self, offset: &TextureOffset) -> Offset {
+        Offset {
+            cell: self.cell(offset.file, None, i64::from(offset.index), UNBOUNDED),
+            swizzle: offset.swizzle.map(|component| component & 3),
+        }
+    }
+}
+
+const UNBOUNDED: (i64, i64) = (i64::MIN, i64::MAX);
+
+impl Program {
+    /// Prepares a shader.
+    ///
+    /// # Errors
+    /// [`RunError::Structure`] if blocks do not nest, [`RunError::Operands`] if an instruction lacks operands.
+    pub fn new(shader: &Shader) -> Result<Program, RunError> {
+        let structure = structure(shader).map_err(RunError::Structure)?;
+        let layout = Layout::new(shader);
+        let mut code = Vec::with_capacity(shader.instructions.len());
+        for (number, instruction) in shader.instructions.iter().enumerate() {
+            let opcode = instruction.opcode;
+            let info = opcode.info();
+            // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
+            let optional = matches!(opcode, Opcode::Emit | Opcode::Endprim);
+            if instruction.dst.len() < usize::from(info.num_dst)
+                || (instruction.src.len() < usize::from(info.num_src) && !optional)
+            {
+                return Err(RunError::Operands {
+                    opcode,
+                    instruction: number as u32,
+                    destinations: info.num_dst,
+                    sources: info.num_src,
+                    span: instruction.span,
+                });
+            }
+            let write_mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
+            let partner = structure.partner.get(number).copied().unwrap_or(NO_PARTNER);
+            let leaves_switch = opcode == Opcode::Brk
+                && shader.instructions.get(partner as usize).is_some_and(|i| i.opcode == Opcode::Endswitch);
+            let mut sources: ArrayVec<Source, 5> = instruction
+                .src
+                .iter()
+                .zip(info.src_types)
+                .enumerate()
+                .map(|(place, (src, &table_type))| {
+                    layout.source(src, operand_type(opcode, place, table_type), channels_read(opcode, write_mask))
+                })
+                .collect();
+            // The resource that STORE names in the destination's place is read like a source.
+            if let (Opcode::Store, Some(dst)) = (opcode, instruction.dst.first()) {
+                sources.push(layout.source(&Src::new(dst.register), OperandType::Uint, 0xf));
+            }
+            code.push(Op {
+                opcode,
+                class: class(opcode),
+                saturate: instruction.saturate,
+                write_mask,
+                partner,
+                leaves_switch,
+                destination: instruction.dst.first().map(|dst| layout.destination(dst)),
+                sources,
+                target: instruction
+                    .texture
+                    .as_ref()
+                    .map(|texture| texture.target)
+                    .or_else(|| instruction.memory.map(|memory| memory.target)),
+                offsets: instruction
+                    .texture
+                    .iter()
+                    .flat_map(|texture| &texture.offsets)
+                    .map(|offset| layout.offset(offset))
+                    .collect(),
+                span: instruction.span,
+            });
+        }
+        let mut program = Program {
+            processor: shader.processor,
+            code,
+            layout,
+            system_values: Vec::new(),
+            view_targets: HashMap::new(),
+            image_targets: HashMap::new(),
+            max_output_vertices: shader
+                .property(PropertyName::GsMaxOutputVertices)
+                .map_or(usize::MAX, |number| number as usize),
+            patch_vertices: shader.property(PropertyName::TcsVerticesOut).map(|number| number as usize),
+            legacy_math: shader.property(PropertyName::LegacyMathRules).is_some_and(|value| value != 0),
+        };
+        for declaration in &shader.declarations {
+            match declaration.file {
+                File::SystemValue => {
+                    if let Some(semantic) = declaration.semantic {
+                        program.system_values.push((usize::from(declaration.first), semantic.name));
+                    }
+                }
+                File::SamplerView => {
+                    if let Some(view) = declaration.sampler_view {
+                        for unit in declaration.first..=declaration.last {
+                            program.view_targets.insert(u32::from(unit), view.target);
+                        }
+                    }
+                }
+                File::Image => {
+                    if let Some(image) = declaration.image {
+                        for unit in declaration.first..=declaration.last {
+                            program.image_targets.insert(u32::from(unit), image.target);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(program)
+    }
+}
+
+/// How the interpreter reads an operand, where that is not what the table's type says.
+fn operand_type(opcode: Opcode, place: usize, table_type: OperandType) -> OperandType {
+    match (opcode, place) {
+        // The selector is an integer; the table types all operands alike.
+        (Opcode::Ucmp, 0) => OperandType::Uint,
+        // The stream and the lane number are integers.
+        (Opcode::Emit | Opcode::Endprim, _) | (Opcode::ReadInvoc, 1) => OperandType::Uint,
+        // Packed words.
+        (Opcode::Up2us | Opcode::Up4b | Opcode::Up4ub, _) => OperandType::Uint,
+        // The count takes one channel per pair.
+        (Opcode::U64shl | Opcode::I64shr | Opcode::U64shr, 1) => OperandType::Uint,
+        _ => table_type,
+    }
+}
+
+/// Channels of its sources that an opcode reads when it writes `write_mask`.
+fn channels_read(opcode: Opcode, write_mask: u8) -> u8 {
+    match opcode {
+        Opcode::Dp2 => 0x3,
+        Opcode::Dp3 => 0x7,
+        Opcode::If | Opcode::Uif | Opcode::Switch | Opcode::Case | Opcode::Emit | Opcode::Endprim => 0x1,
+        Opcode::Rcp
+        | Opcode::Rsq
+        | Opcode::Sqrt
+        | Opcode::Ex2
+        | Opcode::Lg2
+        | Opcode::Pow
+        | Opcode::Sin
+        | Opcode::Cos => 0x1,
+        // The lane number stands in x whatever is written.
+        Opcode::ReadInvoc => 0xf,
+        _ if opcode.info().output_mode == OutputMode::Componentwise && class(opcode) != Class::Wide => write_mask,
+        _ => 0xf,
+    }
+}
+
+fn class(opcode: Opcode) -> Class {
+    use Opcode::*;
+    match opcode {
+        Cal | Ret | Brk | If | Uif | Else | Endif | Cont | Bgnloop | Bgnsub | Endloop | Endsub | Nop | End | Switch
+        | Case | Default | Endswitch => Class::Control,
+        Mov | Lit | Rcp | Rsq | Exp | Log | Mul | Add | Dp2 | Dp3 | Dp4 | Dst | Min | Max | Slt | Sge | Seq | Sgt
+        | Sle | Sne | Mad | Lrp | Fma | Sqrt | Ldexp | Frc | Flr | Round | Ex2 | Lg2 | Pow | Cos | Sin | Ssg | Cmp
+        | Div | Ceil | Trunc | Fseq | Fsge | Fslt | Fsne => Class::Float,
+        Arl | Arr | Uarl | I2f | U2f | F2i | F2u | Not | Shl | And | Or | Mod | Xor | Idiv | Imax | Imin | Ineg
+        | Isge | Ishr | Islt | Uadd | Udiv | Umad | Umax | Umin | Umod | Umul | Useq | Usge | Ushr | Uslt | Usne
+        | Ucmp | Iabs | Issg | ImulHi | UmulHi | Ibfe | Ubfe | Bfi | Brev | Popc | Lsb | Imsb | Umsb => Class::Integer,
+        F2u64 | F2i64 | U2i64 | I2i64 | D2u64 | D2i64 | U642d | U642f | I642f | I642d | F2d | D2f | Dabs | Dneg
+        | Dadd | Dmul | Dmax | Dmin | Dslt | Dsge | Dseq | Dsne | Drcp | Dsqrt | Dmad | Dfma | Dfrac | Dldexp | D2i
+        | I2d | D2u | U2d | Drsq | Dtrunc | Dceil | Dflr | Dround | Dssg | U64seq | U64sne | I64slt | U64slt
+        | I64sge | U64sge | I64min | U64min | I64max | U64max | I64abs | I64ssg | I64neg | U64add | U64mul | U64shl
+        | I64shr | U64shr | I64div | U64div | I64mod | U64mod | Ddiv => Class::Wide,
+        Pk2h | Pk2us | Pk4b | Pk4ub | Up2h | Up2us | Up4b | Up4ub => Class::Packing,
+        Ddx | Ddy | DdxFine | DdyFine | Kill | KillIf | Demote | ReadHelper | Clock | Fbfetch | VoteAny | VoteAll
+        | VoteEq | Ballot | ReadFirst | ReadInvoc | InterpCentroid | InterpSample | InterpOffset => Class::Lanes,
+        TexLz | TxfLz | Tex | Txd | Txp | Txb | Txl | Txf | Txq | Txqs | Tex2 | Txb2 | Txl2 | Tg4 | Lodq | Sample
+        | SampleI | SampleIMs | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Sviewinfo | SamplePos
+        | SampleInfo | Lod | Samp2hnd => Class::Texture,
+        Load | Store | Resq | Membar | Barrier | Img2hnd | Atomuadd | Atomxchg | Atomcas | Atomand | Atomor
+        | Atomxor | Atomumin | Atomumax | Atomimin | Atomimax | Atomfadd | AtomincWrap | AtomdecWrap => Class::Memory,
+        Emit | Endprim => Class::Geometry,
+    }
+}

@@ -1,0 +1,1 @@
+//! Unit tests of what the recorded results do not reach.

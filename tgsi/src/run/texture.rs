@@ -1,0 +1,291 @@
+//! Texture lookups and queries: from operands to a [`TextureRequest`] per quad.
+//!
+//! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are what their
+//! registers hold, as in hardware that computes derivatives from a quad.
+
+use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
+
+use super::kernel::f;
+use super::machine::Machine;
+use super::program::{Op, Place};
+use crate::tables::{Opcode, TextureTarget};
+
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the standard patterns).
+const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
+    &[(8, 8)],
+    &[(12, 12), (4, 4)],
+    &[(6, 2), (14, 6), (2, 10), (10, 14)],
+    &[(9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)],
+    &[
+        (9, 9),
+        (7, 5),
+        (5, 10),
+        (12, 7),
+        (3, 6),
+        (10, 13),
+        (13, 11),
+        (11, 3),
+        (6, 14),
+        (8, 1),
+        (4, 2),
+        (2, 12),
+        (0, 8),
+        (15, 4),
+        (14, 15),
+        (1, 0),
+    ],
+];
+
+/// The dimensionality of a target.
+pub(super) fn sampler_dim(target: TextureTarget) -> SamplerDim {
+    use TextureTarget::*;
+    match target {
+        Buffer => SamplerDim::Buf,
+        Texture1D | Shadow1D | Texture1DArray | Shadow1DArray => SamplerDim::Dim1D,
+        Texture2D | Shadow2D | Texture2DArray | Shadow2DArray | Unknown => SamplerDim::Dim2D,
+        Texture3D => SamplerDim::Dim3D,
+        Cube | ShadowCube | CubeArray | ShadowCubeArray => SamplerDim::Cube,
+        Rect | ShadowRect => SamplerDim::Rect,
+        Texture2DMsaa | Texture2DArrayMsaa => SamplerDim::Ms,
+    }
+}
+
+/// Where the operands of a lookup stand: places among the sources.
+struct Operands {
+    view: usize,
+    sampler: Option<usize>,
+}
+
+fn operands(opcode: Opcode) -> Operands {
+    use Opcode::*;
+    let one = |place| Operands { view: place, sampler: Some(place) };
+    match opcode {
+        Txqs | Samp2hnd => one(0),
+        Tex2 | Txb2 | Txl2 | Tg4 => one(2),
+        Txd => one(3),
+        SampleI | SampleIMs | Sviewinfo => Operands { view: 1, sampler: None },
+        SamplePos | SampleInfo => Operands { view: 0, sampler: None },
+        Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => {
+            Operands { view: 1, sampler: Some(2) }
+        }
+        _ => one(1),
+    }
+}
+
+impl Machine<'_> {
+    /// Executes a texture opcode; the mask of channels that it computed.
+    pub(super) fn texture(&mut self, op: &Op) -> u8 {
+        for quad in (0..self.lanes).step_by(4) {
+            let end = (quad + 4).min(self.lanes);
+            let Some(first) = (quad..end).find(|&lane| self.exec[lane] != 0) else { continue };
+            let result = match op.opcode {
+                Opcode::Txq | Opcode::Sviewinfo => self.query_size(op, quad, first),
+                Opcode::Txqs => {
+                    let samples = self.view_unit(op, first).map_or(0, |unit| self.texture_size(op, unit, 0).samples);
+                    [[samples; 4], [0; 4], [0; 4], [0; 4]]
+                }
+                Opcode::Samp2hnd => {
+                    let handle = self.view_unit(op, first).map_or(0, |unit| self.resources.handle(unit));
+                    [[handle as u32; 4], [(handle >> 32) as u32; 4], [0; 4], [0; 4]]
+                }
+                Opcode::SamplePos | Opcode::SampleInfo => self.sample_query(op, quad, first),
+                _ => self.look_up(op, quad, first),
+            };
+            for (channel, words) in result.iter().enumerate() {
+                for lane in quad..end {
+                    self.set_result(channel, lane, words[lane - quad]);
+                }
+            }
+        }
+        op.write_mask
+    }
+
+    /// A source's channel over a quad; lanes beyond the last are 0.
+    fn quad(&self, source: usize, channel: usize, quad: usize) -> [u32; 4] {
+        std::array::from_fn(
+            |place| {
+                if quad + place < self.lanes { self.source(source, channel, quad + place) } else { 0 }
+            },
+        )
+    }
+
+    /// The unit that source `place` names in `lane`: a register of a resource file, or a bindless handle in xy.
+    fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
+        let source = op.sources.get(place)?;
+        if matches!(source.place, Place::Resource) {
+            let (index, _) = self.resource_number(&source.address, lane)?;
+            u32::try_from(index).ok()
+        } else {
+            let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
+            Some(self.resources.unit_of_handle(handle))
+        }
+    }
+
+    fn view_unit(&mut self, op: &Op, lane: usize) -> Option<u32> {
+        self.unit(op, operands(op.opcode).view, lane)
+    }
+
+    /// The target of a lookup: the instruction's, or that of the sampler view.
+    fn target(&self, op: &Op, unit: u32) -> TextureTarget {
+        op.target
+            .filter(|&target| target != TextureTarget::Unknown)
+            .or_else(|| self.program.view_targets.get(&unit).copied())
+            .unwrap_or(TextureTarget::Texture2D)
+    }
+
+    fn texture_size(&mut self, op: &Op, unit: u32, level: u32) -> tgsi_ir::run::environment::TextureSize {
+        let target = self.target(op, unit);
+        self.resources.texture_size(unit, level, sampler_dim(target), target.is_array())
+    }
+
+    fn query_size(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
+        let mut result = [[0; 4]; 4];
+        let Some(unit) = self.view_unit(op, first) else { return result };
+        let levels = self.quad(0, 0, quad);
+        for (place, &level) in levels.iter().enumerate() {
+            let size = self.texture_size(op, unit, level);
+            // SVIEWINFO defines what a level beyond the last gives.
+            let exists = op.opcode == Opcode::Txq || level < size.levels;
+            for (component, &extent) in size.size.iter().enumerate() {
+                result[component][place] = if exists { extent } else { 0 };
+            }
+            result[3][place] = size.levels;
+        }
+        result
+    }
+
+    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample here.
+    fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
+        let mut samples = 1;
+        if op.sources.first().is_some_and(|source| matches!(source.place, Place::Resource))
+            && let Some(unit) = self.view_unit(op, first)
+        {
+            samples = self.texture_size(op, unit, 0).samples;
+        }
+        if op.opcode == Opcode::SampleInfo {
+            return [[(samples as f32).to_bits(); 4], [0; 4], [0; 4], [0; 4]];
+        }
+        let pattern = SAMPLE_POSITIONS.iter().find(|pattern| pattern.len() == samples as usize);
+        let mut result = [[0; 4]; 4];
+        for (place, &index) in self.quad(1, 0, quad).iter().enumerate() {
+            let (x, y) = pattern.and_then(|pattern| pattern.get(index as usize)).copied().unwrap_or((8, 8));
+            result[0][place] = (f32::from(x) / 16.0).to_bits();
+            result[1][place] = (f32::from(y) / 16.0).to_bits();
+        }
+        result
+    }
+
+    fn look_up(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
+        let places = operands(op.opcode);
+        let Some(texture) = self.unit(op, places.view, first) else { return [[0; 4]; 4] };
+        let sampler = match places.sampler {
+            Some(place) => match self.unit(op, place, first) {
+                Some(unit) => unit,
+                None => return [[0; 4]; 4],
+            },
+            None => 0,
+        };
+        let request = self.request(op, quad, first, texture, sampler);
+        let result = self.resources.texture(&request);
+        if op.opcode.info().is_sample_family || op.opcode == Opcode::Lod {
+            let swizzle = op.sources.get(places.view).map_or([0, 1, 2, 3], |source| source.swizzle);
+            return swizzle.map(|component| result[usize::from(component)]);
+        }
+        result
+    }
+
+    fn request(&self, op: &Op, quad: usize, first: usize, texture: u32, sampler: u32) -> TextureRequest {
+        use Opcode::*;
+        let target = self.target(op, texture);
+        let compares = matches!(op.opcode, SampleC | SampleCLz);
+        let fetches = matches!(op.opcode, Txf | TxfLz | SampleI | SampleIMs);
+        let mut request = TextureRequest {
+            texture,
+            sampler,
+            lookup: TextureLookup::Implicit,
+            dim: sampler_dim(target),
+            is_array: target.is_array(),
+            is_shadow: compares || (target.is_shadow() && !fetches && op.opcode != Lodq && op.opcode != Lod),
+            coordinate: [[0; 4]; 4],
+            comparator: [0; 4],
+            lod: [0; 4],
+            ddx: [[0; 4]; 3],
+            ddy: [[0; 4]; 3],
+            offset: [[0; 4]; 3],
+            gather_offsets: None,
+        };
+        let components = usize::from(target.coordinate_components());
+        for (component, coordinate) in request.coordinate.iter_mut().enumerate().take(components) {
+            *coordinate = self.quad(0, component, quad);
+        }
+        request.comparator = match target.comparator_position() {
+            _ if compares => self.quad(3, 0, quad),
+            _ if !request.is_shadow => [0; 4],
+            // A second operand with both the bias or level and the reference value has the latter in y.
+            Some(4) if matches!(op.opcode, Txb2 | Txl2) => self.quad(1, 1, quad),
+            Some(4) if matches!(op.opcode, Tex2 | Tg4) => self.quad(1, 0, quad),
+            Some(position @ 0..4) => self.quad(0, usize::from(position), quad),
+            _ => [0; 4],
+        };
+        match op.opcode {
+            Txp => {
+                let w = self.quad(0, 3, quad);
+                for words in request.coordinate[..components].iter_mut().chain([&mut request.comparator]) {
+                    for (word, &w) in words.iter_mut().zip(&w) {
+                        *word = (f(*word) / f(w)).to_bits();
+                    }
+                }
+            }
+            Txb | Txl => request.lod = self.quad(0, 3, quad),
+            Txb2 | Txl2 => request.lod = self.quad(1, 0, quad),
+            SampleB | SampleL => request.lod = self.quad(3, 0, quad),
+            // The level, or the sample of a multisampled texture.
+            Txf | SampleI => request.lod = self.quad(0, 3, quad),
+            SampleIMs => request.lod = self.quad(2, 0, quad),
+            Txd | SampleD => {
+                let (ddx, ddy) = if op.opcode == Txd { (1, 2) } else { (3, 4) };
+                for component in 0..usize::from(request.dim.num_coords()).min(3) {
+                    request.ddx[component] = self.quad(ddx, component, quad);
+                    request.ddy[component] = self.quad(ddy, component, quad);
+                }
+            }
+            _ => {}
+        }
+        request.lookup = match op.opcode {
+            Txb | Txb2 | SampleB => TextureLookup::Bias,
+            Txl | Txl2 | TexLz | SampleL | SampleCLz => TextureLookup::Explicit,
+            Txf | TxfLz | SampleI | SampleIMs => TextureLookup::Fetch,
+            Txd | SampleD => TextureLookup::Gradient,
+            Lodq | Lod => TextureLookup::QueryLod,
+            Gather4 => TextureLookup::Gather { component: 0 },
+            Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, target) },
+            _ => TextureLookup::Implicit,
+        };
+        let offset = |place: usize, component: usize| -> [i32; 4] {
+            let Some(offset) = op.offsets.get(place) else { return [0; 4] };
+            std::array::from_fn(|lane| {
+                let lane = (quad + lane).min(self.lanes.saturating_sub(1));
+                self.cell_word(offset.cell, usize::from(offset.swizzle[component]), lane) as i32
+            })
+        };
+        match op.offsets.len() {
+            1 => request.offset = std::array::from_fn(|component| offset(0, component)),
+            4 => {
+                request.gather_offsets =
+                    Some(std::array::from_fn(|texel| std::array::from_fn(|component| offset(texel, component))));
+            }
+            _ => {}
+        }
+        request
+    }
+
+    /// The component that `TG4` gathers: the sampler's swizzle where a producer put it there, else the second operand.
+    fn gather_component(&self, op: &Op, first: usize, target: TextureTarget) -> u8 {
+        let swizzle = op.sources.get(2).map_or(0, |source| source.swizzle[0]);
+        if swizzle != 0 || target == TextureTarget::ShadowCubeArray {
+            return swizzle;
+        }
+        (self.source(1, 0, first) & 3) as u8
+    }
+}

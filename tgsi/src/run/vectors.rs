@@ -1,0 +1,452 @@
+//! Recorded results of another interpreter, one JSON object a line, and the comparison of our results with them.
+//!
+//! A line holds the inputs of one run of four lanes (of one lane for a geometry shader) and what the run left: keys `f`, `seed`, `in`,
+//! `gs_in`, `sv`, `const`, `buf_in` on the one side, `out`, `live`, `emit`, `buf_out`, `mem_out` on the other. Words are hexadecimal, eight
+//! digits each; a register of a file with lanes is 16 words, component by component.
+//!
+//! Compared are the lanes that `live` names; a [`Comparison`] counts the words by [`Agreement`].
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use tgsi_ir::run::environment::{Inputs, LaneRegisters, Outputs, Vec4};
+use tgsi_ir::system_value::SystemValue;
+use thiserror::Error;
+
+use super::system_value_of;
+use crate::shader::{Declaration, Instruction, ItemKind, Shader};
+use crate::tables::{File, Opcode, Processor, Semantic, TextureTarget};
+
+/// Lanes of a recorded run.
+const LANES: usize = 4;
+
+/// Why a line is no vector.
+#[derive(Debug, Error)]
+pub enum VectorError {
+    /// Not JSON.
+    #[error("not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A key is missing or holds something of another form.
+    #[error("key {key:?}: {problem}")]
+    Form {
+        /// The key.
+        key: &'static str,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// One recorded run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector {
+    /// Path of the shader.
+    pub file: String,
+    /// Number of the set of inputs.
+    pub seed: u64,
+    /// `in`: by register, 16 words.
+    inputs: BTreeMap<usize, Vec<u32>>,
+    /// `gs_in`: by vertex, by register.
+    vertices: Option<Vec<BTreeMap<usize, Vec<u32>>>>,
+    /// `sv`: by register, 16 words.
+    system_values: BTreeMap<usize, Vec<u32>>,
+    constants: BTreeMap<usize, Vec<u32>>,
+    buffers_before: BTreeMap<usize, Vec<u32>>,
+    outputs: BTreeMap<usize, Vec<u32>>,
+    live: u64,
+    buffers_after: BTreeMap<usize, Vec<u32>>,
+    shared_after: Option<Vec<u32>>,
+    /// `emit`: by stream; primitives of vertices of words.
+    emitted: Option<BTreeMap<usize, Vec<Vec<Vec<u32>>>>>,
+}
+
+/// How a word agrees with the recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agreement {
+    /// The same bits.
+    Exact,
+    /// Both NaN, or both zero or normal floats that differ by at most a thousandth of the larger, or by 1e-5.
+    Close,
+    /// Neither.
+    Different,
+}
+
+/// Which word differs, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it is, such as `OUT[0].x lane 2`.
+    pub place: String,
+    /// The recorded word, none if nothing should be there.
+    pub expected: Option<u32>,
+    /// Our word, none if there is nothing.
+    pub found: Option<u32>,
+}
+
+/// The agreement of all words of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Words with the same bits.
+    pub exact: usize,
+    /// Words that are close.
+    pub close: usize,
+    /// Words that differ.
+    pub different: Vec<Difference>,
+}
+
+impl Agreement {
+    /// Compares a word with the recorded one.
+    pub fn of(expected: u32, found: u32) -> Agreement {
+        if expected == found {
+            return Agreement::Exact;
+        }
+        let (a, b) = (f32::from_bits(expected), f32::from_bits(found));
+        let comparable = |value: f32| value == 0.0 || value.is_normal();
+        let difference = (f64::from(a) - f64::from(b)).abs();
+        let close = (a.is_nan() && b.is_nan())
+            || comparable(a)
+                && comparable(b)
+                && (difference <= 1e-5 || difference <= 1e-3 * f64::from(a).abs().max(f64::from(b).abs()));
+        if close { Agreement::Close } else { Agreement::Different }
+    }
+}
+
+impl Comparison {
+    /// The worst agreement of any word.
+    pub fn verdict(&self) -> Agreement {
+        if !self.different.is_empty() {
+            Agreement::Different
+        } else if self.close > 0 {
+            Agreement::Close
+        } else {
+            Agreement::Exact
+        }
+    }
+
+    fn word(&mut self, place: impl FnOnce() -> String, expected: Option<u32>, found: Option<u32>) {
+        match expected.zip(found).map(|(expected, found)| Agreement::of(expected, found)) {
+            Some(Agreement::Exact) => self.exact += 1,
+            Some(Agreement::Close) => self.close += 1,
+            _ => self.different.push(Difference { place: place(), expected, found }),
+        }
+    }
+}
+
+fn form(key: &'static str, problem: &'static str) -> VectorError {
+    VectorError::Form { key, problem }
+}
+
+/// The words of a string of hexadecimal digits, eight a word.
+fn words(key: &'static str, value: &Value) -> Result<Vec<u32>, VectorError> {
+    let text = value.as_str().ok_or(form(key, "not a string"))?;
+    text.as_bytes()
+        .chunks(8)
+        .map(|digits| {
+            std::str::from_utf8(digits)
+                .ok()
+                .filter(|digits| digits.len() == 8)
+                .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+                .ok_or(form(key, "not words of eight hexadecimal digits"))
+        })
+        .collect()
+}
+
+fn register_number(key: &'static str, name: &str) -> Result<usize, VectorError> {
+    // Register numbers have 16 bits; a larger one must not make us allocate.
+    name.parse::<u16>().map(usize::from).map_err(|_| form(key, "a key that is no register number"))
+}
+
+/// An object from numbers to words; empty if the key is absent.
+fn registers(object: &Map<String, Value>, key: &'static str) -> Result<BTreeMap<usize, Vec<u32>>, VectorError> {
+    match object.get(key) {
+        None => Ok(BTreeMap::new()),
+        Some(Value::Object(map)) => register_words(key, map),
+        Some(_) => Err(form(key, "not an object")),
+    }
+}
+
+fn register_words(key: &'static str, map: &Map<String, Value>) -> Result<BTreeMap<usize, Vec<u32>>, VectorError> {
+    map.iter().map(|(name, value)| Ok((register_number(key, name)?, words(key, value)?))).collect()
+}
+
+fn array<'a>(key: &'static str, value: &'a Value) -> Result<&'a [Value], VectorError> {
+    value.as_array().map(Vec::as_slice).ok_or(form(key, "not an array"))
+}
+
+impl Vector {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// [`VectorError`] if it is not JSON or not of the form that the module describes.
+    pub fn parse(line: &str) -> Result<Vector, VectorError> {
+        let value: Value = serde_json::from_str(line)?;
+        let object = value.as_object().ok_or(form("", "not an object"))?;
+        let vertices = match object.get("gs_in") {
+            None => None,
+            Some(value) => Some(
+                array("gs_in", value)?
+                    .iter()
+                    .map(|vertex| {
+                        register_words("gs_in", vertex.as_object().ok_or(form("gs_in", "a vertex that is no object"))?)
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+        };
+        let emitted = match object.get("emit") {
+            None => None,
+            Some(Value::Object(streams)) => {
+                let mut emitted = BTreeMap::new();
+                for (stream, primitives) in streams {
+                    let primitives = array("emit", primitives)?
+                        .iter()
+                        .map(|primitive| array("emit", primitive)?.iter().map(|vertex| words("emit", vertex)).collect())
+                        .collect::<Result<_, _>>()?;
+                    emitted.insert(register_number("emit", stream)?, primitives);
+                }
+                Some(emitted)
+            }
+            Some(_) => return Err(form("emit", "not an object")),
+        };
+        Ok(Vector {
+            file: object.get("f").and_then(Value::as_str).ok_or(form("f", "not a string"))?.to_owned(),
+            seed: object.get("seed").and_then(Value::as_u64).ok_or(form("seed", "not a number"))?,
+            inputs: registers(object, "in")?,
+            vertices,
+            system_values: registers(object, "sv")?,
+            constants: registers(object, "const")?,
+            buffers_before: registers(object, "buf_in")?,
+            outputs: registers(object, "out")?,
+            live: object.get("live").and_then(Value::as_u64).ok_or(form("live", "not a number"))?,
+            buffers_after: registers(object, "buf_out")?,
+            shared_after: object.get("mem_out").map(|value| words("mem_out", value)).transpose()?,
+            emitted,
+        })
+    }
+
+    /// Whether the inputs are special values (infinities, NaN, denormals, extremes), whose results bind the TGSI interpreter only.
+    pub fn has_special_values(&self) -> bool {
+        matches!(self.seed, 4 | 9 | 14 | 19 | 24)
+    }
+
+    /// What to run `shader` with. A fragment shader's `FACE` input is given as system value too.
+    pub fn inputs(&self, shader: &Shader) -> Inputs {
+        let lanes = if shader.processor == Processor::Geometry { 1 } else { LANES };
+        let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };
+        for (&register, words) in &self.inputs {
+            for (place, &word) in words.iter().enumerate().take(16) {
+                inputs.inputs.set(register, place / LANES, place % LANES, word);
+            }
+        }
+        if let Some(vertices) = &self.vertices {
+            inputs.vertices = vertices
+                .iter()
+                .map(|vertex| {
+                    let count = vertex.last_key_value().map_or(0, |(&register, _)| register + 1);
+                    let mut registers = vec![Vec4::default(); count];
+                    for (&register, words) in vertex {
+                        for (to, &from) in registers[register].iter_mut().zip(words) {
+                            *to = from;
+                        }
+                    }
+                    registers
+                })
+                .collect();
+        }
+        let columns = |words: &[u32]| -> Vec<Vec<u32>> {
+            words
+                .chunks(LANES)
+                .map(|lanes_of_component| lanes_of_component[..lanes.min(lanes_of_component.len())].to_vec())
+                .collect()
+        };
+        for declaration in &shader.declarations {
+            let Some(semantic) = declaration.semantic else { continue };
+            let register = usize::from(declaration.first);
+            match declaration.file {
+                File::SystemValue => {
+                    if let Some(value) = system_value_of(semantic.name, shader.processor)
+                        && let Some(words) = self.system_values.get(&register)
+                    {
+                        inputs.system_values.insert(value, columns(words));
+                    }
+                }
+                File::Input if semantic.name == Semantic::Face && shader.processor == Processor::Fragment => {
+                    let front = inputs.inputs.component(register, 0).iter();
+                    let words = front.map(|&x| if f32::from_bits(x) > 0.0 { u32::MAX } else { 0 }).collect();
+                    inputs.system_values.insert(SystemValue::FrontFace, vec![words]);
+                }
+                _ => {}
+            }
+        }
+        inputs.constants = by_number(&self.constants, <[u32]>::to_vec);
+        inputs.buffers = by_number(&self.buffers_before, |words| words.iter().flat_map(|w| w.to_le_bytes()).collect());
+        inputs.shared_size = self.shared_after.as_ref().map_or(1024, |words| words.len() * 4);
+        inputs
+    }
+
+    /// Compares what a run left with what was recorded.
+    pub fn compare(&self, outputs: &Outputs) -> Comparison {
+        let mut comparison = Comparison::default();
+        for (lane, &live) in outputs.live.iter().enumerate() {
+            let expected = self.live >> lane & 1 != 0;
+            if live != expected {
+                comparison.different.push(Difference {
+                    place: format!("live lane {lane}"),
+                    expected: Some(u32::from(expected)),
+                    found: Some(u32::from(live)),
+                });
+            }
+        }
+        if let Some(streams) = &self.emitted {
+            for (stream, found) in outputs.emitted.iter().enumerate() {
+                let expected = streams.get(&stream).map(Vec::as_slice).unwrap_or_default();
+                compare_primitives(&mut comparison, stream, expected, found);
+            }
+        } else {
+            for (&register, words) in &self.outputs {
+                for (place, &word) in words.iter().enumerate() {
+                    let (component, lane) = (place / LANES, place % LANES);
+                    if self.live >> lane & 1 != 0 {
+                        comparison.word(
+                            || format!("OUT[{register}].{} lane {lane}", ["x", "y", "z", "w"][component & 3]),
+                            Some(word),
+                            Some(outputs.outputs.get(register, component, lane)),
+                        );
+                    }
+                }
+            }
+        }
+        for (&buffer, words) in &self.buffers_after {
+            let bytes = outputs.buffers.get(buffer).map(Vec::as_slice).unwrap_or_default();
+            compare_bytes(&mut comparison, &format!("BUFFER[{buffer}]"), words, bytes);
+        }
+        if let Some(words) = &self.shared_after {
+            compare_bytes(&mut comparison, "MEMORY", words, &outputs.shared);
+        }
+        comparison
+    }
+}
+
+/// The shader as the recording interpreter understood it. It departs from what TGSI means in ways that can be said in TGSI, so that a shader
+/// rewritten by this function has to give the recorded results in every executor:
+///
+/// * the index register of an indirect *source* is taken from file `ADDR` whatever file the operand names;
+/// * an atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing;
+/// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for.
+///
+/// What cannot be said so is [`depends_on_chance`].
+pub fn as_recorded(shader: &Shader) -> Shader {
+    let mut recorded = shader.clone();
+    let mut address_registers: Vec<u16> = Vec::new();
+    for instruction in &mut recorded.instructions {
+        for source in &mut instruction.src {
+            let register = &mut source.register;
+            // Resources are found through the register that is named.
+            if register.file.is_resource() {
+                continue;
+            }
+            let outer = register.dimension.as_mut().and_then(|dimension| dimension.indirect.as_mut());
+            for indirect in register.indirect.as_mut().into_iter().chain(outer) {
+                if indirect.file != File::Address {
+                    indirect.file = File::Address;
+                    address_registers.extend(u16::try_from(indirect.index));
+                }
+            }
+        }
+        let info = instruction.opcode.info();
+        if info.is_store && instruction.opcode != Opcode::Store {
+            if instruction.dst.iter().all(|dst| dst.write_mask & 1 == 0) {
+                let span = instruction.span;
+                *instruction = Instruction { span, ..Instruction::new(Opcode::Nop) };
+            } else {
+                instruction.dst.iter_mut().for_each(|dst| dst.write_mask = 0xf);
+            }
+        } else if instruction.opcode == Opcode::Txd
+            && let Some(texture) = &mut instruction.texture
+        {
+            use TextureTarget::*;
+            texture.target = match texture.target {
+                // x, y and z.
+                Shadow1D | Texture1DArray | Shadow1DArray => Texture3D,
+                // All four.
+                Shadow2D | ShadowRect | Texture2DArray | Shadow2DArray | Texture3D | Cube | ShadowCube => CubeArray,
+                other => other,
+            };
+        }
+    }
+    address_registers.sort_unstable();
+    address_registers.dedup();
+    let declared =
+        |index: u16| shader.declarations.iter().any(|d| d.file == File::Address && (d.first..=d.last).contains(&index));
+    let first_instruction =
+        recorded.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(recorded.order.len());
+    let missing: Vec<u16> = address_registers.into_iter().filter(|&index| !declared(index)).collect();
+    recorded.order.splice(first_instruction..first_instruction, missing.iter().map(|_| ItemKind::Declaration));
+    recorded.declarations.extend(missing.into_iter().map(|index| Declaration::new(File::Address, index, index)));
+    recorded.forget_encoding();
+    recorded
+}
+
+/// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which nobody can reproduce:
+///
+/// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not have, and for all of
+///   those of a cube;
+/// * a buffer index beyond the declared buffers found buffers that the record does not hold.
+pub fn depends_on_chance(shader: &Shader) -> bool {
+    shader.instructions.iter().any(|instruction| {
+        let fetches_garbage = instruction.opcode == Opcode::Txf
+            && instruction.texture.as_ref().is_some_and(|texture| {
+                texture.target.coordinate_components() < 3
+                    || matches!(texture.target, TextureTarget::Cube | TextureTarget::CubeArray)
+            });
+        let leaves_buffers = instruction
+            .src
+            .iter()
+            .any(|source| source.register.file == File::Buffer && source.register.indirect.is_some());
+        fetches_garbage || leaves_buffers
+    })
+}
+
+/// A map from numbers as a vector; numbers that are absent become empty.
+fn by_number<T: Clone + Default>(map: &BTreeMap<usize, Vec<u32>>, convert: impl Fn(&[u32]) -> T) -> Vec<T> {
+    let mut all = vec![T::default(); map.last_key_value().map_or(0, |(&number, _)| number + 1)];
+    for (&number, words) in map {
+        all[number] = convert(words);
+    }
+    all
+}
+
+fn compare_bytes(comparison: &mut Comparison, name: &str, expected: &[u32], found: &[u8]) {
+    for (place, &word) in expected.iter().enumerate() {
+        let ours = found.get(4 * place..4 * place + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+        comparison.word(|| format!("{name} word {place}"), Some(word), ours);
+    }
+}
+
+fn compare_primitives(
+    comparison: &mut Comparison,
+    stream: usize,
+    expected: &[Vec<Vec<u32>>],
+    found: &[Vec<Vec<Vec4>>],
+) {
+    for primitive in 0..expected.len().max(found.len()) {
+        let expected = expected.get(primitive).map(Vec::as_slice);
+        let found = found.get(primitive).map(Vec::as_slice);
+        let (Some(expected), Some(found)) = (expected, found) else {
+            comparison.different.push(Difference {
+                place: format!("stream {stream} primitive {primitive}, number of vertices"),
+                expected: expected.map(|vertices| vertices.len() as u32),
+                found: found.map(|vertices| vertices.len() as u32),
+            });
+            continue;
+        };
+        for vertex in 0..expected.len().max(found.len()) {
+            let expected = expected.get(vertex).map(Vec::as_slice).unwrap_or_default();
+            let found = found.get(vertex).map(|registers| registers.as_flattened()).unwrap_or_default();
+            for word in 0..expected.len().max(found.len()) {
+                comparison.word(
+                    || format!("stream {stream} primitive {primitive} vertex {vertex} word {word}"),
+                    expected.get(word).copied(),
+                    found.get(word).copied(),
+                );
+            }
+        }
+    }
+}
