@@ -5,10 +5,10 @@
 //! they carry more columns or many more rows. A number outside a table is not representable: decoding it is an error.
 
 mod opcode;
-mod pixel_format;
+
 
 pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
-pub use pixel_format::PixelFormat;
+pub use tgsi_ir::PixelFormat;
 
 macro_rules! token_enum {
     ($(#[$meta:meta])* $name:ident : $repr:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal $text:literal),+ $(,)? }) => {

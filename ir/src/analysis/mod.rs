@@ -1,0 +1,79 @@
+//! Analyses of a body, each recomputed exactly when the code that it looked at has changed.
+//!
+//! [`Body::block_order`], [`Body::dominance`], [`Body::liveness`] and [`Body::loop_tree`] return shared results. Each result carries the epoch of the
+//! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
+//! A result in hand stays what it was when the body changes: it describes the body of that moment.
+
+mod dominance;
+mod liveness;
+mod loops;
+mod order;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use dominance::Dominance;
+pub use liveness::Liveness;
+pub use loops::{LoopInfo, LoopTree};
+pub use order::{BlockOrder, InstOrder};
+
+use crate::body::Body;
+
+/// A result and the epoch it belongs to.
+type Slot<T> = Option<(u64, Arc<T>)>;
+
+#[derive(Default)]
+struct Slots {
+    block_order: Slot<BlockOrder>,
+    inst_order: Slot<InstOrder>,
+    dominance: Slot<Dominance>,
+    liveness: Slot<Liveness>,
+    loop_tree: Slot<LoopTree>,
+}
+
+/// Where a body keeps its analyses. A clone starts empty.
+#[derive(Default)]
+pub(crate) struct AnalysisCache(Mutex<Slots>);
+
+impl Clone for AnalysisCache {
+    fn clone(&self) -> Self {
+        AnalysisCache::default()
+    }
+}
+
+impl std::fmt::Debug for AnalysisCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AnalysisCache")
+    }
+}
+
+macro_rules! analyses {
+    ($($(#[$meta:meta])* $name:ident: $type:ty, $epoch:ident;)+) => {
+        impl Body {
+            $($(#[$meta])*
+            pub fn $name(&self) -> Arc<$type> {
+                let epoch = self.$epoch();
+                let slot = self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name.clone();
+                if let Some((at, result)) = slot && at == epoch {
+                    return result;
+                }
+                // Not under the lock: an analysis may ask for another one.
+                let result = Arc::new(<$type>::compute(self));
+                self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name = Some((epoch, result.clone()));
+                result
+            })+
+        }
+    };
+}
+
+analyses! {
+    /// The blocks in the order of the text.
+    block_order: BlockOrder, cfg_epoch;
+    /// Numbers of instructions in the order of the text.
+    inst_order: InstOrder, inst_epoch;
+    /// Dominator tree and dominance frontiers.
+    dominance: Dominance, cfg_epoch;
+    /// Values live at the borders of blocks.
+    liveness: Liveness, inst_epoch;
+    /// The loops, their nesting and their blocks.
+    loop_tree: LoopTree, cfg_epoch;
+}

@@ -1,0 +1,74 @@
+//! Numbers for blocks and instructions in the order of the text.
+
+use cranelift_entity::SecondaryMap;
+
+use crate::body::Body;
+use crate::entities::{Block, Inst};
+
+/// The blocks in the order of the text (tree walk), the end block last.
+#[derive(Clone, Debug)]
+pub struct BlockOrder {
+    /// The blocks, end block included.
+    pub blocks: Vec<Block>,
+    index: SecondaryMap<Block, u32>,
+}
+
+impl BlockOrder {
+    pub(super) fn compute(body: &Body) -> BlockOrder {
+        let mut blocks: Vec<Block> = body.blocks().collect();
+        blocks.push(body.end_block());
+        let mut index = SecondaryMap::with_default(u32::MAX);
+        for (i, &block) in blocks.iter().enumerate() {
+            index[block] = i as u32;
+        }
+        BlockOrder { blocks, index }
+    }
+
+    /// Number of a block in the order; `u32::MAX` for a block that is not in the tree.
+    pub fn index(&self, block: Block) -> u32 {
+        self.index[block]
+    }
+}
+
+/// Numbers of instructions: ascending in the order of the text, with a number of its own for the start and the end of each block.
+#[derive(Clone, Debug)]
+pub struct InstOrder {
+    index: SecondaryMap<Inst, u32>,
+    /// Start and end number of each block.
+    block_bounds: SecondaryMap<Block, (u32, u32)>,
+}
+
+impl InstOrder {
+    pub(super) fn compute(body: &Body) -> InstOrder {
+        let mut index = SecondaryMap::with_default(u32::MAX);
+        let mut block_bounds = SecondaryMap::default();
+        let mut next = 0;
+        for block in body.blocks() {
+            let start = next;
+            next += 1;
+            for inst in body.insts(block) {
+                index[inst] = next;
+                next += 1;
+            }
+            block_bounds[block] = (start, next);
+            next += 1;
+        }
+        block_bounds[body.end_block()] = (next, next + 1);
+        InstOrder { index, block_bounds }
+    }
+
+    /// Number of an instruction; `u32::MAX` if it is in no block.
+    pub fn index(&self, inst: Inst) -> u32 {
+        self.index[inst]
+    }
+
+    /// Number of the start of a block.
+    pub fn block_start(&self, block: Block) -> u32 {
+        self.block_bounds[block].0
+    }
+
+    /// Number of the end of a block.
+    pub fn block_end(&self, block: Block) -> u32 {
+        self.block_bounds[block].1
+    }
+}

@@ -1,0 +1,492 @@
+//! Surgery on the control tree: removing nodes, taking lists out and putting them in, cloning.
+//!
+//! Every function keeps edges, phi predecessors and lists of uses right. What it cannot know (the value of a phi for a new edge) its
+//! documentation leaves to the caller; the validator finds what was forgotten.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+
+use super::{Body, CfList, CfNode, CfParent, IfNode, InstData, JumpKind, LoopNode, Shape, SourceSpec};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, If, Inst, Loop, User};
+
+/// What became of the things of a cloned list.
+#[derive(Clone, Debug, Default)]
+pub struct Remap {
+    /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before cloning from another body.
+    pub defs: SecondaryMap<Def, PackedOption<Def>>,
+    /// Original block -> clone.
+    pub blocks: SecondaryMap<Block, PackedOption<Block>>,
+}
+
+impl Remap {
+    /// The clone of a value, or the value itself if it was not cloned.
+    pub fn def(&self, def: Def) -> Def {
+        self.defs[def].expand().unwrap_or(def)
+    }
+
+    /// The clone of a block, or the block itself if it was not cloned.
+    pub fn block(&self, block: Block) -> Block {
+        self.blocks[block].expand().unwrap_or(block)
+    }
+}
+
+impl Body {
+    /// Removes an `if` or a loop with everything inside and merges the blocks around it. Values of the inside that are still used outside become
+    /// undefined. Phis of the block after it lose the sources of the edges that go; phis left without any source become undefined.
+    pub fn remove_node(&mut self, node: CfNode) {
+        let (before, after) = match node {
+            CfNode::If(id) => (self.block_before_if(id), self.block_after_if(id)),
+            CfNode::Loop(id) => (self.block_before_loop(id), self.block_after_loop(id)),
+            CfNode::Block(_) => return,
+        };
+        self.clear_node(node);
+        self.blocks[before].next = None;
+        self.blocks[after].prev = None;
+        self.clear_successors(before);
+        let phis: Vec<Inst> = self.phis(after).collect();
+        for phi in phis {
+            if self.num_sources(phi) == 0 {
+                self.remove_inst_with_undef(phi);
+            } else if self.num_sources(phi) == 1
+                && let Some(def) = self.inst_def(phi)
+            {
+                let value = self.src(phi, 0);
+                self.replace_all_uses(def, value);
+                self.remove_inst(phi);
+            }
+        }
+        self.merge_blocks(before, after);
+        self.changed_cfg();
+    }
+
+    /// Empties an `if` or loop: all its blocks lose their instructions and edges. The node itself stays linked.
+    fn clear_node(&mut self, node: CfNode) {
+        let lists: Vec<CfList> = match node {
+            CfNode::If(id) => vec![self.ifs[id].then_list, self.ifs[id].else_list],
+            CfNode::Loop(id) => std::iter::once(self.loops[id].body).chain(self.loops[id].continue_list).collect(),
+            CfNode::Block(_) => return,
+        };
+        let blocks: Vec<Block> = lists.iter().flat_map(|&list| self.blocks_in(list).collect::<Vec<_>>()).collect();
+        if let CfNode::If(id) = node {
+            self.unlink_use(self.ifs[id].condition);
+        }
+        // Sources first, so that values that are only used inside are unused when their instruction goes.
+        for &block in &blocks {
+            for inst in self.insts_vec(block) {
+                for source in self.sources(inst) {
+                    self.unlink_use(source);
+                }
+            }
+            if let Some(CfNode::If(id)) = self.blocks[block].next {
+                self.unlink_use(self.ifs[id].condition);
+            }
+        }
+        for &block in &blocks {
+            self.clear_successors(block);
+            for inst in self.insts_vec(block) {
+                self.insts[inst].num_sources = 0;
+                if let InstData::Jump(_) = self.insts[inst].data {
+                    // The edge is gone already; nothing is to be derived from the tree that is being taken apart.
+                    self.unlink_inst(inst);
+                } else {
+                    self.remove_inst_with_undef(inst);
+                }
+            }
+            self.blocks[block].parent = None;
+        }
+    }
+
+    /// Cuts the outgoing edges of a block.
+    fn clear_successors(&mut self, block: Block) {
+        let successors = std::mem::take(&mut self.blocks[block].successors);
+        for successor in successors.into_iter().filter_map(PackedOption::expand) {
+            let mut list = self.blocks[successor].predecessors;
+            if let Some(place) = list.as_slice(&self.block_lists).iter().position(|&p| p == block) {
+                list.swap_remove(place, &mut self.block_lists);
+            }
+            self.blocks[successor].predecessors = list;
+            let phis: Vec<Inst> = self.phis(successor).collect();
+            for phi in phis {
+                if let Some(source) = self.phi_source_for(phi, block) {
+                    self.remove_source(phi, self.source_number(source));
+                }
+            }
+        }
+        self.changed_cfg();
+    }
+
+    /// Joins two blocks between which a node was taken out. `after` disappears: its instructions and outgoing edges go to `before`. If `before` ends
+    /// in a jump, `after` and what follows it in the list is unreachable and removed.
+    fn merge_blocks(&mut self, before: Block, after: Block) {
+        if self.block_jump(before).is_some() {
+            while let Some(node) = self.blocks[after].next {
+                self.remove_node(node);
+            }
+            self.clear_successors(after);
+            for inst in self.insts_vec(after) {
+                if self.jump(inst).is_some() {
+                    for source in self.sources(inst) {
+                        self.unlink_use(source);
+                    }
+                    self.unlink_inst(inst);
+                } else {
+                    self.remove_inst_with_undef(inst);
+                }
+            }
+            if let Some(parent) = self.blocks[before].parent {
+                self.set_last_of(parent, after, before);
+            }
+            self.blocks[before].next = None;
+            self.blocks[after].parent = None;
+            self.update_successors(before);
+            return;
+        }
+        for inst in self.insts_vec(after) {
+            self.unlink_inst(inst);
+            self.link_inst(Cursor::BlockEnd(before), inst);
+        }
+        self.move_successors(after, before);
+        let next = self.blocks[after].next;
+        self.blocks[before].next = next;
+        match next {
+            Some(CfNode::If(id)) => self.ifs[id].prev = before.into(),
+            Some(CfNode::Loop(id)) => self.loops[id].prev = before.into(),
+            _ => {
+                if let Some(parent) = self.blocks[before].parent {
+                    self.set_last_of(parent, after, before);
+                }
+            }
+        }
+        self.blocks[after].parent = None;
+        self.blocks[after].next = None;
+        self.changed_cfg();
+    }
+
+    fn set_last_of(&mut self, parent: CfParent, old: Block, new: Block) {
+        let mut list = self.list(parent);
+        if list.last == old {
+            list.last = new;
+            self.set_list(parent, list);
+        }
+    }
+
+    fn set_list(&mut self, parent: CfParent, list: CfList) {
+        match parent {
+            CfParent::Function => self.list = list,
+            CfParent::Then(id) => self.ifs[id].then_list = list,
+            CfParent::Else(id) => self.ifs[id].else_list = list,
+            CfParent::Body(id) => self.loops[id].body = list,
+            CfParent::Continue(id) => self.loops[id].continue_list = Some(list),
+        }
+    }
+
+    /// Removes what follows a block in its list, which ends in a jump: it can never be reached that way. Values of it that are used elsewhere become
+    /// undefined. Returns whether there was anything.
+    pub fn remove_after_jump(&mut self, block: Block) -> bool {
+        if self.block_jump(block).is_none() || self.blocks[block].next.is_none() {
+            return false;
+        }
+        while let Some(node) = self.blocks[block].next {
+            self.remove_node(node);
+        }
+        true
+    }
+
+    /// Takes the whole list of a parent (a side of an `if`, the body of a loop) out, leaving an empty block. The list must be put in
+    /// again ([`Body::insert_list`]) or removed ([`Body::drop_list`]).
+    pub fn detach_list(&mut self, parent: CfParent) -> CfList {
+        let list = self.list(parent);
+        let empty = self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() });
+        self.set_list(parent, CfList { first: empty, last: empty });
+        let preds: Vec<Block> = self.predecessors(list.first).to_vec();
+        for pred in preds {
+            self.update_successors(pred);
+        }
+        // Edges of the detached list stay as they are until it is put in: phis behind it keep their sources for the caller to look at.
+        self.update_successors(empty);
+        self.changed_cfg();
+        list
+    }
+
+    /// Removes a detached list. Its values that are still used become undefined.
+    pub fn drop_list(&mut self, list: CfList) {
+        let holder = self.ifs.next_key();
+        // A side of an `if` that is in no tree lends its place, so that removal is written once.
+        let condition = self.uses.push(super::UseNode {
+            payload: 0,
+            def: PackedOption::default(),
+            prev: PackedOption::default(),
+            next: PackedOption::default(),
+            user: holder.as_u32() | super::USER_IF,
+        });
+        let empty = self.blocks.push(super::BlockNode::default());
+        self.ifs.push(IfNode {
+            parent: None,
+            prev: PackedOption::default(),
+            next: PackedOption::default(),
+            condition,
+            then_list: list,
+            else_list: CfList { first: empty, last: empty },
+            control: Default::default(),
+        });
+        self.adopt(list, CfParent::Then(holder));
+        self.clear_node(CfNode::If(holder));
+    }
+
+    /// Makes `parent` the parent of the top-level nodes of a list.
+    fn adopt(&mut self, list: CfList, parent: CfParent) {
+        let mut block = list.first;
+        loop {
+            self.blocks[block].parent = Some(parent);
+            block = match self.blocks[block].next {
+                Some(CfNode::If(id)) => {
+                    self.ifs[id].parent = Some(parent);
+                    self.block_after_if(id)
+                }
+                Some(CfNode::Loop(id)) => {
+                    self.loops[id].parent = Some(parent);
+                    self.block_after_loop(id)
+                }
+                _ => break,
+            };
+        }
+    }
+
+    /// Puts a detached list in at a place; its first and last block merge with what is around. The first block must not have phis. Jumps inside get
+    /// their targets anew. If the list ends in a jump, what follows in the surrounding list is removed as unreachable.
+    ///
+    /// Returns the block in which the code after the list now is; none if it was removed.
+    pub fn insert_list(&mut self, cursor: Cursor, list: CfList) -> Option<Block> {
+        let (before, after) = self.split_block(cursor);
+        let parent = self.blocks[before].parent?;
+        self.adopt(list, parent);
+        let inner: Vec<Block> = self.blocks_in_detached(list);
+        // `before` takes the first block in.
+        self.merge_blocks(before, list.first);
+        let last = if list.first == list.last { before } else { list.last };
+        let ends_in_jump = self.block_jump(last).is_some();
+        if !ends_in_jump {
+            self.clear_successors(last);
+        }
+        // Until now the list ended with `after`; the merge settles which block is last.
+        self.merge_blocks(last, after);
+        for block in inner {
+            if block != list.first && self.blocks[block].parent.is_some() {
+                self.update_successors(block);
+            }
+        }
+        self.update_successors(before);
+        self.changed_cfg();
+        (!ends_in_jump).then_some(last)
+    }
+
+    /// As [`Body::blocks_in`] for a list whose parent does not hold it: never looks above the list.
+    fn blocks_in_detached(&self, list: CfList) -> Vec<Block> {
+        self.blocks_in(list).collect()
+    }
+
+    /// Replaces an `if` by one of its sides. Phis after it take the value of that side. If the side ends in a jump, what follows the `if` is removed.
+    pub fn inline_side(&mut self, id: If, then_side: bool) {
+        let after = self.block_after_if(id);
+        let before = self.block_before_if(id);
+        let side = if then_side { CfParent::Then(id) } else { CfParent::Else(id) };
+        let last = self.list(side).last;
+        let phis: Vec<Inst> = self.phis(after).collect();
+        for phi in phis {
+            if let (Some(source), Some(def)) = (self.phi_source_for(phi, last), self.inst_def(phi)) {
+                let value = self.src_def(source);
+                self.replace_all_uses(def, value);
+                self.remove_inst(phi);
+            }
+        }
+        let list = self.detach_list(side);
+        let cursor = match self.last_inst(before) {
+            Some(inst) => Cursor::After(inst),
+            None => Cursor::BlockStart(before),
+        };
+        self.clear_successors(list.last);
+        self.remove_node(CfNode::If(id));
+        self.insert_list(cursor, list);
+    }
+
+    /// Clones a list of `source` (which may be a clone of this very body) into this one. The clone is detached: put it in with
+    /// [`Body::insert_list`]. Values that the list reads from outside are looked up in `remap` and read as they are if it does not know them. Phis keep their
+    /// sources, predecessors inside the list renamed. Recursion-free; linear in the size of the list.
+    pub fn clone_list(&mut self, source: &Body, list: CfList, remap: &mut Remap) -> CfList {
+        let order: Vec<Block> = source.blocks_in(list).collect();
+        // Numbers first: a phi may read what comes later.
+        for &block in &order {
+            let clone = self.blocks.push(super::BlockNode::default());
+            remap.blocks[block] = clone.into();
+            for inst in source.insts(block) {
+                let copies = source.copies(inst).into_iter().flatten().filter_map(|e| e.dest.expand());
+                for def in source.inst_def(inst).into_iter().chain(copies) {
+                    let number = self.defs.len();
+                    self.reserve_defs(number + 1);
+                    remap.defs[def] = Def::from_u32(number as u32).into();
+                }
+            }
+        }
+        for &block in &order {
+            let clone = remap.block(block);
+            for inst in source.insts(block) {
+                self.clone_inst(source, inst, remap, Cursor::BlockEnd(clone));
+            }
+        }
+        let cloned = self.clone_tree(source, list, remap);
+        // Edges between the clones; those that leave the list follow when it is put in.
+        for &block in &order {
+            if block != list.last {
+                self.update_successors(remap.block(block));
+            }
+        }
+        self.changed_cfg();
+        cloned
+    }
+
+    fn clone_inst(&mut self, source: &Body, inst: Inst, remap: &Remap, cursor: Cursor) {
+        let is_phi = source.is_phi(inst);
+        let sources: Vec<SourceSpec> = source
+            .sources(inst)
+            .map(|s| {
+                let def = remap.def(source.src_def(s));
+                if is_phi {
+                    SourceSpec::phi(remap.block(source.phi_predecessor(s)), def)
+                } else {
+                    SourceSpec { def, payload: source.payload(s) }
+                }
+            })
+            .collect();
+        let def = source.inst_def(inst);
+        let data = match *source.inst(inst) {
+            InstData::LoadConst { .. } => {
+                let values = source.constant(inst).unwrap_or(&[]).to_vec();
+                InstData::LoadConst { start: self.push_constants(&values) }
+            }
+            InstData::Tex(id) => InstData::Tex(self.push_tex(source.texs[id])),
+            InstData::ParallelCopy(id) => {
+                let mut entries = source.copies[id].clone();
+                for entry in &mut entries {
+                    entry.dest = entry.dest.expand().map(|d| remap.def(d)).into();
+                }
+                InstData::ParallelCopy(self.copies.push(entries))
+            }
+            InstData::Jump(JumpKind::Goto(target)) => InstData::Jump(JumpKind::Goto(remap.block(target))),
+            InstData::Jump(JumpKind::GotoIf { then_block, else_block }) => InstData::Jump(JumpKind::GotoIf {
+                then_block: remap.block(then_block),
+                else_block: remap.block(else_block),
+            }),
+            data => data,
+        };
+        let shape = def.map(|d| source.shape(d));
+        let clone = self.create_inst_with_def(data, &sources, shape, def.map(|d| remap.def(d)));
+        if let Some(def) = def {
+            let node = &source.defs[def];
+            let (divergent, loop_invariant) = (node.divergent, node.loop_invariant);
+            let node = &mut self.defs[remap.def(def)];
+            node.divergent = divergent;
+            node.loop_invariant = loop_invariant;
+        }
+        if let InstData::ParallelCopy(id) = self.insts[clone].data {
+            let pairs: Vec<(Def, Shape)> = source
+                .copies(inst)
+                .into_iter()
+                .flatten()
+                .filter_map(|e| e.dest.expand())
+                .map(|d| (remap.def(d), source.shape(d)))
+                .collect();
+            debug_assert_eq!(self.copies[id].iter().filter(|e| e.dest.is_some()).count(), pairs.len());
+            for (def, shape) in pairs {
+                let node = &mut self.defs[def];
+                node.inst = clone.into();
+                node.num_components = shape.num_components;
+                node.bit_size = shape.bit_size;
+            }
+        }
+        self.link_inst(cursor, clone);
+    }
+
+    /// Rebuilds the nodes of a list around the cloned blocks.
+    fn clone_tree(&mut self, source: &Body, list: CfList, remap: &Remap) -> CfList {
+        let map_list = |list: CfList| CfList { first: remap.block(list.first), last: remap.block(list.last) };
+        // Lists still to be rebuilt, with the parent of their clones; the outermost has none.
+        let mut pending: Vec<(CfList, Option<CfParent>)> = vec![(list, None)];
+        while let Some((list, parent)) = pending.pop() {
+            let mut block = list.first;
+            loop {
+                let clone = remap.block(block);
+                self.blocks[clone].parent = parent;
+                let next = match source.node_after(block) {
+                    _ if block == list.last => break,
+                    Some(CfNode::If(id)) => {
+                        let new = self.clone_if(source, id, parent, remap, map_list);
+                        pending.push((source.then_list(id), Some(CfParent::Then(new))));
+                        pending.push((source.else_list(id), Some(CfParent::Else(new))));
+                        let after = source.block_after_if(id);
+                        self.blocks[clone].next = Some(CfNode::If(new));
+                        self.blocks[remap.block(after)].prev = Some(CfNode::If(new));
+                        after
+                    }
+                    Some(CfNode::Loop(id)) => {
+                        let new = self.clone_loop(source, id, parent, remap, map_list);
+                        pending.push((source.loop_body(id), Some(CfParent::Body(new))));
+                        if let Some(list) = source.loop_continue_list(id) {
+                            pending.push((list, Some(CfParent::Continue(new))));
+                        }
+                        let after = source.block_after_loop(id);
+                        self.blocks[clone].next = Some(CfNode::Loop(new));
+                        self.blocks[remap.block(after)].prev = Some(CfNode::Loop(new));
+                        after
+                    }
+                    Some(CfNode::Block(_)) | None => break,
+                };
+                block = next;
+            }
+        }
+        map_list(list)
+    }
+
+    fn clone_if(
+        &mut self,
+        source: &Body,
+        id: If,
+        parent: Option<CfParent>,
+        remap: &Remap,
+        map_list: impl Fn(CfList) -> CfList,
+    ) -> If {
+        let new = self.ifs.next_key();
+        let condition = remap.def(source.src_def(source.if_condition(id)));
+        let condition = self.push_use(User::If(new), condition, 0);
+        self.ifs.push(IfNode {
+            parent,
+            prev: remap.block(source.block_before_if(id)).into(),
+            next: remap.block(source.block_after_if(id)).into(),
+            condition,
+            then_list: map_list(source.then_list(id)),
+            else_list: map_list(source.else_list(id)),
+            control: source.if_control(id),
+        })
+    }
+
+    fn clone_loop(
+        &mut self,
+        source: &Body,
+        id: Loop,
+        parent: Option<CfParent>,
+        remap: &Remap,
+        map_list: impl Fn(CfList) -> CfList,
+    ) -> Loop {
+        let (divergent_continue, divergent_break) = source.loop_divergence(id);
+        self.loops.push(LoopNode {
+            parent,
+            prev: remap.block(source.block_before_loop(id)).into(),
+            next: remap.block(source.block_after_loop(id)).into(),
+            body: map_list(source.loop_body(id)),
+            continue_list: source.loop_continue_list(id).map(map_list),
+            control: source.loop_control(id),
+            divergent_continue,
+            divergent_break,
+        })
+    }
+}

@@ -1,0 +1,719 @@
+//! The code of a function: arenas of instructions, values, uses, blocks, ifs and loops, and the only functions that edit them.
+//!
+//! # Shape
+//!
+//! - A **body** is a tree. A list of it (the body itself, a side of an `if`, the body of a loop) begins and ends with a block, and blocks
+//!   alternate with ifs and loops. The lists are doubly linked through their nodes.
+//! - A **block** holds a doubly linked list of instructions; phis come first, a jump last.
+//! - Every **source** is a [`Use`]: a node in the doubly linked list of uses of the value it reads. An instruction's sources are a
+//!   contiguous range of uses, so that a source is found by number, and the number from the use, in O(1). What else a source carries
+//!   (swizzle of an ALU source, predecessor of a phi source, kind of a texture source) stands in 64 bits beside it.
+//! - **Edges** between blocks are derived from the tree: [`Body`]'s editing functions keep successors and predecessors (and drop phi
+//!   sources of edges that go away); nothing else may change them.
+//! - Nothing owns heap memory of its own: an instruction of any kind fits [`InstData`], bulky payloads stand in side arenas. Cloning a body is
+//!   a copy of a dozen flat vectors.
+//!
+//! # Epochs
+//!
+//! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of instructions, sources or
+//! control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is out of date, and no pass declares what it preserves.
+
+mod control_flow;
+mod edit;
+mod graph;
+mod instructions;
+mod uses;
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityList, ListPool, PrimaryMap};
+
+use crate::alu::{AluOp, AluType};
+use crate::analysis::AnalysisCache;
+use crate::entities::{Block, Copies, Def, Function, If, Inst, Loop, Tex, Type, Use, User, Variable};
+use crate::intrinsics::IntrinsicOp;
+use crate::intrinsics::indices::SamplerDim;
+use crate::variable::VariableModes;
+
+pub use control_flow::{CfList, CfNode, CfParent};
+pub use edit::Remap;
+pub use graph::BlockGraph;
+pub use instructions::{Shape, SourceSpec};
+
+/// Most components of a value.
+pub const MAX_COMPONENTS: usize = 16;
+/// Most constant indices of an intrinsic.
+pub const MAX_INDICES: usize = 8;
+
+/// Component selectors of an ALU source, four bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Swizzle(pub u64);
+
+impl Swizzle {
+    /// Selects every component in place.
+    pub const IDENTITY: Swizzle = Swizzle(0xfedc_ba98_7654_3210);
+
+    /// Component `component` for every result component.
+    pub const fn replicate(component: u8) -> Swizzle {
+        Swizzle((component as u64 & 15) * 0x1111_1111_1111_1111)
+    }
+
+    /// From a list of selectors; the rest select component 0.
+    pub fn new(selectors: &[u8]) -> Swizzle {
+        selectors.iter().take(MAX_COMPONENTS).enumerate().fold(Swizzle(0), |s, (i, &c)| s.with(i, c))
+    }
+
+    /// The selector for component `index`.
+    pub const fn get(self, index: usize) -> u8 {
+        (self.0 >> (4 * (index & 15))) as u8 & 15
+    }
+
+    /// The same with another selector for component `index`.
+    #[must_use]
+    pub const fn with(self, index: usize, selector: u8) -> Swizzle {
+        let shift = 4 * (index & 15);
+        Swizzle(self.0 & !(15 << shift) | (selector as u64 & 15) << shift)
+    }
+
+    /// The swizzle that applies `self` to a value that `inner` has already swizzled: `result[i] = inner[self[i]]`.
+    #[must_use]
+    pub fn compose(self, inner: Swizzle) -> Swizzle {
+        (0..MAX_COMPONENTS).fold(Swizzle(0), |s, i| s.with(i, inner.get(self.get(i) as usize)))
+    }
+
+    /// Whether the first `count` components are selected in place.
+    pub const fn is_identity(self, count: usize) -> bool {
+        let mask = if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 };
+        (self.0 ^ Self::IDENTITY.0) & mask == 0
+    }
+
+    /// The first `count` selectors.
+    pub fn iter(self, count: usize) -> impl Iterator<Item = u8> {
+        (0..count).map(move |i| self.get(i))
+    }
+}
+
+impl std::fmt::Debug for Swizzle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Swizzle({:016x})", self.0)
+    }
+}
+
+/// Flags of an ALU instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct AluFlags(pub u16);
+
+impl AluFlags {
+    /// No flags.
+    pub const NONE: AluFlags = AluFlags(0);
+    /// The value must be reproduced bit for bit.
+    pub const EXACT: AluFlags = AluFlags(1);
+    /// The signed operation does not overflow.
+    pub const NO_SIGNED_WRAP: AluFlags = AluFlags(2);
+    /// The unsigned operation does not overflow.
+    pub const NO_UNSIGNED_WRAP: AluFlags = AluFlags(4);
+    /// Place of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
+    pub const FAST_MATH_SHIFT: u32 = 3;
+
+    /// Whether all bits of `other` are set.
+    pub const fn contains(self, other: AluFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub const fn union(self, other: AluFlags) -> AluFlags {
+        AluFlags(self.0 | other.0)
+    }
+
+    /// Whether the value must be reproduced bit for bit.
+    pub const fn is_exact(self) -> bool {
+        self.contains(Self::EXACT)
+    }
+}
+
+/// What a deref instruction does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DerefKind {
+    /// A variable. No sources.
+    Var(Variable),
+    /// Element of an array, column of a matrix, component of a vector. Sources: parent, index.
+    Array,
+    /// All elements; only for copies. Source: parent.
+    ArrayWildcard,
+    /// Pointer arithmetic. Sources: parent, index.
+    PtrAsArray,
+    /// A field. Source: parent.
+    Struct(u32),
+    /// Any value taken as a pointer. Source: the value.
+    Cast {
+        /// Stride for pointer arithmetic, bytes.
+        ptr_stride: u32,
+        /// Alignment, a power of two, 0 = unknown.
+        align_mul: u32,
+        /// Offset from that alignment.
+        align_offset: u32,
+    },
+}
+
+/// Jumps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum JumpKind {
+    /// Leave the innermost loop.
+    Break,
+    /// Go on with the innermost loop's next iteration.
+    Continue,
+    /// Leave the function.
+    Return,
+    /// End the invocation.
+    Halt,
+    /// Unstructured jump.
+    Goto(Block),
+    /// Unstructured conditional jump. Source: condition.
+    GotoIf {
+        /// Where a true condition goes.
+        then_block: Block,
+        /// Where a false one goes.
+        else_block: Block,
+    },
+}
+
+/// Texture operations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum TexOp {
+    /// Lookup with implicit level.
+    Tex,
+    /// With bias.
+    Txb,
+    /// With explicit level.
+    Txl,
+    /// With explicit gradients.
+    Txd,
+    /// Texel fetch.
+    Txf,
+    /// Multisample texel fetch.
+    TxfMs,
+    /// Framebuffer fetch.
+    TxfMsFb,
+    /// Size query.
+    Txs,
+    /// Level-of-detail query.
+    Lod,
+    /// Gather.
+    Tg4,
+    /// Number of levels.
+    QueryLevels,
+    /// Number of samples.
+    TextureSamples,
+    /// Whether all samples are the same.
+    SamplesIdentical,
+    /// Lookup hoisted before dispatch.
+    TexPrefetch,
+}
+
+impl TexOp {
+    /// All operations with their print names.
+    pub const NAMES: &'static [(TexOp, &'static str)] = &[
+        (TexOp::Tex, "tex"),
+        (TexOp::Txb, "txb"),
+        (TexOp::Txl, "txl"),
+        (TexOp::Txd, "txd"),
+        (TexOp::Txf, "txf"),
+        (TexOp::TxfMs, "txf_ms"),
+        (TexOp::TxfMsFb, "txf_ms_fb"),
+        (TexOp::Txs, "txs"),
+        (TexOp::Lod, "lod"),
+        (TexOp::Tg4, "tg4"),
+        (TexOp::QueryLevels, "query_levels"),
+        (TexOp::TextureSamples, "texture_samples"),
+        (TexOp::SamplesIdentical, "samples_identical"),
+        (TexOp::TexPrefetch, "tex_prefetch"),
+    ];
+
+    /// Print name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+
+    /// Size, level and sample-count queries, which do not look at texels.
+    pub const fn is_query(self) -> bool {
+        matches!(self, TexOp::Txs | TexOp::Lod | TexOp::QueryLevels | TexOp::TextureSamples)
+    }
+
+    /// Whether a sampler is needed.
+    pub const fn needs_sampler(self) -> bool {
+        !matches!(
+            self,
+            TexOp::Txf
+                | TexOp::TxfMs
+                | TexOp::Txs
+                | TexOp::QueryLevels
+                | TexOp::TextureSamples
+                | TexOp::SamplesIdentical
+        )
+    }
+}
+
+/// Kinds of texture sources, in no particular order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "print names in TexSrcKind::NAMES, meanings in the text documentation")]
+pub enum TexSrcKind {
+    Coord,
+    Projector,
+    Comparator,
+    Offset,
+    Bias,
+    Lod,
+    MinLod,
+    MsIndex,
+    Ddx,
+    Ddy,
+    TextureDeref,
+    SamplerDeref,
+    TextureOffset,
+    SamplerOffset,
+    TextureHandle,
+    SamplerHandle,
+    SamplerDerefIntrinsic,
+    TextureDerefIntrinsic,
+    Plane,
+    Backend1,
+    Backend2,
+}
+
+impl TexSrcKind {
+    /// All kinds with their print names; the place is the number.
+    pub const NAMES: &'static [(TexSrcKind, &'static str)] = &[
+        (TexSrcKind::Coord, "coord"),
+        (TexSrcKind::Projector, "projector"),
+        (TexSrcKind::Comparator, "comparator"),
+        (TexSrcKind::Offset, "offset"),
+        (TexSrcKind::Bias, "bias"),
+        (TexSrcKind::Lod, "lod"),
+        (TexSrcKind::MinLod, "min_lod"),
+        (TexSrcKind::MsIndex, "ms_index"),
+        (TexSrcKind::Ddx, "ddx"),
+        (TexSrcKind::Ddy, "ddy"),
+        (TexSrcKind::TextureDeref, "texture_deref"),
+        (TexSrcKind::SamplerDeref, "sampler_deref"),
+        (TexSrcKind::TextureOffset, "texture_offset"),
+        (TexSrcKind::SamplerOffset, "sampler_offset"),
+        (TexSrcKind::TextureHandle, "texture_handle"),
+        (TexSrcKind::SamplerHandle, "sampler_handle"),
+        (TexSrcKind::SamplerDerefIntrinsic, "sampler_deref_intrinsic"),
+        (TexSrcKind::TextureDerefIntrinsic, "texture_deref_intrinsic"),
+        (TexSrcKind::Plane, "plane"),
+        (TexSrcKind::Backend1, "backend1"),
+        (TexSrcKind::Backend2, "backend2"),
+    ];
+
+    /// Print name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+}
+
+/// Texel offsets of a gather without explicit ones.
+pub const DEFAULT_TG4_OFFSETS: [[i8; 2]; 4] = [[0, 1], [1, 1], [1, 0], [0, 0]];
+
+/// Payload of a texture instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TexData {
+    /// Operation.
+    pub op: TexOp,
+    /// Dimensionality.
+    pub dim: SamplerDim,
+    /// Type of the result.
+    pub dest_type: AluType,
+    /// Array texture.
+    pub is_array: bool,
+    /// Compares.
+    pub is_shadow: bool,
+    /// A comparison has one result component, not four.
+    pub is_new_style_shadow: bool,
+    /// One more result component: residency.
+    pub is_sparse: bool,
+    /// Gather with implicit level.
+    pub is_gather_implicit_lod: bool,
+    /// Cube lowered to an array.
+    pub array_is_lowered_cube: bool,
+    /// The texture index may diverge.
+    pub texture_non_uniform: bool,
+    /// The sampler index may diverge.
+    pub sampler_non_uniform: bool,
+    /// Components of the coordinate, layer included.
+    pub coord_components: u8,
+    /// Component that is gathered.
+    pub component: u8,
+    /// Texel offsets of the four gathered texels.
+    pub tg4_offsets: [[i8; 2]; 4],
+    /// Texture unit, when no source names it.
+    pub texture_index: u32,
+    /// Sampler unit, when no source names it.
+    pub sampler_index: u32,
+    /// Opaque to the core.
+    pub backend_flags: u32,
+}
+
+impl TexData {
+    /// A texture instruction with everything else at its default.
+    pub fn new(op: TexOp, dim: SamplerDim, dest_type: AluType) -> TexData {
+        TexData {
+            op,
+            dim,
+            dest_type,
+            is_array: false,
+            is_shadow: false,
+            is_new_style_shadow: false,
+            is_sparse: false,
+            is_gather_implicit_lod: false,
+            array_is_lowered_cube: false,
+            texture_non_uniform: false,
+            sampler_non_uniform: false,
+            coord_components: 0,
+            component: 0,
+            tg4_offsets: DEFAULT_TG4_OFFSETS,
+            texture_index: 0,
+            sampler_index: 0,
+            backend_flags: 0,
+        }
+    }
+
+    /// Result components, residency included.
+    pub fn dest_components(&self) -> u8 {
+        let size = match self.op {
+            TexOp::Txs => {
+                let size = match self.dim {
+                    SamplerDim::Dim1D | SamplerDim::Buf => 1,
+                    SamplerDim::Dim3D => 3,
+                    _ => 2,
+                };
+                size + u8::from(self.is_array)
+            }
+            TexOp::Lod => 2,
+            TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => 1,
+            TexOp::Tg4 => 4,
+            _ if self.is_shadow && self.is_new_style_shadow => 1,
+            _ => 4,
+        };
+        size + u8::from(self.is_sparse)
+    }
+}
+
+/// An entry of a parallel copy: `dest = source`, all entries at once. A register operand stands for the register whose handle it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CopyEntry {
+    /// The value that is made; none if a register is written.
+    pub dest: PackedOption<Def>,
+    /// Number of the source that holds the handle of the written register, if `dest` is none.
+    pub dest_register: u16,
+    /// Number of the source that is copied.
+    pub source: u16,
+    /// The source is the handle of a register: copy its content.
+    pub source_is_register: bool,
+    /// The destination value differs between invocations.
+    pub dest_divergent: bool,
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InstData {
+    /// An arithmetic operation.
+    Alu {
+        /// Opcode.
+        op: AluOp,
+        /// Flags.
+        flags: AluFlags,
+    },
+    /// A pointer.
+    Deref {
+        /// Kind.
+        kind: DerefKind,
+        /// Modes of what it points at.
+        modes: VariableModes,
+        /// Type of what it points at.
+        ty: Type,
+    },
+    /// A call. Sources: the callee if `indirect`, then the parameters.
+    Call {
+        /// The function.
+        callee: Function,
+        /// Called through a pointer, which is source 0.
+        indirect: bool,
+    },
+    /// A texture operation; see [`Body::tex`].
+    Tex(Tex),
+    /// An intrinsic; see [`Body::index`] for its constant indices.
+    Intrinsic {
+        /// Opcode.
+        op: IntrinsicOp,
+        /// Components, for vectorised intrinsics; else 0.
+        num_components: u8,
+        /// Constant indices in the order of the table.
+        indices: [i32; MAX_INDICES],
+    },
+    /// A constant; see [`Body::constant`].
+    LoadConst {
+        /// Place in the pool of constants.
+        start: u32,
+    },
+    /// A jump.
+    Jump(JumpKind),
+    /// A value without content.
+    Undef,
+    /// A choice by predecessor; see [`Body::phi_sources`].
+    Phi,
+    /// Copies that happen at once; only within out-of-SSA.
+    ParallelCopy(Copies),
+}
+
+/// An instruction in the arena.
+#[derive(Clone, Copy, Debug)]
+struct InstNode {
+    data: InstData,
+    block: PackedOption<Block>,
+    prev: PackedOption<Inst>,
+    next: PackedOption<Inst>,
+    def: PackedOption<Def>,
+    first_source: u32,
+    num_sources: u16,
+    /// Scratch of passes.
+    pass_flags: u8,
+}
+
+/// A value in the arena.
+#[derive(Clone, Copy, Debug)]
+struct DefNode {
+    /// The instruction that makes it; none in a gap of the numbering.
+    inst: PackedOption<Inst>,
+    first_use: PackedOption<Use>,
+    num_components: u8,
+    bit_size: u8,
+    divergent: bool,
+    loop_invariant: bool,
+}
+
+/// A source in the arena.
+#[derive(Clone, Copy, Debug)]
+struct UseNode {
+    /// Swizzle, phi predecessor or texture source kind.
+    payload: u64,
+    /// None while the instruction is not in use (a removed source).
+    def: PackedOption<Def>,
+    prev: PackedOption<Use>,
+    next: PackedOption<Use>,
+    /// Instruction number, or `if` number with the top bit set.
+    user: u32,
+}
+
+const USER_IF: u32 = 1 << 31;
+
+impl UseNode {
+    fn user(&self) -> User {
+        if self.user & USER_IF == 0 {
+            User::Inst(Inst::from_u32(self.user))
+        } else {
+            User::If(If::from_u32(self.user & !USER_IF))
+        }
+    }
+}
+
+/// A block in the arena.
+#[derive(Clone, Debug, Default)]
+struct BlockNode {
+    parent: Option<CfParent>,
+    prev: Option<CfNode>,
+    next: Option<CfNode>,
+    first_inst: PackedOption<Inst>,
+    last_inst: PackedOption<Inst>,
+    successors: [PackedOption<Block>; 2],
+    predecessors: EntityList<Block>,
+}
+
+/// Hint on how to compile an `if`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum IfControl {
+    /// None.
+    #[default]
+    None,
+    /// Turn into selections.
+    Flatten,
+    /// Keep as a branch.
+    DontFlatten,
+    /// Divergent, and always taken by some invocation.
+    DivergentAlwaysTaken,
+}
+
+/// Hint on how to compile a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum LoopControl {
+    /// None.
+    #[default]
+    None,
+    /// Unroll.
+    Unroll,
+    /// Keep as a loop.
+    DontUnroll,
+}
+
+/// An `if` in the arena.
+#[derive(Clone, Debug)]
+struct IfNode {
+    parent: Option<CfParent>,
+    prev: PackedOption<Block>,
+    next: PackedOption<Block>,
+    condition: Use,
+    then_list: CfList,
+    else_list: CfList,
+    control: IfControl,
+}
+
+/// A loop in the arena.
+#[derive(Clone, Debug)]
+struct LoopNode {
+    parent: Option<CfParent>,
+    prev: PackedOption<Block>,
+    next: PackedOption<Block>,
+    body: CfList,
+    continue_list: Option<CfList>,
+    control: LoopControl,
+    divergent_continue: bool,
+    divergent_break: bool,
+}
+
+/// The code of a function.
+#[derive(Clone, Debug)]
+pub struct Body {
+    insts: PrimaryMap<Inst, InstNode>,
+    defs: PrimaryMap<Def, DefNode>,
+    uses: PrimaryMap<Use, UseNode>,
+    blocks: PrimaryMap<Block, BlockNode>,
+    ifs: PrimaryMap<If, IfNode>,
+    loops: PrimaryMap<Loop, LoopNode>,
+    texs: PrimaryMap<Tex, TexData>,
+    copies: PrimaryMap<Copies, Vec<CopyEntry>>,
+    constants: Vec<u64>,
+    block_lists: ListPool<Block>,
+    list: CfList,
+    end_block: Block,
+    /// `function_temp` variables.
+    pub locals: Vec<Variable>,
+    /// Control flow is a tree; false once there are `goto`s.
+    pub structured: bool,
+    cfg_epoch: u64,
+    inst_epoch: u64,
+    analyses: AnalysisCache,
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Body {
+    /// An empty body: one block that goes to the end block.
+    pub fn new() -> Body {
+        let mut blocks = PrimaryMap::new();
+        let start = blocks.push(BlockNode { parent: Some(CfParent::Function), ..BlockNode::default() });
+        let end_block = blocks.push(BlockNode::default());
+        let mut body = Body {
+            insts: PrimaryMap::new(),
+            defs: PrimaryMap::new(),
+            uses: PrimaryMap::new(),
+            blocks,
+            ifs: PrimaryMap::new(),
+            loops: PrimaryMap::new(),
+            texs: PrimaryMap::new(),
+            copies: PrimaryMap::new(),
+            constants: Vec::new(),
+            block_lists: ListPool::new(),
+            list: CfList { first: start, last: start },
+            end_block,
+            locals: Vec::new(),
+            structured: true,
+            cfg_epoch: 1,
+            inst_epoch: 1,
+            analyses: AnalysisCache::default(),
+        };
+        body.update_successors(start);
+        body
+    }
+
+    /// Advances with every change of the control flow.
+    pub fn cfg_epoch(&self) -> u64 {
+        self.cfg_epoch
+    }
+
+    /// Advances with every change of instructions, sources or control flow.
+    pub fn inst_epoch(&self) -> u64 {
+        self.inst_epoch
+    }
+
+    /// Where analyses are kept.
+    pub(crate) fn analyses(&self) -> &AnalysisCache {
+        &self.analyses
+    }
+
+    fn changed_cfg(&mut self) {
+        self.cfg_epoch += 1;
+        self.inst_epoch += 1;
+    }
+
+    fn changed_insts(&mut self) {
+        self.inst_epoch += 1;
+    }
+
+    /// The first block.
+    pub fn start_block(&self) -> Block {
+        self.list.first
+    }
+
+    /// The block that every return goes to. It is empty and not in the tree.
+    pub fn end_block(&self) -> Block {
+        self.end_block
+    }
+
+    /// Number of values ever made: every [`Def`] is below it. The width of value numbers in prints follows from it.
+    pub fn num_defs(&self) -> usize {
+        self.defs.len()
+    }
+
+    /// Number of instructions ever made: every [`Inst`] is below it.
+    pub fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// Number of blocks ever made, end block included.
+    pub fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of uses ever made.
+    pub fn num_uses(&self) -> usize {
+        self.uses.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_in_memory() {
+        assert!(size_of::<InstNode>() <= 64, "{}", size_of::<InstNode>());
+        assert_eq!(size_of::<InstData>(), 36);
+        assert_eq!(size_of::<UseNode>(), 24);
+        assert_eq!(size_of::<DefNode>(), 12);
+    }
+
+    #[test]
+    fn swizzles() {
+        let s = Swizzle::new(&[3, 2, 1, 0]);
+        assert_eq!(s.compose(s).iter(4).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(Swizzle::IDENTITY.is_identity(16) && Swizzle::new(&[0, 1]).is_identity(2));
+        assert!(!s.is_identity(1));
+        assert_eq!(Swizzle::replicate(2).get(9), 2);
+    }
+}

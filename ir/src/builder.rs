@@ -1,0 +1,577 @@
+//! Making code: a body and a place in it, with a method for each kind of instruction.
+//!
+//! Everything is inserted at the cursor, which then stands behind it. ALU methods of the table's shape check nothing; the validator does.
+//! [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
+
+use crate::alu::AluOp;
+use crate::body::{AluFlags, Body, DerefKind, InstData, JumpKind, Shape, SourceSpec, Swizzle, TexData, TexSrcKind};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, If, Inst, Loop, Type, Variable};
+use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp};
+use crate::shader::Shader;
+use crate::types::{ScalarType, TypeData};
+use crate::variable::VariableModes;
+
+/// A value with a swizzle: an operand of an ALU instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AluSrc {
+    /// The value.
+    pub def: Def,
+    /// Components selected.
+    pub swizzle: Swizzle,
+}
+
+impl From<Def> for AluSrc {
+    fn from(def: Def) -> AluSrc {
+        AluSrc { def, swizzle: Swizzle::IDENTITY }
+    }
+}
+
+impl AluSrc {
+    /// A value with a swizzle.
+    pub const fn new(def: Def, swizzle: Swizzle) -> AluSrc {
+        AluSrc { def, swizzle }
+    }
+
+    /// One component of a value.
+    pub const fn component(def: Def, component: u8) -> AluSrc {
+        AluSrc { def, swizzle: Swizzle::replicate(component) }
+    }
+}
+
+/// A place in a body where instructions are made.
+pub struct Builder<'a> {
+    /// The body.
+    pub body: &'a mut Body,
+    /// The place.
+    pub cursor: Cursor,
+    /// Flags that ALU instructions get (`exact` for precise code).
+    pub flags: AluFlags,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder at a place.
+    pub fn new(body: &'a mut Body, cursor: Cursor) -> Builder<'a> {
+        Builder { body, cursor, flags: AluFlags::NONE }
+    }
+
+    /// A builder at the end of a body (before nothing: the last block must not end in a jump).
+    pub fn at_end(body: &'a mut Body) -> Builder<'a> {
+        let last = body.body_list().last;
+        Builder::new(body, Cursor::BlockEnd(last))
+    }
+
+    /// A builder at the start of a body.
+    pub fn at_start(body: &'a mut Body) -> Builder<'a> {
+        let first = body.start_block();
+        Builder::new(body, Cursor::BlockStart(first))
+    }
+
+    /// The block that the cursor is in.
+    pub fn block(&self) -> Block {
+        self.cursor.block(self.body)
+    }
+
+    /// Whether the cursor stands right behind a jump: nothing may be inserted.
+    pub fn is_after_jump(&self) -> bool {
+        match self.cursor {
+            Cursor::After(inst) => self.body.jump(inst).is_some(),
+            Cursor::BlockEnd(block) => self.body.block_jump(block).is_some(),
+            Cursor::BlockStart(_) | Cursor::Before(_) => false,
+        }
+    }
+
+    /// Places an instruction at the cursor.
+    pub fn insert(&mut self, inst: Inst) -> Inst {
+        self.body.insert_inst(self.cursor, inst);
+        // A cursor before an instruction or at a block's end stays right as it is; the others would reverse the order.
+        match self.cursor {
+            Cursor::BlockStart(_) | Cursor::After(_) => self.cursor = Cursor::After(inst),
+            Cursor::BlockEnd(_) | Cursor::Before(_) => {}
+        }
+        inst
+    }
+
+    /// Makes and places an instruction.
+    pub fn build(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
+        let inst = self.body.create_inst(data, sources, shape);
+        self.insert(inst)
+    }
+
+    fn build_def(&mut self, data: InstData, sources: &[SourceSpec], shape: Shape) -> Def {
+        let inst = self.build(data, sources, Some(shape));
+        self.body.inst_def(inst).expect("an instruction made with a shape has a value")
+    }
+
+    // ---- constants ----------------------------------------------------------------------------------------------------
+
+    /// A constant from the bits of its components.
+    pub fn constant(&mut self, bit_size: u8, values: &[u64]) -> Def {
+        let mask = if bit_size >= 64 { u64::MAX } else { (1 << bit_size) - 1 };
+        let masked: arrayvec::ArrayVec<u64, 16> = values.iter().take(16).map(|v| v & mask).collect();
+        let start = self.body.push_constants(&masked);
+        self.build_def(InstData::LoadConst { start }, &[], Shape::new(masked.len() as u8, bit_size))
+    }
+
+    /// A 32-bit integer.
+    pub fn u32_const(&mut self, value: u32) -> Def {
+        self.constant(32, &[u64::from(value)])
+    }
+
+    /// A 32-bit integer.
+    pub fn i32_const(&mut self, value: i32) -> Def {
+        self.u32_const(value as u32)
+    }
+
+    /// A 32-bit float.
+    pub fn f32_const(&mut self, value: f32) -> Def {
+        self.u32_const(value.to_bits())
+    }
+
+    /// A boolean.
+    pub fn bool_const(&mut self, value: bool) -> Def {
+        self.constant(1, &[u64::from(value)])
+    }
+
+    /// A value without content.
+    pub fn undef(&mut self, num_components: u8, bit_size: u8) -> Def {
+        self.build_def(InstData::Undef, &[], Shape::new(num_components, bit_size))
+    }
+
+    // ---- ALU ----------------------------------------------------------------------------------------------------------
+
+    /// An ALU instruction with `num_components` result components (overridden by the table for sized results). The result's bit size follows from
+    /// the table, or from the first unsized source.
+    pub fn alu_sized(&mut self, op: AluOp, num_components: u8, sources: &[AluSrc]) -> Def {
+        let info = op.info();
+        let unsized_bits = info
+            .input_types
+            .iter()
+            .zip(sources)
+            .find(|(ty, _)| ty.is_unsized())
+            .map_or(32, |(_, s)| self.body.bit_size(s.def));
+        let bit_size = if info.output_type.is_unsized() { unsized_bits } else { info.output_type.bit_size };
+        let num_components = if info.output_size == 0 { num_components } else { info.output_size };
+        let sources: arrayvec::ArrayVec<SourceSpec, 16> =
+            sources.iter().take(16).map(|s| SourceSpec::alu(s.def, s.swizzle)).collect();
+        let flags = self.flags;
+        self.build_def(InstData::Alu { op, flags }, &sources, Shape::new(num_components, bit_size))
+    }
+
+    /// An ALU instruction on whole values: as many components as the first source that the table does not size.
+    pub fn alu(&mut self, op: AluOp, sources: &[Def]) -> Def {
+        let info = op.info();
+        let num_components = info
+            .input_sizes
+            .iter()
+            .zip(sources)
+            .find(|(size, _)| **size == 0)
+            .map_or(1, |(_, &def)| self.body.num_components(def));
+        let sources: arrayvec::ArrayVec<AluSrc, 16> = sources.iter().take(16).map(|&d| d.into()).collect();
+        self.alu_sized(op, num_components, &sources)
+    }
+
+    /// Selects components; nothing is made if that changes nothing.
+    pub fn mov(&mut self, source: AluSrc, num_components: u8) -> Def {
+        if self.body.num_components(source.def) == num_components
+            && source.swizzle.is_identity(usize::from(num_components))
+        {
+            return source.def;
+        }
+        let flags = std::mem::take(&mut self.flags);
+        let def = self.alu_sized(AluOp::Mov, num_components, &[source]);
+        self.flags = flags;
+        def
+    }
+
+    /// One component of a value.
+    pub fn channel(&mut self, def: Def, component: u8) -> Def {
+        self.mov(AluSrc::component(def, component), 1)
+    }
+
+    /// A copy that stays: a mov even of the identity.
+    pub fn copy(&mut self, def: Def) -> Def {
+        let num_components = self.body.num_components(def);
+        self.alu_sized(AluOp::Mov, num_components, &[def.into()])
+    }
+
+    /// A vector of scalars (or of single components). Their number must be that of a vector; one makes a mov.
+    pub fn vec(&mut self, sources: &[AluSrc]) -> Def {
+        if sources.len() == 1 {
+            return self.mov(AluSrc { swizzle: Swizzle::replicate(sources[0].swizzle.get(0)), ..sources[0] }, 1);
+        }
+        let op = AluOp::vec(sources.len() as u8).expect("a vector has 2, 3, 4, 5, 8 or 16 components");
+        let bit_size = self.body.bit_size(sources[0].def);
+        let specs: arrayvec::ArrayVec<SourceSpec, 16> =
+            sources.iter().map(|s| SourceSpec::alu(s.def, s.swizzle)).collect();
+        let shape = Shape::new(sources.len() as u8, bit_size);
+        self.build_def(InstData::Alu { op, flags: AluFlags::NONE }, &specs, shape)
+    }
+
+    /// A vector of scalars.
+    pub fn vec_of(&mut self, scalars: &[Def]) -> Def {
+        let sources: arrayvec::ArrayVec<AluSrc, 16> =
+            scalars.iter().take(16).map(|&d| AluSrc::component(d, 0)).collect();
+        self.vec(&sources)
+    }
+
+    // ---- intrinsics ---------------------------------------------------------------------------------------------------
+
+    /// An intrinsic. `shape` is that of its result, where the table leaves it open (it is ignored for intrinsics without result); for a vectorised
+    /// intrinsic without result the number of components is that of its first source of open size.
+    pub fn intrinsic(
+        &mut self,
+        op: IntrinsicOp,
+        sources: &[Def],
+        indices: &[(IndexKind, i32)],
+        shape: Option<Shape>,
+    ) -> Inst {
+        let info = op.info();
+        let num_components = if !info.is_vectorized() {
+            0
+        } else if info.dest_components == DestComponents::NumComponents {
+            shape.map_or(1, |s| s.num_components)
+        } else {
+            info.src_components
+                .iter()
+                .zip(sources)
+                .find(|(c, _)| matches!(c, crate::intrinsics::SrcComponents::NumComponents))
+                .map_or(1, |(_, &def)| self.body.num_components(def))
+        };
+        let dest = match info.dest_components {
+            DestComponents::None => None,
+            DestComponents::Fixed(n) => Some(n),
+            DestComponents::NumComponents => Some(num_components),
+        }
+        .map(|components| {
+            let bits = match info.dest_bits {
+                DestBits::Sizes(&[only]) => only,
+                DestBits::SameAsSource(n) => sources.get(usize::from(n)).map_or(32, |&s| self.body.bit_size(s)),
+                _ => shape.map_or(32, |s| s.bit_size),
+            };
+            Shape::new(components, bits)
+        });
+        let sources: arrayvec::ArrayVec<SourceSpec, 16> =
+            sources.iter().take(16).map(|&s| SourceSpec::plain(s)).collect();
+        let indices = Body::indices(op, indices);
+        self.build(InstData::Intrinsic { op, num_components, indices }, &sources, dest)
+    }
+
+    /// An intrinsic with a result.
+    pub fn intrinsic_def(
+        &mut self,
+        op: IntrinsicOp,
+        sources: &[Def],
+        indices: &[(IndexKind, i32)],
+        shape: Shape,
+    ) -> Def {
+        let inst = self.intrinsic(op, sources, indices, Some(shape));
+        self.body.inst_def(inst).expect("the table says that the intrinsic has a result")
+    }
+
+    /// Declares a register at the top of the body and returns its handle. `num_array_elems` 0 = no array.
+    pub fn decl_reg(&mut self, shape: Shape, num_array_elems: u32) -> Def {
+        let op = IntrinsicOp::DeclReg;
+        let indices = Body::indices(
+            op,
+            &[
+                (IndexKind::NumComponents, i32::from(shape.num_components)),
+                (IndexKind::NumArrayElems, num_array_elems as i32),
+                (IndexKind::BitSize, i32::from(shape.bit_size)),
+                (IndexKind::Divergent, 1),
+            ],
+        );
+        let data = InstData::Intrinsic { op, num_components: 0, indices };
+        let inst = self.body.create_inst(data, &[], Some(Shape::new(1, 32)));
+        let start = self.body.start_block();
+        self.body.insert_inst(Cursor::BlockStart(start), inst);
+        if self.cursor == Cursor::BlockStart(start) {
+            self.cursor = Cursor::After(inst);
+        }
+        self.body.inst_def(inst).expect("decl_reg has a value")
+    }
+
+    /// Reads a register.
+    pub fn load_reg(&mut self, handle: Def, base: u32) -> Def {
+        let shape = self.body.register_shape(handle);
+        self.intrinsic_def(IntrinsicOp::LoadReg, &[handle], &[(IndexKind::Base, base as i32)], shape)
+    }
+
+    /// Reads element `base + index` of a register array.
+    pub fn load_reg_indirect(&mut self, handle: Def, index: Def, base: u32) -> Def {
+        let shape = self.body.register_shape(handle);
+        self.intrinsic_def(IntrinsicOp::LoadRegIndirect, &[handle, index], &[(IndexKind::Base, base as i32)], shape)
+    }
+
+    /// Writes the components of `write_mask` of a register.
+    pub fn store_reg(&mut self, value: Def, handle: Def, base: u32, write_mask: u32) -> Inst {
+        let indices = [(IndexKind::Base, base as i32), (IndexKind::WriteMask, write_mask as i32)];
+        self.intrinsic(IntrinsicOp::StoreReg, &[value, handle], &indices, None)
+    }
+
+    /// Writes the components of `write_mask` of element `base + index` of a register array.
+    pub fn store_reg_indirect(&mut self, value: Def, handle: Def, index: Def, base: u32, write_mask: u32) -> Inst {
+        let indices = [(IndexKind::Base, base as i32), (IndexKind::WriteMask, write_mask as i32)];
+        self.intrinsic(IntrinsicOp::StoreRegIndirect, &[value, handle, index], &indices, None)
+    }
+
+    // ---- derefs -------------------------------------------------------------------------------------------------------
+
+    /// A deref of a variable of a given mode and type.
+    pub fn deref_var(&mut self, variable: Variable, modes: VariableModes, ty: Type) -> Def {
+        self.build_def(InstData::Deref { kind: DerefKind::Var(variable), modes, ty }, &[], Shape::new(1, 32))
+    }
+
+    /// A deref of an element, of type `ty`, of what `parent` points at.
+    pub fn deref_array(&mut self, parent: Def, index: Def, ty: Type) -> Def {
+        let modes = self.body.deref_modes(parent);
+        let sources = [SourceSpec::plain(parent), SourceSpec::plain(index)];
+        self.build_def(InstData::Deref { kind: DerefKind::Array, modes, ty }, &sources, Shape::new(1, 32))
+    }
+
+    /// Loads what a deref of a vector points at.
+    pub fn load_deref(&mut self, deref: Def, shape: Shape) -> Def {
+        self.intrinsic_def(IntrinsicOp::LoadDeref, &[deref], &[], shape)
+    }
+
+    /// Stores to what a deref of a vector points at.
+    pub fn store_deref(&mut self, deref: Def, value: Def, write_mask: u32) -> Inst {
+        self.intrinsic(IntrinsicOp::StoreDeref, &[deref, value], &[(IndexKind::WriteMask, write_mask as i32)], None)
+    }
+
+    // ---- textures and control flow --------------------------------------------------------------------------------------
+
+    /// A texture instruction; the shape of the result follows from the payload.
+    pub fn texture(&mut self, data: TexData, sources: &[(TexSrcKind, Def)]) -> Def {
+        let bits = if data.dest_type.bit_size == 0 { 32 } else { data.dest_type.bit_size };
+        let shape = Shape::new(data.dest_components(), bits);
+        let tex = self.body.push_tex(data);
+        let sources: arrayvec::ArrayVec<SourceSpec, 24> =
+            sources.iter().take(24).map(|&(kind, def)| SourceSpec::tex(kind, def)).collect();
+        self.build_def(InstData::Tex(tex), &sources, shape)
+    }
+
+    /// Opens an `if`: the cursor goes to its first side.
+    pub fn push_if(&mut self, condition: Def) -> If {
+        let id = self.body.insert_if(self.cursor, condition);
+        self.cursor = Cursor::BlockEnd(self.body.then_list(id).last);
+        id
+    }
+
+    /// Goes on with the second side of an `if`.
+    pub fn push_else(&mut self, id: If) {
+        self.cursor = Cursor::BlockEnd(self.body.else_list(id).last);
+    }
+
+    /// Goes on behind an `if`.
+    pub fn end_if(&mut self, id: If) {
+        self.cursor = Cursor::BlockStart(self.body.block_after_if(id));
+    }
+
+    /// Opens a loop: the cursor goes into it.
+    pub fn push_loop(&mut self) -> Loop {
+        let id = self.body.insert_loop(self.cursor);
+        self.cursor = Cursor::BlockEnd(self.body.loop_body(id).last);
+        id
+    }
+
+    /// Goes on behind a loop.
+    pub fn end_loop(&mut self, id: Loop) {
+        self.cursor = Cursor::BlockStart(self.body.block_after_loop(id));
+    }
+
+    /// A jump at the end of the cursor's block; the cursor must be at its end.
+    pub fn jump(&mut self, kind: JumpKind) -> Inst {
+        let block = self.block();
+        let inst = self.body.insert_jump(block, kind, None);
+        self.cursor = Cursor::After(inst);
+        inst
+    }
+
+    /// A phi at the start of the cursor's block.
+    pub fn phi(&mut self, shape: Shape, sources: &[(Block, Def)]) -> Def {
+        let block = self.block();
+        let sources: Vec<SourceSpec> = sources.iter().map(|&(b, d)| SourceSpec::phi(b, d)).collect();
+        let inst = self.body.create_inst(InstData::Phi, &sources, Some(shape));
+        self.body.insert_inst(Cursor::BlockStart(block), inst);
+        if self.cursor == Cursor::BlockStart(block) {
+            self.cursor = Cursor::After(inst);
+        }
+        self.body.inst_def(inst).expect("a phi has a value")
+    }
+}
+
+impl Body {
+    /// Shape of a register, by its handle; scalar 32-bit if the value is no handle.
+    pub fn register_shape(&self, handle: Def) -> Shape {
+        let decl = self.def_inst(handle);
+        match self.intrinsic(decl) {
+            Some(IntrinsicOp::DeclReg) => {
+                Shape::new(self.index(decl, IndexKind::NumComponents) as u8, self.index(decl, IndexKind::BitSize) as u8)
+            }
+            _ => Shape::new(1, 32),
+        }
+    }
+
+    /// Modes of a deref; none if the value is no deref.
+    pub fn deref_modes(&self, deref: Def) -> VariableModes {
+        match self.inst(self.def_inst(deref)) {
+            InstData::Deref { modes, .. } => *modes,
+            _ => VariableModes::NONE,
+        }
+    }
+
+    /// Type that a deref designates; none if the value is no deref.
+    pub fn deref_type(&self, deref: Def) -> Option<Type> {
+        match self.inst(self.def_inst(deref)) {
+            InstData::Deref { ty, .. } => Some(*ty),
+            _ => None,
+        }
+    }
+}
+
+impl Shader {
+    /// Shape of a value of a vector type: components and bits (1 for booleans); none for other types.
+    pub fn shape_of(&self, ty: Type) -> Option<Shape> {
+        match *self.types.get(ty) {
+            TypeData::Vector { scalar, components } if scalar != ScalarType::Void => {
+                Some(Shape::new(components, scalar.bit_size()))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::CfParent;
+
+    fn counting_loop(body: &mut Body) -> (Loop, Def) {
+        let mut b = Builder::at_end(body);
+        let zero = b.u32_const(0);
+        let ten = b.u32_const(10);
+        let one = b.u32_const(1);
+        let before = b.block();
+        let id = b.push_loop();
+        let head = b.block();
+        let phi = b.phi(Shape::new(1, 32), &[(before, zero)]);
+        let done = b.alu(AluOp::Uge, &[phi, ten]);
+        let exit = b.push_if(done);
+        b.jump(JumpKind::Break);
+        b.end_if(exit);
+        let next = b.alu(AluOp::Iadd, &[phi, one]);
+        let latch = b.block();
+        let phi_inst = b.body.def_inst(phi);
+        b.body.add_phi_source(phi_inst, latch, next);
+        b.end_loop(id);
+        assert_eq!(b.body.loop_body(id).first, head);
+        (id, phi)
+    }
+
+    #[test]
+    fn edges_of_a_loop() {
+        let mut body = Body::new();
+        let (id, phi) = counting_loop(&mut body);
+        let head = body.loop_body(id).first;
+        let latch = body.loop_body(id).last;
+        assert_eq!(body.successors(latch).collect::<Vec<_>>(), [head]);
+        let mut preds = body.predecessors(head).to_vec();
+        preds.sort();
+        assert_eq!(preds.len(), 2);
+        let after = body.block_after_loop(id);
+        assert_eq!(body.predecessors(after).len(), 1);
+        assert_eq!(body.uses_of(phi).count(), 2);
+        let dominance = body.dominance();
+        assert!(dominance.dominates(head, latch) && !dominance.dominates(latch, head));
+        assert_eq!(dominance.frontier(latch), [head]);
+        assert!(body.liveness().is_live_out(head, phi));
+        assert!(!body.liveness().is_live_in(after, phi));
+        assert_eq!(body.loop_tree().depth(latch), 1);
+        assert_eq!(body.loop_tree().info(id).exits.len(), 1);
+    }
+
+    #[test]
+    fn removing_a_loop_leaves_undef_behind() {
+        let mut body = Body::new();
+        let (id, phi) = counting_loop(&mut body);
+        let mut b = Builder::at_end(&mut body);
+        let kept = b.alu(AluOp::Ineg, &[phi]);
+        body.remove_node(crate::body::CfNode::Loop(id));
+        assert_eq!(body.blocks().count(), 1);
+        assert_eq!(body.successors(body.start_block()).collect::<Vec<_>>(), [body.end_block()]);
+        assert!(matches!(body.inst(body.def_inst(body.src(body.def_inst(kept), 0))), InstData::Undef));
+    }
+
+    #[test]
+    fn inlining_a_side_takes_the_phi_value() {
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let c = b.bool_const(true);
+        let id = b.push_if(c);
+        let x = b.u32_const(1);
+        let inner = b.push_if(c);
+        b.end_if(inner);
+        let then_end = b.block();
+        b.push_else(id);
+        let y = b.u32_const(2);
+        let else_end = b.block();
+        b.end_if(id);
+        let phi = b.phi(Shape::new(1, 32), &[(then_end, x), (else_end, y)]);
+        let user = b.alu(AluOp::Ineg, &[phi]);
+        body.inline_side(id, true);
+        assert_eq!(body.src(body.def_inst(user), 0), x);
+        assert_eq!(body.blocks().count(), 4);
+        for block in body.blocks_vec() {
+            assert_eq!(
+                body.derived_successors(block).into_iter().flatten().collect::<Vec<_>>(),
+                body.successors(block).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn clones_are_independent() {
+        let mut body = Body::new();
+        let (id, _) = counting_loop(&mut body);
+        let original = body.clone();
+        let mut remap = crate::body::Remap::default();
+        let list = body.clone_list(&original, original.body_list(), &mut remap);
+        let last = body.body_list().last;
+        body.insert_list(Cursor::BlockEnd(last), list);
+        assert_eq!(body.loop_tree().loops.len(), 2);
+        assert_eq!(body.blocks().count(), 2 * original.blocks().count() - 1);
+        for block in body.blocks_vec() {
+            assert_eq!(
+                body.derived_successors(block).into_iter().flatten().collect::<Vec<_>>(),
+                body.successors(block).collect::<Vec<_>>()
+            );
+            for phi in body.phis(block) {
+                let mut from: Vec<Block> = body.phi_sources(phi).map(|(b, _)| b).collect();
+                let mut preds = body.predecessors(block).to_vec();
+                from.sort();
+                preds.sort();
+                assert_eq!(from, preds);
+            }
+        }
+        assert!(matches!(body.block_parent(body.loop_body(id).first), Some(CfParent::Body(_))));
+    }
+
+    #[test]
+    fn sources_move_and_go() {
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let (x, y) = (b.u32_const(1), b.u32_const(2));
+        let phi = b.phi(Shape::new(1, 32), &[(Block::from_u32(0), x)]);
+        let inst = b.body.def_inst(phi);
+        b.alu(AluOp::Iadd, &[x, y]);
+        body.add_phi_source(inst, Block::from_u32(1), y);
+        assert_eq!(body.num_sources(inst), 2);
+        assert_eq!(body.uses_of(x).count(), 2);
+        body.remove_source(inst, 0);
+        assert_eq!((body.num_sources(inst), body.src(inst, 0)), (1, y));
+        assert_eq!(body.uses_of(x).count(), 1);
+        body.replace_all_uses(y, x);
+        assert!(body.is_unused(y) && body.uses_of(x).count() == 3);
+    }
+}

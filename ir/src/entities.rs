@@ -1,0 +1,58 @@
+//! Names of things: 32-bit ids into the arenas of a shader or of a function body.
+//!
+//! Ids are never reused within a body. Removing something leaves its slot in the arena behind; ids of removed things must not be used.
+
+use cranelift_entity::entity_impl;
+
+macro_rules! entities {
+    ($($(#[$meta:meta])* $name:ident $prefix:literal;)+) => {
+        $($(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+        entity_impl!($name, $prefix);)+
+    };
+}
+
+entities! {
+    /// An SSA value. Its number is the number that prints show.
+    Def "%";
+    /// An instruction.
+    Inst "inst";
+    /// A source: one reading of a [`Def`], a node in that value's list of uses.
+    Use "use";
+    /// A basic block.
+    Block "b";
+    /// An `if` of the control tree.
+    If "if";
+    /// A loop of the control tree.
+    Loop "loop";
+    /// The payload of a texture instruction.
+    Tex "tex";
+    /// The payload of a parallel copy.
+    Copies "copies";
+    /// A variable of a shader.
+    Variable "var";
+    /// A function of a shader.
+    Function "fn";
+    /// An interned type of a shader.
+    Type "type";
+}
+
+/// Who reads a source: an instruction, or the condition of an `if`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum User {
+    /// An instruction.
+    Inst(Inst),
+    /// The condition of an `if`.
+    If(If),
+}
+
+impl User {
+    /// The instruction, none for an `if`.
+    pub fn inst(self) -> Option<Inst> {
+        match self {
+            User::Inst(inst) => Some(inst),
+            User::If(_) => None,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Slots of inputs and outputs: numbers and names, one table a kind.
+
+macro_rules! slots {
+    ($(#[$meta:meta])* $module:ident $prefix:literal { $($constant:ident = $number:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        pub mod $module {
+            $(#[doc = concat!("`", $prefix, stringify!($constant), "`.")] pub const $constant: u8 = $number;)+
+
+            /// Prefix of the names in prints.
+            pub const PREFIX: &str = $prefix;
+
+            const NAMED: &[(u8, &str)] = &[$(($number, stringify!($constant))),+];
+
+            /// Name without prefix, none for a number without name.
+            pub fn name(slot: u8) -> Option<String> {
+                NAMED.iter().find(|&&(n, _)| n == slot).map(|&(_, name)| name.to_string()).or_else(|| super::$module::ranged(slot))
+            }
+
+            /// The slot with this name (without prefix).
+            pub fn from_name(name: &str) -> Option<u8> {
+                NAMED.iter().find(|&&(_, n)| n == name).map(|&(slot, _)| slot)
+                    .or_else(|| (0..=127u8).find(|&slot| super::$module::ranged(slot).as_deref() == Some(name)))
+            }
+
+            pub(super) fn ranged(slot: u8) -> Option<String> {
+                super::ranged_name($prefix, slot)
+            }
+        }
+    };
+}
+
+/// Names of slots that are numbered ranges.
+fn ranged_name(prefix: &str, slot: u8) -> Option<String> {
+    match (prefix, slot) {
+        ("VARYING_SLOT_", 4..=11) => Some(format!("TEX{}", slot - 4)),
+        ("VARYING_SLOT_", 32..=63) => Some(format!("VAR{}", slot - 32)),
+        ("VARYING_SLOT_", 64..=79) => Some(format!("PATCH{}", slot - 64)),
+        ("VARYING_SLOT_", 80..=95) => Some(format!("VAR{}_16BIT", slot - 80)),
+        // Patch slots beyond the sixteenth overlap nothing that has a name.
+        ("VARYING_SLOT_", 96..=127) => Some(format!("PATCH{}", slot - 64)),
+        ("FRAG_RESULT_", 4..=11) => Some(format!("DATA{}", slot - 4)),
+        ("VERT_ATTRIB_", 6..=13) => Some(format!("TEX{}", slot - 6)),
+        ("VERT_ATTRIB_", 15..=30) => Some(format!("GENERIC{}", slot - 15)),
+        _ => None,
+    }
+}
+
+slots! {
+    /// Slots between stages.
+    varying "VARYING_SLOT_" {
+        POS = 0, COL0 = 1, COL1 = 2, FOGC = 3, TEX0 = 4, PSIZ = 12, BFC0 = 13, BFC1 = 14, EDGE = 15, CLIP_VERTEX = 16,
+        CLIP_DIST0 = 17, CLIP_DIST1 = 18, CULL_DIST0 = 19, CULL_DIST1 = 20, PRIMITIVE_ID = 21, LAYER = 22, VIEWPORT = 23,
+        FACE = 24, PNTC = 25, TESS_LEVEL_OUTER = 26, TESS_LEVEL_INNER = 27, BOUNDING_BOX0 = 28, BOUNDING_BOX1 = 29,
+        VIEW_INDEX = 30, VIEWPORT_MASK = 31, VAR0 = 32, PATCH0 = 64, VAR0_16BIT = 80,
+    }
+}
+
+slots! {
+    /// Fragment outputs.
+    frag_result "FRAG_RESULT_" {
+        DEPTH = 0, STENCIL = 1, COLOR = 2, SAMPLE_MASK = 3, DATA0 = 4,
+    }
+}
+
+slots! {
+    /// Vertex inputs.
+    vert_attrib "VERT_ATTRIB_" {
+        POS = 0, NORMAL = 1, COLOR0 = 2, COLOR1 = 3, FOG = 4, COLOR_INDEX = 5, TEX0 = 6, POINT_SIZE = 14, GENERIC0 = 15,
+        EDGEFLAG = 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for slot in 0..=127u8 {
+            if let Some(name) = varying::name(slot) {
+                assert_eq!(varying::from_name(&name), Some(slot), "{name}");
+            }
+            if let Some(name) = frag_result::name(slot) {
+                assert_eq!(frag_result::from_name(&name), Some(slot), "{name}");
+            }
+            if let Some(name) = vert_attrib::name(slot) {
+                assert_eq!(vert_attrib::from_name(&name), Some(slot), "{name}");
+            }
+        }
+        assert_eq!(varying::name(33).as_deref(), Some("VAR1"));
+        assert_eq!(frag_result::name(5).as_deref(), Some("DATA1"));
+    }
+}

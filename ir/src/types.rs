@@ -1,0 +1,243 @@
+//! Types of variables and derefs, interned: equal types of one shader have equal ids, so comparing types is comparing numbers.
+
+use std::collections::HashMap;
+
+use cranelift_entity::PrimaryMap;
+
+use crate::entities::Type;
+use crate::intrinsics::indices::SamplerDim;
+
+/// Scalar type of a vector, matrix or sampled value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ScalarType {
+    /// Boolean, 1 bit in values.
+    Bool,
+    /// 8-bit signed integer.
+    Int8,
+    /// 8-bit unsigned integer.
+    Uint8,
+    /// 16-bit signed integer.
+    Int16,
+    /// 16-bit unsigned integer.
+    Uint16,
+    /// 32-bit signed integer.
+    Int,
+    /// 32-bit unsigned integer.
+    Uint,
+    /// 64-bit signed integer.
+    Int64,
+    /// 64-bit unsigned integer.
+    Uint64,
+    /// 16-bit float.
+    Float16,
+    /// 32-bit float.
+    Float,
+    /// 64-bit float.
+    Double,
+    /// No value (sampler without result type, `void`).
+    Void,
+}
+
+impl ScalarType {
+    /// Bits of a value; 1 for booleans, 0 for void.
+    pub const fn bit_size(self) -> u8 {
+        match self {
+            ScalarType::Void => 0,
+            ScalarType::Bool => 1,
+            ScalarType::Int8 | ScalarType::Uint8 => 8,
+            ScalarType::Int16 | ScalarType::Uint16 | ScalarType::Float16 => 16,
+            ScalarType::Int | ScalarType::Uint | ScalarType::Float => 32,
+            ScalarType::Int64 | ScalarType::Uint64 | ScalarType::Double => 64,
+        }
+    }
+
+    /// Whether values are floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, ScalarType::Float16 | ScalarType::Float | ScalarType::Double)
+    }
+}
+
+/// A field of a struct.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Field {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: Type,
+    /// Byte offset, -1 if there is none.
+    pub offset: i32,
+}
+
+/// What a type is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TypeData {
+    /// A scalar (`components` 1) or vector.
+    Vector {
+        /// Type of a component.
+        scalar: ScalarType,
+        /// 1, 2, 3, 4, 5, 8 or 16.
+        components: u8,
+    },
+    /// A matrix of column vectors.
+    Matrix {
+        /// Type of an element.
+        scalar: ScalarType,
+        /// Number of columns.
+        columns: u8,
+        /// Components of a column.
+        rows: u8,
+    },
+    /// An array.
+    Array {
+        /// Element type.
+        element: Type,
+        /// Number of elements, 0 = unsized.
+        length: u32,
+        /// Explicit stride in bytes, 0 = none.
+        stride: u32,
+    },
+    /// A struct or interface block.
+    Struct {
+        /// Name.
+        name: String,
+        /// Fields.
+        fields: Vec<Field>,
+        /// Interface block.
+        interface: bool,
+    },
+    /// A combined sampler (`sampler2D`), or a bare one (`dim` none).
+    Sampler {
+        /// Dimensionality; none for a bare sampler.
+        dim: Option<SamplerDim>,
+        /// Array texture.
+        array: bool,
+        /// Comparing sampler.
+        shadow: bool,
+        /// Type of the result.
+        result: ScalarType,
+    },
+    /// A texture without sampler.
+    Texture {
+        /// Dimensionality.
+        dim: SamplerDim,
+        /// Array texture.
+        array: bool,
+        /// Type of the result.
+        result: ScalarType,
+    },
+    /// A storage image.
+    Image {
+        /// Dimensionality.
+        dim: SamplerDim,
+        /// Array image.
+        array: bool,
+        /// Type of a texel.
+        result: ScalarType,
+    },
+    /// An atomic counter.
+    AtomicCounter,
+    /// Something known by name only.
+    Opaque(String),
+}
+
+/// The types of one shader.
+#[derive(Clone, Debug, Default)]
+pub struct TypeTable {
+    types: PrimaryMap<Type, TypeData>,
+    ids: HashMap<TypeData, Type>,
+}
+
+impl TypeTable {
+    /// The id of a type; the same for equal types.
+    pub fn intern(&mut self, data: TypeData) -> Type {
+        if let Some(&ty) = self.ids.get(&data) {
+            return ty;
+        }
+        let ty = self.types.push(data.clone());
+        self.ids.insert(data, ty);
+        ty
+    }
+
+    /// What a type is.
+    pub fn get(&self, ty: Type) -> &TypeData {
+        &self.types[ty]
+    }
+
+    /// A vector or scalar type.
+    pub fn vector(&mut self, scalar: ScalarType, components: u8) -> Type {
+        self.intern(TypeData::Vector { scalar, components })
+    }
+
+    /// `float[n]`-like: an array without explicit stride.
+    pub fn array(&mut self, element: Type, length: u32) -> Type {
+        self.intern(TypeData::Array { element, length, stride: 0 })
+    }
+
+    /// Element type and length of an array; column type and number of a matrix; component type and number of a vector.
+    pub fn element(&mut self, ty: Type) -> Option<(Type, u32)> {
+        match *self.get(ty) {
+            TypeData::Array { element, length, .. } => Some((element, length)),
+            TypeData::Matrix { scalar, columns, rows } => Some((self.vector(scalar, rows), u32::from(columns))),
+            TypeData::Vector { scalar, components } if components > 1 => {
+                Some((self.vector(scalar, 1), u32::from(components)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Scalar type and number of components of a vector or scalar type.
+    pub fn as_vector(&self, ty: Type) -> Option<(ScalarType, u8)> {
+        match *self.get(ty) {
+            TypeData::Vector { scalar, components } => Some((scalar, components)),
+            _ => None,
+        }
+    }
+
+    /// The type below all arrays.
+    pub fn without_arrays(&self, mut ty: Type) -> Type {
+        while let TypeData::Array { element, .. } = *self.get(ty) {
+            ty = element;
+        }
+        ty
+    }
+
+    /// Product of all array lengths, 1 for a type that is no array. Saturates.
+    pub fn array_elements(&self, mut ty: Type) -> u32 {
+        let mut product = 1u32;
+        while let TypeData::Array { element, length, .. } = *self.get(ty) {
+            product = product.saturating_mul(length);
+            ty = element;
+        }
+        product
+    }
+
+    /// Number of vec4 slots that a varying of this type takes (64-bit vectors of more than two components take two). Saturates.
+    pub fn slots(&self, ty: Type) -> u32 {
+        let elements = self.array_elements(ty);
+        let per_element = match self.get(self.without_arrays(ty)) {
+            TypeData::Vector { scalar, components } => 1 + u32::from(scalar.bit_size() == 64 && *components > 2),
+            TypeData::Matrix { scalar, columns, rows } => {
+                u32::from(*columns) * (1 + u32::from(scalar.bit_size() == 64 && *rows > 2))
+            }
+            // Struct types are a tree of types that the table already holds, each smaller than its parent: the depth is that of the source.
+            TypeData::Struct { fields, .. } => {
+                let mut slots = 0u32;
+                let mut pending: Vec<(Type, u32)> = fields.iter().map(|f| (f.ty, 1)).collect();
+                while let Some((ty, times)) = pending.pop() {
+                    let times = times.saturating_mul(self.array_elements(ty));
+                    let inner = self.without_arrays(ty);
+                    match self.get(inner) {
+                        TypeData::Struct { fields, .. } => pending.extend(fields.iter().map(|f| (f.ty, times))),
+                        TypeData::Matrix { columns, .. } => {
+                            slots = slots.saturating_add(times.saturating_mul(u32::from(*columns)));
+                        }
+                        _ => slots = slots.saturating_add(times),
+                    }
+                }
+                slots
+            }
+            _ => 1,
+        };
+        elements.saturating_mul(per_element)
+    }
+}
