@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use pretty_assertions::assert_eq;
-use tgsi::text::{PrintOptions, print};
+use tgsi::text::{PrintOptions, parse, print};
 use tgsi::tokens::{decode, encode};
 
 const MESA: PrintOptions = PrintOptions { mesa: true, hex_floats: false };
@@ -55,4 +55,56 @@ fn reference_tokens_decode_print_and_encode() {
         assert_eq!(encode(&shader).as_ref(), Ok(&reference.tokens), "{name}");
         assert_eq!(print(&shader, MESA).trim_end(), reference.text.trim_end(), "{name}");
     }
+}
+
+/// The texts of the corpus, with their paths below it.
+fn corpus(shared: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let mut texts = Vec::new();
+    for folder in ["ntt22", "glsl_to_tgsi20", "public"] {
+        for entry in fs::read_dir(shared.join("corpus").join(folder)).expect("a folder of the corpus") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+            texts.push((format!("{folder}/{name}"), fs::read(&path).expect("a text")));
+        }
+    }
+    texts.sort();
+    texts
+}
+
+#[test]
+fn corpus_texts() {
+    let Some(shared) = shared("corpus_texts") else { return };
+    let references = references(&shared);
+    let corpus = corpus(&shared);
+    assert_eq!(corpus.len(), 1695);
+    let mut wrong = Vec::new();
+    for (name, text) in &corpus {
+        let parsed = match parse(text) {
+            Ok(parsed) => parsed,
+            Err(errors) => {
+                wrong.push(format!("{name}: {errors:?}"));
+                continue;
+            }
+        };
+        let words = encode(&parsed.shader).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mesa = print(&parsed.shader, MESA);
+        if let Some(reference) = references.get(name) {
+            assert_eq!(mesa.trim_end(), reference.text.trim_end(), "{name}");
+            if words != reference.tokens {
+                wrong.push(format!("{name}: other tokens"));
+            }
+            if !parsed.warnings.is_empty() && !name.starts_with("public/") {
+                wrong.push(format!("{name}: {:?}", parsed.warnings));
+            }
+        }
+        // What is printed reads back: the default to the same words, Mesa's to the same text.
+        let default = print(&parsed.shader, PrintOptions::default());
+        let again = parse(default.as_bytes()).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{default}"));
+        assert_eq!(encode(&again.shader).as_ref(), Ok(&words), "{name}");
+        let again = parse(mesa.as_bytes()).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{mesa}"));
+        assert_eq!(print(&again.shader, MESA), mesa, "{name}");
+        let decoded = decode(&words).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(decoded, parsed.shader, "{name}");
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }

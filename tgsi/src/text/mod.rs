@@ -1,6 +1,15 @@
-//! The text form: [`parse`] and [`print`].
+//! The text form: [`parse`] reads what Mesa of any era printed, [`print()`] prints what Mesa 25 prints or a form that loses nothing.
 
+mod error;
 mod float;
+mod hint;
+mod legacy;
+mod legacy_rewrite;
+mod lexer;
+mod names;
+mod parse;
 mod print;
 
+pub use error::ParseErrorKind;
+pub use parse::{Parsed, parse};
 pub use print::{PrintOptions, print, print_instruction};

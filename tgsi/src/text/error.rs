@@ -1,0 +1,269 @@
+//! What can be wrong with a text, and what can be odd about it.
+
+use thiserror::Error;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::span::Span;
+
+/// What a text parser can complain about. [`ParseErrorKind::code`] names the variant in a [`Diagnostic`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ParseErrorKind {
+    /// No text at all.
+    #[error("the text is empty; a shader begins with the name of its stage")]
+    Empty,
+    /// The first word is not a stage.
+    #[error("unknown stage `{0}`")]
+    UnknownStage(String),
+    /// A mnemonic that TGSI never had.
+    #[error("unknown opcode `{0}`")]
+    UnknownOpcode(String),
+    /// A mnemonic that TGSI had, without a meaning that could be kept.
+    #[error("the opcode {name} is no longer part of TGSI: {reason}")]
+    RemovedOpcode {
+        /// The mnemonic.
+        name: &'static str,
+        /// Why it cannot be rewritten.
+        reason: &'static str,
+    },
+    /// A word where a register file should stand.
+    #[error("unknown register file `{0}`")]
+    UnknownFile(String),
+    /// A word in a declaration that nothing takes.
+    #[error("unknown semantic or attribute `{0}` in a declaration")]
+    UnknownAttribute(String),
+    /// A part of a declaration that stands there twice.
+    #[error("a second {0} in the same declaration")]
+    DuplicateAttribute(&'static str),
+    /// A property that does not exist.
+    #[error("unknown property `{0}`")]
+    UnknownProperty(String),
+    /// A property with a value of another kind.
+    #[error("`{value}` is not a value of the property {property}")]
+    PropertyValue {
+        /// The property.
+        property: &'static str,
+        /// What stands there.
+        value: String,
+    },
+    /// A word where a texture target should stand.
+    #[error("unknown texture target `{0}`")]
+    UnknownTarget(String),
+    /// A texture instruction without a target.
+    #[error("{0} needs a texture target after its operands")]
+    MissingTarget(&'static str),
+    /// A sampler view declaration without return type, or with a word that is none.
+    #[error("unknown return type `{0}`")]
+    UnknownReturnType(String),
+    /// A word after the operands that is no memory qualifier, target or format.
+    #[error("unknown memory qualifier, texture target or format `{0}`")]
+    UnknownModifier(String),
+    /// An unknown type of an immediate.
+    #[error("unknown type of an immediate `{0}`")]
+    UnknownImmediateType(String),
+    /// A value of an immediate that is not one of its type.
+    #[error("`{value}` is not a value of type {data_type}")]
+    ImmediateValue {
+        /// Type of the immediate.
+        data_type: &'static str,
+        /// What stands there.
+        value: String,
+    },
+    /// More values than an immediate holds.
+    #[error("an immediate of type {data_type} has at most {limit} values")]
+    ImmediateCount {
+        /// Type of the immediate.
+        data_type: &'static str,
+        /// Values that it can have.
+        limit: usize,
+    },
+    /// An immediate whose number is not its place.
+    #[error("IMM[{number}] stands where IMM[{expected}] should be declared")]
+    ImmediateOrder {
+        /// The number in the text.
+        number: u64,
+        /// Its place.
+        expected: usize,
+    },
+    /// A character that must stand here does not.
+    #[error("expected `{expected}`, found {found}")]
+    ExpectedCharacter {
+        /// What should stand here.
+        expected: char,
+        /// What does.
+        found: String,
+    },
+    /// No word where one must stand.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What should stand here.
+        expected: &'static str,
+        /// What does.
+        found: String,
+    },
+    /// A number beyond its field.
+    #[error("{what} {value} is out of range, {low} to {high} are possible")]
+    OutOfRange {
+        /// What the number is.
+        what: &'static str,
+        /// The number as written.
+        value: String,
+        /// Lowest value.
+        low: i64,
+        /// Highest value.
+        high: i64,
+    },
+    /// A range of registers that ends before it begins.
+    #[error("the range {first}..{last} ends before it begins")]
+    RangeBackwards {
+        /// First register.
+        first: u64,
+        /// Last register.
+        last: u64,
+    },
+    /// `[]` where there are no vertices.
+    #[error("`[]` says nothing here")]
+    EmptyBrackets,
+    /// Components after a destination or in a declaration.
+    #[error("`.{0}` is not a write mask")]
+    WriteMask(String),
+    /// Components after a source.
+    #[error("`.{0}` is not a swizzle")]
+    Swizzle(String),
+    /// An opening bar of an absolute value without its closing one.
+    #[error("the absolute value has no closing `|`")]
+    UnclosedAbsolute,
+    /// The operands end early.
+    #[error("{opcode} needs {expected} operands, there are {found}")]
+    TooFewOperands {
+        /// The mnemonic.
+        opcode: &'static str,
+        /// Operands of the opcode.
+        expected: usize,
+        /// Operands of the text.
+        found: usize,
+    },
+    /// A register where the operands have ended.
+    #[error("{opcode} has only {expected} operands")]
+    TooManyOperands {
+        /// The mnemonic.
+        opcode: &'static str,
+        /// Operands of the opcode.
+        expected: usize,
+    },
+    /// More texture offsets than an instruction can carry.
+    #[error("an instruction has at most {0} texture offsets")]
+    TooManyOffsets(usize),
+    /// Two statements that touch, or rubbish after one.
+    #[error("unexpected {0} after the statement")]
+    AfterStatement(String),
+    /// A statement that begins with something that none begins with.
+    #[error("expected DCL, IMM, PROPERTY or an instruction, found {0}")]
+    ExpectedStatement(String),
+    /// `#else` or `#endif` without `#ifdef`, or the other way round.
+    #[error("`#{0}` without its counterpart")]
+    UnbalancedConditional(&'static str),
+    /// Definitions that lead in circles, or too many of them.
+    #[error("the definition of `{0}` leads too far")]
+    MacroDepth(String),
+    /// More scratch registers than there are numbers.
+    #[error("the shader leaves no numbers for the registers that its {0} need")]
+    NoRegisters(&'static str),
+    /// The text is longer than any shader.
+    #[error("the text has {length} bytes, at most {limit} are read")]
+    TooLong {
+        /// Its length.
+        length: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// So many errors that reading on makes no sense.
+    #[error("too many errors, giving up")]
+    TooManyErrors,
+    /// Warning: an interpolation location without a mode is dropped.
+    #[error("the interpolation location has no effect without an interpolation mode")]
+    LocationWithoutMode,
+    /// Warning: streams without a semantic are dropped.
+    #[error("STREAM has no effect without a semantic")]
+    StreamWithoutSemantic,
+    /// Warning: cylindrical wrapping is gone.
+    #[error("cylindrical wrapping is no longer part of TGSI and is ignored")]
+    CylindricalWrap,
+    /// Warning: `(null)` stands for several things.
+    #[error("`(null)` is what Mesa prints for several values without a name; it is read as {0}")]
+    NullName(&'static str),
+    /// Warning: an old compute text without a main program.
+    #[error("the text has no main program; it now calls the subroutine at instruction {0}")]
+    NoMain(u32),
+    /// Warning: a suffix that the opcode cannot have.
+    #[error("saturation has no meaning on {0} and is ignored")]
+    NoSaturation(&'static str),
+}
+
+impl ParseErrorKind {
+    /// Name of the rule, in kebab case.
+    pub fn code(&self) -> &'static str {
+        use ParseErrorKind::*;
+        match self {
+            Empty => "empty-text",
+            UnknownStage(_) => "unknown-stage",
+            UnknownOpcode(_) => "unknown-opcode",
+            RemovedOpcode { .. } => "removed-opcode",
+            UnknownFile(_) => "unknown-file",
+            UnknownAttribute(_) => "unknown-attribute",
+            DuplicateAttribute(_) => "duplicate-attribute",
+            UnknownProperty(_) => "unknown-property",
+            PropertyValue { .. } => "property-value",
+            UnknownTarget(_) => "unknown-target",
+            MissingTarget(_) => "missing-target",
+            UnknownReturnType(_) => "unknown-return-type",
+            UnknownModifier(_) => "unknown-modifier",
+            UnknownImmediateType(_) => "unknown-immediate-type",
+            ImmediateValue { .. } => "immediate-value",
+            ImmediateCount { .. } => "immediate-count",
+            ImmediateOrder { .. } => "immediate-order",
+            ExpectedCharacter { .. } => "expected-character",
+            Expected { .. } => "expected",
+            OutOfRange { .. } => "out-of-range",
+            RangeBackwards { .. } => "range-backwards",
+            EmptyBrackets => "empty-brackets",
+            WriteMask(_) => "write-mask",
+            Swizzle(_) => "swizzle",
+            UnclosedAbsolute => "unclosed-absolute",
+            TooFewOperands { .. } => "too-few-operands",
+            TooManyOperands { .. } => "too-many-operands",
+            TooManyOffsets(_) => "too-many-offsets",
+            AfterStatement(_) => "after-statement",
+            ExpectedStatement(_) => "expected-statement",
+            UnbalancedConditional(_) => "unbalanced-conditional",
+            MacroDepth(_) => "macro-depth",
+            NoRegisters(_) => "no-registers",
+            TooLong { .. } => "text-too-long",
+            TooManyErrors => "too-many-errors",
+            LocationWithoutMode => "location-without-mode",
+            StreamWithoutSemantic => "stream-without-semantic",
+            CylindricalWrap => "cylindrical-wrap",
+            NullName(_) => "null-name",
+            NoMain(_) => "no-main",
+            NoSaturation(_) => "no-saturation",
+        }
+    }
+
+    /// Whether a text with this still has a meaning.
+    pub fn severity(&self) -> Severity {
+        use ParseErrorKind::*;
+        match self {
+            LocationWithoutMode
+            | StreamWithoutSemantic
+            | CylindricalWrap
+            | NullName(_)
+            | NoMain(_)
+            | NoSaturation(_) => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The diagnostic for this at `span`.
+    pub fn at(self, span: Span) -> Diagnostic {
+        Diagnostic { severity: self.severity(), span, message: self.to_string(), code: self.code(), hint: None }
+    }
+}

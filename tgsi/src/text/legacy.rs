@@ -1,0 +1,569 @@
+//! Older TGSI, rewritten to that of today while it is read.
+//!
+//! * Opcodes that are gone: one table, [`OPCODES`], says what each was called, what operands it took and what becomes of it.
+//! * Files that are gone: `RES` (now buffers, images, sampler views), `RLOCAL` and its sisters (now `MEMORY`), `TEMPX`, `IMMX`, `PRED`.
+//! * Compute texts that consist of subroutines only, one of which the driver called.
+//!
+//! A rewriting needs scratch registers and constants. They get provisional numbers far outside the valid range while the text is read,
+//! because what the text itself declares is only known at its end; [`Legacy::finish`] gives them numbers, declares them and moves the
+//! labels, which count instructions, to where the instructions have gone.
+
+use super::error::ParseErrorKind;
+use super::legacy_rewrite::Rewriter;
+use crate::diagnostic::Diagnostic;
+use crate::limits::{MAX_LABEL, MAX_OPERAND_INDEX};
+use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src};
+use crate::span::Span;
+use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
+
+/// A file that older texts name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LegacyFile {
+    /// `RLOCAL`, `RGLOBAL`, `RPRIVATE`, `RINPUT`: memory, without an index.
+    Memory(MemoryType),
+    /// `RES`: buffer, image or sampler view, depending on the declaration.
+    Resource,
+    /// `TEMPX[array][index]`.
+    TempArray,
+    /// `IMMX[index]`.
+    ImmediateArray,
+    /// `PRED`: conditions of instructions.
+    Predicate,
+}
+
+/// The old file of this name.
+pub(crate) fn file(word: &str) -> Option<LegacyFile> {
+    const FILES: &[(&str, LegacyFile)] = &[
+        ("RES", LegacyFile::Resource),
+        ("RESOURCE", LegacyFile::Resource),
+        ("RLOCAL", LegacyFile::Memory(MemoryType::Shared)),
+        ("RGLOBAL", LegacyFile::Memory(MemoryType::Global)),
+        ("RPRIVATE", LegacyFile::Memory(MemoryType::Private)),
+        ("RINPUT", LegacyFile::Memory(MemoryType::Input)),
+        ("TEMPX", LegacyFile::TempArray),
+        ("IMMX", LegacyFile::ImmediateArray),
+        ("PRED", LegacyFile::Predicate),
+    ];
+    FILES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|&(_, file)| file)
+}
+
+/// How results are clamped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Saturation {
+    #[default]
+    None,
+    /// `_SAT`: to [0, 1].
+    ZeroOne,
+    /// `_SATNV`: to [-1, 1].
+    MinusOneOne,
+}
+
+/// What stands behind a mnemonic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Suffixes {
+    pub(crate) saturation: Saturation,
+    pub(crate) precise: bool,
+}
+
+/// Mnemonic and suffixes of a word.
+pub(crate) fn split_suffixes(word: &str) -> (&str, Suffixes) {
+    let strip = |word: &'_ str, suffix: &str| {
+        let at = word.len().checked_sub(suffix.len())?;
+        let (head, tail) = word.split_at_checked(at)?;
+        (tail.eq_ignore_ascii_case(suffix) && !head.is_empty()).then_some(at)
+    };
+    let (mut name, mut suffixes) = (word, Suffixes::default());
+    if let Some(at) = strip(name, "_PRECISE") {
+        name = &name[..at];
+        suffixes.precise = true;
+    }
+    for (suffix, saturation) in [("_SAT", Saturation::ZeroOne), ("_SATNV", Saturation::MinusOneOne)] {
+        if let Some(at) = strip(name, suffix) {
+            name = &name[..at];
+            suffixes.saturation = saturation;
+            break;
+        }
+    }
+    (name, suffixes)
+}
+
+/// What becomes of an old opcode. `d` is the destination, `a b c` are the sources, `t` is a scratch register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rewrite {
+    /// The same under another name.
+    Renamed(Opcode),
+    /// `ADD d, a, -b`.
+    Sub,
+    /// `MOV d, |a|`.
+    Abs,
+    /// `MOV d, -a`.
+    Neg,
+    /// `max(a, b)`, then `min(that, c)`.
+    Clamp,
+    /// Cross product in xyz, w = 1.
+    Xpd,
+    /// `a.x * b.x + a.y * b.y + c.x` in all components.
+    Dp2a,
+    /// `a.x * b.x + a.y * b.y + a.z * b.z + b.w` in all components.
+    Dph,
+    /// Cosine, sine, 0, 1.
+    Scs,
+    /// `c > 0.5 ? a : b`.
+    Cnd,
+    /// `c >= 0 ? a : b`.
+    Cnd0,
+    /// xyz divided by their length, w = 1.
+    Nrm,
+    /// xyzw divided by their length.
+    Nrm4,
+    /// `2 * dot3(a, b) / dot3(a, a) * a - b` in xyz, w = 1.
+    Rfl,
+    /// 1 / a.x, the result's magnitude kept within [2^-64, 2^64].
+    Rcc,
+    /// `a.xyxy + b.x * c.xzxz + b.y * c.ywyw`.
+    X2d,
+    /// 0.
+    Sfl,
+    /// 1.
+    Str,
+    /// `|a - b| + c` of integers.
+    Sad,
+    /// Leaves the loop or switch if a.x, an integer, is not 0.
+    Breakc,
+    /// Calls if a.x, an integer, is not 0.
+    Callnz,
+    /// Size of level 0.
+    TxqLz,
+    /// Significand and exponent of a double.
+    Dfracexp,
+    /// Orders memory accesses of the file of `a`.
+    Fence,
+    /// Nothing: the meaning was never written down, or needs what TGSI no longer has.
+    Gone(&'static str),
+}
+
+/// A row of the table of old opcodes.
+#[derive(Debug)]
+pub(crate) struct LegacyOpcode {
+    pub(crate) name: &'static str,
+    pub(crate) num_dst: usize,
+    pub(crate) num_src: usize,
+    pub(crate) is_tex: bool,
+    pub(crate) rewrite: Rewrite,
+}
+
+macro_rules! legacy_opcodes {
+    ($($name:literal $dst:literal $src:literal $rewrite:expr;)+) => {
+        /// The old opcodes: name, destinations, sources, what becomes of them.
+        pub(crate) const OPCODES: &[LegacyOpcode] = &[$(LegacyOpcode {
+            name: $name,
+            num_dst: $dst,
+            num_src: $src,
+            is_tex: matches!($rewrite, Rewrite::TxqLz),
+            rewrite: $rewrite,
+        }),+];
+    };
+}
+
+const NO_LOOP_REGISTERS: Rewrite = Rewrite::Gone("it counted in a loop register, whose effect was never specified");
+const NO_ADDRESS_STACK: Rewrite = Rewrite::Gone("it used a stack of address registers, which no longer exists");
+
+legacy_opcodes! {
+    "SUB" 1 2 Rewrite::Sub;
+    "ABS" 1 1 Rewrite::Abs;
+    "NEGATE" 1 1 Rewrite::Neg;
+    "CLAMP" 1 3 Rewrite::Clamp;
+    "XPD" 1 2 Rewrite::Xpd;
+    "CROSSPRODUCT" 1 2 Rewrite::Xpd;
+    "DP2A" 1 3 Rewrite::Dp2a;
+    "DOT2ADD" 1 3 Rewrite::Dp2a;
+    "DPH" 1 2 Rewrite::Dph;
+    "SCS" 1 1 Rewrite::Scs;
+    "CND" 1 3 Rewrite::Cnd;
+    "CND0" 1 3 Rewrite::Cnd0;
+    "NRM" 1 1 Rewrite::Nrm;
+    "NRM4" 1 1 Rewrite::Nrm4;
+    "RFL" 1 2 Rewrite::Rfl;
+    "RCC" 1 1 Rewrite::Rcc;
+    "X2D" 1 3 Rewrite::X2d;
+    "SFL" 1 2 Rewrite::Sfl;
+    "STR" 1 2 Rewrite::Str;
+    "SAD" 1 3 Rewrite::Sad;
+    "KIL" 0 1 Rewrite::Renamed(Opcode::KillIf);
+    "KILP" 0 0 Rewrite::Renamed(Opcode::Kill);
+    "IFC" 0 1 Rewrite::Renamed(Opcode::Uif);
+    "BREAKC" 0 1 Rewrite::Breakc;
+    "CALLNZ" 0 1 Rewrite::Callnz;
+    "TXQ_LZ" 1 1 Rewrite::TxqLz;
+    "DFRACEXP" 2 1 Rewrite::Dfracexp;
+    "LFENCE" 0 1 Rewrite::Fence;
+    "SFENCE" 0 1 Rewrite::Fence;
+    "MFENCE" 0 1 Rewrite::Fence;
+    "LOAD_MS" 1 3 Rewrite::Renamed(Opcode::SampleIMs);
+    "RESINFO" 1 2 Rewrite::Renamed(Opcode::Sviewinfo);
+    "SHR" 1 2 Rewrite::Renamed(Opcode::Ishr);
+    "INT" 1 1 Rewrite::Renamed(Opcode::Trunc);
+    "LERP" 1 3 Rewrite::Renamed(Opcode::Lrp);
+    "FRAC" 1 1 Rewrite::Renamed(Opcode::Frc);
+    "FLOOR" 1 1 Rewrite::Renamed(Opcode::Flr);
+    "EXPBASE2" 1 1 Rewrite::Renamed(Opcode::Ex2);
+    "LOGBASE2" 1 1 Rewrite::Renamed(Opcode::Lg2);
+    "POWER" 1 2 Rewrite::Renamed(Opcode::Pow);
+    "BGNLOOP2" 0 0 Rewrite::Renamed(Opcode::Bgnloop);
+    "ENDLOOP2" 0 0 Rewrite::Renamed(Opcode::Endloop);
+    "ENDIFC" 0 0 Rewrite::Renamed(Opcode::Endif);
+    "BGNFOR" 1 1 NO_LOOP_REGISTERS;
+    "ENDFOR" 0 0 NO_LOOP_REGISTERS;
+    "LOOP" 0 0 NO_LOOP_REGISTERS;
+    "REP" 0 1 NO_LOOP_REGISTERS;
+    "ENDREP" 0 0 NO_LOOP_REGISTERS;
+    "PUSHA" 0 1 NO_ADDRESS_STACK;
+    "POPA" 1 0 NO_ADDRESS_STACK;
+    "ARA" 1 1 NO_ADDRESS_STACK;
+    "BRA" 0 0 Rewrite::Gone("control flow is structured, there are no jumps to labels");
+}
+
+/// The old opcode of this name, suffixes excluded.
+pub(crate) fn opcode(name: &str) -> Option<&'static LegacyOpcode> {
+    OPCODES.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+/// Provisional register numbers begin here: scratch temporaries and constants.
+const SCRATCH: i32 = 1 << 20;
+/// And here: `TEMPX`, `PRED` and `IMMX`. Offsets of operands may reach a little below.
+const ARRAY: i32 = 1 << 24;
+/// Lowest provisional number.
+const PROVISIONAL: i32 = 1 << 18;
+/// Lowest provisional number of an array.
+const PROVISIONAL_ARRAY: i32 = 1 << 22;
+
+/// Indices of `RES` that meant memory.
+const MEMORY_RESOURCES: [(i32, MemoryType); 4] = [
+    (32767, MemoryType::Global),
+    (32766, MemoryType::Shared),
+    (32765, MemoryType::Private),
+    (32764, MemoryType::Input),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Resource {
+    first: u16,
+    last: u16,
+    file: File,
+    target: Option<TextureTarget>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TemporaryArray {
+    file: LegacyFile,
+    id: u16,
+    first: u16,
+    last: u16,
+    /// Number of its first register among those of all arrays.
+    base: i32,
+}
+
+/// What older constructs of a text have asked for so far.
+#[derive(Default)]
+pub(crate) struct Legacy {
+    /// Instruction of the shader that each instruction of the text became (the first, of several).
+    numbers: Vec<u32>,
+    scratch: i32,
+    resources: Vec<Resource>,
+    arrays: Vec<TemporaryArray>,
+    /// Registers of all arrays.
+    array_registers: i32,
+    /// Constants of rewritings.
+    constants: Vec<Immediate>,
+    /// Elements of `IMMX`, and which index each run of them begins with.
+    elements: Vec<Immediate>,
+    element_index: Vec<u16>,
+    memories: [bool; 4],
+}
+
+impl Legacy {
+    /// Notes that the next instruction of the text begins here.
+    pub(crate) fn begin_instruction(&mut self, shader: &Shader) {
+        self.numbers.push(shader.instructions.len() as u32);
+    }
+
+    pub(crate) fn declare_resource(&mut self, first: u16, last: u16, file: File, target: Option<TextureTarget>) {
+        self.resources.push(Resource { first, last, file, target });
+    }
+
+    pub(crate) fn declare_temporaries(&mut self, file: LegacyFile, id: u16, first: u16, last: u16) {
+        self.arrays.push(TemporaryArray { file, id, first, last, base: self.array_registers });
+        self.array_registers += (last - first) as i32 + 1;
+    }
+
+    pub(crate) fn declare_immediate(&mut self, index: u16, words: arrayvec::ArrayVec<u32, 4>, span: Span) {
+        self.elements.push(Immediate { data_type: ImmediateType::Float32, words, span });
+        self.element_index.push(index);
+    }
+
+    /// The register of a memory, which will be declared.
+    pub(crate) fn memory(&mut self, memory: MemoryType) -> Register {
+        self.memories[memory as usize] = true;
+        Register::new(File::Memory, memory.value() as i32)
+    }
+
+    /// What the register `register` of an old file is today, with the target if it is an image. None if it is not declared.
+    pub(crate) fn register(
+        &mut self,
+        file: LegacyFile,
+        register: Register,
+    ) -> Option<(Register, Option<TextureTarget>)> {
+        let mut register = register;
+        match file {
+            LegacyFile::Memory(memory) => Some((self.memory(memory), None)),
+            LegacyFile::Resource => {
+                let memory = MEMORY_RESOURCES.iter().find(|(index, _)| *index == register.index);
+                if let Some(&(_, memory)) = memory {
+                    return Some((self.memory(memory), None));
+                }
+                let holds = |r: &&Resource| (r.first as i32..=r.last as i32).contains(&register.index);
+                let resource = self.resources.iter().rev().find(holds);
+                register.file = resource.map_or(File::Buffer, |r| r.file);
+                let target = resource.filter(|r| r.file == File::Image).and_then(|r| r.target);
+                Some((register, target))
+            }
+            LegacyFile::TempArray | LegacyFile::Predicate => {
+                let id = register.dimension.map_or(0, |dimension| dimension.index);
+                let indirect = register.indirect.is_some();
+                let holds = |a: &&TemporaryArray| {
+                    let inside = (a.first as i32..=a.last as i32).contains(&register.index) || indirect;
+                    a.file == file && a.id as i32 == id && inside
+                };
+                let array = self.arrays.iter().rev().find(holds)?;
+                register.index = ARRAY + array.base + register.index - array.first as i32;
+                register.file = File::Temporary;
+                register.dimension = None;
+                Some((register, None))
+            }
+            LegacyFile::ImmediateArray => {
+                // Elements are in order, so that an offset counts elements.
+                let indirect = register.indirect.is_some();
+                let place = self.element_index.iter().position(|&index| index as i32 == register.index);
+                let place = place.map(|place| place as i32).or((indirect && !self.elements.is_empty())
+                    .then_some({ register.index - self.element_index.first().map_or(0, |&first| first as i32) }))?;
+                register.index = ARRAY + place;
+                register.file = File::Immediate;
+                register.dimension = None;
+                Some((register, None))
+            }
+        }
+    }
+
+    /// A scratch temporary. All rewritings share them: none lives longer than one instruction of the text.
+    pub(crate) fn scratch(&mut self, number: i32) -> Register {
+        self.scratch = self.scratch.max(number + 1);
+        Register::new(File::Temporary, SCRATCH + number)
+    }
+
+    /// A constant.
+    pub(crate) fn constant(&mut self, data_type: ImmediateType, words: [u32; 4]) -> Src {
+        let same = |i: &Immediate| i.data_type == data_type && i.words.as_slice() == words;
+        let place = self.constants.iter().position(same).unwrap_or_else(|| {
+            self.constants.push(Immediate::new(data_type, words));
+            self.constants.len() - 1
+        });
+        Src::new(Register::new(File::Immediate, SCRATCH + place as i32))
+    }
+
+    /// Appends an instruction of today to the shader, clamped as its suffix says.
+    pub(crate) fn push(&mut self, shader: &mut Shader, instruction: Instruction, suffixes: Suffixes) {
+        Rewriter::new(self, shader, suffixes, instruction.span).push(instruction);
+    }
+
+    /// Appends what an old instruction becomes.
+    ///
+    /// # Errors
+    ///
+    /// The opcode cannot be rewritten.
+    pub(crate) fn rewrite(
+        &mut self,
+        shader: &mut Shader,
+        row: &'static LegacyOpcode,
+        instruction: &super::legacy_rewrite::OldInstruction,
+        suffixes: Suffixes,
+    ) -> Result<(), ParseErrorKind> {
+        Rewriter::new(self, shader, suffixes, instruction.span).rewrite(row, instruction)
+    }
+
+    /// Gives provisional registers their numbers, declares them, and moves labels.
+    ///
+    /// # Errors
+    ///
+    /// There are not enough numbers left.
+    pub(crate) fn finish(
+        &mut self,
+        shader: &mut Shader,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<(), ParseErrorKind> {
+        self.move_labels(shader);
+        self.number_immediates(shader)?;
+        self.number_temporaries(shader)?;
+        for memory in MemoryType::ALL {
+            if self.memories[*memory as usize] && !is_declared(shader, File::Memory, memory.value() as u16) {
+                let mut declaration = Declaration::new(File::Memory, memory.value() as u16, memory.value() as u16);
+                declaration.memory_type = *memory;
+                insert_declaration(shader, declaration);
+            }
+        }
+        if let Some((entry, span)) = add_main(shader) {
+            diagnostics.push(ParseErrorKind::NoMain(entry).at(span));
+        }
+        Ok(())
+    }
+
+    fn move_labels(&self, shader: &mut Shader) {
+        let (before, after) = (self.numbers.len() as u32, shader.instructions.len() as u32);
+        if before == after {
+            return;
+        }
+        for instruction in &mut shader.instructions {
+            if let Some(label) = &mut instruction.label {
+                // A label behind the end stays behind the end.
+                let moved = self.numbers.get(*label as usize).copied();
+                *label = moved.unwrap_or(label.saturating_add(after - before)).min(MAX_LABEL);
+            }
+        }
+    }
+
+    fn number_immediates(&self, shader: &mut Shader) -> Result<(), ParseErrorKind> {
+        if self.constants.is_empty() && self.elements.is_empty() {
+            return Ok(());
+        }
+        let elements_at = shader.immediates.len() as i32;
+        for element in &self.elements {
+            insert_immediate(shader, element.clone());
+        }
+        let mut constants_at = Vec::with_capacity(self.constants.len());
+        for constant in &self.constants {
+            let there = shader.immediates.iter().position(|i| i == constant);
+            constants_at.push(match there {
+                Some(place) => place as i32,
+                None => {
+                    insert_immediate(shader, constant.clone());
+                    shader.immediates.len() as i32 - 1
+                }
+            });
+        }
+        if shader.immediates.len() as i64 > MAX_OPERAND_INDEX {
+            return Err(ParseErrorKind::NoRegisters("constants"));
+        }
+        patch(shader, File::Immediate, |index| match index {
+            PROVISIONAL_ARRAY.. => elements_at + (index - ARRAY),
+            _ => constants_at.get((index - SCRATCH) as usize).copied().unwrap_or(0),
+        });
+        Ok(())
+    }
+
+    fn number_temporaries(&self, shader: &mut Shader) -> Result<(), ParseErrorKind> {
+        let added = self.scratch + self.array_registers;
+        if added == 0 {
+            return Ok(());
+        }
+        let declared = shader.declarations.iter().filter(|d| d.file == File::Temporary).map(|d| d.last as i32 + 1);
+        let used = shader.instructions.iter().flat_map(registers).filter(|r| r.file == File::Temporary);
+        let used = used.map(|r| r.index + 1).filter(|&index| index < PROVISIONAL);
+        let arrays_at = declared.chain(used).max().unwrap_or(0).max(0);
+        let scratch_at = arrays_at + self.array_registers;
+        let last = scratch_at + self.scratch - 1;
+        if last as i64 > MAX_OPERAND_INDEX {
+            return Err(ParseErrorKind::NoRegisters("scratch temporaries"));
+        }
+        insert_declaration(shader, Declaration::new(File::Temporary, arrays_at as u16, last as u16));
+        patch(shader, File::Temporary, |index| match index {
+            PROVISIONAL_ARRAY.. => arrays_at + (index - ARRAY),
+            _ => scratch_at + (index - SCRATCH),
+        });
+        Ok(())
+    }
+}
+
+fn registers(instruction: &Instruction) -> impl Iterator<Item = &Register> {
+    instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register))
+}
+
+/// Replaces the provisional numbers of a file.
+fn patch(shader: &mut Shader, file: File, number: impl Fn(i32) -> i32) {
+    for instruction in &mut shader.instructions {
+        let destinations = instruction.dst.iter_mut().map(|d| &mut d.register);
+        for register in destinations.chain(instruction.src.iter_mut().map(|s| &mut s.register)) {
+            if register.file == file && register.index >= PROVISIONAL {
+                register.index = number(register.index);
+            }
+        }
+        for offset in instruction.texture.iter_mut().flat_map(|t| &mut t.offsets) {
+            if offset.file == file && offset.index >= PROVISIONAL {
+                offset.index = number(offset.index);
+            }
+        }
+    }
+}
+
+fn is_declared(shader: &Shader, file: File, index: u16) -> bool {
+    shader.declarations.iter().any(|d| d.file == file && (d.first..=d.last).contains(&index))
+}
+
+/// Place of the first instruction in the order of the items.
+fn first_instruction(shader: &Shader) -> usize {
+    shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len())
+}
+
+fn insert_declaration(shader: &mut Shader, declaration: Declaration) {
+    let at = first_instruction(shader);
+    let before = shader.order.iter().take(at).filter(|&&kind| kind == ItemKind::Declaration).count();
+    shader.order.insert(at, ItemKind::Declaration);
+    shader.declarations.insert(before, declaration);
+}
+
+/// Adds an immediate behind all others, if possible before the first instruction.
+fn insert_immediate(shader: &mut Shader, immediate: Immediate) {
+    let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
+    shader.order.insert(first_instruction(shader).max(last), ItemKind::Immediate);
+    shader.immediates.push(immediate);
+}
+
+/// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this adds a main program
+/// that calls the first subroutine that no other calls. Returns the instruction where that one began.
+fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
+    if shader.processor != crate::tables::Processor::Compute {
+        return None;
+    }
+    let mut inside = false;
+    let mut subroutines = Vec::new();
+    for (number, instruction) in shader.instructions.iter().enumerate() {
+        match instruction.opcode {
+            Opcode::Bgnsub if !inside => {
+                inside = true;
+                subroutines.push(number as u32);
+            }
+            Opcode::Endsub if inside => inside = false,
+            _ if inside => {}
+            _ => return None,
+        }
+    }
+    let called = |entry: u32| shader.instructions.iter().any(|i| i.opcode == Opcode::Cal && i.label == Some(entry));
+    // Which of them are called is looked up for few only.
+    let entry = subroutines.iter().copied().take(64).find(|&entry| !called(entry)).or(subroutines.first().copied())?;
+    let span = shader.instructions.get(entry as usize).map(|i| i.span).unwrap_or_default();
+    // To end the program inside the subroutine is to return from it now.
+    let body = shader.instructions.iter_mut().skip(entry as usize).take_while(|i| i.opcode != Opcode::Endsub);
+    for instruction in body.filter(|i| i.opcode == Opcode::End) {
+        instruction.opcode = Opcode::Ret;
+    }
+    for label in shader.instructions.iter_mut().filter_map(|i| i.label.as_mut()) {
+        *label = label.saturating_add(2).min(MAX_LABEL);
+    }
+    let at = first_instruction(shader);
+    let mut call = Instruction::new(Opcode::Cal);
+    call.label = Some(entry + 2);
+    call.span = span;
+    let mut end = Instruction::new(Opcode::End);
+    end.span = span;
+    shader.order.splice(at..at, [ItemKind::Instruction; 2]);
+    shader.instructions.splice(0..0, [call, end]);
+    Some((entry, span))
+}

@@ -1,0 +1,77 @@
+//! Names that a text may use besides those of the tables: what Mesa called things in other years.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::tables::{PixelFormat, PropertyName, Semantic, TextureTarget};
+
+/// A semantic by its name of today or an older one.
+pub(crate) fn semantic(word: &str) -> Option<Semantic> {
+    const OLD: &[(&str, Semantic)] = &[
+        ("PRIMID", Semantic::PrimitiveId),
+        ("PRIMITIVE_ID", Semantic::PrimitiveId),
+        ("INSTANCE_ID", Semantic::InstanceId),
+        ("VERTEX_ID", Semantic::VertexId),
+        ("VIEWPORTINDEX", Semantic::ViewportIndex),
+        ("SAMPLE_ID", Semantic::SampleId),
+        ("SAMPLE_POS", Semantic::SamplePosition),
+        ("SAMPLE_MASK", Semantic::SampleMask),
+        ("INVOCATION_ID", Semantic::InvocationId),
+        ("BASE_VERTEX", Semantic::BaseVertex),
+        ("BASE_INSTANCE", Semantic::BaseInstance),
+        ("CS_USER_DATA", Semantic::CsUserDataAmd),
+    ];
+    Semantic::from_name(word).or_else(|| old(OLD, word))
+}
+
+/// A texture target by its name of today or an older one.
+pub(crate) fn texture_target(word: &str) -> Option<TextureTarget> {
+    const OLD: &[(&str, TextureTarget)] = &[
+        ("1DARRAY", TextureTarget::Texture1DArray),
+        ("2DARRAY", TextureTarget::Texture2DArray),
+        ("SHADOW1DARRAY", TextureTarget::Shadow1DArray),
+        ("SHADOW2DARRAY", TextureTarget::Shadow2DArray),
+        ("2DMS", TextureTarget::Texture2DMsaa),
+        ("2DMSAA", TextureTarget::Texture2DMsaa),
+        ("2DARRAYMSAA", TextureTarget::Texture2DArrayMsaa),
+        ("CUBE_ARRAY", TextureTarget::CubeArray),
+        ("SHADOWCUBE_ARRAY", TextureTarget::ShadowCubeArray),
+    ];
+    TextureTarget::from_name(word).or_else(|| old(OLD, word))
+}
+
+/// A property by its name of today or an older one.
+pub(crate) fn property(word: &str) -> Option<PropertyName> {
+    const OLD: &[(&str, PropertyName)] = &[
+        ("GS_INPUT_PRIM", PropertyName::GsInputPrimitive),
+        ("GS_OUTPUT_PRIM", PropertyName::GsOutputPrimitive),
+        ("GS_MAX_VERTICES", PropertyName::GsMaxOutputVertices),
+        ("MUL_ZERO_WINS", PropertyName::LegacyMathRules),
+        ("VS_BLIT_SGPRS", PropertyName::VsBlitSgprsAmd),
+        ("CS_USER_DATA_DWORDS", PropertyName::CsUserDataComponentsAmd),
+        ("CS_USER_DATA_COMPONENTS", PropertyName::CsUserDataComponentsAmd),
+    ];
+    PropertyName::from_name(word).or_else(|| old(OLD, word))
+}
+
+fn old<T: Copy>(names: &[(&str, T)], word: &str) -> Option<T> {
+    names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|&(_, value)| value)
+}
+
+/// A pixel format by its whole name. The table is long, so it is looked up by hash.
+pub(crate) fn pixel_format(word: &str) -> Option<PixelFormat> {
+    static FORMATS: OnceLock<HashMap<String, PixelFormat>> = OnceLock::new();
+    let (head, tail) = word.split_at_checked(PixelFormat::PREFIX.len())?;
+    if !head.eq_ignore_ascii_case(PixelFormat::PREFIX) {
+        return None;
+    }
+    let all = || (0..).map_while(PixelFormat::from_value).map(|f| (f.short_name().to_ascii_uppercase(), f));
+    FORMATS.get_or_init(|| all().collect()).get(&tail.to_ascii_uppercase()).copied()
+}
+
+/// All names of pixel formats, prefix included, for hints.
+pub(crate) fn pixel_format_names() -> impl Iterator<Item = &'static str> {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    let all = || (0..).map_while(PixelFormat::from_value).map(|f| format!("{}{}", PixelFormat::PREFIX, f.short_name()));
+    NAMES.get_or_init(|| all().collect()).iter().map(String::as_str)
+}

@@ -1,0 +1,457 @@
+//! `DCL`.
+//!
+//! After the register stands a list of attributes. Mesa's parser wants them in a fixed order; here every attribute may stand anywhere,
+//! once. A word that is both (`COLOR` is a semantic and an interpolation mode, `BUFFER` a file and a target) is what is still missing,
+//! in the order in which Mesa tries.
+
+use super::{Parse, Parser};
+use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX};
+use crate::shader::{
+    Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic,
+};
+use crate::span::Span;
+use crate::tables::{
+    File, ImmediateType, Interpolation, InterpolationLocation, MemoryType, PixelFormat, ReturnType, Semantic,
+    TextureTarget,
+};
+use crate::text::error::ParseErrorKind;
+use crate::text::legacy::{self, LegacyFile};
+use crate::text::lexer;
+use crate::text::names;
+use crate::text::print::has_vertex_bracket;
+
+/// What is declared: a file of today, or one of old texts.
+#[derive(Clone, Copy, PartialEq)]
+enum DeclaredFile {
+    File(File),
+    Legacy(LegacyFile),
+}
+
+/// Content of a bracket.
+#[derive(Clone, Copy)]
+enum Range {
+    /// `[]`.
+    Empty,
+    /// `[first]` or `[first..last]`.
+    Of(u16, u16),
+}
+
+/// Register part of a declaration.
+struct Declared {
+    file: DeclaredFile,
+    brackets: [Option<Range>; 3],
+    span: Span,
+}
+
+/// The attributes that have been read.
+#[derive(Default)]
+struct Attributes {
+    array_id: Option<u16>,
+    local: bool,
+    invariant: bool,
+    atomic: bool,
+    memory_type: Option<MemoryType>,
+    semantic: Option<(Semantic, u16)>,
+    streams: Option<([u8; 4], Span)>,
+    mode: Option<Interpolation>,
+    location: Option<(InterpolationLocation, Span)>,
+    target: Option<TextureTarget>,
+    return_types: Vec<ReturnType>,
+    format: Option<PixelFormat>,
+    writable: bool,
+    raw: bool,
+}
+
+impl Attributes {
+    /// The interpolation word: the mode makes it.
+    fn interpolation(&self) -> Option<DeclarationInterpolation> {
+        let location = self.location.map_or(InterpolationLocation::Center, |(location, _)| location);
+        self.mode.map(|mode| DeclarationInterpolation { mode, location })
+    }
+
+    fn return_types(&self) -> [ReturnType; 4] {
+        match self.return_types.as_slice() {
+            &[x, y, z, w] => [x, y, z, w],
+            // Mesa takes the first for all, however many are given.
+            &[first, ..] => [first; 4],
+            [] => [ReturnType::Unorm; 4],
+        }
+    }
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn declaration(&mut self, keyword: Span) -> Parse<()> {
+        let start = keyword.start as usize;
+        let declared = self.declared_register(0)?;
+        let usage_mask = self.mask()?;
+        if declared.file == DeclaredFile::Legacy(LegacyFile::ImmediateArray) {
+            return self.immediate_array(&declared);
+        }
+        let attributes = self.attributes(declared.file)?;
+        if let (Some((_, span)), None) = (attributes.location, attributes.mode) {
+            self.warn(ParseErrorKind::LocationWithoutMode, span);
+        }
+        if let (Some((_, span)), None) = (attributes.streams, attributes.semantic) {
+            self.warn(ParseErrorKind::StreamWithoutSemantic, span);
+        }
+        let file = match declared.file {
+            DeclaredFile::File(file) => file,
+            DeclaredFile::Legacy(LegacyFile::Resource) if !attributes.return_types.is_empty() => File::SamplerView,
+            DeclaredFile::Legacy(LegacyFile::Resource) => match attributes.target {
+                None | Some(TextureTarget::Buffer) => File::Buffer,
+                Some(_) => File::Image,
+            },
+            DeclaredFile::Legacy(LegacyFile::Memory(_)) => File::Memory,
+            DeclaredFile::Legacy(_) => File::Temporary,
+        };
+        let (dimension, (first, last)) = self.declared_range(&declared)?;
+        let span = self.span_from(start);
+        match declared.file {
+            DeclaredFile::Legacy(LegacyFile::Resource) => {
+                self.legacy.declare_resource(first, last, file, attributes.target);
+            }
+            DeclaredFile::Legacy(file @ (LegacyFile::TempArray | LegacyFile::Predicate)) => {
+                self.legacy.declare_temporaries(file, dimension.unwrap_or(0), first, last);
+                return Ok(());
+            }
+            DeclaredFile::Legacy(LegacyFile::Memory(memory)) => {
+                self.legacy.memory(memory);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let mut declaration = Declaration::new(file, first, last);
+        declaration.usage_mask = usage_mask;
+        declaration.dimension = dimension;
+        declaration.array_id = attributes.array_id;
+        declaration.local = attributes.local;
+        declaration.invariant = attributes.invariant;
+        declaration.atomic = attributes.atomic;
+        declaration.memory_type = attributes.memory_type.unwrap_or(MemoryType::Global);
+        declaration.interpolation = attributes.interpolation();
+        declaration.semantic = attributes.semantic.map(|(name, index)| DeclarationSemantic {
+            name,
+            index,
+            streams: attributes.streams.map_or([0; 4], |(streams, _)| streams),
+        });
+        let target = attributes.target.unwrap_or(TextureTarget::Buffer);
+        if file == File::Image {
+            declaration.image = Some(DeclarationImage {
+                target,
+                raw: attributes.raw,
+                writable: attributes.writable,
+                format: attributes.format.unwrap_or(PixelFormat::NONE),
+            });
+        }
+        if file == File::SamplerView {
+            let return_types = attributes.return_types();
+            declaration.sampler_view = Some(DeclarationSamplerView { target, return_types });
+        }
+        declaration.span = span;
+        self.shader.push_declaration(declaration);
+        Ok(())
+    }
+
+    /// File and brackets; a name stands for what it is defined as.
+    fn declared_register(&mut self, depth: usize) -> Parse<Declared> {
+        let (word, span) = self.expect_word("a register file")?;
+        let file = match File::from_name(word) {
+            Some(file) => DeclaredFile::File(file),
+            None => match self.preprocessor.definition(word) {
+                Some(body) => {
+                    if depth >= crate::limits::MAX_MACRO_DEPTH {
+                        return self.fail(ParseErrorKind::MacroDepth(word.to_owned()), span);
+                    }
+                    let outside = (self.at, self.end);
+                    (self.at, self.end) = (body.start as usize, body.end as usize);
+                    let result = self.declared_register(depth + 1);
+                    (self.at, self.end) = outside;
+                    return result.map_err(|mut diagnostic| {
+                        diagnostic.span = span;
+                        diagnostic
+                    });
+                }
+                None => match legacy::file(word) {
+                    Some(file) => DeclaredFile::Legacy(file),
+                    None => {
+                        let known = File::ALL.iter().map(|f| f.name());
+                        return self.fail_name(ParseErrorKind::UnknownFile(self.quote(span)), span, known);
+                    }
+                },
+            },
+        };
+        let mut brackets = [None; 3];
+        if !matches!(file, DeclaredFile::Legacy(LegacyFile::Memory(_))) {
+            for (place, bracket) in brackets.iter_mut().enumerate() {
+                let more = lexer::skip_blanks(self.rest()).first() == Some(&b'[');
+                if place == 0 || more {
+                    *bracket = Some(self.declared_bracket()?);
+                } else {
+                    break;
+                }
+            }
+        }
+        Ok(Declared { file, brackets, span: self.span_from(span.start as usize) })
+    }
+
+    fn declared_bracket(&mut self) -> Parse<Range> {
+        self.expect(b'[')?;
+        self.skip();
+        let start = self.at;
+        if self.accept(b']') {
+            return Ok(Range::Empty);
+        }
+        let first = self.number("register index", 0, MAX_DECLARED_INDEX as i64)?;
+        self.skip();
+        let mut last = first;
+        if let Some(rest) = self.rest().strip_prefix(b"..") {
+            self.advance_to(rest);
+            last = self.number("register index", 0, MAX_DECLARED_INDEX as i64)?;
+        }
+        let span = self.span_from(start);
+        self.expect(b']')?;
+        if last < first {
+            let (first, last) = (first as u64, last as u64);
+            return self.fail(ParseErrorKind::RangeBackwards { first, last }, span);
+        }
+        Ok(Range::Of(first as u16, last as u16))
+    }
+
+    /// Outer index and range that the brackets mean.
+    fn declared_range(&self, declared: &Declared) -> Parse<(Option<u16>, (u16, u16))> {
+        let vertices = match declared.file {
+            DeclaredFile::File(file) => has_vertex_bracket(self.shader.processor, file),
+            DeclaredFile::Legacy(_) => false,
+        };
+        let outer = |range: Range| match range {
+            Range::Of(first, _) => Ok(Some(first)),
+            Range::Empty => self.fail(ParseErrorKind::EmptyBrackets, declared.span),
+        };
+        let inner = |range: Range| match range {
+            Range::Of(first, last) => Ok((first, last)),
+            Range::Empty => match self.vertices.checked_sub(1) {
+                Some(last) => Ok((0, last as u16)),
+                None => self.fail(ParseErrorKind::EmptyBrackets, declared.span),
+            },
+        };
+        match (declared.brackets, vertices) {
+            ([Some(range), None, _], _) => Ok((None, inner(range)?)),
+            // The vertex says nothing.
+            ([Some(_), Some(range), None], true) => Ok((None, inner(range)?)),
+            ([Some(dimension), Some(range), None], false) | ([Some(_), Some(dimension), Some(range)], true) => {
+                Ok((outer(dimension)?, inner(range)?))
+            }
+            ([Some(_), Some(_), Some(_)], false) => {
+                let kind = ParseErrorKind::Expected { expected: "one or two brackets", found: "three".to_owned() };
+                self.fail(kind, declared.span)
+            }
+            ([None, ..], _) => Ok((None, (0, 0))),
+        }
+    }
+
+    /// The list after the register.
+    fn attributes(&mut self, file: DeclaredFile) -> Parse<Attributes> {
+        let mut attributes = Attributes::default();
+        while self.accept(b',') {
+            self.attribute(file, &mut attributes)?;
+        }
+        Ok(attributes)
+    }
+
+    fn attribute(&mut self, file: DeclaredFile, a: &mut Attributes) -> Parse<()> {
+        self.skip();
+        if self.rest().get(..6) == Some(b"(null)") {
+            return self.null_attribute(file, a);
+        }
+        let (word, span) = self.expect_word("a semantic or attribute")?;
+        let twice = |parser: &Self, what| parser.fail(ParseErrorKind::DuplicateAttribute(what), span);
+        let is = |name: &str| word.eq_ignore_ascii_case(name);
+        let resource = file == DeclaredFile::Legacy(LegacyFile::Resource);
+        let image = file == DeclaredFile::File(File::Image) || resource;
+        let view = file == DeclaredFile::File(File::SamplerView) || resource;
+        if is("ARRAY") {
+            self.expect(b'(')?;
+            let id = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
+            self.expect(b')')?;
+            if a.array_id.replace(id).is_some() {
+                return twice(self, "array number");
+            }
+            return Ok(());
+        }
+        for (name, flag) in [("LOCAL", &mut a.local), ("INVARIANT", &mut a.invariant), ("ATOMIC", &mut a.atomic)] {
+            if is(name) {
+                *flag = true;
+                return Ok(());
+            }
+        }
+        if is("STREAM") {
+            let mut streams = [0; 4];
+            self.expect(b'(')?;
+            for (component, stream) in streams.iter_mut().enumerate() {
+                if component > 0 {
+                    self.expect(b',')?;
+                }
+                *stream = self.number("vertex stream", 0, 3)? as u8;
+            }
+            self.expect(b')')?;
+            if a.streams.replace((streams, span)).is_some() {
+                return twice(self, "STREAM");
+            }
+            return Ok(());
+        }
+        if is("INTERPOLATE") {
+            self.expect(b'(')?;
+            let (word, span) = self.expect_word("an interpolation mode")?;
+            let Some(mode) = Interpolation::from_name(word) else {
+                let known = Interpolation::ALL.iter().map(|m| m.name());
+                return self.fail_name(ParseErrorKind::UnknownAttribute(self.quote(span)), span, known);
+            };
+            self.expect(b')')?;
+            if a.mode.replace(mode).is_some() {
+                return twice(self, "interpolation mode");
+            }
+            return Ok(());
+        }
+        if word.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("CYLWRAP_")) {
+            self.warn(ParseErrorKind::CylindricalWrap, span);
+            return Ok(());
+        }
+        if (image || view)
+            && a.target.is_none()
+            && let Some(target) = names::texture_target(word)
+        {
+            a.target = Some(target);
+            // A sampler view has a target and a type, or neither.
+            if view && !resource && !self.accept(b',') {
+                self.skip();
+                let (found, span) = self.found();
+                return self.fail(ParseErrorKind::Expected { expected: "a return type", found }, span);
+            }
+            if view && !resource {
+                self.skip();
+                if self.rest().get(..6) == Some(b"(null)") {
+                    return self.null_attribute(file, a);
+                }
+                let (word, span) = self.expect_word("a return type")?;
+                let Some(return_type) = ReturnType::from_name(word) else {
+                    let known = ReturnType::ALL.iter().map(|t| t.name());
+                    return self.fail_name(ParseErrorKind::UnknownReturnType(self.quote(span)), span, known);
+                };
+                a.return_types.push(return_type);
+            }
+            return Ok(());
+        }
+        if (image || view) && a.target.is_none() && !resource {
+            let known = TextureTarget::ALL.iter().map(|t| t.name());
+            if Semantic::from_name(word).is_none() && Interpolation::from_name(word).is_none() {
+                return self.fail_name(ParseErrorKind::UnknownTarget(self.quote(span)), span, known);
+            }
+        }
+        if view
+            && a.target.is_some()
+            && a.return_types.len() < 4
+            && let Some(return_type) = ReturnType::from_name(word)
+        {
+            a.return_types.push(return_type);
+            return Ok(());
+        }
+        if image {
+            for (name, flag) in [("WR", &mut a.writable), ("RAW", &mut a.raw)] {
+                if is(name) {
+                    *flag = true;
+                    return Ok(());
+                }
+            }
+            if let Some(format) = names::pixel_format(word) {
+                a.format = Some(format);
+                return Ok(());
+            }
+        }
+        if let Some(memory_type) = MemoryType::from_name(word) {
+            return match a.memory_type.replace(memory_type) {
+                Some(_) => twice(self, "memory type"),
+                None => Ok(()),
+            };
+        }
+        if a.semantic.is_none()
+            && let Some(semantic) = names::semantic(word)
+        {
+            let index = self.semantic_index()?;
+            a.semantic = Some((semantic, index));
+            return Ok(());
+        }
+        if let Some(mode) = Interpolation::from_name(word) {
+            return match a.mode.replace(mode) {
+                Some(_) => twice(self, "interpolation mode"),
+                None => Ok(()),
+            };
+        }
+        if let Some(location) = InterpolationLocation::from_name(word) {
+            return match a.location.replace((location, span)) {
+                Some(_) => twice(self, "interpolation location"),
+                None => Ok(()),
+            };
+        }
+        if names::semantic(word).is_some() {
+            return twice(self, "semantic");
+        }
+        let semantics = Semantic::ALL.iter().map(|s| s.name());
+        let modes = Interpolation::ALL.iter().map(|m| m.name());
+        let locations = InterpolationLocation::ALL.iter().map(|l| l.name());
+        let others = ["ARRAY", "LOCAL", "STREAM", "INVARIANT", "ATOMIC", "WR", "RAW"];
+        let memory_types = MemoryType::ALL.iter().map(|m| m.name());
+        let known = semantics.chain(modes).chain(locations).chain(others).chain(memory_types);
+        self.fail_name(ParseErrorKind::UnknownAttribute(self.quote(span)), span, known)
+    }
+
+    /// `[n]` after a semantic.
+    fn semantic_index(&mut self) -> Parse<u16> {
+        if !self.accept(b'[') {
+            return Ok(0);
+        }
+        let index = self.number("semantic index", 0, MAX_DECLARED_INDEX as i64)? as u16;
+        self.expect(b']')?;
+        Ok(index)
+    }
+
+    /// `(null)`, which Mesa prints for what it has no name for.
+    fn null_attribute(&mut self, file: DeclaredFile, a: &mut Attributes) -> Parse<()> {
+        let start = self.at;
+        self.at += 6;
+        let span = self.span_from(start);
+        match file {
+            DeclaredFile::File(File::SamplerView) if a.target.is_some() => {
+                if a.return_types.len() >= 4 {
+                    return self.fail(ParseErrorKind::DuplicateAttribute("return type"), span);
+                }
+                a.return_types.push(ReturnType::Unknown);
+            }
+            DeclaredFile::File(File::Image) => {
+                self.warn(ParseErrorKind::NullName("no format"), span);
+                a.format = Some(PixelFormat::NONE);
+            }
+            _ if a.semantic.is_some() => return self.fail(ParseErrorKind::DuplicateAttribute("semantic"), span),
+            _ => {
+                let semantic = Semantic::TessDefaultOuterLevel;
+                self.warn(ParseErrorKind::NullName(semantic.name()), span);
+                let index = self.semantic_index()?;
+                a.semantic = Some((semantic, index));
+            }
+        }
+        Ok(())
+    }
+
+    /// `DCL IMMX[a..b] {{...}, {...}}`: an array of immediates.
+    fn immediate_array(&mut self, declared: &Declared) -> Parse<()> {
+        let (_, (first, last)) = self.declared_range(declared)?;
+        self.expect(b'{')?;
+        for index in first..=last {
+            if index > first {
+                self.expect(b',')?;
+            }
+            let words = self.braced_values(ImmediateType::Float32)?;
+            self.legacy.declare_immediate(index, words, declared.span);
+        }
+        self.expect(b'}')
+    }
+}

@@ -1,0 +1,256 @@
+//! Instructions.
+
+use arrayvec::ArrayVec;
+
+use super::{Parse, Parser};
+use crate::limits::MAX_LABEL;
+use crate::shader::{Instruction, InstructionMemory, InstructionTexture};
+use crate::span::Span;
+use crate::tables::{File, ImmediateType, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
+use crate::text::error::ParseErrorKind;
+use crate::text::legacy::{self, LegacyOpcode, Saturation, Suffixes};
+use crate::text::legacy_rewrite::OldInstruction;
+use crate::text::{lexer, names};
+
+/// A texture word as text makes it.
+fn texture_word(target: TextureTarget) -> InstructionTexture {
+    InstructionTexture { target, return_type: ReturnType::Unknown, offsets: ArrayVec::new() }
+}
+
+impl<'a> Parser<'a> {
+    /// An instruction whose first word was just read.
+    pub(super) fn instruction(&mut self, word: &str, span: Span) -> Parse<()> {
+        self.legacy.begin_instruction(&self.shader);
+        let (name, suffixes) = legacy::split_suffixes(word);
+        if let Some(opcode) = Opcode::from_name(name) {
+            return self.current_instruction(opcode, suffixes, span);
+        }
+        if let Some(row) = legacy::opcode(name) {
+            return self.old_instruction(row, suffixes, span);
+        }
+        let statements = ["DCL", "IMM", "PROPERTY"].into_iter();
+        let old = legacy::OPCODES.iter().map(|row| row.name);
+        let known = Opcode::ALL.iter().map(|o| o.name()).chain(statements).chain(old);
+        let name_span = Span::new(span.start, span.start + name.len() as u32);
+        self.fail_name(ParseErrorKind::UnknownOpcode(self.quote(name_span)), name_span, known)
+    }
+
+    /// Goes to operand number `found`: a comma before all but the first.
+    fn next_operand(&mut self, opcode: &'static str, expected: usize, found: usize) -> Parse<()> {
+        let here = self.at;
+        if (found == 0 || self.accept(b',')) && !self.at_statement() {
+            return Ok(());
+        }
+        self.at = here;
+        let (_, span) = self.found();
+        self.fail(ParseErrorKind::TooFewOperands { opcode, expected, found }, span)
+    }
+
+    fn current_instruction(&mut self, opcode: Opcode, suffixes: Suffixes, mnemonic: Span) -> Parse<()> {
+        let info = opcode.info();
+        let expected = (info.num_dst + info.num_src) as usize;
+        let mut instruction = Instruction::new(opcode);
+        // Target of an image that an old text declared and did not repeat here.
+        let mut resource_target = None;
+        let mut found = 0;
+        for _ in 0..info.num_dst {
+            self.next_operand(info.name, expected, found)?;
+            let (dst, target) = self.dst()?;
+            instruction.dst.push(dst);
+            resource_target = resource_target.or(target);
+            found += 1;
+        }
+        // These used to have no operand; now they name the stream.
+        let stream = matches!(opcode, Opcode::Emit | Opcode::Endprim);
+        if stream && (self.at_statement() || lexer::skip_blanks(self.rest()).first() == Some(&b':')) {
+            let zero = self.legacy.constant(ImmediateType::Uint32, [0; 4]);
+            instruction.src.push(zero.swizzled([0; 4]));
+        } else {
+            for _ in 0..info.num_src {
+                self.next_operand(info.name, expected, found)?;
+                let (src, target) = self.src()?;
+                instruction.src.push(src);
+                resource_target = resource_target.or(target);
+                found += 1;
+            }
+        }
+        if info.is_tex {
+            instruction.texture = self.texture_target(info.name)?.map(texture_word);
+        } else if info.is_sample_family {
+            instruction.texture = Some(texture_word(TextureTarget::Unknown));
+        }
+        if info.has_memory {
+            instruction.memory = Some(InstructionMemory {
+                target: resource_target.unwrap_or(TextureTarget::Buffer),
+                ..InstructionMemory::default()
+            });
+        }
+        while self.accept(b',') {
+            self.modifier(&mut instruction, expected)?;
+        }
+        instruction.label = self.label()?;
+        instruction.span = self.span_from(mnemonic.start as usize);
+        self.legacy.push(&mut self.shader, instruction, suffixes);
+        Ok(())
+    }
+
+    fn label(&mut self) -> Parse<Option<u32>> {
+        if !self.accept(b':') {
+            return Ok(None);
+        }
+        Ok(Some(self.number("label", 0, MAX_LABEL as i64)? as u32))
+    }
+
+    /// The target behind the operands of a texture instruction; none if the text says that there is no texture word.
+    fn texture_target(&mut self, opcode: &'static str) -> Parse<Option<TextureTarget>> {
+        let here = self.at;
+        if !self.accept(b',') || self.at_statement() {
+            self.at = here;
+            let (_, span) = self.found();
+            return self.fail(ParseErrorKind::MissingTarget(opcode), span);
+        }
+        let (word, span) = self.expect_word("a texture target")?;
+        if word.eq_ignore_ascii_case("NO_TEXTURE") {
+            return Ok(None);
+        }
+        self.target_named(word, span).map(Some)
+    }
+
+    fn target_named(&self, word: &str, span: Span) -> Parse<TextureTarget> {
+        match names::texture_target(word) {
+            Some(target) => Ok(target),
+            None => {
+                let known = TextureTarget::ALL.iter().map(|t| t.name());
+                self.fail_name(ParseErrorKind::UnknownTarget(self.quote(span)), span, known)
+            }
+        }
+    }
+
+    /// One of the items behind operands and target, after its comma.
+    fn modifier(&mut self, instruction: &mut Instruction, operands: usize) -> Parse<()> {
+        self.skip();
+        let start = self.at;
+        let info = instruction.opcode.info();
+        if self.rest().get(..6) == Some(b"(null)") {
+            self.at += 6;
+            self.warn(ParseErrorKind::NullName("no format"), self.span_from(start));
+            return Ok(());
+        }
+        if matches!(self.peek(), Some(b'-' | b'|')) {
+            let (_, span) = self.found();
+            return self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span);
+        }
+        let (word, span) = self.expect_word("a modifier of the instruction")?;
+        let bracket = lexer::skip_blanks(self.rest()).first() == Some(&b'[');
+        let is_register = (bracket && (File::from_name(word).is_some() || legacy::file(word).is_some()))
+            || self.preprocessor.definition(word).is_some();
+        if is_register {
+            let Some(texture) = &mut instruction.texture else {
+                return self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span);
+            };
+            if texture.offsets.is_full() {
+                return self.fail(ParseErrorKind::TooManyOffsets(texture.offsets.capacity()), span);
+            }
+            self.at = start;
+            let offset = self.texture_offset()?;
+            texture.offsets.push(offset);
+            return Ok(());
+        }
+        let is = |name: &str| word.eq_ignore_ascii_case(name);
+        if is("NO_TEXTURE") {
+            instruction.texture = None;
+            return Ok(());
+        }
+        if is("NO_MEMORY") {
+            instruction.memory = None;
+            return Ok(());
+        }
+        if is("WITH_MEMORY") {
+            instruction.memory.get_or_insert_default();
+            return Ok(());
+        }
+        if is("TARGET") {
+            self.expect(b'(')?;
+            let (word, span) = self.expect_word("a texture target")?;
+            let target = self.target_named(word, span)?;
+            self.expect(b')')?;
+            instruction.texture.get_or_insert_with(|| texture_word(target)).target = target;
+            return Ok(());
+        }
+        if is("RETURN") {
+            self.expect(b'(')?;
+            let (word, span) = self.expect_word("a return type")?;
+            let Some(return_type) = ReturnType::from_name(word) else {
+                let known = ReturnType::ALL.iter().map(|t| t.name());
+                return self.fail_name(ParseErrorKind::UnknownReturnType(self.quote(span)), span, known);
+            };
+            self.expect(b')')?;
+            let Some(texture) = &mut instruction.texture else {
+                return self.fail(ParseErrorKind::UnknownModifier(self.quote(span)), span);
+            };
+            texture.return_type = return_type;
+            return Ok(());
+        }
+        let takes_memory = instruction.memory.is_some() || info.is_store;
+        let qualifier = MemoryQualifiers::NAMES.into_iter().find(|(_, name)| is(name));
+        let (target, format) = (names::texture_target(word), names::pixel_format(word));
+        if takes_memory && (qualifier.is_some() || target.is_some() || format.is_some()) {
+            let memory = instruction.memory.get_or_insert_default();
+            if let Some((bit, _)) = qualifier {
+                memory.qualifiers.0 |= bit.0;
+            }
+            memory.target = target.unwrap_or(memory.target);
+            memory.format = format.unwrap_or(memory.format);
+            return Ok(());
+        }
+        if takes_memory {
+            let qualifiers = MemoryQualifiers::NAMES.into_iter().map(|(_, name)| name);
+            let targets = TextureTarget::ALL.iter().map(|t| t.name());
+            let formats: Vec<&str> = if word.len() > PixelFormat::PREFIX.len() - 2 {
+                names::pixel_format_names().collect()
+            } else {
+                Vec::new()
+            };
+            let known = qualifiers.chain(targets).chain(formats);
+            return self.fail_name(ParseErrorKind::UnknownModifier(self.quote(span)), span, known);
+        }
+        self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span)
+    }
+
+    fn old_instruction(&mut self, row: &'static LegacyOpcode, suffixes: Suffixes, mnemonic: Span) -> Parse<()> {
+        // What cannot be rewritten need not be read.
+        let expected = row.num_dst + row.num_src;
+        if let legacy::Rewrite::Gone(reason) = row.rewrite {
+            return self.fail(ParseErrorKind::RemovedOpcode { name: row.name, reason }, mnemonic);
+        }
+        if suffixes.saturation != Saturation::None && (row.num_dst != 1 || row.rewrite == legacy::Rewrite::Sad) {
+            self.warn(ParseErrorKind::NoSaturation(row.name), mnemonic);
+        }
+        let mut old = OldInstruction::default();
+        let mut found = 0;
+        for _ in 0..row.num_dst {
+            self.next_operand(row.name, expected, found)?;
+            old.dst.push(self.dst()?.0);
+            found += 1;
+        }
+        for _ in 0..row.num_src {
+            self.next_operand(row.name, expected, found)?;
+            old.src.push(self.src()?.0);
+            found += 1;
+        }
+        if row.is_tex {
+            old.target = self.texture_target(row.name)?;
+        }
+        if self.accept(b',') {
+            self.skip();
+            let (_, span) = self.found();
+            return self.fail(ParseErrorKind::TooManyOperands { opcode: row.name, expected }, span);
+        }
+        old.label = self.label()?;
+        old.span = self.span_from(mnemonic.start as usize);
+        match self.legacy.rewrite(&mut self.shader, row, &old, suffixes) {
+            Ok(()) => Ok(()),
+            Err(kind) => self.fail(kind, mnemonic),
+        }
+    }
+}

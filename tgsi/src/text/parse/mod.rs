@@ -1,0 +1,398 @@
+//! Text to shader.
+//!
+//! A statement is read by recursive-descent functions of fixed depth over a cursor; the recognisers of the lexer are nom's. An error
+//! inside a statement is reported and reading resumes at the next statement (the next line, or the next instruction number), so that
+//! all errors of a text are found. Accepted is what Mesa's parser accepts, what it should accept, what Mesa of other eras printed, and
+//! the additions of our [`print`](super::print()).
+//!
+//! Invariants: every loop consumes input or ends; looking ahead is bounded by the blanks before the next token, and no function looks
+//! ahead more than a fixed number of times per token, so time is linear.
+
+mod declaration;
+mod instruction;
+mod operand;
+mod preprocess;
+mod value;
+
+use super::error::ParseErrorKind;
+use super::legacy::Legacy;
+use super::{hint, lexer};
+use crate::diagnostic::Diagnostic;
+use crate::limits::{MAX_DIAGNOSTICS, MAX_TEXT_BYTES};
+use crate::shader::Shader;
+use crate::span::Span;
+use crate::tables::Processor;
+use preprocess::Preprocessor;
+
+/// A parsed text.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parsed {
+    /// The shader; spans are bytes of the text.
+    pub shader: Shader,
+    /// What is odd about the text, sorted by position.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a text.
+///
+/// # Errors
+///
+/// All errors of the text (with its warnings), sorted by position; at most [`MAX_DIAGNOSTICS`], then the parser gives up.
+pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
+    if text.len() > MAX_TEXT_BYTES {
+        let kind = ParseErrorKind::TooLong { length: text.len(), limit: MAX_TEXT_BYTES };
+        return Err(vec![kind.at(Span::default())]);
+    }
+    let mut parser = Parser::new(text);
+    parser.program();
+    let Parser { shader, mut diagnostics, .. } = parser;
+    diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        Err(diagnostics)
+    } else {
+        Ok(Parsed { shader, warnings: diagnostics })
+    }
+}
+
+/// Result of reading a part of a statement. The error ends the statement.
+type Parse<T> = Result<T, Box<Diagnostic>>;
+
+struct Parser<'a> {
+    text: &'a [u8],
+    /// Where reading stands.
+    at: usize,
+    /// Where it ends: the end of the text, or of the definition that is being read.
+    end: usize,
+    shader: Shader,
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+    preprocessor: Preprocessor<'a>,
+    legacy: Legacy,
+    /// Vertices that an empty bracket stands for.
+    vertices: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a [u8]) -> Parser<'a> {
+        let trailing_nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
+        Parser {
+            text,
+            at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
+            end: text.len() - trailing_nuls,
+            shader: Shader::new(Processor::Fragment),
+            diagnostics: Vec::new(),
+            errors: 0,
+            preprocessor: Preprocessor::default(),
+            legacy: Legacy::default(),
+            vertices: 0,
+        }
+    }
+
+    // ---- cursor
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// Moves to where `rest`, an end of [`Parser::rest`], begins.
+    fn advance_to(&mut self, rest: &[u8]) {
+        self.at = self.end - rest.len();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.rest().first().copied()
+    }
+
+    fn skip(&mut self) {
+        self.advance_to(lexer::skip_blanks(self.rest()));
+    }
+
+    fn span_from(&self, start: usize) -> Span {
+        Span::new(start as u32, self.at as u32)
+    }
+
+    /// Takes `byte` after blanks; stays in front of the blanks if something else stands there.
+    fn accept(&mut self, byte: u8) -> bool {
+        let rest = lexer::skip_blanks(self.rest());
+        let found = rest.first() == Some(&byte);
+        if found {
+            self.advance_to(&rest[1..]);
+        }
+        found
+    }
+
+    fn expect(&mut self, byte: u8) -> Parse<()> {
+        if self.accept(byte) {
+            return Ok(());
+        }
+        self.skip();
+        let (found, span) = self.found();
+        self.fail(ParseErrorKind::ExpectedCharacter { expected: byte as char, found }, span)
+    }
+
+    /// The word after blanks, not taken.
+    fn peek_word(&self) -> Option<&'a str> {
+        lexer::word(lexer::skip_blanks(self.rest())).ok().map(|(_, word)| word)
+    }
+
+    /// Takes the word after blanks; stays in front of the blanks if there is none.
+    fn word(&mut self) -> Option<(&'a str, Span)> {
+        let rest = lexer::skip_blanks(self.rest());
+        let (after, word) = lexer::word(rest).ok()?;
+        let start = self.end - rest.len();
+        self.advance_to(after);
+        Some((word, self.span_from(start)))
+    }
+
+    fn expect_word(&mut self, expected: &'static str) -> Parse<(&'a str, Span)> {
+        match self.word() {
+            Some(word) => Ok(word),
+            None => {
+                self.skip();
+                let (found, span) = self.found();
+                self.fail(ParseErrorKind::Expected { expected, found }, span)
+            }
+        }
+    }
+
+    /// Takes the word after blanks if it is this keyword.
+    fn keyword(&mut self, keyword: &str) -> bool {
+        let before = self.at;
+        let found = self.word().is_some_and(|(word, _)| word.eq_ignore_ascii_case(keyword));
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    /// A number with optional sign in a range, after blanks.
+    fn number(&mut self, what: &'static str, low: i64, high: i64) -> Parse<i64> {
+        self.skip();
+        let start = self.at;
+        let negative = match self.peek() {
+            Some(sign @ (b'-' | b'+')) => {
+                self.at += 1;
+                sign == b'-'
+            }
+            _ => false,
+        };
+        let Ok((rest, magnitude)) = lexer::number(self.rest()) else {
+            self.at = start;
+            let (found, span) = self.found();
+            return self.fail(ParseErrorKind::Expected { expected: "a number", found }, span);
+        };
+        self.advance_to(rest);
+        let magnitude = i64::try_from(magnitude).unwrap_or(i64::MAX);
+        let value = if negative { -magnitude } else { magnitude };
+        if (low..=high).contains(&value) {
+            return Ok(value);
+        }
+        let span = self.span_from(start);
+        self.fail(ParseErrorKind::OutOfRange { what, value: self.quote(span), low, high }, span)
+    }
+
+    // ---- errors
+
+    fn fail<T>(&self, kind: ParseErrorKind, span: Span) -> Parse<T> {
+        Err(Box::new(kind.at(span)))
+    }
+
+    /// An error about an unknown name, with the closest known one as hint.
+    fn fail_name<'n, T>(&self, kind: ParseErrorKind, span: Span, known: impl Iterator<Item = &'n str>) -> Parse<T> {
+        // Hints are only shown for errors that are reported.
+        let word = self.quote(span);
+        let diagnostic = kind.at(span);
+        Err(Box::new(match hint::closest(&word, known) {
+            Some(name) => diagnostic.with_hint(format!("did you mean `{name}`?")),
+            None => diagnostic,
+        }))
+    }
+
+    fn warn(&mut self, kind: ParseErrorKind, span: Span) {
+        if self.diagnostics.len() < 2 * MAX_DIAGNOSTICS {
+            self.diagnostics.push(kind.at(span));
+        }
+    }
+
+    /// The text of a span for a message, cut if long.
+    fn quote(&self, span: Span) -> String {
+        const LONGEST: usize = 60;
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let quoted = String::from_utf8_lossy(text.get(..LONGEST).unwrap_or(text));
+        if text.len() > LONGEST { format!("{quoted}...") } else { quoted.into_owned() }
+    }
+
+    /// What stands at the cursor, described for a message, with its span.
+    fn found(&self) -> (String, Span) {
+        let start = self.at;
+        let rest = self.rest();
+        let (length, description) = match rest {
+            [] => return ("the end of the text".to_owned(), Span::new(start as u32, start as u32)),
+            [b'\n', ..] => return ("the end of the line".to_owned(), Span::new(start as u32, start as u32 + 1)),
+            _ => match lexer::word(rest) {
+                Ok((_, word)) => (word.len(), None),
+                Err(_) => {
+                    // A whole character, if it is one.
+                    let length = (1..=4)
+                        .find(|&n| rest.get(..n).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()))
+                        .unwrap_or(1);
+                    let first = rest.first().copied().unwrap_or(0);
+                    let printable = rest.get(..length).is_some_and(|b| std::str::from_utf8(b).is_ok()) && first >= b' ';
+                    (length, (!printable).then(|| format!("byte 0x{first:02x}")))
+                }
+            },
+        };
+        let span = Span::new(start as u32, (start + length) as u32);
+        (description.unwrap_or_else(|| format!("`{}`", self.quote(span))), span)
+    }
+
+    // ---- program
+
+    fn program(&mut self) {
+        let full = self.end;
+        if self.header().is_err() {
+            return;
+        }
+        loop {
+            self.preprocess();
+            self.skip();
+            if self.at >= self.end {
+                break;
+            }
+            let start = self.at;
+            if let Err(diagnostic) = self.statement() {
+                // A definition may have been left in the middle.
+                self.end = full;
+                let place = (diagnostic.span.start as usize).max(start);
+                self.report(*diagnostic);
+                self.at = self.resume(start, place);
+            }
+            if self.errors >= MAX_DIAGNOSTICS {
+                let here = Span::new(self.at as u32, self.at as u32);
+                self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
+                return;
+            }
+        }
+        self.finish_preprocessor();
+        if self.errors == 0
+            && let Err(kind) = self.legacy.finish(&mut self.shader, &mut self.diagnostics)
+        {
+            let here = Span::new(self.end as u32, self.end as u32);
+            self.report(kind.at(here));
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.errors += 1;
+        if self.errors <= MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The stage. Without one there is nothing to go on.
+    fn header(&mut self) -> Result<(), ()> {
+        self.preprocess();
+        self.skip();
+        if self.at >= self.end {
+            self.report(ParseErrorKind::Empty.at(Span::new(0, self.end as u32)));
+            return Err(());
+        }
+        let Some((word, span)) = self.word() else {
+            let (found, span) = self.found();
+            self.report(ParseErrorKind::Expected { expected: "the name of a stage", found }.at(span));
+            return Err(());
+        };
+        // The oldest prints have a version: `FRAG1.1`.
+        let versionless = word.strip_suffix('1').filter(|_| self.peek() == Some(b'.'));
+        let processor = Processor::from_name(word).or_else(|| {
+            let processor = Processor::from_name(versionless?)?;
+            let (rest, _) = lexer::number(self.rest().get(1..)?).ok()?;
+            self.advance_to(rest);
+            Some(processor)
+        });
+        let Some(processor) = processor else {
+            let known = || Processor::ALL.iter().map(|p| p.name());
+            let mut diagnostic = ParseErrorKind::UnknownStage(self.quote(span)).at(span);
+            let upper = word.to_ascii_uppercase();
+            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| hint::closest(word, known()));
+            if let Some(name) = meant {
+                diagnostic = diagnostic.with_hint(format!("did you mean `{name}`?"));
+            }
+            self.report(diagnostic);
+            return Err(());
+        };
+        self.shader.processor = processor;
+        self.vertices = match processor {
+            Processor::TessControl | Processor::TessEval => 32,
+            _ => 0,
+        };
+        if let Err(diagnostic) = self.after_statement() {
+            let place = diagnostic.span.start as usize;
+            self.report(*diagnostic);
+            self.at = self.resume(span.start as usize, place);
+        }
+        Ok(())
+    }
+
+    /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first of its line (the
+    /// statement above it was not complete), else at the next line or the next instruction number.
+    fn resume(&self, start: usize, place: usize) -> usize {
+        let end = self.end;
+        let place = place.min(end);
+        let line = self.text.get(start..place).unwrap_or_default();
+        let blanks = line.iter().rev().take_while(|&&byte| lexer::is_blank(byte));
+        if place > start && blanks.clone().any(|&byte| byte == b'\n') {
+            return place;
+        }
+        let mut at = place;
+        while let Some(&byte) = self.text.get(at).filter(|_| at < end) {
+            at += 1;
+            if byte == b'\n' {
+                return at;
+            }
+            if lexer::is_blank(byte)
+                && let Ok((rest, _)) = lexer::number(self.text.get(at..end).unwrap_or_default())
+            {
+                let after_number = lexer::skip_blanks_of_line(rest);
+                if after_number.first() == Some(&b':') {
+                    return at;
+                }
+                // Digits are looked at once.
+                at = end - rest.len();
+            }
+        }
+        end
+    }
+
+    fn statement(&mut self) -> Parse<()> {
+        let Some((word, span)) = self.word() else {
+            let (found, span) = self.found();
+            return self.fail(ParseErrorKind::ExpectedStatement(found), span);
+        };
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            // The number says nothing: instructions are numbered by their order.
+            self.expect(b':')?;
+            let (word, span) = self.expect_word("an opcode")?;
+            self.instruction(word, span)?;
+        } else if word.eq_ignore_ascii_case("DCL") {
+            self.declaration(span)?;
+        } else if word.eq_ignore_ascii_case("IMM") {
+            self.immediate(span)?;
+        } else if word.eq_ignore_ascii_case("PROPERTY") {
+            self.property(span)?;
+        } else {
+            self.instruction(word, span)?;
+        }
+        self.after_statement()
+    }
+
+    /// A statement must be followed by a blank, a comment or the end.
+    fn after_statement(&self) -> Parse<()> {
+        let rest = self.rest();
+        if rest.first().is_none_or(|&byte| lexer::is_blank(byte)) || lexer::at_comment(rest) {
+            return Ok(());
+        }
+        let (found, span) = self.found();
+        self.fail(ParseErrorKind::AfterStatement(found), span)
+    }
+}

@@ -1,0 +1,341 @@
+//! Registers: files, brackets, masks, swizzles, and the names that older texts have for them.
+
+use super::{Parse, Parser};
+use crate::limits::{MAX_ARRAY_ID, MAX_MACRO_DEPTH, MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
+use crate::shader::{Dimension, Dst, Indirect, Register, Src, TextureOffset};
+use crate::span::Span;
+use crate::tables::{File, Opcode, TextureTarget};
+use crate::text::error::ParseErrorKind;
+use crate::text::legacy::{self, LegacyFile};
+use crate::text::lexer;
+
+/// A register as it stands in a text.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    pub(super) register: Register,
+    /// Swizzle that a definition brought along.
+    swizzle: Option<[u8; 4]>,
+    /// Target of the resource, if it is one of the old file `RES` that became an image.
+    pub(super) resource_target: Option<TextureTarget>,
+}
+
+impl Operand {
+    fn new(register: Register) -> Operand {
+        Operand { register, swizzle: None, resource_target: None }
+    }
+}
+
+/// Components of a swizzle or mask: none if a letter is not one.
+fn components<const N: usize>(word: &str) -> Option<[u8; N]> {
+    let bytes: [u8; N] = word.as_bytes().try_into().ok()?;
+    let mut result = [0; N];
+    for (component, byte) in result.iter_mut().zip(bytes) {
+        *component = component_of(byte)?;
+    }
+    Some(result)
+}
+
+fn component_of(letter: u8) -> Option<u8> {
+    match letter {
+        b'x' | b'X' => Some(0),
+        b'y' | b'Y' => Some(1),
+        b'z' | b'Z' => Some(2),
+        b'w' | b'W' => Some(3),
+        _ => None,
+    }
+}
+
+/// A mask: letters in the order x y z w, at least one.
+fn mask_of(word: &str) -> Option<u8> {
+    let mut mask = 0u8;
+    for letter in word.bytes() {
+        let bit = 1 << component_of(letter)?;
+        if mask >= bit {
+            return None;
+        }
+        mask |= bit;
+    }
+    (mask != 0).then_some(mask)
+}
+
+impl<'a> Parser<'a> {
+    /// Whether the statement ends here: what follows, on another line, begins a statement.
+    pub(super) fn at_statement(&self) -> bool {
+        let rest = self.rest();
+        let ahead = lexer::skip_blanks(rest);
+        if ahead.is_empty() {
+            return true;
+        }
+        let blanks = rest.get(..rest.len() - ahead.len()).unwrap_or_default();
+        if !blanks.contains(&b'\n') {
+            return false;
+        }
+        let Ok((after, word)) = lexer::word(ahead) else { return ahead.first() == Some(&b'#') };
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return lexer::skip_blanks(after).first() == Some(&b':');
+        }
+        let keyword = ["DCL", "PROPERTY"].iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
+        keyword
+            || (word.eq_ignore_ascii_case("IMM") && !is_immediate_operand(after))
+            || (File::from_name(word).is_none() && is_mnemonic(word))
+    }
+
+    /// `[number]`, `[FILE[n].c+m]`, each with an array number after it.
+    fn bracket(&mut self) -> Parse<(i32, Option<Indirect>)> {
+        self.expect(b'[')?;
+        self.skip();
+        let (index, mut indirect) = match self.peek() {
+            Some(b'-' | b'+' | b'0'..=b'9') => (self.operand_index()?, None),
+            _ => self.indirect()?,
+        };
+        self.expect(b']')?;
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            let array = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
+            self.expect(b')')?;
+            if let Some(indirect) = &mut indirect {
+                indirect.array_id = array;
+            }
+        } else if indirect.is_some_and(|indirect| indirect.file == File::Null) {
+            // As Mesa reads it: no register, no indirection. Only the array number makes it one.
+            indirect = None;
+        }
+        Ok((index, indirect))
+    }
+
+    fn operand_index(&mut self) -> Parse<i32> {
+        Ok(self.number("register index", MIN_OPERAND_INDEX, MAX_OPERAND_INDEX)? as i32)
+    }
+
+    fn indirect(&mut self) -> Parse<(i32, Option<Indirect>)> {
+        let base = self.plain_register(0)?;
+        let mut indirect = Indirect { file: base.register.file, index: base.register.index, component: 0, array_id: 0 };
+        if let Some([component, ..]) = base.swizzle {
+            indirect.component = component;
+        }
+        if self.accept(b'.') {
+            let (word, span) = self.expect_word("a component")?;
+            indirect.component = match components::<1>(word) {
+                Some([component]) => component,
+                None => return self.fail(ParseErrorKind::Swizzle(self.quote(span)), span),
+            };
+        }
+        self.skip();
+        let offset = match self.peek() {
+            Some(sign @ (b'+' | b'-')) => {
+                self.at += 1;
+                let (low, high) = if sign == b'-' { (0, -MIN_OPERAND_INDEX) } else { (0, MAX_OPERAND_INDEX) };
+                let magnitude = self.number("register offset", low, high)? as i32;
+                if sign == b'-' { -magnitude } else { magnitude }
+            }
+            _ => 0,
+        };
+        Ok((offset, Some(indirect)))
+    }
+
+    /// The register of an indirect index: `FILE[n]`, or a definition of one.
+    fn plain_register(&mut self, depth: usize) -> Parse<Operand> {
+        let (word, span) = self.expect_word("a register")?;
+        if let Some(file) = File::from_name(word) {
+            self.expect(b'[')?;
+            let index = self.operand_index()?;
+            self.expect(b']')?;
+            return Ok(Operand::new(Register::new(file, index)));
+        }
+        match self.preprocessor.definition(word) {
+            Some(body) => self.definition(word, span, body, depth, Self::plain_register),
+            None => self.unknown_file(word, span),
+        }
+    }
+
+    /// Reads what a name stands for. `depth` bounds how far definitions lead.
+    fn definition(
+        &mut self,
+        name: &str,
+        span: Span,
+        body: Span,
+        depth: usize,
+        read: impl Fn(&mut Self, usize) -> Parse<Operand>,
+    ) -> Parse<Operand> {
+        if depth >= MAX_MACRO_DEPTH {
+            return self.fail(ParseErrorKind::MacroDepth(name.to_owned()), span);
+        }
+        let outside = (self.at, self.end);
+        (self.at, self.end) = (body.start as usize, body.end as usize);
+        let result = read(self, depth + 1).and_then(|mut operand| {
+            if let Some(swizzle) = self.swizzle()? {
+                operand.swizzle = Some(swizzle);
+            }
+            self.skip();
+            if self.at < self.end {
+                let (found, span) = self.found();
+                return self.fail(ParseErrorKind::Expected { expected: "a register", found }, span);
+            }
+            Ok(operand)
+        });
+        (self.at, self.end) = outside;
+        // The place that matters is where the name is used.
+        result.map_err(|mut diagnostic| {
+            diagnostic.span = span;
+            diagnostic
+        })
+    }
+
+    fn unknown_file<T>(&self, word: &str, span: Span) -> Parse<T> {
+        let known = File::ALL.iter().map(|f| f.name());
+        self.fail_name(ParseErrorKind::UnknownFile(word.to_owned()), span, known)
+    }
+
+    /// A register with one or two brackets.
+    pub(super) fn register(&mut self, depth: usize) -> Parse<Operand> {
+        let (word, span) = self.expect_word("a register")?;
+        if let Some(file) = File::from_name(word) {
+            let (index, indirect, dimension) = self.brackets()?;
+            return Ok(Operand::new(Register { file, index, indirect, dimension }));
+        }
+        if let Some(body) = self.preprocessor.definition(word) {
+            return self.definition(word, span, body, depth, Self::register);
+        }
+        let Some(file) = legacy::file(word) else { return self.unknown_file(word, span) };
+        if let LegacyFile::Memory(memory) = file {
+            return Ok(Operand::new(self.legacy.memory(memory)));
+        }
+        let (index, indirect, dimension) = self.brackets()?;
+        let resolved = self.legacy.register(file, Register { file: File::Null, index, indirect, dimension });
+        let Some((register, resource_target)) = resolved else {
+            return self.fail(ParseErrorKind::UnknownFile(self.quote(self.span_from(span.start as usize))), span);
+        };
+        Ok(Operand { register, swizzle: None, resource_target })
+    }
+
+    fn brackets(&mut self) -> Parse<(i32, Option<Indirect>, Option<Dimension>)> {
+        let (index, indirect) = self.bracket()?;
+        let rest = lexer::skip_blanks(self.rest());
+        if rest.first() != Some(&b'[') {
+            return Ok((index, indirect, None));
+        }
+        // The outer index stands first.
+        let dimension = Dimension { index, indirect };
+        let (index, indirect) = self.bracket()?;
+        Ok((index, indirect, Some(dimension)))
+    }
+
+    /// `.xyzw`, if there is a dot.
+    fn swizzle(&mut self) -> Parse<Option<[u8; 4]>> {
+        if !self.accept(b'.') {
+            return Ok(None);
+        }
+        let Some((word, span)) = self.word() else {
+            let (found, span) = self.found();
+            return self.fail(ParseErrorKind::Expected { expected: "four components", found }, span);
+        };
+        match components(word) {
+            Some(swizzle) => Ok(Some(swizzle)),
+            None => {
+                let mut diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
+                if let (true, Some(last)) = (word.len() < 4, word.bytes().rev().find(|&b| component_of(b).is_some())) {
+                    let mut full = word.to_owned();
+                    full.extend(std::iter::repeat_n(last as char, 4 - word.len()));
+                    if components::<4>(&full).is_some() {
+                        diagnostic = diagnostic.with_hint(format!("a swizzle has four components: `.{full}`"));
+                    }
+                }
+                Err(Box::new(diagnostic))
+            }
+        }
+    }
+
+    /// A write or usage mask; `xyzw` if there is no dot, nothing if there is only the dot.
+    pub(super) fn mask(&mut self) -> Parse<u8> {
+        if !self.accept(b'.') {
+            return Ok(0xf);
+        }
+        let touches = self.peek().is_some_and(lexer::is_word_byte);
+        let before = self.at;
+        let Some((word, span)) = self.word() else { return Ok(0) };
+        match mask_of(word) {
+            Some(mask) => Ok(mask),
+            // The word does not belong to the dot.
+            None if !touches => {
+                self.at = before;
+                Ok(0)
+            }
+            None => {
+                let mut letters: Vec<u8> = word.bytes().filter_map(component_of).collect();
+                letters.sort_unstable();
+                letters.dedup();
+                let hint: String = letters.iter().map(|&c| ['x', 'y', 'z', 'w'][(c & 3) as usize]).collect();
+                let diagnostic = ParseErrorKind::WriteMask(self.quote(span)).at(span);
+                let only_components = word.bytes().all(|byte| component_of(byte).is_some());
+                Err(Box::new(if only_components {
+                    diagnostic.with_hint(format!("components stand in order, each once: `.{hint}`"))
+                } else {
+                    diagnostic
+                }))
+            }
+        }
+    }
+
+    pub(super) fn dst(&mut self) -> Parse<(Dst, Option<TextureTarget>)> {
+        self.skip();
+        let start = self.at;
+        let operand = self.register(0)?;
+        let write_mask = self.mask()?;
+        let dst = Dst { register: operand.register, write_mask, span: self.span_from(start) };
+        Ok((dst, operand.resource_target))
+    }
+
+    pub(super) fn src(&mut self) -> Parse<(Src, Option<TextureTarget>)> {
+        self.skip();
+        let start = self.at;
+        let negate = self.accept(b'-');
+        let absolute = self.accept(b'|');
+        let operand = self.register(0)?;
+        let outer = self.swizzle()?;
+        let swizzle = match (operand.swizzle, outer) {
+            (Some(inner), Some(outer)) => outer.map(|c| inner[(c & 3) as usize]),
+            (inner, outer) => outer.or(inner).unwrap_or([0, 1, 2, 3]),
+        };
+        if absolute && !self.accept(b'|') {
+            let (_, span) = self.found();
+            return self.fail(ParseErrorKind::UnclosedAbsolute, span);
+        }
+        let src = Src { register: operand.register, swizzle, absolute, negate, span: self.span_from(start) };
+        Ok((src, operand.resource_target))
+    }
+
+    /// A texture offset. Only the constant part of an indirect index counts; without swizzle all components are x.
+    pub(super) fn texture_offset(&mut self) -> Parse<TextureOffset> {
+        self.skip();
+        let start = self.at;
+        let operand = self.register(0)?;
+        let mut swizzle = [0; 3];
+        if self.accept(b'.') {
+            let (word, span) = self.expect_word("three components")?;
+            swizzle = match components(word) {
+                Some(swizzle) => swizzle,
+                None => return self.fail(ParseErrorKind::Swizzle(self.quote(span)), span),
+            };
+        }
+        let Register { file, index, .. } = operand.register;
+        Ok(TextureOffset { file, index, swizzle, span: self.span_from(start) })
+    }
+}
+
+/// Whether `IMM` followed by this is an operand: it has an index, and no type follows.
+fn is_immediate_operand(after: &[u8]) -> bool {
+    let after = lexer::skip_blanks(after);
+    let Some(inside) = after.strip_prefix(b"[") else { return false };
+    let Ok((rest, _)) = lexer::number(lexer::skip_blanks(inside)) else { return true };
+    let Some(rest) = lexer::skip_blanks(rest).strip_prefix(b"]") else { return true };
+    match lexer::word(lexer::skip_blanks(rest)) {
+        Ok((_, word)) => crate::tables::ImmediateType::from_name(word).is_none(),
+        Err(_) => true,
+    }
+}
+
+/// Whether the word is a mnemonic, suffixes included.
+pub(super) fn is_mnemonic(word: &str) -> bool {
+    let (name, _) = legacy::split_suffixes(word);
+    Opcode::from_name(name).is_some() || legacy::opcode(name).is_some()
+}

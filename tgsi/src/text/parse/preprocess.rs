@@ -1,0 +1,119 @@
+//! The lines that begin with `#`. Mesa's old compute tests went through the C preprocessor; their texts use object-like definitions
+//! and conditionals, always of whole lines. Every other line that begins with `#` is a comment.
+
+use std::collections::HashMap;
+
+use super::{Parse, Parser};
+use crate::limits::MAX_MACROS;
+use crate::span::Span;
+use crate::text::error::ParseErrorKind;
+use crate::text::lexer;
+
+/// Definitions and open conditionals.
+#[derive(Default)]
+pub(super) struct Preprocessor<'a> {
+    /// Name to the bytes that it stands for.
+    definitions: HashMap<&'a str, Span>,
+    /// For each open conditional: where it began, whether its current part counts, whether a part of it has counted.
+    conditionals: Vec<Conditional>,
+}
+
+struct Conditional {
+    place: Span,
+    active: bool,
+    taken: bool,
+}
+
+impl<'a> Preprocessor<'a> {
+    /// What a name is defined as.
+    pub(super) fn definition(&self, name: &str) -> Option<Span> {
+        if self.definitions.is_empty() { None } else { self.definitions.get(name).copied() }
+    }
+
+    fn active(&self) -> bool {
+        self.conditionals.last().is_none_or(|conditional| conditional.active)
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// Skips blanks, comments and directives, and the lines that conditionals leave out.
+    pub(super) fn preprocess(&mut self) {
+        loop {
+            // Blanks only: a `#` must be seen.
+            let blank = self.rest().iter().take_while(|&&byte| lexer::is_blank(byte)).count();
+            self.at += blank;
+            if self.peek() == Some(b'#') {
+                let start = self.at;
+                self.at += 1;
+                let line = self.rest().iter().position(|&byte| byte == b'\n').unwrap_or(self.rest().len());
+                let line_end = self.at + line;
+                let result = self.directive(start, line_end);
+                self.at = line_end;
+                if let Err(diagnostic) = result {
+                    self.report(*diagnostic);
+                }
+            } else if lexer::at_comment(self.rest()) || (!self.preprocessor.active() && self.at < self.end) {
+                self.at += self.rest().iter().position(|&byte| byte == b'\n').unwrap_or(self.rest().len());
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn directive(&mut self, start: usize, line_end: usize) -> Parse<()> {
+        // No blank after the `#`, so that `# else nothing happens` is a comment.
+        let line = self.text.get(self.at..line_end).unwrap_or_default();
+        let Ok((line, name)) = lexer::word(line) else { return Ok(()) };
+        let place = Span::new(start as u32, (line_end - line.len()) as u32);
+        let line = lexer::skip_blanks_of_line(line);
+        let argument = lexer::word(line);
+        let active = self.preprocessor.active();
+        match name {
+            "ifdef" | "ifndef" => {
+                let Ok((_, symbol)) = argument else { return Ok(()) };
+                let defined = self.preprocessor.definitions.contains_key(symbol);
+                let counts = active && defined == (name == "ifdef");
+                // Inside a part that does not count, no part does.
+                self.preprocessor.conditionals.push(Conditional { place, active: counts, taken: counts || !active });
+            }
+            "else" => match self.preprocessor.conditionals.last_mut() {
+                Some(conditional) => {
+                    conditional.active = !conditional.taken;
+                    conditional.taken = true;
+                }
+                None => return self.fail(ParseErrorKind::UnbalancedConditional("else"), place),
+            },
+            "endif" => {
+                if self.preprocessor.conditionals.pop().is_none() {
+                    return self.fail(ParseErrorKind::UnbalancedConditional("endif"), place);
+                }
+            }
+            "define" if active => {
+                if let Ok((body, name)) = argument {
+                    let body = lexer::skip_blanks_of_line(body);
+                    let used = body.iter().rposition(|&byte| !lexer::is_blank(byte)).map_or(0, |last| last + 1);
+                    let from = line_end - body.len();
+                    let full = self.preprocessor.definitions.len() >= MAX_MACROS;
+                    if full && !self.preprocessor.definitions.contains_key(name) {
+                        return self.fail(ParseErrorKind::MacroDepth(self.quote(place)), place);
+                    }
+                    self.preprocessor.definitions.insert(name, Span::new(from as u32, (from + used) as u32));
+                }
+            }
+            "undef" if active => {
+                if let Ok((_, name)) = argument {
+                    self.preprocessor.definitions.remove(name);
+                }
+            }
+            // A comment.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_preprocessor(&mut self) {
+        for conditional in std::mem::take(&mut self.preprocessor.conditionals) {
+            self.report(ParseErrorKind::UnbalancedConditional("ifdef").at(conditional.place));
+        }
+    }
+}
