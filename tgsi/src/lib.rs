@@ -1,8 +1,11 @@
 //! TGSI, the token IR of Mesa's Gallium drivers: tables, shader model, text, tokens, check, scan, interpreter, and the way into the IR.
 
+pub mod builder;
+pub mod check;
 pub mod diagnostic;
 pub mod limits;
 pub mod run;
+pub mod scan;
 pub mod shader;
 pub mod span;
 pub mod structure;

@@ -1,0 +1,298 @@
+//! Tests of the program builder.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::tables::{Interpolation, InterpolationLocation};
+
+fn declared(shader: &Shader) -> Vec<(File, Option<u16>, u16, u16)> {
+    shader.declarations.iter().map(|d| (d.file, d.dimension, d.first, d.last)).collect()
+}
+
+#[test]
+fn declarations_come_in_the_customary_order() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let address = b.address();
+    let temporary = b.temporary();
+    let array = b.temporary_array(4, true);
+    let other = b.temporary();
+    let local = b.local_temporary();
+    let one = b.immediate_f32(&[1.0]);
+    let constant = b.constant(1, 7);
+    let first = b.constant(0, 3);
+    let counter = b.hw_atomic(2, 1);
+    let shared = b.memory(MemoryType::Shared);
+    let buffer = b.buffer(3, false);
+    let image = b.image(1, DeclarationImage { target: TextureTarget::Texture2D, ..Default::default() });
+    b.sampler_view(5, TextureTarget::Texture2D, [ReturnType::Float; 4]);
+    let sampler = b.sampler(5);
+    let color = b.output(Io::new(Semantic::Color, 0));
+    let front = b.system_value(Semantic::Face, 0);
+    let smooth =
+        DeclarationInterpolation { mode: Interpolation::Perspective, location: InterpolationLocation::Centroid };
+    let late = b.input(Io { register: Some(4), interpolation: Some(smooth), ..Io::new(Semantic::Generic, 1) });
+    let early = b.input(Io { register: Some(0), usage_mask: 1, ..Io::new(Semantic::Fog, 0) });
+    b.property(PropertyName::FsCoordOrigin, 1);
+    b.property(PropertyName::FsColor0WritesAllCbufs, 1);
+
+    let target = TextureTarget::Texture2D;
+    b.tex(
+        Opcode::Tex,
+        temporary.into(),
+        target,
+        ReturnType::Float,
+        &[texture_offset(one)],
+        &[late.into(), sampler.into()],
+    );
+    b.emit(Opcode::Uarl, Dst::new(address).masked(1), &[front.into()]);
+    b.emit(Opcode::Mov, Dst::new(array.indexed_by(address, 0, 1)), &[constant.into()]);
+    b.emit(Opcode::Add, Dst::new(other), &[first.into(), Src::from(early).negated()]);
+    b.emit(Opcode::Mov, Dst::new(local), &[array.at(2).into()]);
+    let no_qualifiers = MemoryQualifiers::default();
+    b.mem(Opcode::Load, Dst::new(local), &[image.into(), one], no_qualifiers, target, PixelFormat::NONE);
+    b.mem(
+        Opcode::Load,
+        Dst::new(local),
+        &[buffer.into(), one],
+        no_qualifiers,
+        TextureTarget::Buffer,
+        PixelFormat::NONE,
+    );
+    b.emit(Opcode::Load, Dst::new(local), &[shared.into(), one]);
+    b.emit(Opcode::Load, Dst::new(local), &[counter.into(), one]);
+    let modifiers = Modifiers { saturate: true, precise: true, ..Default::default() };
+    b.emit_with(Opcode::Add, Dst::new(color), &[temporary.into(), local.into()], modifiers);
+    let shader = b.finish().unwrap();
+
+    use File::*;
+    assert_eq!(
+        declared(&shader),
+        [
+            (Input, None, 0, 0),
+            (Input, None, 4, 4),
+            (SystemValue, None, 0, 0),
+            (Output, None, 0, 0),
+            (Sampler, None, 5, 5),
+            (SamplerView, None, 5, 5),
+            (Image, None, 1, 1),
+            (Buffer, None, 3, 3),
+            (Memory, None, 1, 1),
+            (Constant, Some(0), 3, 3),
+            (Constant, Some(1), 7, 7),
+            (HwAtomic, Some(2), 1, 1),
+            (Temporary, None, 0, 0),
+            (Temporary, None, 1, 4),
+            (Temporary, None, 5, 5),
+            (Temporary, None, 6, 6),
+            (Address, None, 0, 0),
+        ]
+    );
+    let names: Vec<_> = shader.properties.iter().map(|p| p.name).collect();
+    assert_eq!(names, [PropertyName::FsCoordOrigin, PropertyName::FsColor0WritesAllCbufs]);
+    assert_eq!(shader.declarations[13].array_id, Some(1));
+    assert!(shader.declarations[13].local && shader.declarations[15].local && !shader.declarations[14].local);
+    let last = &shader.instructions[9];
+    assert!(last.saturate && last.precise);
+    assert_eq!(shader.instructions[10].opcode, Opcode::End);
+    assert_eq!(shader.instructions[2].dst[0].register.indirect.unwrap().array_id, 1);
+    let errors: Vec<_> = crate::check::check(&shader).diagnostics.into_iter().filter(|d| d.is_error()).collect();
+    assert_eq!(errors, []);
+}
+
+#[test]
+fn same_semantic_same_register() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let a = b.input(Io { usage_mask: 1, ..Io::new(Semantic::Generic, 3) });
+    let c = b.input(Io { usage_mask: 4, ..Io::new(Semantic::Generic, 3) });
+    let d = b.input(Io::new(Semantic::Generic, 4));
+    assert_eq!((a, d.index), (c, 1));
+    assert_eq!(b.system_value(Semantic::Face, 0), b.system_value(Semantic::Face, 0));
+    let shader = b.finish().unwrap();
+    assert_eq!(shader.declarations[0].usage_mask, 5);
+    assert_eq!(shader.declarations.len(), 3);
+}
+
+#[test]
+fn vertex_shaders_say_what_comes_next() {
+    let mut b = ShaderBuilder::new(Processor::Vertex);
+    let a = b.input(Io::attribute(2));
+    assert_eq!(b.input(Io::attribute(2)), a);
+    let o = b.output(Io::new(Semantic::Position, 0));
+    b.emit(Opcode::Mov, Dst::new(o), &[a.into()]);
+    let shader = b.finish().unwrap();
+    assert_eq!(shader.property(PropertyName::NextShader), Some(Processor::Fragment.value().into()));
+    assert_eq!((shader.declarations[0].first, shader.declarations[0].semantic), (2, None));
+}
+
+#[test]
+fn arrays_whole_and_split() {
+    for split in [false, true] {
+        let mut b = ShaderBuilder::new(Processor::Fragment);
+        b.split_io_arrays(split);
+        let array = b.input_array(Io::new(Semantic::Generic, 4), 3);
+        let after = b.input(Io::new(Semantic::Generic, 9));
+        assert_eq!((array.array_id, after.index), (if split { 0 } else { 1 }, 3));
+        let shader = b.finish().unwrap();
+        let seen: Vec<_> =
+            shader.declarations.iter().map(|d| (d.first, d.last, d.array_id, d.semantic.unwrap().index)).collect();
+        if split {
+            assert_eq!(seen, [(0, 0, None, 4), (1, 1, None, 5), (2, 2, None, 6), (3, 3, None, 9)]);
+        } else {
+            assert_eq!(seen, [(0, 2, Some(1), 4), (3, 3, None, 9)]);
+        }
+    }
+}
+
+#[test]
+fn immediates_are_packed() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let place = |s: Src| (s.register.index, s.swizzle);
+    assert_eq!(place(b.immediate_f32(&[1.0, 2.0])), (0, [0, 1, 0, 0]));
+    assert_eq!(place(b.immediate_f32(&[2.0])), (0, [1, 1, 1, 1]));
+    assert_eq!(place(b.immediate_f32(&[3.0, 1.0, 1.0])), (0, [2, 0, 0, 2]));
+    // Another type, even with the same bits.
+    assert_eq!(place(b.immediate_u32(&[1])), (1, [0, 0, 0, 0]));
+    assert_eq!(place(b.immediate_f32(&[5.0, 6.0])), (2, [0, 1, 0, 0]));
+    assert_eq!(place(b.immediate_f32(&[4.0])).0, 2);
+    assert_eq!(place(b.immediate_f32(&[1.0, 2.0, 3.0, 7.0])), (0, [0, 1, 2, 3]));
+    assert_eq!(place(b.immediate_f64(&[0.5])), (3, [0, 1, 0, 1]));
+    assert_eq!(place(b.immediate_f64(&[0.25, 0.5])), (3, [2, 3, 0, 1]));
+    assert_eq!(place(b.immediate_i32(&[-1, 0, -1])), (4, [0, 1, 0, 0]));
+    assert_eq!(place(b.immediate_i64(&[-1])).1, [0, 1, 0, 1]);
+    // -0.0 and 0.0 are different words.
+    assert_ne!(place(b.immediate_f32(&[0.0])), place(b.immediate_f32(&[-0.0])));
+    let shader = b.finish().unwrap();
+    assert_eq!(shader.immediates[0].words.as_slice(), [1.0f32, 2.0, 3.0, 7.0].map(f32::to_bits));
+    assert_eq!(shader.immediates[3].words.as_slice(), [0, 0x3fe0_0000, 0, 0x3fd0_0000]);
+}
+
+#[test]
+fn constants_grow_and_merge() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    for i in [5, 3, 4, 9, 4] {
+        b.constant(0, i);
+    }
+    b.constant_range(1, 10, 20);
+    b.constant_range(1, 0, 9);
+    b.constant_range(1, 15, 30);
+    for i in 0..100 {
+        b.constant(2, 2 * i);
+    }
+    let shader = b.finish().unwrap();
+    let constant = File::Constant;
+    assert_eq!(
+        declared(&shader),
+        [(constant, Some(0), 3, 5), (constant, Some(0), 9, 9), (constant, Some(1), 0, 30), (constant, Some(2), 0, 198)]
+    );
+}
+
+#[test]
+fn labels_are_computed() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let x = b.input(Io::new(Semantic::Generic, 0)).into();
+    let sub = b.subroutine();
+    b.uif(x); // 0
+    b.bgnloop(); // 1
+    b.if_(x); // 2
+    b.brk(); // 3
+    b.endif(); // 4
+    b.cont(); // 5
+    b.endloop(); // 6
+    b.else_(); // 7
+    b.switch(x); // 8
+    b.case(x); // 9
+    b.brk(); // 10
+    b.default(); // 11
+    b.endswitch(); // 12
+    b.endif(); // 13
+    b.cal(sub); // 14
+    b.end(); // 15
+    b.bgnsub(sub); // 16
+    b.ret(); // 17
+    b.endsub(); // 18
+    let shader = b.finish().unwrap();
+    let labels: Vec<_> = shader.instructions.iter().map(|i| i.label).collect();
+    let mut expected = vec![None; 19];
+    for (from, to) in [(0, 7), (1, 6), (2, 4), (6, 1), (7, 13), (14, 16)] {
+        expected[from] = Some(to);
+    }
+    assert_eq!(labels, expected);
+    assert!(crate::structure::structure(&shader).is_ok());
+}
+
+#[test]
+fn temporaries_are_reused() {
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let a = b.temporary();
+    let l = b.local_temporary();
+    let array = b.temporary_array(2, false);
+    b.release_temporary(a);
+    b.release_temporary(l);
+    b.release_temporary(array.at(0));
+    assert_eq!(b.temporary(), a);
+    assert_eq!(b.local_temporary(), l);
+    assert_eq!(b.temporary().index, 4);
+}
+
+#[test]
+fn mistakes_are_reported() {
+    let build = |f: &dyn Fn(&mut ShaderBuilder)| {
+        let mut b = ShaderBuilder::new(Processor::Fragment);
+        f(&mut b);
+        b.finish().unwrap_err().to_string()
+    };
+    let x = Src::new(Register::new(File::Input, 0));
+    assert_eq!(build(&|b| b.if_(x)), "IF at instruction 0 is not closed");
+    assert_eq!(build(&|b| b.endif()), "instruction 0: ENDIF does not fit the open block");
+    assert_eq!(build(&|b| b.else_()), "instruction 0: ELSE does not fit the open block");
+    assert_eq!(build(&|b| b.brk()), "instruction 0: BRK does not fit the open block");
+    assert_eq!(
+        build(&|b| {
+            b.emit(Opcode::Add, None, &[x]);
+        }),
+        "instruction 0: ADD takes 1 destinations and 2 sources"
+    );
+    assert_eq!(
+        build(&|b| {
+            b.immediate_f32(&[]);
+        }),
+        "immediate of 0 words"
+    );
+    assert_eq!(
+        build(&|b| {
+            b.immediate_f64(&[1.0; 3]);
+        }),
+        "immediate of 6 words"
+    );
+    assert_eq!(
+        build(&|b| {
+            for _ in 0..40 {
+                b.temporary_array(1000, false);
+            }
+        }),
+        "too many registers of file TEMP"
+    );
+    assert_eq!(
+        build(&|b| {
+            let s = b.subroutine();
+            b.cal(s);
+        }),
+        "subroutine 0 is called but not defined"
+    );
+}
+
+/// Tens of thousands of instructions with as many different immediates and constants must not take noticeable time.
+#[test]
+fn large_shaders_are_instant() {
+    let start = std::time::Instant::now();
+    let mut b = ShaderBuilder::new(Processor::Fragment);
+    let t = b.temporary();
+    for i in 0..28_000u32 {
+        let a = b.immediate_f32(&[i as f32, 0.0, (i / 2) as f32]);
+        let c = b.constant((i % 3) as u16, (i.wrapping_mul(7919) % 30_000) as u16);
+        b.emit(Opcode::Add, Dst::new(t), &[a, c.into()]);
+    }
+    let shader = b.finish().unwrap();
+    assert_eq!(shader.instructions.len(), 28_001);
+    assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
+}

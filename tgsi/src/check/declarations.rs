@@ -1,0 +1,358 @@
+//! Rules about declarations and immediates.
+
+use std::collections::HashMap;
+
+use super::declared::{Declared, Key, key, outer};
+use super::{Findings, Rule, limits};
+use crate::shader::{Declaration, Shader};
+use crate::span::Span;
+use crate::tables::{File, MemoryType, Processor, Semantic, TextureTarget};
+
+/// Applies the rules to each declaration and immediate.
+pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+    for d in &shader.declarations {
+        one(shader.processor, d, findings);
+    }
+    overlaps(shader, findings);
+    arrays(shader, declared, findings);
+    limits_of_files(shader, findings);
+    for (number, immediate) in shader.immediates.iter().enumerate() {
+        if immediate.words.len() != 4 {
+            let words = immediate.words.len();
+            findings.report(Rule::ShortImmediate, immediate.span, || format!("IMM[{number}] has {words} words"));
+        }
+    }
+}
+
+/// `FILE[first..last]`, for messages.
+fn show(d: &Declaration) -> String {
+    let dimension = d.dimension.map(|o| format!("[{o}]")).unwrap_or_default();
+    if d.first == d.last {
+        format!("{}{dimension}[{}]", d.file, d.first)
+    } else {
+        format!("{}{dimension}[{}..{}]", d.file, d.first, d.last)
+    }
+}
+
+fn one(stage: Processor, d: &Declaration, findings: &mut Findings) {
+    let mut report = |rule, message: &dyn Fn() -> String| findings.report(rule, d.span, message);
+    if d.first > d.last {
+        report(Rule::BackwardsRange, &|| format!("range {}..{} goes backwards", d.first, d.last));
+    }
+    if matches!(d.file, File::Null | File::Immediate) {
+        report(Rule::UndeclarableFile, &|| format!("registers of file {} cannot be declared", d.file));
+        return;
+    }
+    if d.usage_mask & 0xf == 0 {
+        report(Rule::EmptyUsageMask, &|| format!("{} has no components", show(d)));
+    }
+    if d.dimension.is_some() && !matches!(d.file, File::Constant | File::HwAtomic) {
+        report(Rule::DeclaredDimension, &|| format!("{} is declared with two indices", show(d)));
+    }
+    if d.interpolation.is_some() && !(d.file == File::Input && stage == Processor::Fragment) {
+        report(Rule::InterpolationIgnored, &|| format!("{} is not interpolated", show(d)));
+    }
+    if d.semantic.is_some_and(|s| s.streams != [0; 4]) && !(d.file == File::Output && stage == Processor::Geometry) {
+        report(Rule::StreamsIgnored, &|| format!("{} belongs to no vertex stream", show(d)));
+    }
+    if let Some(target) = match d.file {
+        File::Image => d.image.map(|i| i.target).filter(|t| t.is_shadow() || *t == TextureTarget::Unknown),
+        File::SamplerView => d.sampler_view.map(|v| v.target).filter(|t| *t == TextureTarget::Unknown),
+        _ => None,
+    } {
+        report(Rule::ResourceTarget, &|| format!("{} cannot have target {target}", show(d)));
+    }
+    if d.file == File::Memory
+        && matches!(d.memory_type, MemoryType::Shared | MemoryType::Input)
+        && !matches!(stage, Processor::Compute | Processor::Task | Processor::Mesh)
+    {
+        report(Rule::MemoryStage, &|| format!("{} memory in a {stage} shader", d.memory_type));
+    }
+    if matches!(d.file, File::Input | File::Output | File::SystemValue) {
+        semantic(stage, d, &mut report);
+    }
+}
+
+fn semantic(stage: Processor, d: &Declaration, report: &mut dyn FnMut(Rule, &dyn Fn() -> String)) {
+    if stage == Processor::Compute && d.file != File::SystemValue {
+        report(Rule::StageFile, &|| format!("{} in a compute shader", show(d)));
+        return;
+    }
+    let Some(semantic) = d.semantic.map(|s| s.name) else {
+        match (d.file, stage) {
+            (File::SystemValue, _) => {
+                report(Rule::SystemValueWithoutSemantic, &|| format!("{} has no semantic", show(d)))
+            }
+            (File::Input, Processor::Vertex) => {}
+            _ => report(Rule::MissingSemantic, &|| format!("{} has no semantic", show(d))),
+        }
+        return;
+    };
+    let fit = match d.file {
+        File::SystemValue => system_value(stage, semantic),
+        File::Input => input(stage, semantic),
+        _ => output(stage, semantic),
+    };
+    match fit {
+        Fit::Fits => {}
+        Fit::Unusual => {
+            report(Rule::UnusualSemantic, &|| format!("{semantic} is unusual for {} in a {stage} shader", d.file))
+        }
+        Fit::Impossible => {
+            report(Rule::StageSemantic, &|| format!("{} cannot be {semantic} in a {stage} shader", show(d)))
+        }
+    }
+}
+
+enum Fit {
+    Fits,
+    Unusual,
+    Impossible,
+}
+
+fn fit(fits: bool) -> Fit {
+    if fits { Fit::Fits } else { Fit::Impossible }
+}
+
+fn system_value(stage: Processor, semantic: Semantic) -> Fit {
+    use Processor::*;
+    use Semantic::*;
+    match semantic {
+        SubgroupSize | SubgroupInvocation | SubgroupEqMask | SubgroupGeMask | SubgroupGtMask | SubgroupLeMask
+        | SubgroupLtMask => Fit::Fits,
+        InstanceId | VertexId | VertexIdNoBase | BaseVertex | BaseInstance => fit(stage == Vertex),
+        DrawId => fit(matches!(stage, Vertex | Task | Mesh)),
+        Position | Face | SampleId | SamplePosition | SampleMask | HelperInvocation | PointCoord => {
+            fit(stage == Fragment)
+        }
+        Layer | ViewportIndex => match stage {
+            Fragment => Fit::Unusual,
+            _ => Fit::Impossible,
+        },
+        PrimitiveId => fit(matches!(stage, Geometry | Fragment | TessControl | TessEval)),
+        InvocationId => fit(matches!(stage, Geometry | TessControl)),
+        VerticesIn => fit(matches!(stage, TessControl | TessEval)),
+        TessCoord | TessOuter | TessInner => fit(stage == TessEval),
+        TessDefaultOuterLevel | TessDefaultInnerLevel => fit(stage == TessControl),
+        GridSize | BlockId | BlockSize | ThreadId | WorkDim | CsUserDataAmd => {
+            fit(matches!(stage, Compute | Task | Mesh))
+        }
+        Color | BackColor | Fog | PointSize | Generic | Normal | EdgeFlag | Stencil | ClipDistance | ClipVertex
+        | TexCoord | Patch | ViewportMask => Fit::Impossible,
+    }
+}
+
+/// Semantics that only system values have.
+fn only_system_value(semantic: Semantic) -> bool {
+    use Semantic::*;
+    matches!(
+        semantic,
+        InstanceId
+            | VertexId
+            | VertexIdNoBase
+            | BaseVertex
+            | BaseInstance
+            | DrawId
+            | SampleId
+            | SamplePosition
+            | HelperInvocation
+            | InvocationId
+            | VerticesIn
+            | TessCoord
+            | TessDefaultOuterLevel
+            | TessDefaultInnerLevel
+            | GridSize
+            | BlockId
+            | BlockSize
+            | ThreadId
+            | WorkDim
+            | CsUserDataAmd
+            | SubgroupSize
+            | SubgroupInvocation
+            | SubgroupEqMask
+            | SubgroupGeMask
+            | SubgroupGtMask
+            | SubgroupLeMask
+            | SubgroupLtMask
+    )
+}
+
+fn input(stage: Processor, semantic: Semantic) -> Fit {
+    use Processor::*;
+    use Semantic::*;
+    // Vertex attributes are matched by register; what they are called does not matter.
+    if stage == Vertex {
+        return if semantic == EdgeFlag { Fit::Fits } else { Fit::Unusual };
+    }
+    match semantic {
+        _ if only_system_value(semantic) => Fit::Impossible,
+        Patch | TessOuter | TessInner => fit(stage == TessEval),
+        Stencil => Fit::Impossible,
+        Face | PointCoord if stage == Fragment => Fit::Fits,
+        SampleMask | PointSize | ClipVertex | ViewportMask | BackColor if stage == Fragment => Fit::Unusual,
+        SampleMask => Fit::Impossible,
+        EdgeFlag | Face | PointCoord | ViewportMask => Fit::Unusual,
+        _ => Fit::Fits,
+    }
+}
+
+fn output(stage: Processor, semantic: Semantic) -> Fit {
+    use Processor::*;
+    use Semantic::*;
+    if stage == Fragment {
+        return fit(matches!(semantic, Color | Position | Stencil | SampleMask));
+    }
+    match semantic {
+        _ if only_system_value(semantic) => Fit::Impossible,
+        Patch | TessOuter | TessInner => fit(stage == TessControl),
+        Stencil | SampleMask => Fit::Impossible,
+        EdgeFlag if stage == Vertex => Fit::Fits,
+        EdgeFlag | Face | PointCoord => Fit::Unusual,
+        _ => Fit::Fits,
+    }
+}
+
+/// A range of numbers with components, for the search for overlaps.
+struct Claim<'a> {
+    /// What the numbers number.
+    space: (File, Option<Semantic>),
+    first: Key,
+    last: Key,
+    components: u8,
+    declaration: &'a Declaration,
+}
+
+/// Registers and semantics that are declared more than once: a sweep over the claims, component by component.
+fn overlaps(shader: &Shader, findings: &mut Findings) {
+    let valid = || shader.declarations.iter().filter(|d| d.first <= d.last);
+    let registers = valid().map(|d| Claim {
+        space: (d.file, None),
+        first: key(outer(d), d.first),
+        last: key(outer(d), d.last),
+        components: d.usage_mask,
+        declaration: d,
+    });
+    sweep(registers.collect(), &mut |earlier, later| {
+        findings
+            .report(Rule::OverlappingRegisters, later.span, || format!("{} overlaps {}", show(later), show(earlier)));
+    });
+    let semantics = valid().filter(|d| matches!(d.file, File::Input | File::Output | File::SystemValue));
+    let semantics = semantics.filter_map(|d| {
+        let semantic = d.semantic?;
+        let first = Key::from(semantic.index);
+        // A range of system values shares the slot of its first register.
+        let length = if d.file == File::SystemValue { 0 } else { Key::from(d.last - d.first) };
+        let space = (d.file, Some(semantic.name));
+        Some(Claim { space, first, last: first + length, components: d.usage_mask, declaration: d })
+    });
+    sweep(semantics.collect(), &mut |earlier, later| {
+        // The same registers twice are an overlap already.
+        if earlier.first > later.last || later.first > earlier.last {
+            findings.report(Rule::DuplicateSemantic, later.span, || {
+                format!("{} has a semantic that {} has, too", show(later), show(earlier))
+            });
+        }
+    });
+}
+
+/// Calls `found` with the declarations of two claims that share a number and a component; once for each later claim.
+fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, &'a Declaration)) {
+    claims.sort_by_key(|c| (c.space, c.first));
+    let mut space = None;
+    // Per component the claim that reaches farthest.
+    let mut reach: [Option<(Key, &Declaration)>; 4] = [None; 4];
+    for claim in &claims {
+        if space != Some(claim.space) {
+            space = Some(claim.space);
+            reach = [None; 4];
+        }
+        let mut earlier = None;
+        for component in (0..4).filter(|c| claim.components & 1 << c != 0) {
+            let slot = &mut reach[component];
+            match *slot {
+                Some((last, declaration)) if last >= claim.first => {
+                    earlier.get_or_insert(declaration);
+                    if claim.last > last {
+                        *slot = Some((claim.last, claim.declaration));
+                    }
+                }
+                _ => *slot = Some((claim.last, claim.declaration)),
+            }
+        }
+        if let Some(earlier) = earlier {
+            found(earlier, claim.declaration);
+        }
+    }
+}
+
+fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+    for d in &shader.declarations {
+        if let Some(array) = d.array()
+            && let Some(first) = declared.array(d.file, array)
+            && !std::ptr::eq(first, d)
+        {
+            findings.report(Rule::DuplicateArray, d.span, || {
+                format!("array {array} of file {} is already {}", d.file, show(first))
+            });
+        }
+    }
+}
+
+/// One finding a file whose registers (outer indices of constants and atomic counters) go beyond what drivers take.
+fn limits_of_files(shader: &Shader, findings: &mut Findings) {
+    let mut reported = [false; 15];
+    for d in &shader.declarations {
+        let Some(limit) = limits::driver_registers(d.file) else { continue };
+        let highest = match d.file {
+            File::Constant | File::HwAtomic => u32::from(d.dimension.unwrap_or(0)),
+            _ => u32::from(d.last),
+        };
+        if highest >= limit && !std::mem::replace(&mut reported[d.file as usize], true) {
+            findings.report(Rule::DriverLimit, d.span, || format!("{}: drivers take {limit} at most", show(d)));
+        }
+    }
+}
+
+/// What the instructions of a shader use.
+#[derive(Default)]
+pub(super) struct Used {
+    /// Registers named directly.
+    pub(super) direct: Vec<(File, Key)>,
+    /// Files addressed at run time, without an array number.
+    pub(super) files: [bool; 15],
+    /// Arrays addressed at run time.
+    pub(super) arrays: HashMap<(File, u16), ()>,
+}
+
+/// Reports declarations of which no register is used. Outputs are results, used or not, and views stand behind samplers.
+pub(super) fn check_unused(shader: &Shader, mut used: Used, findings: &mut Findings) {
+    used.direct.sort_unstable();
+    used.direct.dedup();
+    let is_used = |file: File, first: Key, last: Key| {
+        let at = used.direct.partition_point(|&register| register < (file, first));
+        used.direct.get(at).is_some_and(|&(f, register)| f == file && register <= last)
+    };
+    let mut unused = |span: Span, what: &dyn Fn() -> String| {
+        findings.report(Rule::UnusedDeclaration, span, || format!("{} is never used", what()));
+    };
+    for d in &shader.declarations {
+        let exempt = matches!(
+            d.file,
+            File::Output | File::SamplerView | File::Memory | File::ConstantBuffer | File::Null | File::Immediate
+        );
+        if exempt || used.files[d.file as usize] || d.first > d.last {
+            continue;
+        }
+        let by_array = d.array().is_some_and(|array| used.arrays.contains_key(&(d.file, array)));
+        if !by_array && !is_used(d.file, key(outer(d), d.first), key(outer(d), d.last)) {
+            unused(d.span, &|| show(d));
+        }
+    }
+    if !used.files[File::Immediate as usize] {
+        for (number, immediate) in shader.immediates.iter().enumerate() {
+            if !is_used(File::Immediate, number as Key, number as Key) {
+                unused(immediate.span, &|| format!("IMM[{number}]"));
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Which registers a shader declares, for lookups in O(log n), whatever the size of the ranges.
+
+use std::collections::HashMap;
+
+use crate::shader::{Declaration, Shader};
+use crate::tables::{File, Semantic};
+
+/// Sampler views and images whose declarations are remembered one by one.
+const TYPED_UNITS: usize = 128;
+
+/// A register as one number: outer index (constant and atomic buffers, else 0) times 65536 plus inner index.
+pub(super) type Key = u32;
+
+/// The key of register `index` of buffer `outer`.
+pub(super) fn key(outer: u16, index: u16) -> Key {
+    u32::from(outer) << 16 | u32::from(index)
+}
+
+/// Outer index that counts for the identity of a declared register.
+pub(super) fn outer(declaration: &Declaration) -> u16 {
+    match declaration.file {
+        File::Constant | File::HwAtomic => declaration.dimension.unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// The declared registers of a shader.
+pub(super) struct Declared<'a> {
+    shader: &'a Shader,
+    /// Per file: disjoint ranges, ascending, both ends included.
+    ranges: [Vec<(Key, Key)>; 15],
+    /// Inputs and outputs: (first, last, declaration), ascending.
+    interface: [Vec<(u16, u16, usize)>; 2],
+    /// Sampler views and images: register -> declaration, up to the most units that drivers have.
+    typed: [Vec<Option<usize>>; 2],
+    arrays: HashMap<(File, u16), usize>,
+}
+
+impl<'a> Declared<'a> {
+    /// Gathers the declarations of `shader`.
+    pub(super) fn new(shader: &'a Shader) -> Declared<'a> {
+        let mut ranges: [Vec<(Key, Key)>; 15] = Default::default();
+        let mut interface: [Vec<(u16, u16, usize)>; 2] = Default::default();
+        let mut typed = [vec![None; TYPED_UNITS], vec![None; TYPED_UNITS]];
+        let mut arrays = HashMap::new();
+        for (number, d) in shader.declarations.iter().enumerate() {
+            if d.first > d.last {
+                continue;
+            }
+            ranges[d.file as usize].push((key(outer(d), d.first), key(outer(d), d.last)));
+            match d.file {
+                File::Input => interface[0].push((d.first, d.last, number)),
+                File::Output => interface[1].push((d.first, d.last, number)),
+                File::SamplerView | File::Image => {
+                    let units = &mut typed[usize::from(d.file == File::Image)];
+                    for unit in units.iter_mut().take(usize::from(d.last) + 1).skip(d.first.into()) {
+                        unit.get_or_insert(number);
+                    }
+                }
+                _ => {}
+            }
+            if let Some(array) = d.array() {
+                arrays.entry((d.file, array)).or_insert(number);
+            }
+        }
+        if let Some(last) = shader.immediates.len().checked_sub(1) {
+            ranges[File::Immediate as usize].push((0, last as Key));
+        }
+        for list in &mut ranges {
+            merge(list);
+        }
+        interface.iter_mut().for_each(|list| list.sort_unstable());
+        Declared { shader, ranges, interface, typed, arrays }
+    }
+
+    /// Whether any register of `file` is declared.
+    pub(super) fn any(&self, file: File) -> bool {
+        !self.ranges[file as usize].is_empty()
+    }
+
+    /// Whether any register from `first` to `last` is declared.
+    pub(super) fn any_in(&self, file: File, first: Key, last: Key) -> bool {
+        let ranges = &self.ranges[file as usize];
+        ranges.get(ranges.partition_point(|&(_, end)| end < first)).is_some_and(|&(start, _)| start <= last)
+    }
+
+    /// Whether the register is declared.
+    pub(super) fn contains(&self, file: File, register: Key) -> bool {
+        self.any_in(file, register, register)
+    }
+
+    /// The declaration of an array.
+    pub(super) fn array(&self, file: File, array_id: u16) -> Option<&'a Declaration> {
+        self.arrays.get(&(file, array_id)).and_then(|&d| self.shader.declarations.get(d))
+    }
+
+    /// Semantic of an input or output register. `None`: not declared; `Some(None)`: declared without.
+    pub(super) fn semantic(&self, file: File, index: i32) -> Option<Option<Semantic>> {
+        let index = u16::try_from(index).ok()?;
+        let list = match file {
+            File::Input => &self.interface[0],
+            File::Output => &self.interface[1],
+            _ => return None,
+        };
+        let after = list.partition_point(|&(first, _, _)| first <= index);
+        let &(_, last, number) = list.get(after.checked_sub(1)?)?;
+        (index <= last).then(|| self.shader.declarations.get(number)?.semantic.map(|s| s.name))
+    }
+
+    /// First declaration of a sampler view or image.
+    pub(super) fn typed(&self, file: File, index: i32) -> Option<&'a Declaration> {
+        let units = &self.typed[usize::from(file == File::Image)];
+        let number = (*units.get(usize::try_from(index).ok()?)?)?;
+        self.shader.declarations.get(number)
+    }
+}
+
+/// Sorts ranges and joins those that overlap or touch.
+fn merge(ranges: &mut Vec<(Key, Key)>) {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, kept| {
+        let joined = next.0 <= kept.1.saturating_add(1);
+        if joined {
+            kept.1 = kept.1.max(next.1);
+        }
+        joined
+    });
+}

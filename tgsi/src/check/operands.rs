@@ -1,0 +1,475 @@
+//! Rules about operands: counts, declared registers, files that fit, dimensions, arrays, index registers, modifiers, pairs.
+
+use super::declarations::Used;
+use super::declared::{Declared, Key, key};
+use super::{Findings, Rule, limits};
+use crate::scan::needed_channels;
+use crate::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
+use crate::span::Span;
+use crate::tables::{
+    File, Opcode, OperandType, OutputMode, PixelFormat, Primitive, Processor, PropertyName, TextureTarget,
+};
+
+/// What an operand is for, which says what files it may have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Role {
+    /// A value.
+    Value,
+    /// A sampler of the `TEX` family, or a handle.
+    Sampler,
+    /// A sampler of the `SAMPLE` family, or of `SAMP2HND`.
+    DirectSampler,
+    /// A sampler view.
+    View,
+    /// A sampler view or the temporary that stands for the rasteriser.
+    ViewOrTemporary,
+    /// What `LOAD` reads.
+    Loaded,
+    /// What `STORE` writes.
+    Stored,
+    /// What an atomic works on.
+    Atomic,
+    /// What `RESQ` asks.
+    Queried,
+    /// An image whose handle is wanted.
+    Image,
+    /// An input to interpolate.
+    Interpolated,
+    /// An output to fetch.
+    Fetched,
+}
+
+/// Role of source `source` of `opcode`.
+pub(super) fn role(opcode: Opcode, source: usize) -> Role {
+    use Opcode::*;
+    let info = opcode.info();
+    match (opcode, source) {
+        (Samp2hnd, 0) => Role::DirectSampler,
+        (Img2hnd, 0) => Role::Image,
+        (Load, 0) => Role::Loaded,
+        (Resq, 0) => Role::Queried,
+        (Store, _) => Role::Value,
+        (InterpCentroid | InterpSample | InterpOffset, 0) => Role::Interpolated,
+        (Fbfetch, 0) => Role::Fetched,
+        (SamplePos | SampleInfo, 0) => Role::ViewOrTemporary,
+        (Sviewinfo | Lod, 1) => Role::View,
+        (Lod, 2) => Role::DirectSampler,
+        (SampleI | SampleIMs, 2) => Role::Value,
+        (_, 1) if info.is_sample_family => Role::View,
+        (_, 2) if info.is_sample_family => Role::DirectSampler,
+        (_, 0) if info.is_store => Role::Atomic,
+        _ if info.is_tex && source + 1 == usize::from(info.num_src) => Role::Sampler,
+        _ => Role::Value,
+    }
+}
+
+/// Files that hold values.
+fn holds_values(file: File) -> bool {
+    matches!(
+        file,
+        File::Constant
+            | File::Input
+            | File::Output
+            | File::Temporary
+            | File::Address
+            | File::Immediate
+            | File::SystemValue
+    )
+}
+
+/// Files that may hold the handle of a resource.
+fn holds_handles(file: File) -> bool {
+    matches!(file, File::Temporary | File::Constant | File::Immediate | File::Input)
+}
+
+/// Whether the memory word says that an image is accessed, so that a value in place of the resource is its handle.
+fn accesses_image(instruction: &Instruction) -> bool {
+    instruction.memory.is_some_and(|m| m.target != TextureTarget::Buffer || m.format != PixelFormat::NONE)
+}
+
+/// How a register is shown in messages.
+fn show(register: &Register) -> String {
+    let bracket = |index: i32, indirect: Option<Indirect>| match indirect {
+        None => format!("[{index}]"),
+        Some(i) => {
+            let component = ['x', 'y', 'z', 'w'].get(usize::from(i.component)).copied().unwrap_or('?');
+            let offset = if index == 0 { String::new() } else { format!("{index:+}") };
+            let array = if i.array_id == 0 { String::new() } else { format!("({})", i.array_id) };
+            format!("[{}[{}].{component}{offset}]{array}", i.file, i.index)
+        }
+    };
+    let outer = register.dimension.map(|d| bracket(d.index, d.indirect)).unwrap_or_default();
+    format!("{}{outer}{}", register.file, bracket(register.index, register.indirect))
+}
+
+/// An operand under examination.
+struct Operand<'a> {
+    register: &'a Register,
+    span: Span,
+    role: Role,
+    /// The instruction writes nothing, so what it reads does not matter.
+    dead: bool,
+}
+
+struct Checker<'a, 'b> {
+    shader: &'a Shader,
+    declared: &'a Declared<'a>,
+    findings: &'b mut Findings,
+    used: Used,
+    /// Vertices of an input primitive or patch, if known.
+    input_vertices: Option<u32>,
+    /// Vertices of an output patch, if known.
+    output_vertices: Option<u32>,
+}
+
+/// Applies the rules; returns what the operands use.
+pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings: &mut Findings) -> Used {
+    let input_vertices = match shader.processor {
+        Processor::Geometry => shader
+            .property(PropertyName::GsInputPrimitive)
+            .and_then(Primitive::from_value)
+            .map(|p| p.input_vertices().into()),
+        Processor::TessControl | Processor::TessEval => Some(limits::MAX_PATCH_VERTICES),
+        _ => None,
+    };
+    let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
+    let used = Used::default();
+    let mut checker = Checker { shader, declared, findings, used, input_vertices, output_vertices };
+    for instruction in &shader.instructions {
+        checker.instruction(instruction);
+    }
+    checker.used
+}
+
+impl Checker<'_, '_> {
+    fn instruction(&mut self, i: &Instruction) {
+        let info = i.opcode.info();
+        if i.dst.len() != usize::from(info.num_dst) || i.src.len() != usize::from(info.num_src) {
+            self.findings.report(Rule::OperandCount, i.span, || {
+                format!(
+                    "{} takes {} destinations and {} sources, not {} and {}",
+                    i.opcode,
+                    info.num_dst,
+                    info.num_src,
+                    i.dst.len(),
+                    i.src.len()
+                )
+            });
+        }
+        let place = |span: Span| if span.end > span.start { span } else { i.span };
+        let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
+        for dst in &i.dst {
+            self.destination(i, dst, place(dst.span));
+        }
+        for (number, src) in i.src.iter().enumerate() {
+            let mut operand =
+                Operand { register: &src.register, span: place(src.span), role: role(i.opcode, number), dead };
+            self.file_fits(i, &operand);
+            // A handle is a value like any other.
+            if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
+                operand.role = Role::Value;
+            }
+            self.register(&operand);
+            self.source_modifiers(i, number, src, operand.span, operand.role);
+        }
+        for offset in i.texture.iter().flat_map(|t| &t.offsets) {
+            let register = Register::new(offset.file, offset.index);
+            let operand = Operand { register: &register, span: place(offset.span), role: Role::Value, dead };
+            self.file_fits(i, &operand);
+            self.register(&operand);
+            self.components(&offset.swizzle, operand.span);
+        }
+        if i.saturate && !info.dst_type.is_float() {
+            let opcode = i.opcode;
+            self.findings.report(Rule::SaturateIgnored, i.span, || format!("{opcode}_SAT: the result is no float"));
+        }
+    }
+
+    fn components(&mut self, components: &[u8], span: Span) {
+        if let Some(component) = components.iter().find(|&&c| c > 3) {
+            self.findings.report(Rule::InvalidComponent, span, || format!("there is no component {component}"));
+        }
+    }
+
+    fn destination(&mut self, i: &Instruction, dst: &Dst, span: Span) {
+        let file = dst.register.file;
+        let role = if i.opcode == Opcode::Store { Role::Stored } else { Role::Value };
+        let operand = Operand { register: &dst.register, span, role, dead: false };
+        if role == Role::Stored {
+            self.file_fits(i, &operand);
+        } else if !matches!(file, File::Output | File::Temporary | File::Address | File::Null) {
+            self.findings.report(Rule::NotWritable, span, || format!("{} cannot be written", show(&dst.register)));
+            return;
+        }
+        if dst.write_mask & 0xf == 0 {
+            let opcode = i.opcode;
+            self.findings.report(Rule::EmptyWriteMask, span, || format!("{opcode} writes no component"));
+        }
+        if dst.write_mask > 0xf {
+            self.findings.report(Rule::InvalidComponent, span, || "there is no fifth component".to_owned());
+        }
+        if file != File::Null {
+            self.register(&operand);
+        }
+        let mask = dst.write_mask & 0xf;
+        if i.opcode.info().dst_type.is_64bit() && (split(mask & 3) || split(mask >> 2)) {
+            let opcode = i.opcode;
+            self.findings.report(Rule::SplitPair, span, || format!("{opcode} writes half of a 64-bit value"));
+        }
+    }
+
+    /// The file fits what the operand is for.
+    fn file_fits(&mut self, i: &Instruction, operand: &Operand<'_>) {
+        let file = operand.register.file;
+        let handle = holds_handles(file);
+        let (fits, rule) = match operand.role {
+            Role::Value => (holds_values(file), Rule::NotReadable),
+            Role::Sampler => (file == File::Sampler || handle, Rule::NotASampler),
+            Role::DirectSampler => (file == File::Sampler, Rule::NotASampler),
+            Role::View => (file == File::SamplerView, Rule::NotAView),
+            Role::ViewOrTemporary => (matches!(file, File::SamplerView | File::Temporary), Rule::NotAView),
+            Role::Loaded => {
+                let direct = matches!(
+                    file,
+                    File::Image | File::Buffer | File::Memory | File::HwAtomic | File::Constant | File::ConstantBuffer
+                );
+                (direct || handle && accesses_image(i), Rule::NotAResource)
+            }
+            Role::Stored => (
+                matches!(file, File::Image | File::Buffer | File::Memory) || handle && accesses_image(i),
+                Rule::NotAResource,
+            ),
+            Role::Atomic => (
+                matches!(file, File::Image | File::Buffer | File::Memory | File::HwAtomic)
+                    || handle && accesses_image(i),
+                Rule::NotAResource,
+            ),
+            Role::Queried => {
+                (matches!(file, File::Image | File::Buffer) || handle && accesses_image(i), Rule::NotAResource)
+            }
+            Role::Image => (file == File::Image, Rule::NotAResource),
+            Role::Interpolated => (file == File::Input, Rule::NotAnInput),
+            Role::Fetched => (file == File::Output, Rule::NotAnOutput),
+        };
+        if !fits {
+            let opcode = i.opcode;
+            self.findings.report(rule, operand.span, || format!("{} does not fit {opcode}", show(operand.register)));
+        }
+    }
+
+    /// Declared, with as many indices as it needs, addressed through registers that can address.
+    fn register(&mut self, operand: &Operand<'_>) {
+        let register = operand.register;
+        for indirect in [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten() {
+            self.index_register(&indirect, operand);
+        }
+        // Any other file in these places was reported as not fitting.
+        if register.file == File::Null {
+            return;
+        }
+        self.dimension(operand);
+        self.array(operand);
+        self.declared(operand);
+    }
+
+    fn index_register(&mut self, indirect: &Indirect, operand: &Operand<'_>) {
+        let register = Register::new(indirect.file, indirect.index);
+        if !holds_values(indirect.file) {
+            self.findings.report(Rule::IndexRegisterFile, operand.span, || {
+                format!("{} is indexed by {}", show(operand.register), show(&register))
+            });
+            return;
+        }
+        self.components(&[indirect.component], operand.span);
+        self.declared(&Operand { register: &register, role: Role::Value, ..*operand });
+    }
+
+    /// One or two indices, as the file wants.
+    fn dimension(&mut self, operand: &Operand<'_>) {
+        let register = operand.register;
+        let per_vertex = match (register.file, self.shader.processor) {
+            (File::Input, Processor::Geometry | Processor::TessControl | Processor::TessEval)
+            | (File::Output, Processor::TessControl) => true,
+            (File::Constant | File::HwAtomic, _) => return,
+            _ => false,
+        };
+        let Some(dimension) = register.dimension else {
+            if per_vertex && self.is_patch(register) == Some(false) {
+                self.findings.report(Rule::MissingDimension, operand.span, || {
+                    format!("{} does not say which vertex", show(register))
+                });
+            }
+            return;
+        };
+        if !per_vertex {
+            self.findings.report(Rule::UnexpectedDimension, operand.span, || {
+                format!("{} has one index too many", show(register))
+            });
+            return;
+        }
+        let vertices = if register.file == File::Input { self.input_vertices } else { self.output_vertices };
+        if self.is_patch(register) == Some(true) {
+            self.findings
+                .report(Rule::DimensionIgnored, operand.span, || format!("{} is not per vertex", show(register)));
+        } else if dimension.indirect.is_none()
+            && (dimension.index < 0 || vertices.is_some_and(|vertices| dimension.index.unsigned_abs() >= vertices))
+        {
+            self.findings
+                .report(Rule::VertexOutOfRange, operand.span, || format!("there is no vertex {}", dimension.index));
+        }
+    }
+
+    /// Whether an input or output is per patch; none if it is not known.
+    fn is_patch(&self, register: &Register) -> Option<bool> {
+        let index = match register.indirect {
+            None => register.index,
+            Some(indirect) if indirect.array_id != 0 => {
+                self.declared.array(register.file, indirect.array_id)?.first.into()
+            }
+            Some(_) => return None,
+        };
+        let semantic = self.declared.semantic(register.file, index)?;
+        Some(semantic.is_some_and(|s| s.is_patch()))
+    }
+
+    fn array(&mut self, operand: &Operand<'_>) {
+        let register = operand.register;
+        if let Some(array) = register.indirect.map(|i| i.array_id).filter(|&id| id != 0)
+            && self.declared.array(register.file, array).is_none()
+        {
+            self.findings
+                .report(Rule::UnknownArray, operand.span, || format!("file {} has no array {array}", register.file));
+        }
+    }
+
+    fn declared(&mut self, operand: &Operand<'_>) {
+        let register = operand.register;
+        let file = register.file;
+        // Constant and atomic buffers have an outer index; that of inputs and outputs is a vertex.
+        let outer = match (file, register.dimension) {
+            (File::Constant | File::HwAtomic, Some(dimension)) => {
+                if dimension.indirect.is_some() {
+                    None
+                } else {
+                    Some(dimension.index)
+                }
+            }
+            _ => Some(0),
+        };
+        // As the resource of LOAD, one index of CONST is the number of a buffer.
+        let names_buffer = file == File::ConstantBuffer
+            || file == File::Constant && operand.role == Role::Loaded && register.dimension.is_none();
+        if names_buffer {
+            self.constant_buffer(operand);
+            return;
+        }
+        // There is one memory area, whatever its number.
+        if file == File::Memory {
+            self.used.files[file as usize] = true;
+            if !self.declared.any(file) {
+                self.undeclared(operand);
+            }
+            return;
+        }
+        match (outer, register.indirect) {
+            (Some(outer), None) => {
+                let register_key = u16::try_from(outer)
+                    .ok()
+                    .zip(u16::try_from(register.index).ok())
+                    .map(|(outer, index)| key(outer, index));
+                // Resources of LOAD in two indices name the buffer; the second index is not used.
+                let whole_buffer = file == File::Constant && operand.role == Role::Loaded;
+                match register_key {
+                    Some(k) if whole_buffer => {
+                        self.used.files[file as usize] = true;
+                        if !self.declared.any_in(file, k & !0xffff, k | 0xffff) {
+                            self.undeclared(operand);
+                        }
+                    }
+                    Some(k) => {
+                        self.used.direct.push((file, k));
+                        if !self.declared.contains(file, k) {
+                            self.undeclared(operand);
+                        }
+                    }
+                    None => self.undeclared(operand),
+                }
+            }
+            (outer, indirect) => {
+                match indirect.filter(|i| i.array_id != 0) {
+                    Some(indirect) => {
+                        self.used.arrays.insert((file, indirect.array_id), ());
+                    }
+                    None => self.used.files[file as usize] = true,
+                }
+                let some_declared = match outer {
+                    Some(outer) if matches!(file, File::Constant | File::HwAtomic) => u16::try_from(outer)
+                        .is_ok_and(|outer| self.declared.any_in(file, key(outer, 0), key(outer, u16::MAX))),
+                    _ => self.declared.any(file),
+                };
+                if !some_declared {
+                    self.findings.report(Rule::UndeclaredFile, operand.span, || {
+                        format!("{}: no such register is declared", show(register))
+                    });
+                }
+            }
+        }
+    }
+
+    /// A constant buffer as a resource: declared as such, or by its constants.
+    fn constant_buffer(&mut self, operand: &Operand<'_>) {
+        let register = operand.register;
+        self.used.files[File::Constant as usize] = true;
+        self.used.files[File::ConstantBuffer as usize] = true;
+        let declared = match (register.indirect, u16::try_from(register.index)) {
+            (Some(_), _) => self.declared.any(File::Constant) || self.declared.any(File::ConstantBuffer),
+            (None, Ok(buffer)) => {
+                self.declared.any_in(File::Constant, key(buffer, 0), key(buffer, u16::MAX))
+                    || self.declared.contains(File::ConstantBuffer, Key::from(buffer))
+            }
+            (None, Err(_)) => false,
+        };
+        if !declared {
+            self.undeclared(operand);
+        }
+    }
+
+    fn undeclared(&mut self, operand: &Operand<'_>) {
+        let rule = if operand.dead { Rule::DeadUndeclaredRegister } else { Rule::UndeclaredRegister };
+        self.findings.report(rule, operand.span, || format!("{} is not declared", show(operand.register)));
+    }
+
+    fn source_modifiers(&mut self, i: &Instruction, number: usize, src: &Src, span: Span, role: Role) {
+        self.components(&src.swizzle, span);
+        let operand_type = i.opcode.info().src_types.get(number).copied().unwrap_or(OperandType::None);
+        let modified = src.absolute || src.negate;
+        if role != Role::Value && role != Role::Interpolated || operand_type.is_64bit() {
+            if modified {
+                self.findings
+                    .report(Rule::ModifierIgnored, span, || format!("{} cannot be modified", show(&src.register)));
+            }
+        } else if src.absolute && matches!(operand_type, OperandType::Int | OperandType::Uint) {
+            self.findings.report(Rule::AbsoluteOfInteger, span, || {
+                format!("absolute value of the integer {}", show(&src.register))
+            });
+        }
+        // The counts of 64-bit shifts are integers of 32 bits.
+        let count = matches!(i.opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr) && number == 1;
+        // Immediates are packed word by word.
+        let packed = src.register.file == File::Immediate;
+        if operand_type.is_64bit() && !count && !packed && i.opcode.info().output_mode == OutputMode::Componentwise {
+            let channels = needed_channels(i, number);
+            let pair = |low: u8, high: u8| low & 1 == 0 && high == low + 1;
+            let [x, y, z, w] = src.swizzle;
+            if channels & 3 != 0 && !pair(x, y) || channels & 12 != 0 && !pair(z, w) {
+                self.findings
+                    .report(Rule::SplitPair, span, || format!("{} is read across 64-bit values", show(&src.register)));
+            }
+        }
+    }
+}
+
+/// Whether exactly one of two channels is in `mask`.
+fn split(mask: u8) -> bool {
+    mask.count_ones() == 1
+}

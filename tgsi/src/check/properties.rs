@@ -1,0 +1,124 @@
+//! Rules about properties: values, stages, presence.
+
+use super::{Findings, Rule, limits};
+use crate::shader::Shader;
+use crate::tables::{Primitive, Processor, PropertyName};
+
+/// Applies the rules.
+pub(super) fn check(shader: &Shader, findings: &mut Findings) {
+    let mut seen = [false; 256];
+    for property in &shader.properties {
+        let (name, span) = (property.name, property.span);
+        if std::mem::replace(&mut seen[name as usize], true) {
+            findings.report(Rule::RepeatedProperty, span, || format!("{name} is set more than once"));
+        }
+        if property.data.len() != 1 {
+            let words = property.data.len();
+            findings.report(Rule::PropertyWords, span, || format!("{name} has {words} words"));
+        }
+        if !stages(name).is_none_or(|stages| stages.contains(&shader.processor)) {
+            let stage = shader.processor;
+            findings.report(Rule::PropertyStage, span, || format!("{name} in a {stage} shader"));
+        }
+        let value = property.data.first().copied().unwrap_or(0);
+        match judge(name, value) {
+            Verdict::Fits => {}
+            Verdict::Unusual => {
+                findings.report(Rule::UnusualPropertyValue, span, || format!("{value} is an unusual value of {name}"))
+            }
+            Verdict::Wrong => findings.report(Rule::PropertyValue, span, || format!("{value} is no value of {name}")),
+        }
+    }
+
+    let distances = |name| shader.property(name).unwrap_or(0);
+    let clip = distances(PropertyName::NumClipdistEnabled);
+    let cull = distances(PropertyName::NumCulldistEnabled);
+    if clip.saturating_add(cull) > limits::MAX_CLIP_AND_CULL_DISTANCES && clip.max(cull) <= 8 {
+        let last = shader
+            .properties
+            .iter()
+            .rev()
+            .find(|p| matches!(p.name, PropertyName::NumClipdistEnabled | PropertyName::NumCulldistEnabled));
+        findings.report(Rule::PropertyValue, last.map(|p| p.span).unwrap_or_default(), || {
+            format!("{clip} clip and {cull} cull distances; 8 in all is the limit")
+        });
+    }
+
+    let needed: &[PropertyName] = match shader.processor {
+        Processor::Geometry => {
+            &[PropertyName::GsInputPrimitive, PropertyName::GsOutputPrimitive, PropertyName::GsMaxOutputVertices]
+        }
+        Processor::TessControl => &[PropertyName::TcsVerticesOut],
+        Processor::TessEval => &[PropertyName::TesPrimMode],
+        _ => &[],
+    };
+    for &name in needed {
+        if !seen[name as usize] {
+            let span = shader.instructions.first().map(|i| i.span).unwrap_or_default();
+            findings.report(Rule::MissingProperty, span, || format!("{name} is not set"));
+        }
+    }
+}
+
+enum Verdict {
+    Fits,
+    Unusual,
+    Wrong,
+}
+
+fn judge(name: PropertyName, value: u32) -> Verdict {
+    use PropertyName::*;
+    let (fits, unusual) = match name {
+        GsInputPrimitive | GsOutputPrimitive => (Primitive::from_value(value).is_some(), false),
+        GsMaxOutputVertices => ((1..=limits::MAX_GEOMETRY_OUTPUT_VERTICES).contains(&value), true),
+        GsInvocations => ((1..=limits::MAX_GEOMETRY_INVOCATIONS).contains(&value), value != 0),
+        TcsVerticesOut => ((1..=limits::MAX_PATCH_VERTICES).contains(&value), value == 0),
+        FsCoordOrigin | FsCoordPixelCenter => (value <= 1, false),
+        FsDepthLayout => (value <= 4, false),
+        TesPrimMode => (matches!(value, 1 | 4 | 7), false),
+        TesSpacing => (value <= 2, false),
+        NumClipdistEnabled | NumCulldistEnabled => (value <= limits::MAX_CLIP_AND_CULL_DISTANCES, false),
+        NextShader => (Processor::from_value(value).is_some(), false),
+        FsColor0WritesAllCbufs
+        | VsProhibitUcps
+        | VsWindowSpacePosition
+        | TesVertexOrderCw
+        | TesPointMode
+        | FsEarlyDepthStencil
+        | FsPostDepthCoverage
+        | LegacyMathRules
+        | LayerViewportRelative
+        | SeparableProgram => (value <= 1, true),
+        CsFixedBlockWidth | CsFixedBlockHeight | CsFixedBlockDepth => (value <= 0xffff, true),
+        VsBlitSgprsAmd | CsUserDataComponentsAmd | FsBlendEquationAdvanced => (true, true),
+    };
+    match (fits, unusual) {
+        (true, _) => Verdict::Fits,
+        (false, true) => Verdict::Unusual,
+        (false, false) => Verdict::Wrong,
+    }
+}
+
+/// Stages in which a property has a meaning; none if in all.
+fn stages(name: PropertyName) -> Option<&'static [Processor]> {
+    use Processor::*;
+    use PropertyName::*;
+    Some(match name {
+        GsInputPrimitive | GsOutputPrimitive | GsMaxOutputVertices | GsInvocations => &[Geometry],
+        FsCoordOrigin
+        | FsCoordPixelCenter
+        | FsColor0WritesAllCbufs
+        | FsDepthLayout
+        | FsEarlyDepthStencil
+        | FsPostDepthCoverage
+        | FsBlendEquationAdvanced => &[Fragment],
+        VsWindowSpacePosition | VsBlitSgprsAmd => &[Vertex],
+        VsProhibitUcps | NumClipdistEnabled | NumCulldistEnabled | LayerViewportRelative => {
+            &[Vertex, TessEval, Geometry, Mesh]
+        }
+        TcsVerticesOut => &[TessControl],
+        TesPrimMode | TesSpacing | TesVertexOrderCw | TesPointMode => &[TessEval],
+        CsFixedBlockWidth | CsFixedBlockHeight | CsFixedBlockDepth | CsUserDataComponentsAmd => &[Compute, Task, Mesh],
+        NextShader | LegacyMathRules | SeparableProgram => return None,
+    })
+}

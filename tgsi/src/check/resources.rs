@@ -1,0 +1,155 @@
+//! Rules about textures, images and buffers: targets, views, offsets, access.
+
+use super::declared::Declared;
+use super::{Findings, Rule};
+use crate::shader::{Instruction, Shader};
+use crate::span::Span;
+use crate::tables::{File, Opcode, TextureTarget};
+
+/// Applies the rules.
+pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+    let mut families = [false; 2];
+    for instruction in &shader.instructions {
+        let info = instruction.opcode.info();
+        let family = if info.is_sample_family || matches!(instruction.opcode, Opcode::Sviewinfo | Opcode::Lod) {
+            Some(1)
+        } else {
+            info.is_tex.then_some(0)
+        };
+        if let Some(family) = family
+            && !std::mem::replace(&mut families[family], true)
+            && families[1 - family]
+        {
+            let opcode = instruction.opcode;
+            findings.report(Rule::MixedSampling, instruction.span, || {
+                format!("{opcode} belongs to the other family than the textures before it")
+            });
+        }
+        texture(instruction, declared, findings);
+        memory(instruction, declared, findings);
+    }
+}
+
+/// How an opcode and a target go together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Support {
+    Defined,
+    /// The form with an extra operand is needed.
+    ExtraOperand,
+    /// Blit shaders do it, although the tables of targets leave it out.
+    CubeFetch,
+    Undefined,
+}
+
+/// The table of opcodes and targets.
+fn support(opcode: Opcode, target: TextureTarget) -> Support {
+    use Opcode::*;
+    use TextureTarget::*;
+    let when = |defined: bool| if defined { Support::Defined } else { Support::Undefined };
+    // Bias and level are in w unless the coordinates or the reference value need it.
+    let full = matches!(target, Shadow2DArray | ShadowCube | CubeArray | ShadowCubeArray);
+    let unsampled = matches!(target, Buffer | Texture2DMsaa | Texture2DArrayMsaa | Unknown);
+    match opcode {
+        Samp2hnd => when(target != Unknown),
+        Txq | Txqs => when(target != Unknown),
+        Txf | TxfLz if matches!(target, Cube | ShadowCube | CubeArray | ShadowCubeArray) => Support::CubeFetch,
+        Txf | TxfLz => when(target != Unknown),
+        _ if unsampled => Support::Undefined,
+        Tex if target == ShadowCubeArray => Support::ExtraOperand,
+        TexLz if target == ShadowCubeArray => Support::Undefined,
+        Txp => when(!target.is_array() && target != ShadowCube),
+        Txb | Txl if full => Support::ExtraOperand,
+        Txd => when(target != ShadowCubeArray),
+        Tg4 => when(!matches!(target, Texture1D | Texture3D | Shadow1D | Texture1DArray | Shadow1DArray)),
+        _ => Support::Defined,
+    }
+}
+
+fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+    let info = i.opcode.info();
+    let opcode = i.opcode;
+    let Some(texture) = &i.texture else {
+        if info.is_tex {
+            findings.report(Rule::MissingTarget, i.span, || format!("{opcode} without a texture target"));
+        }
+        return;
+    };
+    if !info.is_tex {
+        if !info.is_sample_family {
+            findings.report(Rule::StrayTexture, i.span, || format!("{opcode} with a texture target"));
+        }
+        return;
+    }
+    let target = texture.target;
+    match support(opcode, target) {
+        Support::Defined => {}
+        Support::ExtraOperand => {
+            findings.report(Rule::ExtraOperandTarget, i.span, || format!("{opcode} cannot access {target}"))
+        }
+        Support::CubeFetch => {
+            findings.report(Rule::CubeFetch, i.span, || format!("{opcode} of single texels of {target}"))
+        }
+        Support::Undefined => {
+            findings.report(Rule::TextureTarget, i.span, || format!("{opcode} is not defined for {target}"))
+        }
+    }
+    let offsets = texture.offsets.len();
+    if offsets > 1 && !(opcode == Opcode::Tg4 && offsets == 4) {
+        findings.report(Rule::OffsetCount, i.span, || format!("{opcode} with {offsets} offsets"));
+    }
+    if let Some(sampler) = i.src.last()
+        && sampler.register.file == File::Sampler
+        && sampler.register.indirect.is_none()
+        && let Some(view) = declared.typed(File::SamplerView, sampler.register.index).and_then(|d| d.sampler_view)
+        && view.target != target
+        && view.target != TextureTarget::Unknown
+        // Sizes do not depend on the comparison, and TXF ignores it.
+        && !matches!(opcode, Opcode::Txq | Opcode::Txqs | Opcode::Txf | Opcode::TxfLz)
+    {
+        let index = sampler.register.index;
+        findings.report(Rule::ViewTarget, place(sampler.span, i), || {
+            format!("{opcode} with {target}, but SVIEW[{index}] is {}", view.target)
+        });
+    }
+}
+
+fn place(span: Span, i: &Instruction) -> Span {
+    if span.end > span.start { span } else { i.span }
+}
+
+fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+    let opcode = i.opcode;
+    let info = opcode.info();
+    if !(info.has_memory || info.is_store) {
+        // MEMBAR may carry qualifiers.
+        if i.memory.is_some() && opcode != Opcode::Membar {
+            findings.report(Rule::StrayMemory, i.span, || format!("{opcode} with a memory word"));
+        }
+        return;
+    }
+    let resource = match opcode {
+        Opcode::Store => i.dst.first().map(|d| (d.register, d.span)),
+        Opcode::Barrier | Opcode::Samp2hnd => None,
+        _ => i.src.first().map(|s| (s.register, s.span)),
+    };
+    let Some((register, span)) = resource.filter(|(register, _)| register.file == File::Image) else { return };
+    let span = place(span, i);
+    if let Some(target) = i.memory.map(|m| m.target).filter(|t| t.is_shadow() || *t == TextureTarget::Unknown) {
+        findings.report(Rule::TextureTarget, i.span, || format!("{opcode} is not defined for {target}"));
+    }
+    if register.indirect.is_some() {
+        return;
+    }
+    let Some(image) = declared.typed(File::Image, register.index).and_then(|d| d.image) else { return };
+    let index = register.index;
+    if info.is_store && !image.writable {
+        findings.report(Rule::ImageNotWritable, span, || format!("{opcode} writes IMAGE[{index}]"));
+    }
+    if let Some(target) = i.memory.map(|m| m.target)
+        && target != image.target
+    {
+        findings.report(Rule::ImageTarget, span, || {
+            format!("{opcode} with {target}, but IMAGE[{index}] is {}", image.target)
+        });
+    }
+}

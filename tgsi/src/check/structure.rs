@@ -1,0 +1,136 @@
+//! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which opcode.
+
+use super::{Findings, Rule, limits};
+use crate::shader::{Item, Shader};
+use crate::structure::{StructureError, structure};
+use crate::tables::{Opcode, Processor};
+
+/// Applies the rules.
+pub(super) fn check(shader: &Shader, findings: &mut Findings) {
+    nesting(shader, findings);
+    end(shader, findings);
+    order(shader, findings);
+    for (number, instruction) in shader.instructions.iter().enumerate() {
+        let opcode = instruction.opcode;
+        if !stages(opcode).is_none_or(|stages| stages.contains(&shader.processor)) {
+            findings.report(Rule::StageOpcode, instruction.span, || {
+                format!("{opcode} is not allowed in {} shaders", shader.processor)
+            });
+        }
+        if let Some(label) = instruction.label
+            && label as usize > shader.instructions.len()
+            && opcode != Opcode::Cal
+        {
+            findings.report(Rule::LabelOutOfRange, instruction.span, || {
+                format!("label {label} of instruction {number} is past the last instruction")
+            });
+        }
+    }
+}
+
+fn nesting(shader: &Shader, findings: &mut Findings) {
+    let errors = match structure(shader) {
+        Ok(structure) => {
+            if structure.max_depth > limits::MAX_NESTING {
+                let span = shader.instructions.first().map(|i| i.span).unwrap_or_default();
+                findings.report(Rule::NestingTooDeep, span, || {
+                    format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limits::MAX_NESTING)
+                });
+            }
+            return;
+        }
+        Err(errors) => errors,
+    };
+    for error in errors {
+        let rule = match error {
+            StructureError::Unopened { .. } => Rule::BlockNotOpened,
+            StructureError::Unclosed { .. } => Rule::BlockNotClosed,
+            StructureError::Crossed { .. } => Rule::BlocksCrossed,
+            StructureError::Repeated { .. } => Rule::DividedTwice,
+            StructureError::BadCall { .. } => Rule::BadCall,
+            StructureError::Recursion { .. } => Rule::Recursion,
+            StructureError::NestedSubroutine { .. } => Rule::NestedSubroutine,
+        };
+        findings.report(rule, error.span(), || error.to_string());
+    }
+}
+
+/// There is one END outside blocks, and nothing but subroutines behind it. An END inside a block stops invocations early. Old compute
+/// kernels consist of subroutines only.
+fn end(shader: &Shader, findings: &mut Findings) {
+    let mut depth = 0u32;
+    let mut ended = false;
+    let mut main_instructions = 0usize;
+    let mut reported = false;
+    for instruction in &shader.instructions {
+        match instruction.opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+                if depth == 0 && instruction.opcode != Opcode::Bgnsub {
+                    main_instructions += 1;
+                }
+                depth += 1;
+                if !(depth == 1 && ended && instruction.opcode != Opcode::Bgnsub) {
+                    continue;
+                }
+            }
+            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            Opcode::End if depth > 0 => {
+                findings.report(Rule::EndInsideBlock, instruction.span, || "END inside a block".to_owned());
+                continue;
+            }
+            _ if depth > 0 => continue,
+            _ => main_instructions += 1,
+        }
+        if ended && !reported {
+            let opcode = instruction.opcode;
+            findings.report(Rule::CodeAfterEnd, instruction.span, || {
+                format!("{opcode} after END, outside of a subroutine")
+            });
+            reported = true;
+        }
+        ended |= instruction.opcode == Opcode::End;
+    }
+    if ended {
+        return;
+    }
+    let span = shader.instructions.last().map(|i| i.span).unwrap_or_default();
+    let only_subroutines = main_instructions == 0 && shader.instructions.iter().any(|i| i.opcode == Opcode::Bgnsub);
+    if only_subroutines {
+        findings.report(Rule::NoMainProgram, span, || "the shader consists of subroutines only".to_owned());
+    } else {
+        findings.report(Rule::MissingEnd, span, || "there is no END".to_owned());
+    }
+}
+
+fn order(shader: &Shader, findings: &mut Findings) {
+    let mut begun = false;
+    for item in shader.items() {
+        let (what, span) = match item {
+            Item::Instruction(..) => {
+                begun = true;
+                continue;
+            }
+            Item::Declaration(_, d) => ("declaration", d.span),
+            Item::Immediate(_, i) => ("immediate", i.span),
+            Item::Property(_, p) => ("property", p.span),
+        };
+        if begun {
+            findings.report(Rule::LateDeclaration, span, || format!("{what} after the first instruction"));
+        }
+    }
+}
+
+/// Stages that know an opcode; none if all do.
+fn stages(opcode: Opcode) -> Option<&'static [Processor]> {
+    use Opcode::*;
+    match opcode {
+        Ddx | Ddy | DdxFine | DdyFine | Kill | KillIf | Demote | ReadHelper | Fbfetch | InterpCentroid
+        | InterpSample | InterpOffset => Some(&[Processor::Fragment]),
+        Emit | Endprim => Some(&[Processor::Geometry]),
+        Barrier => Some(&[Processor::Compute, Processor::TessControl, Processor::Task, Processor::Mesh]),
+        _ => None,
+    }
+}

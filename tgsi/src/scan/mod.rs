@@ -1,0 +1,681 @@
+//! The scan: what a driver wants to know about a shader, gathered in one pass over its items in stream order.
+//!
+//! Field names (also in JSON) are those that drivers know. Tables that are indexed by register ([`ShaderScan::input_usage_mask`] and so
+//! on) end at [`MAX_SCANNED_REGISTERS`]; the counts beside them do not. A scan never fails: what a shader says wrongly is ignored here
+//! and reported by the check.
+
+mod read_mask;
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use crate::shader::{Declaration, Dst, Indirect, Instruction, Item, Register, Shader, Src};
+use crate::tables::{
+    File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, ReturnType, Semantic,
+    TextureTarget,
+};
+
+pub use read_mask::{needed_channels, needed_mask, read_channels, read_mask};
+
+/// Length limit of the tables indexed by input, output and system value register: the most that drivers take.
+pub const MAX_SCANNED_REGISTERS: usize = 80;
+
+/// Length of the tables indexed by sampler and sampler view.
+pub const MAX_SCANNED_VIEWS: usize = 128;
+
+/// Length of the table indexed by constant buffer.
+pub const MAX_SCANNED_CONSTANT_BUFFERS: usize = 32;
+
+/// One value a register file. Serialised as a map from file name to value.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PerFile<T>([T; 15]);
+
+impl<T> std::ops::Index<File> for PerFile<T> {
+    type Output = T;
+    fn index(&self, file: File) -> &T {
+        &self.0[file as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<File> for PerFile<T> {
+    fn index_mut(&mut self, file: File) -> &mut T {
+        &mut self.0[file as usize]
+    }
+}
+
+impl<T: Serialize> Serialize for PerFile<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(File::ALL.iter().map(|&file| (file.name(), &self[file])))
+    }
+}
+
+/// A set of register files. Serialised as a list of names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FileSet(u16);
+
+impl FileSet {
+    /// Adds a file.
+    pub fn insert(&mut self, file: File) {
+        self.0 |= 1 << file as u32;
+    }
+
+    /// Whether the file is in the set.
+    pub fn contains(self, file: File) -> bool {
+        self.0 & 1 << file as u32 != 0
+    }
+
+    /// One bit a file number.
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+}
+
+impl Serialize for FileSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for &file in File::ALL {
+            if self.contains(file) {
+                list.serialize_element(&file)?;
+            }
+        }
+        list.end()
+    }
+}
+
+/// How often each opcode occurs. Serialised as a map from mnemonic to count, without the zeros.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OpcodeCount(Box<[u32; 256]>);
+
+impl std::ops::Index<Opcode> for OpcodeCount {
+    type Output = u32;
+    fn index(&self, opcode: Opcode) -> &u32 {
+        &self.0[opcode as usize]
+    }
+}
+
+impl Serialize for OpcodeCount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for &opcode in Opcode::ALL {
+            if self[opcode] != 0 {
+                map.serialize_entry(opcode.name(), &self[opcode])?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Values of the properties, 0 for absent ones (1 for `GS_INVOCATIONS` of a geometry shader). Serialised as a map by name.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PropertyValues([u32; 29]);
+
+impl std::ops::Index<PropertyName> for PropertyValues {
+    type Output = u32;
+    fn index(&self, name: PropertyName) -> &u32 {
+        &self.0[name as usize]
+    }
+}
+
+impl Serialize for PropertyValues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(PropertyName::ALL.iter().map(|&name| (name.name(), self[name])))
+    }
+}
+
+/// What a scan finds.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct ShaderScan {
+    /// Stage.
+    pub processor: Processor,
+    /// Number of instructions, `END` included.
+    pub num_instructions: u32,
+    /// The same; the name that reports use.
+    pub instruction_count: u32,
+    /// Number of declared `TEMP` registers, each counted once.
+    pub temporaries: u32,
+    /// Occurrences of each opcode.
+    pub opcode_count: OpcodeCount,
+    /// Number of immediates.
+    pub immediate_count: u32,
+    /// Last value of each property.
+    pub properties: PropertyValues,
+    /// Value of `NUM_CLIPDIST_ENABLED`.
+    pub num_written_clipdistance: u32,
+    /// Value of `NUM_CULLDIST_ENABLED`.
+    pub num_written_culldistance: u32,
+    /// `KILL` or `KILL_IF` occurs.
+    pub uses_kill: bool,
+    /// `FBFETCH` occurs.
+    pub uses_fbfetch: bool,
+
+    /// Bit `r % 32` for every declared register `r`.
+    pub file_mask: PerFile<u32>,
+    /// Declared registers, summed over declarations.
+    pub file_count: PerFile<u32>,
+    /// Highest declared register, -1 if none.
+    pub file_max: PerFile<i32>,
+    /// Files addressed with an indirect inner index.
+    pub indirect_files: FileSet,
+    /// Files addressed with an indirect outer index.
+    pub dim_indirect_files: FileSet,
+
+    /// Per constant buffer the highest declared vec4, -1 if none.
+    pub const_file_max: [i32; MAX_SCANNED_CONSTANT_BUFFERS],
+    /// Bit per constant buffer with a declaration.
+    pub const_buffers_declared: u32,
+
+    /// Highest input + 1.
+    pub num_inputs: u32,
+    /// Per input: semantic name.
+    pub input_semantic_name: Vec<Semantic>,
+    /// Per input: semantic index.
+    pub input_semantic_index: Vec<u8>,
+    /// Per input: interpolation.
+    pub input_interpolate: Vec<Interpolation>,
+    /// Per input: where it is interpolated.
+    pub input_interpolate_loc: Vec<InterpolationLocation>,
+    /// Per input: components that instructions read.
+    pub input_usage_mask: Vec<u8>,
+    /// First register of each input array.
+    pub input_array_first: BTreeMap<u16, u16>,
+    /// `PRIM_ID` is declared as an input or system value.
+    pub uses_primid: bool,
+    /// `FACE` is declared as an input or system value.
+    pub uses_frontface: bool,
+
+    /// Highest output + 1.
+    pub num_outputs: u32,
+    /// Per output: semantic name.
+    pub output_semantic_name: Vec<Semantic>,
+    /// Per output: semantic index.
+    pub output_semantic_index: Vec<u8>,
+    /// Per output: declared usage masks, united.
+    pub output_usagemask: Vec<u8>,
+    /// Per output: stream of each component, two bits each, x lowest.
+    pub output_streams: Vec<u8>,
+    /// Declared components per vertex stream.
+    pub num_stream_output_components: [u32; 4],
+    /// First register of each output array.
+    pub output_array_first: BTreeMap<u16, u16>,
+    /// `VIEWPORT_INDEX` is an output.
+    pub writes_viewport_index: bool,
+    /// `LAYER` is an output.
+    pub writes_layer: bool,
+    /// `PSIZE` is an output.
+    pub writes_psize: bool,
+    /// `CLIPVERTEX` is an output.
+    pub writes_clipvertex: bool,
+    /// `STENCIL` is an output.
+    pub writes_stencil: bool,
+    /// `SAMPLEMASK` is an output.
+    pub writes_samplemask: bool,
+    /// `EDGEFLAG` is an output.
+    pub writes_edgeflag: bool,
+    /// `POSITION` is an output of a fragment shader.
+    pub writes_z: bool,
+    /// `POSITION` is an output of another stage.
+    pub writes_position: bool,
+    /// Tessellation control: a per-vertex output is read.
+    pub reads_pervertex_outputs: bool,
+    /// Tessellation control: a `PATCH` output is read.
+    pub reads_perpatch_outputs: bool,
+    /// Tessellation control: a tessellation level is read.
+    pub reads_tessfactor_outputs: bool,
+    /// Fragment: component z of the `POSITION` input is read.
+    pub reads_z: bool,
+
+    /// Highest first register of a system value declaration + 1.
+    pub num_system_values: u32,
+    /// Semantic per system value register.
+    pub system_value_semantic_name: Vec<Semantic>,
+    /// `INSTANCEID` is declared.
+    pub uses_instanceid: bool,
+    /// `VERTEXID` is declared.
+    pub uses_vertexid: bool,
+    /// `VERTEXID_NOBASE` is declared.
+    pub uses_vertexid_nobase: bool,
+    /// `BASEVERTEX` is declared.
+    pub uses_basevertex: bool,
+    /// `INVOCATIONID` is declared.
+    pub uses_invocationid: bool,
+    /// Compute: `GRID_SIZE` is read.
+    pub uses_grid_size: bool,
+
+    /// Bit per sampler.
+    pub samplers_declared: u32,
+    /// Texture target per view or sampler.
+    pub sampler_targets: Vec<TextureTarget>,
+    /// Return type of component x per view.
+    pub sampler_type: Vec<ReturnType>,
+    /// Bit per image.
+    pub images_declared: u64,
+    /// Bit per image with target `BUFFER`.
+    pub images_buffers: u64,
+    /// Bit per image accessed as multisampled.
+    pub msaa_images_declared: u64,
+    /// Bit per buffer.
+    pub shader_buffers_declared: u32,
+    /// Buffers that are loaded from.
+    pub shader_buffers_load: u32,
+    /// Buffers that are stored to.
+    pub shader_buffers_store: u32,
+    /// Buffers with atomic operations.
+    pub shader_buffers_atomic: u32,
+    /// Bit per atomic counter register.
+    pub hw_atomic_declared: u32,
+    /// Something but `MEMORY` is stored to or operated on atomically.
+    pub writes_memory: bool,
+}
+
+/// Scans `shader`.
+pub fn scan(shader: &Shader) -> ShaderScan {
+    let mut scan = ShaderScan::new(shader.processor);
+    for item in shader.items() {
+        match item {
+            Item::Declaration(_, declaration) => scan.declaration(declaration),
+            Item::Immediate(index, _) => {
+                scan.immediate_count += 1;
+                scan.registers(
+                    File::Immediate,
+                    index.min(u16::MAX as usize) as u16,
+                    index.min(u16::MAX as usize) as u16,
+                );
+            }
+            Item::Property(_, property) => {
+                let value = property.data.first().copied().unwrap_or(0);
+                scan.properties.0[property.name as usize] = value;
+                match property.name {
+                    PropertyName::NumClipdistEnabled => scan.num_written_clipdistance = value,
+                    PropertyName::NumCulldistEnabled => scan.num_written_culldistance = value,
+                    _ => {}
+                }
+            }
+            Item::Instruction(_, instruction) => scan.instruction(instruction),
+        }
+    }
+    if shader.processor == Processor::Geometry {
+        let primitive = Primitive::from_value(scan.properties[PropertyName::GsInputPrimitive]);
+        let vertices = u32::from(primitive.unwrap_or(Primitive::Points).input_vertices());
+        scan.file_count[File::Input] = vertices;
+        scan.file_max[File::Input] = scan.file_max[File::Input].max(vertices as i32 - 1);
+        scan.file_mask[File::Input] = (1 << vertices) - 1;
+    }
+    scan.instruction_count = scan.num_instructions;
+    scan.temporaries = count_temporaries(shader);
+    scan
+}
+
+/// Number of different `TEMP` registers that are declared.
+fn count_temporaries(shader: &Shader) -> u32 {
+    let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
+    let mut ranges: Vec<(u32, u32)> = temporaries.map(|d| (d.first.into(), d.last.into())).collect();
+    ranges.sort_unstable();
+    let (mut count, mut next) = (0, 0);
+    for (first, last) in ranges {
+        let first = first.max(next);
+        if first <= last {
+            count += last - first + 1;
+            next = last + 1;
+        }
+    }
+    count
+}
+
+/// Low `count` bits from bit `first` on.
+fn bit_range(first: u16, last: u16) -> u64 {
+    (first..=last.min(63)).fold(0, |bits, r| bits | 1 << r)
+}
+
+impl ShaderScan {
+    fn new(processor: Processor) -> ShaderScan {
+        let mut properties = PropertyValues::default();
+        if processor == Processor::Geometry {
+            properties.0[PropertyName::GsInvocations as usize] = 1;
+        }
+        ShaderScan {
+            processor,
+            num_instructions: 0,
+            instruction_count: 0,
+            temporaries: 0,
+            opcode_count: OpcodeCount(Box::new([0; 256])),
+            immediate_count: 0,
+            properties,
+            num_written_clipdistance: 0,
+            num_written_culldistance: 0,
+            uses_kill: false,
+            uses_fbfetch: false,
+            file_mask: PerFile::default(),
+            file_count: PerFile::default(),
+            file_max: PerFile([-1; 15]),
+            indirect_files: FileSet::default(),
+            dim_indirect_files: FileSet::default(),
+            const_file_max: [-1; MAX_SCANNED_CONSTANT_BUFFERS],
+            const_buffers_declared: 0,
+            num_inputs: 0,
+            input_semantic_name: Vec::new(),
+            input_semantic_index: Vec::new(),
+            input_interpolate: Vec::new(),
+            input_interpolate_loc: Vec::new(),
+            input_usage_mask: Vec::new(),
+            input_array_first: BTreeMap::new(),
+            uses_primid: false,
+            uses_frontface: false,
+            num_outputs: 0,
+            output_semantic_name: Vec::new(),
+            output_semantic_index: Vec::new(),
+            output_usagemask: Vec::new(),
+            output_streams: Vec::new(),
+            num_stream_output_components: [0; 4],
+            output_array_first: BTreeMap::new(),
+            writes_viewport_index: false,
+            writes_layer: false,
+            writes_psize: false,
+            writes_clipvertex: false,
+            writes_stencil: false,
+            writes_samplemask: false,
+            writes_edgeflag: false,
+            writes_z: false,
+            writes_position: false,
+            reads_pervertex_outputs: false,
+            reads_perpatch_outputs: false,
+            reads_tessfactor_outputs: false,
+            reads_z: false,
+            num_system_values: 0,
+            system_value_semantic_name: Vec::new(),
+            uses_instanceid: false,
+            uses_vertexid: false,
+            uses_vertexid_nobase: false,
+            uses_basevertex: false,
+            uses_invocationid: false,
+            uses_grid_size: false,
+            samplers_declared: 0,
+            sampler_targets: vec![TextureTarget::Unknown; MAX_SCANNED_VIEWS],
+            sampler_type: vec![ReturnType::Unorm; MAX_SCANNED_VIEWS],
+            images_declared: 0,
+            images_buffers: 0,
+            msaa_images_declared: 0,
+            shader_buffers_declared: 0,
+            shader_buffers_load: 0,
+            shader_buffers_store: 0,
+            shader_buffers_atomic: 0,
+            hw_atomic_declared: 0,
+            writes_memory: false,
+        }
+    }
+
+    /// Counts `first..=last` of `file` as declared.
+    fn registers(&mut self, file: File, first: u16, last: u16) {
+        let count = u32::from(last.saturating_sub(first)) + 1;
+        let mask = if count >= 32 { u32::MAX } else { ((1u32 << count) - 1).rotate_left(u32::from(first) % 32) };
+        self.file_mask[file] |= mask;
+        self.file_count[file] = self.file_count[file].saturating_add(count);
+        self.file_max[file] = self.file_max[file].max(last.into());
+    }
+
+    fn declaration(&mut self, d: &Declaration) {
+        if d.first > d.last {
+            return;
+        }
+        self.registers(d.file, d.first, d.last);
+        match d.file {
+            File::Constant => {
+                if let Some(max) = self.const_file_max.get_mut(usize::from(d.dimension.unwrap_or(0))) {
+                    *max = (*max).max(d.last.into());
+                    self.const_buffers_declared |= 1 << d.dimension.unwrap_or(0);
+                }
+            }
+            File::Input => self.input(d),
+            File::Output => self.output(d),
+            File::SystemValue => self.system_value(d),
+            File::Sampler => self.samplers_declared |= bit_range(d.first, d.last) as u32,
+            File::SamplerView => {
+                let view = d.sampler_view.unwrap_or_default();
+                for r in usize::from(d.first)..=usize::from(d.last).min(MAX_SCANNED_VIEWS - 1) {
+                    self.sampler_targets[r] = view.target;
+                    self.sampler_type[r] = view.return_types[0];
+                }
+            }
+            File::Image => {
+                self.images_declared |= bit_range(d.first, d.last);
+                if d.image.unwrap_or_default().target == TextureTarget::Buffer {
+                    self.images_buffers |= bit_range(d.first, d.last);
+                }
+            }
+            File::Buffer => self.shader_buffers_declared |= bit_range(d.first, d.last) as u32,
+            File::HwAtomic => self.hw_atomic_declared |= bit_range(d.first, d.last) as u32,
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, d: &Declaration) {
+        let (name, index) = d.semantic.map_or((Semantic::Position, 0), |s| (s.name, s.index));
+        self.num_inputs = self.num_inputs.max(u32::from(d.last) + 1);
+        let length = (self.num_inputs as usize).min(MAX_SCANNED_REGISTERS);
+        self.input_semantic_name.resize(length, Semantic::Position);
+        self.input_semantic_index.resize(length, 0);
+        self.input_interpolate.resize(length, Interpolation::Constant);
+        self.input_interpolate_loc.resize(length, InterpolationLocation::Center);
+        self.input_usage_mask.resize(length, 0);
+        for r in usize::from(d.first)..(usize::from(d.last) + 1).min(length) {
+            self.input_semantic_name[r] = name;
+            self.input_semantic_index[r] = index.wrapping_add((r - usize::from(d.first)) as u16) as u8;
+            self.input_interpolate[r] = d.interpolation.map_or(Interpolation::Constant, |i| i.mode);
+            self.input_interpolate_loc[r] = d.interpolation.map_or(InterpolationLocation::Center, |i| i.location);
+        }
+        if let Some(array) = d.array() {
+            self.input_array_first.insert(array, d.first);
+        }
+        self.uses_primid |= name == Semantic::PrimitiveId;
+        self.uses_frontface |= name == Semantic::Face;
+    }
+
+    fn output(&mut self, d: &Declaration) {
+        let (name, index, streams) =
+            d.semantic.map_or((Semantic::Position, 0, [0; 4]), |s| (s.name, s.index, s.streams));
+        self.num_outputs = self.num_outputs.max(u32::from(d.last) + 1);
+        let length = (self.num_outputs as usize).min(MAX_SCANNED_REGISTERS);
+        self.output_semantic_name.resize(length, Semantic::Position);
+        self.output_semantic_index.resize(length, 0);
+        self.output_usagemask.resize(length, 0);
+        self.output_streams.resize(length, 0);
+        let count = u32::from(d.last - d.first) + 1;
+        let components = (0..4).filter(|c| d.usage_mask & 1 << c != 0);
+        let stream_bits = components.clone().fold(0, |bits, c| bits | (streams[c] & 3) << (2 * c));
+        for c in components {
+            let total = &mut self.num_stream_output_components[usize::from(streams[c] & 3)];
+            *total = total.saturating_add(count);
+        }
+        for r in usize::from(d.first)..(usize::from(d.last) + 1).min(length) {
+            self.output_semantic_name[r] = name;
+            self.output_semantic_index[r] = index.wrapping_add((r - usize::from(d.first)) as u16) as u8;
+            self.output_usagemask[r] |= d.usage_mask;
+            self.output_streams[r] |= stream_bits;
+        }
+        if let Some(array) = d.array() {
+            self.output_array_first.insert(array, d.first);
+        }
+        match name {
+            Semantic::ViewportIndex => self.writes_viewport_index = true,
+            Semantic::Layer => self.writes_layer = true,
+            Semantic::PointSize => self.writes_psize = true,
+            Semantic::ClipVertex => self.writes_clipvertex = true,
+            Semantic::Stencil => self.writes_stencil = true,
+            Semantic::SampleMask => self.writes_samplemask = true,
+            Semantic::EdgeFlag => self.writes_edgeflag = true,
+            Semantic::Position if self.processor == Processor::Fragment => self.writes_z = true,
+            Semantic::Position => self.writes_position = true,
+            _ => {}
+        }
+    }
+
+    fn system_value(&mut self, d: &Declaration) {
+        let name = d.semantic.map_or(Semantic::Position, |s| s.name);
+        self.num_system_values = self.num_system_values.max(u32::from(d.first) + 1);
+        self.system_value_semantic_name
+            .resize((self.num_system_values as usize).min(MAX_SCANNED_REGISTERS), Semantic::Position);
+        if let Some(slot) = self.system_value_semantic_name.get_mut(usize::from(d.first)) {
+            *slot = name;
+        }
+        match name {
+            Semantic::InstanceId => self.uses_instanceid = true,
+            Semantic::VertexId => self.uses_vertexid = true,
+            Semantic::VertexIdNoBase => self.uses_vertexid_nobase = true,
+            Semantic::BaseVertex => self.uses_basevertex = true,
+            Semantic::PrimitiveId => self.uses_primid = true,
+            Semantic::InvocationId => self.uses_invocationid = true,
+            Semantic::Face => self.uses_frontface = true,
+            _ => {}
+        }
+    }
+
+    fn instruction(&mut self, i: &Instruction) {
+        self.num_instructions += 1;
+        self.opcode_count.0[i.opcode as usize] += 1;
+        match i.opcode {
+            Opcode::Kill | Opcode::KillIf => self.uses_kill = true,
+            Opcode::Fbfetch => self.uses_fbfetch = true,
+            _ => {}
+        }
+        for (number, src) in i.src.iter().enumerate() {
+            self.source(src.register, read_mask(i, number));
+            self.source_resource(i, src);
+            self.index_registers(&src.register);
+        }
+        for offset in i.texture.iter().flat_map(|t| &t.offsets) {
+            let mask = offset.swizzle.iter().fold(0, |mask, &c| mask | 1 << (c & 3));
+            self.source(Register::new(offset.file, offset.index), mask);
+        }
+        for dst in &i.dst {
+            self.index_registers(&dst.register);
+            self.destination_resource(i, dst);
+        }
+    }
+
+    /// A register is read in the components of `mask`.
+    fn source(&mut self, register: Register, mask: u8) {
+        let direct = usize::try_from(register.index).ok();
+        // The register that decides about an array is its first.
+        let representative = |arrays: &BTreeMap<u16, u16>| match register.indirect {
+            Some(indirect) if indirect.array_id != 0 => arrays.get(&indirect.array_id).map(|&r| usize::from(r)),
+            _ => direct,
+        };
+        match register.file {
+            File::Input => {
+                if self.processor == Processor::Fragment {
+                    let name = representative(&self.input_array_first).and_then(|r| self.input_semantic_name.get(r));
+                    self.reads_z |= name == Some(&Semantic::Position) && mask & 4 != 0;
+                }
+                if register.indirect.is_some() {
+                    self.input_usage_mask.iter_mut().for_each(|m| *m |= mask);
+                } else if let Some(usage) = direct.and_then(|r| self.input_usage_mask.get_mut(r)) {
+                    *usage |= mask;
+                }
+            }
+            File::Output if self.processor == Processor::TessControl => {
+                let name = representative(&self.output_array_first).and_then(|r| self.output_semantic_name.get(r));
+                match name {
+                    Some(Semantic::Patch) => self.reads_perpatch_outputs = true,
+                    Some(Semantic::TessInner | Semantic::TessOuter) => self.reads_tessfactor_outputs = true,
+                    _ => self.reads_pervertex_outputs = true,
+                }
+            }
+            File::SystemValue if self.processor == Processor::Compute => {
+                let name = direct.and_then(|r| self.system_value_semantic_name.get(r));
+                self.uses_grid_size |= name == Some(&Semantic::GridSize);
+            }
+            _ => {}
+        }
+    }
+
+    /// The index registers of an operand, which are sources of their own.
+    fn index_registers(&mut self, register: &Register) {
+        if let Some(indirect) = register.indirect {
+            self.indirect_files.insert(register.file);
+            self.index_register(indirect);
+        }
+        if let Some(indirect) = register.dimension.and_then(|d| d.indirect) {
+            self.dim_indirect_files.insert(register.file);
+            self.index_register(indirect);
+        }
+    }
+
+    fn index_register(&mut self, indirect: Indirect) {
+        self.source(Register::new(indirect.file, indirect.index), 1 << (indirect.component & 3));
+    }
+
+    fn source_resource(&mut self, i: &Instruction, src: &Src) {
+        let register = src.register;
+        let query = matches!(i.opcode, Opcode::Resq | Opcode::Txq | Opcode::Txqs | Opcode::Lodq);
+        if register.file == File::Sampler
+            && !query
+            && let Some(texture) = &i.texture
+            && let Some(target) = usize::try_from(register.index).ok().and_then(|r| self.sampler_targets.get_mut(r))
+            && *target == TextureTarget::Unknown
+        {
+            *target = texture.target;
+        }
+        if query || !accesses_memory(i.opcode) {
+            return;
+        }
+        self.writes_memory |= i.opcode.info().is_store && counts_as_memory(register.file);
+        match register.file {
+            File::Buffer => {
+                let buffers = self.buffers(&register);
+                if i.opcode.info().is_store {
+                    self.shader_buffers_atomic |= buffers;
+                } else {
+                    self.shader_buffers_load |= buffers;
+                }
+            }
+            File::Image => self.image(i, &register),
+            _ => {}
+        }
+    }
+
+    fn destination_resource(&mut self, i: &Instruction, dst: &Dst) {
+        if i.opcode != Opcode::Store {
+            return;
+        }
+        self.writes_memory |= counts_as_memory(dst.register.file);
+        match dst.register.file {
+            File::Buffer => self.shader_buffers_store |= self.buffers(&dst.register),
+            File::Image => self.image(i, &dst.register),
+            _ => {}
+        }
+    }
+
+    /// Buffers that a `BUFFER` operand may name.
+    fn buffers(&self, register: &Register) -> u32 {
+        if register.indirect.is_some() {
+            self.shader_buffers_declared
+        } else {
+            u32::try_from(register.index).ok().and_then(|r| 1u32.checked_shl(r)).unwrap_or(0)
+        }
+    }
+
+    fn image(&mut self, i: &Instruction, register: &Register) {
+        if !i.memory.is_some_and(|m| m.target.is_msaa()) {
+            return;
+        }
+        if register.indirect.is_some() {
+            self.msaa_images_declared = self.images_declared;
+        } else {
+            self.msaa_images_declared |=
+                u32::try_from(register.index).ok().and_then(|r| 1u64.checked_shl(r)).unwrap_or(0);
+        }
+    }
+}
+
+/// Opcodes whose resource operands are accesses to memory.
+fn accesses_memory(opcode: Opcode) -> bool {
+    opcode == Opcode::Load || opcode.info().is_store
+}
+
+/// Files whose stores and atomics count as writing memory.
+fn counts_as_memory(file: File) -> bool {
+    matches!(file, File::Sampler | File::SamplerView | File::Image | File::Buffer | File::HwAtomic)
+}
+
+#[cfg(test)]
+mod tests;
