@@ -9,8 +9,8 @@ use flate2::read::GzDecoder;
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, Vector, as_recorded, depends_on_chance};
 use tgsi::run::{Program, run};
-use tgsi::shader::{Declaration, Dst, Instruction, Property, Register, Src};
-use tgsi::tables::{File, Opcode, Processor, PropertyName};
+use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode, Processor};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 /// The shared data, or none after saying that the test is skipped.
@@ -51,6 +51,7 @@ fn run_all(
     let mut totals = Totals::default();
     let mut programs: HashMap<String, Result<(Shader, Program), String>> = HashMap::new();
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut close: BTreeMap<String, usize> = BTreeMap::new();
     let all: Vec<Vector> = lines(vectors).map(|line| Vector::parse(&line).unwrap()).collect();
     for vector in &all {
         programs.entry(vector.file.clone()).or_insert_with(|| {
@@ -85,7 +86,10 @@ fn run_all(
             Ok(comparison) => {
                 match comparison.verdict() {
                     Agreement::Exact => totals.exact += 1,
-                    Agreement::Close => totals.close += 1,
+                    Agreement::Close => {
+                        totals.close += 1;
+                        *close.entry(vector.file.clone()).or_insert(0) += 1;
+                    }
                     Agreement::Different => {
                         totals.different += 1;
                         totals.chance += usize::from(
@@ -102,7 +106,7 @@ fn run_all(
             entry.0 += 1;
         }
     }
-    println!("{name}: {totals:?}, run in {elapsed:?}");
+    println!("{name}: {totals:?}, run in {elapsed:?}; close: {close:?}");
     for (file, (count, text)) in failed.iter().take(60) {
         println!("  {file} ({count}): {text}");
     }
@@ -134,6 +138,24 @@ fn corpus_vectors_agree() {
         vectors,
         |file| tgsi::tokens::decode(tokens.get(file).ok_or("no tokens")?).map_err(|error| error.to_string()),
         |shader, agreement| agreement != Agreement::Different || depends_on_chance(shader),
+    );
+    assert_eq!(totals.errors, 0);
+}
+
+#[test]
+fn opcode_vectors_agree() {
+    let test = "opcode_vectors_agree";
+    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
+    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let texts = texts.parent().unwrap().to_owned();
+    let totals = run_all(
+        "opcode-vectors",
+        vectors,
+        |file| {
+            let text = std::fs::read(texts.join(file)).map_err(|error| error.to_string())?;
+            tgsi::text::parse(&text).map(|parsed| parsed.shader).map_err(|errors| format!("{errors:?}"))
+        },
+        |_, agreement| agreement != Agreement::Different,
     );
     assert_eq!(totals.errors, 0);
 }

@@ -1,9 +1,9 @@
 //! Float arithmetic, float comparisons and selections.
 //!
 //! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX` return the other
-//! operand if one is NaN and the first if both compare equal.
+//! operand if one is NaN (the second if both are) and the first if both compare equal.
 
-use super::kernel::{Kernel, boolean, f, float_boolean};
+use super::kernel::{Kernel, boolean, f, float_boolean, single};
 use crate::tables::Opcode;
 
 /// The factor of `LG2`: log2(e) as the reference rounds it.
@@ -19,16 +19,6 @@ fn log2(x: f32) -> f32 {
     x.ln() * LOG2_E
 }
 
-/// Smaller of two; the other one for a NaN, the first if equal.
-pub(super) fn minimum(a: f32, b: f32) -> f32 {
-    if b.is_nan() || a <= b { a } else { b }
-}
-
-/// Larger of two; the other one for a NaN, the first if equal.
-pub(super) fn maximum(a: f32, b: f32) -> f32 {
-    if b.is_nan() || a >= b { a } else { b }
-}
-
 /// `a * 2^b`, correctly rounded.
 fn ldexp(a: f32, b: i32) -> f32 {
     // Every product is exact in an f64 when the exponent is cut to where the result is 0 or infinite anyway.
@@ -38,29 +28,28 @@ fn ldexp(a: f32, b: i32) -> f32 {
 
 pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
     // With legacy rules, zero times anything is zero.
-    let mul = move |a: f32, b: f32| if legacy && (a == 0.0 || b == 0.0) { 0.0 } else { a * b };
+    let mul = move |a: f32, b: f32| if legacy && (a == 0.0 || b == 0.0) { 0.0 } else { single::mul(a, b) };
     let dot = move |count: usize| {
         move |k: &Kernel<'_>, lane: usize| {
-            let mut sum = mul(k.float(0, 0, lane), k.float(1, 0, lane));
+            let mut sum = mul(k.float(1, 0, lane), k.float(0, 0, lane));
             for channel in 1..count {
-                sum += mul(k.float(0, channel, lane), k.float(1, channel, lane));
+                sum = single::add(mul(k.float(1, channel, lane), k.float(0, channel, lane)), sum);
             }
             sum.to_bits()
         }
     };
+    // Where a factor stands second here but first in the opcode's definition, that is the NaN that the recorded results return.
     match opcode {
         Opcode::Mov => kernel.map1(|a| a),
-        Opcode::Add => kernel.f2(|a, b| a + b),
-        Opcode::Mul if !legacy => kernel.f2(|a, b| a * b),
+        Opcode::Add => kernel.f2(single::add),
         Opcode::Mul => kernel.f2(mul),
-        Opcode::Div => kernel.f2(|a, b| a / b),
-        Opcode::Mad if !legacy => kernel.f3(|a, b, c| a * b + c),
-        Opcode::Mad => kernel.f3(|a, b, c| mul(a, b) + c),
+        Opcode::Div => kernel.f2(single::div),
+        Opcode::Mad => kernel.f3(|a, b, c| single::add(mul(b, a), c)),
         Opcode::Fma => kernel.f3(|a, b, c| if legacy && (a == 0.0 || b == 0.0) { c } else { a.mul_add(b, c) }),
-        Opcode::Lrp => kernel.f3(|a, b, c| mul(a, b - c) + c),
-        Opcode::Min => kernel.f2(minimum),
-        Opcode::Max => kernel.f2(maximum),
-        Opcode::Frc => kernel.f1(|a| a - a.floor()),
+        Opcode::Lrp => kernel.f3(|a, b, c| single::add(mul(single::sub(b, c), a), c)),
+        Opcode::Min => kernel.f2(single::min),
+        Opcode::Max => kernel.f2(single::max),
+        Opcode::Frc => kernel.f1(|a| single::sub(a, a.floor())),
         Opcode::Flr => kernel.f1(f32::floor),
         Opcode::Ceil => kernel.f1(f32::ceil),
         Opcode::Trunc => kernel.f1(f32::trunc),
@@ -78,12 +67,12 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         Opcode::Dp3 => kernel.replicate(dot(3)),
         Opcode::Dp4 => kernel.replicate(dot(4)),
         Opcode::Dst => kernel.vector(|k, lane| {
-            let y = mul(k.float(0, 1, lane), k.float(1, 1, lane));
+            let y = mul(k.float(1, 1, lane), k.float(0, 1, lane));
             [1f32.to_bits(), y.to_bits(), k.word(0, 2, lane), k.word(1, 3, lane)]
         }),
-        Opcode::Rcp => kernel.scalar(|a| 1.0 / a),
-        Opcode::Rsq => kernel.scalar(|a| 1.0 / a.sqrt()),
-        Opcode::Sqrt => kernel.scalar(f32::sqrt),
+        Opcode::Rcp => kernel.scalar(|a| single::div(1.0, a)),
+        Opcode::Rsq => kernel.scalar(|a| single::div(1.0, single::sqrt(a))),
+        Opcode::Sqrt => kernel.scalar(single::sqrt),
         Opcode::Ex2 => kernel.scalar(exp2),
         Opcode::Lg2 => kernel.scalar(log2),
         Opcode::Sin => kernel.scalar(f32::sin),
@@ -103,8 +92,8 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         }),
         Opcode::Lit => kernel.vector(|k, lane| {
             let (x, y, w) = (k.float(0, 0, lane), k.float(0, 1, lane), k.float(0, 3, lane));
-            let specular = if x > 0.0 { maximum(y, 0.0).powf(maximum(minimum(w, 128.0), -128.0)) } else { 0.0 };
-            [1.0, maximum(x, 0.0), specular, 1.0].map(f32::to_bits)
+            let specular = if x > 0.0 { single::max(y, 0.0).powf(single::max(single::min(w, 128.0), -128.0)) } else { 0.0 };
+            [1.0, single::max(x, 0.0), specular, 1.0].map(f32::to_bits)
         }),
         Opcode::Slt => kernel.map2(|a, b| float_boolean(f(a) < f(b))),
         Opcode::Sge => kernel.map2(|a, b| float_boolean(f(a) >= f(b))),

@@ -9,7 +9,7 @@
 //! | comparison | one of its channels is | its first channel in the mask |
 //! | 64 -> 32 bit | there is an n-th channel in the mask for the n-th pair | that channel |
 
-use super::kernel::{Kernel, boolean, channels, f};
+use super::kernel::{Kernel, boolean, channels, double, f};
 use crate::tables::Opcode;
 
 impl Kernel<'_> {
@@ -132,20 +132,20 @@ fn d(word: u64) -> f64 {
 
 pub(super) fn execute(kernel: &mut Kernel<'_>, opcode: Opcode) -> u8 {
     match opcode {
-        Opcode::Dadd => kernel.d2(|a, b| a + b),
-        Opcode::Dmul => kernel.d2(|a, b| a * b),
-        Opcode::Ddiv => kernel.d2(|a, b| a / b),
-        Opcode::Dmin => kernel.d2(|a, b| if b.is_nan() || a <= b { a } else { b }),
-        Opcode::Dmax => kernel.d2(|a, b| if b.is_nan() || a >= b { a } else { b }),
-        Opcode::Dmad => kernel.d3(|a, b, c| a * b + c),
+        Opcode::Dadd => kernel.d2(double::add),
+        Opcode::Dmul => kernel.d2(double::mul),
+        Opcode::Ddiv => kernel.d2(double::div),
+        Opcode::Dmin => kernel.d2(double::min),
+        Opcode::Dmax => kernel.d2(double::max),
+        Opcode::Dmad => kernel.d3(|a, b, c| double::add(double::mul(a, b), c)),
         Opcode::Dfma => kernel.d3(f64::mul_add),
         // As recorded: -0 stays, and NaN changes its sign.
         Opcode::Dabs => kernel.d1(|a| if a >= 0.0 { a } else { -a }),
         Opcode::Dneg => kernel.wide1(|a| a ^ 1 << 63),
-        Opcode::Drcp => kernel.d1(|a| 1.0 / a),
-        Opcode::Dsqrt => kernel.d1(f64::sqrt),
-        Opcode::Drsq => kernel.d1(|a| 1.0 / a.sqrt()),
-        Opcode::Dfrac => kernel.d1(|a| a - a.floor()),
+        Opcode::Drcp => kernel.d1(|a| double::div(1.0, a)),
+        Opcode::Dsqrt => kernel.d1(double::sqrt),
+        Opcode::Drsq => kernel.d1(|a| double::div(1.0, double::sqrt(a))),
+        Opcode::Dfrac => kernel.d1(|a| double::sub(a, a.floor())),
         Opcode::Dflr => kernel.d1(f64::floor),
         Opcode::Dtrunc => kernel.d1(f64::trunc),
         Opcode::Dceil => kernel.d1(f64::ceil),

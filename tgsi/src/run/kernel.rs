@@ -36,6 +36,72 @@ pub(super) fn float_boolean(value: bool) -> u32 {
     if value { 0x3f80_0000 } else { 0 }
 }
 
+macro_rules! definite_nan {
+    ($module:ident, $float:ty, $quiet:literal, $invalid:literal) => {
+        /// Arithmetic whose NaN results are definite: the first NaN operand made quiet, or the NaN of an invalid operation, as the recorded
+        /// results have it. Rust leaves sign and payload of a NaN open, and compilers swap operands.
+        pub(super) mod $module {
+            #[inline]
+            fn definite(a: $float, b: $float, result: $float) -> $float {
+                if !result.is_nan() {
+                    result
+                } else if a.is_nan() {
+                    <$float>::from_bits(a.to_bits() | $quiet)
+                } else if b.is_nan() {
+                    <$float>::from_bits(b.to_bits() | $quiet)
+                } else {
+                    <$float>::from_bits($invalid)
+                }
+            }
+
+            /// `a + b`.
+            #[inline]
+            pub(in crate::run) fn add(a: $float, b: $float) -> $float {
+                definite(a, b, a + b)
+            }
+
+            /// `a - b`.
+            #[inline]
+            pub(in crate::run) fn sub(a: $float, b: $float) -> $float {
+                definite(a, b, a - b)
+            }
+
+            /// `a * b`.
+            #[inline]
+            pub(in crate::run) fn mul(a: $float, b: $float) -> $float {
+                definite(a, b, a * b)
+            }
+
+            /// `a / b`.
+            #[inline]
+            pub(in crate::run) fn div(a: $float, b: $float) -> $float {
+                definite(a, b, a / b)
+            }
+
+            /// Square root.
+            #[inline]
+            pub(in crate::run) fn sqrt(a: $float) -> $float {
+                definite(a, a, a.sqrt())
+            }
+
+            /// Smaller of two; the other one for a NaN, the first if equal.
+            #[inline]
+            pub(in crate::run) fn min(a: $float, b: $float) -> $float {
+                if !a.is_nan() && (b.is_nan() || a <= b) { a } else { b }
+            }
+
+            /// Larger of two; the other one for a NaN, the first if equal.
+            #[inline]
+            pub(in crate::run) fn max(a: $float, b: $float) -> $float {
+                if !a.is_nan() && (b.is_nan() || a >= b) { a } else { b }
+            }
+        }
+    };
+}
+
+definite_nan!(single, f32, 0x0040_0000, 0xffc0_0000);
+definite_nan!(double, f64, 0x0008_0000_0000_0000, 0xfff8_0000_0000_0000);
+
 impl<'a> Kernel<'a> {
     /// The words of all lanes of a source's channel.
     #[inline]

@@ -14,7 +14,7 @@ use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;
 
 use super::system_value_of;
-use crate::shader::{Declaration, Instruction, ItemKind, Shader};
+use crate::shader::{Declaration, Dst, Instruction, ItemKind, Register, Shader, Src};
 use crate::tables::{File, Opcode, Processor, Semantic, TextureTarget};
 
 /// Lanes of a recorded run.
@@ -329,6 +329,7 @@ impl Vector {
 ///
 /// * the index register of an indirect *source* is taken from file `ADDR` whatever file the operand names;
 /// * an atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing;
+/// * modifiers of the integer operands of `I2D`, `U2D` and `LDEXP` act on bit 31, as on floats;
 /// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for.
 ///
 /// What cannot be said so is [`depends_on_chance`].
@@ -371,6 +372,7 @@ pub fn as_recorded(shader: &Shader) -> Shader {
             };
         }
     }
+    move_float_modifiers(&mut recorded);
     address_registers.sort_unstable();
     address_registers.dedup();
     let declared =
@@ -382,6 +384,58 @@ pub fn as_recorded(shader: &Shader) -> Shader {
     recorded.declarations.extend(missing.into_iter().map(|index| Declaration::new(File::Address, index, index)));
     recorded.forget_encoding();
     recorded
+}
+
+/// Puts a `MOV`, whose modifiers are those of floats, before every `I2D`, `U2D` and `LDEXP` that has modifiers on its integer operand.
+fn move_float_modifiers(shader: &mut Shader) {
+    let operand = |instruction: &Instruction| match instruction.opcode {
+        Opcode::I2d | Opcode::U2d => Some(0),
+        Opcode::Ldexp => Some(1),
+        _ => None,
+    };
+    let modified = |instruction: &Instruction| {
+        operand(instruction)
+            .filter(|&place| instruction.src.get(place).is_some_and(|source| source.absolute || source.negate))
+    };
+    if !shader.instructions.iter().any(|instruction| modified(instruction).is_some()) {
+        return;
+    }
+    let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
+    let scratch = temporaries.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
+    let mut old_instructions = std::mem::take(&mut shader.instructions).into_iter();
+    let mut new_numbers = Vec::with_capacity(old_instructions.len());
+    let mut instructions = Vec::with_capacity(old_instructions.len());
+    let mut order = Vec::with_capacity(shader.order.len());
+    for kind in std::mem::take(&mut shader.order) {
+        if kind == ItemKind::Instruction
+            && let Some(mut instruction) = old_instructions.next()
+        {
+            new_numbers.push(instructions.len() as u32);
+            if let Some(operand) = modified(&instruction)
+                && let Some(source) = instruction.src.get_mut(operand)
+            {
+                let register = Register::new(File::Temporary, i32::from(scratch));
+                let mut copy = Instruction { span: instruction.span, ..Instruction::new(Opcode::Mov) };
+                copy.dst.push(Dst::new(register));
+                copy.src.push(*source);
+                *source = Src::new(register);
+                instructions.push(copy);
+                order.push(kind);
+            }
+            instructions.push(instruction);
+        }
+        order.push(kind);
+    }
+    shader.order = order;
+    for instruction in &mut instructions {
+        if let Some(label) = &mut instruction.label {
+            *label = new_numbers.get(*label as usize).copied().unwrap_or(*label);
+        }
+    }
+    shader.instructions = instructions;
+    let first_instruction = shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(0);
+    shader.order.insert(first_instruction, ItemKind::Declaration);
+    shader.declarations.push(Declaration::new(File::Temporary, scratch, scratch));
 }
 
 /// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which nobody can reproduce:
