@@ -92,7 +92,8 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         }),
         Opcode::Lit => kernel.vector(|k, lane| {
             let (x, y, w) = (k.float(0, 0, lane), k.float(0, 1, lane), k.float(0, 3, lane));
-            let specular = if x > 0.0 { single::max(y, 0.0).powf(single::max(single::min(w, 128.0), -128.0)) } else { 0.0 };
+            let specular =
+                if x > 0.0 { single::max(y, 0.0).powf(single::max(single::min(w, 128.0), -128.0)) } else { 0.0 };
             [1.0, single::max(x, 0.0), specular, 1.0].map(f32::to_bits)
         }),
         Opcode::Slt => kernel.map2(|a, b| float_boolean(f(a) < f(b))),

@@ -6,7 +6,6 @@
 
 mod opcode;
 
-
 pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
 pub use tgsi_ir::PixelFormat;
 
