@@ -71,28 +71,31 @@ impl Body {
         if let CfNode::If(id) = node {
             self.unlink_use(self.ifs[id].condition);
         }
-        // Sources first, so that values that are only used inside are unused when their instruction goes.
+        // Sources first, so that values that are only used inside are unused when their instruction goes. The instructions (phis among
+        // them) are gone before any edge is cut: nothing then looks for a phi source that reads nothing any more.
         for &block in &blocks {
             for inst in self.insts_vec(block) {
                 for source in self.sources(inst) {
                     self.unlink_use(source);
                 }
+                self.insts[inst].num_sources = 0;
             }
             if let Some(CfNode::If(id)) = self.blocks[block].next {
                 self.unlink_use(self.ifs[id].condition);
             }
         }
         for &block in &blocks {
-            self.clear_successors(block);
             for inst in self.insts_vec(block) {
-                self.insts[inst].num_sources = 0;
                 if let InstData::Jump(_) = self.insts[inst].data {
-                    // The edge is gone already; nothing is to be derived from the tree that is being taken apart.
+                    // Its edge is cut below; nothing is to be derived from the tree that is being taken apart.
                     self.unlink_inst(inst);
                 } else {
                     self.remove_inst_with_undef(inst);
                 }
             }
+        }
+        for &block in &blocks {
+            self.clear_successors(block);
             self.blocks[block].parent = None;
         }
     }
@@ -287,27 +290,138 @@ impl Body {
     }
 
     /// Replaces an `if` by one of its sides. Phis after it take the value of that side. If the side ends in a jump, what follows the `if` is removed.
+    ///
+    /// The cost is that of the blocks at the seams, of the top-level nodes of the side, and of what is removed: nothing nested in the side is
+    /// looked at, so that nests are taken apart in linear time from the outside in.
     pub fn inline_side(&mut self, id: If, then_side: bool) {
         let after = self.block_after_if(id);
         let before = self.block_before_if(id);
-        let side = if then_side { CfParent::Then(id) } else { CfParent::Else(id) };
-        let last = self.list(side).last;
-        let phis: Vec<Inst> = self.phis(after).collect();
-        for phi in phis {
-            if let (Some(source), Some(def)) = (self.phi_source_for(phi, last), self.inst_def(phi)) {
-                let value = self.src_def(source);
-                self.replace_all_uses(def, value);
-                self.remove_inst(phi);
+        let Some(parent) = self.blocks[before].parent else { return };
+        let (side, other) = if then_side {
+            (self.ifs[id].then_list, self.ifs[id].else_list)
+        } else {
+            (self.ifs[id].else_list, self.ifs[id].then_list)
+        };
+        let ends_in_jump = self.block_jump(side.last).is_some();
+        if !ends_in_jump {
+            for phi in self.phis(after).collect::<Vec<_>>() {
+                if let (Some(source), Some(def)) = (self.phi_source_for(phi, side.last), self.inst_def(phi)) {
+                    let value = self.src_def(source);
+                    self.replace_all_uses(def, value);
+                    self.remove_inst(phi);
+                }
             }
         }
-        let list = self.detach_list(side);
-        let cursor = match self.last_inst(before) {
-            Some(inst) => Cursor::After(inst),
-            None => Cursor::BlockStart(before),
-        };
-        self.clear_successors(list.last);
-        self.remove_node(CfNode::If(id));
-        self.insert_list(cursor, list);
+        // The side that is kept leaves the `if`, which is then removed around the other one.
+        let empty = self.new_block_in(if then_side { CfParent::Then(id) } else { CfParent::Else(id) });
+        let kept = CfList { first: empty, last: empty };
+        (self.ifs[id].then_list, self.ifs[id].else_list) = if then_side { (kept, other) } else { (other, kept) };
+        self.adopt(side, parent);
+        self.clear_node(CfNode::If(id));
+        self.blocks[before].next = None;
+        self.blocks[after].prev = None;
+        self.clear_successors(before);
+        if !ends_in_jump {
+            self.clear_successors(side.last);
+        }
+        // Phis after an `if` whose kept side never gets there have no way left to be reached.
+        for phi in self.phis(after).collect::<Vec<_>>() {
+            self.remove_inst_with_undef(phi);
+        }
+        self.merge_blocks(before, side.first);
+        let last = if side.first == side.last { before } else { side.last };
+        self.merge_blocks(last, after);
+        self.changed_cfg();
+    }
+
+    fn new_block_in(&mut self, parent: CfParent) -> Block {
+        self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() })
+    }
+
+    /// Moves everything behind a place, to the end of its list, into a side of a new `if`. Returns the `if`; what followed the list now follows
+    /// the (empty) block after the `if`.
+    ///
+    /// Values made in the part that moved no longer dominate what followed it: [`crate::passes::repair_ssa`]. Where a block behind
+    /// the list gets a new predecessor (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
+    pub fn move_tail_into_if(&mut self, cursor: Cursor, condition: Def, then_side: bool) -> Option<If> {
+        let parent = self.blocks[cursor.block(self)].parent?;
+        let (before, first) = self.split_block(cursor);
+        let last = self.list(parent).last;
+        let id = self.ifs.next_key();
+        let empty = self.new_block_in(if then_side { CfParent::Else(id) } else { CfParent::Then(id) });
+        let after = self.new_block_in(parent);
+        let condition = self.push_use(User::If(id), condition, 0);
+        let (tail, other) = (CfList { first, last }, CfList { first: empty, last: empty });
+        let (then_list, else_list) = if then_side { (tail, other) } else { (other, tail) };
+        self.ifs.push(IfNode {
+            parent: Some(parent),
+            prev: before.into(),
+            next: after.into(),
+            condition,
+            then_list,
+            else_list,
+            control: Default::default(),
+        });
+        self.blocks[before].next = Some(CfNode::If(id));
+        self.blocks[after].prev = Some(CfNode::If(id));
+        let mut list = self.list(parent);
+        list.last = after;
+        self.set_list(parent, list);
+        self.adopt(tail, if then_side { CfParent::Then(id) } else { CfParent::Else(id) });
+        if self.block_jump(last).is_none() {
+            self.move_successors(last, after);
+        }
+        for block in [before, empty, last, after] {
+            self.update_successors(block);
+        }
+        self.changed_cfg();
+        Some(id)
+    }
+
+    /// Gives every phi an undefined value for each predecessor that it has no source for. Returns whether there was any.
+    pub fn complete_phis(&mut self) -> bool {
+        let mut changed = false;
+        let mut seen: SecondaryMap<Block, PackedOption<Inst>> = SecondaryMap::new();
+        for block in self.blocks_vec() {
+            for phi in self.phis(block).collect::<Vec<_>>() {
+                for source in self.sources(phi) {
+                    seen[self.phi_predecessor(source)] = phi.into();
+                }
+                let missing: Vec<Block> =
+                    self.predecessors(block).iter().copied().filter(|&p| seen[p].expand() != Some(phi)).collect();
+                let Some(shape) = self.inst_def(phi).map(|d| self.shape(d)).filter(|_| !missing.is_empty()) else {
+                    continue;
+                };
+                let undef = self.create_inst(InstData::Undef, &[], Some(shape));
+                self.insert_inst(Cursor::BlockStart(self.start_block()), undef);
+                if let Some(undef) = self.inst_def(undef) {
+                    for pred in missing {
+                        self.add_phi_source(phi, pred, undef);
+                    }
+                }
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Removes instructions, none of them jumps, that only use each other (dead phis around a loop, say) or nothing.
+    pub fn remove_insts(&mut self, insts: &[Inst]) {
+        for &inst in insts {
+            debug_assert!(self.jump(inst).is_none());
+            for source in self.sources(inst) {
+                self.unlink_use(source);
+            }
+            self.insts[inst].num_sources = 0;
+        }
+        for &inst in insts {
+            debug_assert!(
+                self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)),
+                "a removed value is still used"
+            );
+            self.unlink_inst(inst);
+        }
+        self.changed_insts();
     }
 
     /// Clones a list of `source` (which may be a clone of this very body) into this one. The clone is detached: put it in with
