@@ -296,3 +296,99 @@ fn large_shaders_are_instant() {
     assert_eq!(shader.instructions.len(), 28_001);
     assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
 }
+
+/// A shader with a bit of everything survives the way through tokens and prints as expected.
+#[test]
+fn built_shaders_encode_and_print() {
+    let mut b = ShaderBuilder::new(Processor::Geometry);
+    b.property(PropertyName::GsInputPrimitive, 4);
+    b.property(PropertyName::GsOutputPrimitive, 5);
+    b.property(PropertyName::GsMaxOutputVertices, 3);
+    let position = b.input(Io::new(Semantic::Position, 0));
+    let generic = b.input_array(Io { usage_mask: 3, ..Io::new(Semantic::Generic, 2) }, 2);
+    let out = b.output(Io { invariant: true, ..Io::new(Semantic::Position, 0) });
+    let stream = b.output(Io { usage_mask: 3, streams: [1, 1, 0, 0], ..Io::new(Semantic::Generic, 0) });
+    let address = b.address();
+    let array = b.temporary_array(4, true);
+    let t = b.temporary();
+    let counters = b.hw_atomic_array(1, 2, 3);
+    let image = DeclarationImage {
+        target: TextureTarget::Texture3D,
+        writable: true,
+        format: PixelFormat::from_short_name("R32_UINT").unwrap(),
+        raw: false,
+    };
+    let image_register = b.image(2, image);
+    let sampler = b.sampler(0);
+    b.sampler_view(0, TextureTarget::Texture2D, [ReturnType::Float; 4]);
+    let cb = b.constant_buffer(3);
+    let two = b.immediate_i32(&[2, -1]);
+
+    b.emit(Opcode::Uarl, Dst::new(address).masked(1), &[two]);
+    let vertex = position.in_dimension_indexed_by(1, address, 0);
+    b.emit(Opcode::Mov, Dst::new(out), &[Src::new(vertex).negated()]);
+    let element = generic.indexed_by(address, 0, 1).in_dimension(2);
+    b.emit(Opcode::Mov, Dst::new(array.indexed_by(address, 0, 3)), &[Src::new(element).absolute_value().negated()]);
+    b.tex(
+        Opcode::Txl,
+        Dst::new(t).masked(7),
+        TextureTarget::Texture2D,
+        ReturnType::Float,
+        &[texture_offset(two)],
+        &[array.at(0).into(), sampler.into()],
+    );
+    b.mem(
+        Opcode::Atomuadd,
+        Dst::new(t).masked(1),
+        &[image_register.into(), t.into(), two],
+        MemoryQualifiers::COHERENT,
+        image.target,
+        image.format,
+    );
+    b.emit(Opcode::Atomuadd, Dst::new(t).masked(1), &[counters.indexed_by(address, 0, 0).into(), two, two]);
+    b.emit(Opcode::Load, Dst::new(t), &[cb.into(), two]);
+    b.uif(Src::new(t).replicated(3));
+    b.emit(Opcode::Mov, Dst::new(stream).masked(3), &[two.replicated(1)]);
+    b.emit(Opcode::Emit, None, &[two]);
+    b.endif();
+    let shader = b.finish().unwrap();
+
+    let words = crate::tokens::encode(&shader).unwrap();
+    assert_eq!(crate::tokens::decode(&words).unwrap(), shader);
+    let errors: Vec<_> = crate::check::check(&shader).errors().cloned().collect();
+    assert_eq!(errors, []);
+    let options = crate::text::PrintOptions { mesa: true, hex_floats: false };
+    assert_eq!(
+        crate::text::print(&shader, options),
+        "GEOM
+PROPERTY GS_INPUT_PRIMITIVE TRIANGLES
+PROPERTY GS_OUTPUT_PRIMITIVE TRIANGLE_STRIP
+PROPERTY GS_MAX_OUTPUT_VERTICES 3
+DCL IN[][0], POSITION
+DCL IN[][1..2], ARRAY(1), GENERIC[2]
+DCL OUT[0], POSITION, INVARIANT
+DCL OUT[1].xy, GENERIC[0], STREAM(1, 1, 0, 0)
+DCL SAMP[0]
+DCL SVIEW[0], 2D, FLOAT
+DCL IMAGE[2], 3D, PIPE_FORMAT_R32_UINT, WR
+DCL CONSTBUF[3]
+DCL HWATOMIC[1][2..4], ARRAY(1)
+DCL TEMP[0..3], ARRAY(1), LOCAL
+DCL TEMP[4]
+DCL ADDR[0]
+IMM[0] INT32 {2, -1, 0, 0}
+  0: UARL ADDR[0].x, IMM[0].xyxx
+  1: MOV OUT[0], -IN[ADDR[0].x+1][0]
+  2: MOV TEMP[ADDR[0].x+3](1), -|IN[2][ADDR[0].x+2](1)|
+  3: TXL TEMP[4].xyz, TEMP[0], SAMP[0], 2D, IMM[0].xyx
+  4: ATOMUADD TEMP[4].x, IMAGE[2], TEMP[4], IMM[0].xyxx, COHERENT, 3D, PIPE_FORMAT_R32_UINT
+  5: ATOMUADD TEMP[4].x, HWATOMIC[1][ADDR[0].x+2](1), IMM[0].xyxx, IMM[0].xyxx
+  6: LOAD TEMP[4], CONSTBUF[3], IMM[0].xyxx
+  7: UIF TEMP[4].wwww :10
+  8:   MOV OUT[1].xy, IMM[0].yyyy
+  9:   EMIT IMM[0].xyxx
+ 10: ENDIF
+ 11: END
+"
+    );
+}

@@ -279,8 +279,13 @@ fn sweep<'a>(mut claims: Vec<Claim<'a>>, found: &mut dyn FnMut(&'a Declaration, 
                 _ => *slot = Some((claim.last, claim.declaration)),
             }
         }
-        if let Some(earlier) = earlier {
-            found(earlier, claim.declaration);
+        if let Some(other) = earlier {
+            // In the order of the stream, which is that of the vector that both are in.
+            if std::ptr::from_ref(other) < std::ptr::from_ref(claim.declaration) {
+                found(other, claim.declaration);
+            } else {
+                found(claim.declaration, other);
+            }
         }
     }
 }

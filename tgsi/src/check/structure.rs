@@ -7,8 +7,10 @@ use crate::tables::{Opcode, Processor};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
-    nesting(shader, findings);
-    end(shader, findings);
+    // Where the blocks are wrong, what is inside of them is a guess.
+    if nesting(shader, findings) || !shader.instructions.iter().any(|i| i.opcode == Opcode::End) {
+        end(shader, findings);
+    }
     order(shader, findings);
     for (number, instruction) in shader.instructions.iter().enumerate() {
         let opcode = instruction.opcode;
@@ -28,7 +30,8 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-fn nesting(shader: &Shader, findings: &mut Findings) {
+/// Returns whether the blocks are well nested.
+fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
     let errors = match structure(shader) {
         Ok(structure) => {
             if structure.max_depth > limits::MAX_NESTING {
@@ -37,7 +40,7 @@ fn nesting(shader: &Shader, findings: &mut Findings) {
                     format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limits::MAX_NESTING)
                 });
             }
-            return;
+            return true;
         }
         Err(errors) => errors,
     };
@@ -53,6 +56,7 @@ fn nesting(shader: &Shader, findings: &mut Findings) {
         };
         findings.report(rule, error.span(), || error.to_string());
     }
+    false
 }
 
 /// There is one END outside blocks, and nothing but subroutines behind it. An END inside a block stops invocations early. Old compute
