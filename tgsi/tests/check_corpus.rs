@@ -57,7 +57,9 @@ fn judge<'a>(shaders: impl Iterator<Item = (&'a String, &'a Shader)>) -> (String
 fn real_shaders_have_no_errors() {
     let Some(shared) = shared("real_shaders_have_no_errors") else { return };
     let shaders = corpus(&shared);
+    let start = std::time::Instant::now();
     let (errors, warnings) = judge(shaders.iter());
+    println!("{} shaders checked in {:?}", shaders.len(), start.elapsed());
     println!("warnings: {warnings:#?}");
     assert_eq!(errors, "");
 }
@@ -103,6 +105,23 @@ fn scan_counts_temporaries() {
             assert_eq!(scan(shader).temporaries.to_string(), fields[column], "{path}");
         }
     }
+}
+
+#[test]
+fn shaders_of_one_opcode_have_no_errors() {
+    let Some(shared) = shared("shaders_of_one_opcode_have_no_errors") else { return };
+    let files = fs::read_dir(shared.join("oracle/opcodes")).expect("the folder of opcodes");
+    let shaders: BTreeMap<String, Shader> = files
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let text = fs::read(&path).expect("a shader");
+            let shader = parse(&text).unwrap_or_else(|errors| panic!("{}: {errors:#?}", path.display())).shader;
+            (path.display().to_string(), shader)
+        })
+        .collect();
+    let (errors, _) = judge(shaders.iter());
+    assert_eq!(errors, "");
+    assert!(shaders.len() > 700, "{}", shaders.len());
 }
 
 /// Wrong input is refused by the reader or by the check. The names are of inputs that the reference takes, or that do no harm.
