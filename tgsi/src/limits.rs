@@ -37,4 +37,8 @@ pub const MAX_HINT_NAME: usize = 48;
 
 /// Levels by which a printed instruction is indented at most. Deeper nesting prints at this depth; otherwise the size of a print
 /// would grow with the square of the nesting.
-pub const MAX_INDENT: usize = 512;
+pub const MAX_INDENT: usize = 128;
+
+/// Declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a register looks through them; drivers
+/// never had more than 128 of one kind.
+pub const MAX_OLD_DECLARATIONS: usize = 256;

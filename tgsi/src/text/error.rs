@@ -168,6 +168,9 @@ pub enum ParseErrorKind {
     /// More scratch registers than there are numbers.
     #[error("the shader leaves no numbers for the registers that its {0} need")]
     NoRegisters(&'static str),
+    /// More declarations of a file that no longer exists than anything ever had.
+    #[error("at most {0} declarations of files that TGSI no longer has are read")]
+    TooManyOldDeclarations(usize),
     /// The text is longer than any shader.
     #[error("the text has {length} bytes, at most {limit} are read")]
     TooLong {
@@ -237,6 +240,7 @@ impl ParseErrorKind {
             UnbalancedConditional(_) => "unbalanced-conditional",
             MacroDepth(_) => "macro-depth",
             NoRegisters(_) => "no-registers",
+            TooManyOldDeclarations(_) => "too-many-old-declarations",
             TooLong { .. } => "text-too-long",
             TooManyErrors => "too-many-errors",
             LocationWithoutMode => "location-without-mode",

@@ -148,7 +148,7 @@ fn round_hex(mantissa: u64, exponent: i32, sticky: bool, precision: u32, min_exp
     let round_up = rest > half || (rest == half && (sticky || kept & 1 == 1));
     kept += round_up as u64;
     // A carry out of the significand raises the exponent by itself in the packed form.
-    let infinity = ((max_exponent as u64 * 2 + 1) << (precision - 1)) as u64;
+    let infinity = (max_exponent as u64 * 2 + 1) << (precision - 1);
     if last > max_exponent - precision as i32 + 1 {
         return infinity;
     }

@@ -11,7 +11,7 @@
 use super::error::ParseErrorKind;
 use super::legacy_rewrite::Rewriter;
 use crate::diagnostic::Diagnostic;
-use crate::limits::{MAX_LABEL, MAX_OPERAND_INDEX};
+use crate::limits::{MAX_LABEL, MAX_OLD_DECLARATIONS, MAX_OPERAND_INDEX};
 use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src};
 use crate::span::Span;
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
@@ -275,9 +275,9 @@ pub(crate) struct Legacy {
     array_registers: i32,
     /// Constants of rewritings.
     constants: Vec<Immediate>,
-    /// Elements of `IMMX`, and which index each run of them begins with.
+    /// Elements of `IMMX`, in runs: first index, last index, place of the first among the elements.
     elements: Vec<Immediate>,
-    element_index: Vec<u16>,
+    element_runs: Vec<(u16, u16, i32)>,
     memories: [bool; 4],
 }
 
@@ -296,9 +296,19 @@ impl Legacy {
         self.array_registers += (last - first) as i32 + 1;
     }
 
-    pub(crate) fn declare_immediate(&mut self, index: u16, words: arrayvec::ArrayVec<u32, 4>, span: Span) {
+    /// Declares the elements `first..=last` of `IMMX`, whose values follow.
+    pub(crate) fn declare_elements(&mut self, first: u16, last: u16) {
+        self.element_runs.push((first, last, self.elements.len() as i32));
+    }
+
+    /// The value of the next element.
+    pub(crate) fn push_element(&mut self, words: arrayvec::ArrayVec<u32, 4>, span: Span) {
         self.elements.push(Immediate { data_type: ImmediateType::Float32, words, span });
-        self.element_index.push(index);
+    }
+
+    /// Whether another declaration of an old file is possible.
+    pub(crate) fn is_full(&self) -> bool {
+        self.resources.len().max(self.arrays.len()).max(self.element_runs.len()) >= MAX_OLD_DECLARATIONS
     }
 
     /// The register of a memory, which will be declared.
@@ -341,11 +351,12 @@ impl Legacy {
                 Some((register, None))
             }
             LegacyFile::ImmediateArray => {
-                // Elements are in order, so that an offset counts elements.
                 let indirect = register.indirect.is_some();
-                let place = self.element_index.iter().position(|&index| index as i32 == register.index);
-                let place = place.map(|place| place as i32).or((indirect && !self.elements.is_empty())
-                    .then_some({ register.index - self.element_index.first().map_or(0, |&first| first as i32) }))?;
+                let holds = |&&(first, last, _): &&(u16, u16, i32)| {
+                    (first as i32..=last as i32).contains(&register.index) || indirect
+                };
+                let &(first, _, base) = self.element_runs.iter().find(holds)?;
+                let place = base + register.index - first as i32;
                 register.index = ARRAY + place;
                 register.file = File::Immediate;
                 register.dimension = None;
@@ -410,7 +421,9 @@ impl Legacy {
                 insert_declaration(shader, declaration);
             }
         }
-        if let Some((entry, span)) = add_main(shader) {
+        // Texts of that time, not those of today that just lack something.
+        let old = !self.resources.is_empty() || self.memories.contains(&true);
+        if old && let Some((entry, span)) = add_main(shader) {
             diagnostics.push(ParseErrorKind::NoMain(entry).at(span));
         }
         Ok(())
@@ -435,20 +448,20 @@ impl Legacy {
             return Ok(());
         }
         let elements_at = shader.immediates.len() as i32;
-        for element in &self.elements {
-            insert_immediate(shader, element.clone());
-        }
+        let mut added = self.elements.clone();
         let mut constants_at = Vec::with_capacity(self.constants.len());
         for constant in &self.constants {
-            let there = shader.immediates.iter().position(|i| i == constant);
-            constants_at.push(match there {
-                Some(place) => place as i32,
-                None => {
-                    insert_immediate(shader, constant.clone());
-                    shader.immediates.len() as i32 - 1
-                }
-            });
+            let there = shader.immediates.iter().chain(&added).position(|i| i == constant);
+            constants_at.push(there.unwrap_or(shader.immediates.len() + added.len()) as i32);
+            if there.is_none() {
+                added.push(constant.clone());
+            }
         }
+        // Behind all others, if possible before the first instruction.
+        let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
+        let at = first_instruction(shader).max(last);
+        shader.order.splice(at..at, added.iter().map(|_| ItemKind::Immediate));
+        shader.immediates.append(&mut added);
         if shader.immediates.len() as i64 > MAX_OPERAND_INDEX {
             return Err(ParseErrorKind::NoRegisters("constants"));
         }
@@ -517,13 +530,6 @@ fn insert_declaration(shader: &mut Shader, declaration: Declaration) {
     let before = shader.order.iter().take(at).filter(|&&kind| kind == ItemKind::Declaration).count();
     shader.order.insert(at, ItemKind::Declaration);
     shader.declarations.insert(before, declaration);
-}
-
-/// Adds an immediate behind all others, if possible before the first instruction.
-fn insert_immediate(shader: &mut Shader, immediate: Immediate) {
-    let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
-    shader.order.insert(first_instruction(shader).max(last), ItemKind::Immediate);
-    shader.immediates.push(immediate);
 }
 
 /// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this adds a main program

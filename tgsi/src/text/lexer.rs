@@ -94,7 +94,7 @@ mod tests {
     fn words_and_numbers() {
         assert_eq!(word(b"2D_ARRAY, x").map(|(_, w)| w), Ok("2D_ARRAY"));
         assert!(word(b".x").is_err());
-        assert_eq!(number(b"12..3").map(|(rest, n)| (rest, n)), Ok((&b"..3"[..], 12)));
+        assert_eq!(number(b"12..3"), Ok((&b"..3"[..], 12)));
         assert_eq!(number(b"99999999999999999999").map(|(_, n)| n), Ok(u64::MAX));
         assert_eq!(number_any_base(b"0x10}").map(|(_, n)| n), Ok(Some(16)));
         assert_eq!(number_any_base(b"010}").map(|(_, n)| n), Ok(Some(8)));

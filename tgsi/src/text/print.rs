@@ -98,6 +98,11 @@ impl Printer {
         self.out.push_str(text);
     }
 
+    fn number(&mut self, number: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.out.write_fmt(number);
+    }
+
     /// `, text`.
     fn part(&mut self, text: &str) {
         self.out.push_str(", ");
@@ -255,17 +260,18 @@ impl Printer {
             }
             let low = words.first().copied().unwrap_or(0);
             let value = (words.get(1).copied().unwrap_or(0) as u64) << 32 | low as u64;
-            let _ = match immediate.data_type {
-                ImmediateType::Float32 if self.options.hex_floats => write!(self.out, "0x{low:08x}"),
-                ImmediateType::Float32 if self.options.mesa => Ok(float::print_f32_fixed(&mut self.out, low)),
-                ImmediateType::Float32 => Ok(float::print_f32_exact(&mut self.out, low)),
-                ImmediateType::Float64 if self.options.mesa => Ok(float::print_f64_fixed(&mut self.out, value)),
-                ImmediateType::Float64 => Ok(float::print_f64_exact(&mut self.out, value)),
-                ImmediateType::Uint32 => write!(self.out, "{low}"),
-                ImmediateType::Int32 => write!(self.out, "{}", low as i32),
-                ImmediateType::Uint64 => write!(self.out, "{value}"),
-                ImmediateType::Int64 => write!(self.out, "{}", value as i64),
-            };
+            let (hex, mesa) = (self.options.hex_floats, self.options.mesa);
+            match immediate.data_type {
+                ImmediateType::Float32 if hex => self.number(format_args!("0x{low:08x}")),
+                ImmediateType::Float32 if mesa => float::print_f32_fixed(&mut self.out, low),
+                ImmediateType::Float32 => float::print_f32_exact(&mut self.out, low),
+                ImmediateType::Float64 if mesa => float::print_f64_fixed(&mut self.out, value),
+                ImmediateType::Float64 => float::print_f64_exact(&mut self.out, value),
+                ImmediateType::Uint32 => self.number(format_args!("{low}")),
+                ImmediateType::Int32 => self.number(format_args!("{}", low as i32)),
+                ImmediateType::Uint64 => self.number(format_args!("{value}")),
+                ImmediateType::Int64 => self.number(format_args!("{}", value as i64)),
+            }
         }
         self.out.push('}');
     }
@@ -339,7 +345,7 @@ impl Printer {
         };
         if info.is_tex || (mesa && !info.is_sample_family) {
             self.part(texture.target.name());
-        } else if !mesa && !(info.is_sample_family && texture.target == TextureTarget::Unknown) {
+        } else if !mesa && (!info.is_sample_family || texture.target != TextureTarget::Unknown) {
             self.part("TARGET(");
             self.text(texture.target.name());
             self.out.push(')');

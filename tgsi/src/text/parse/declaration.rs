@@ -5,7 +5,7 @@
 //! in the order in which Mesa tries.
 
 use super::{Parse, Parser};
-use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX};
+use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX, MAX_OLD_DECLARATIONS};
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic,
 };
@@ -84,6 +84,9 @@ impl<'a> Parser<'a> {
         let start = keyword.start as usize;
         let declared = self.declared_register(0)?;
         let usage_mask = self.mask()?;
+        if matches!(declared.file, DeclaredFile::Legacy(_)) && self.legacy.is_full() {
+            return self.fail(ParseErrorKind::TooManyOldDeclarations(MAX_OLD_DECLARATIONS), declared.span);
+        }
         if declared.file == DeclaredFile::Legacy(LegacyFile::ImmediateArray) {
             return self.immediate_array(&declared);
         }
@@ -341,12 +344,6 @@ impl<'a> Parser<'a> {
             }
             return Ok(());
         }
-        if (image || view) && a.target.is_none() && !resource {
-            let known = TextureTarget::ALL.iter().map(|t| t.name());
-            if Semantic::from_name(word).is_none() && Interpolation::from_name(word).is_none() {
-                return self.fail_name(ParseErrorKind::UnknownTarget(self.quote(span)), span, known);
-            }
-        }
         if view
             && a.target.is_some()
             && a.return_types.len() < 4
@@ -394,6 +391,10 @@ impl<'a> Parser<'a> {
         }
         if names::semantic(word).is_some() {
             return twice(self, "semantic");
+        }
+        if (image || view) && a.target.is_none() && !resource {
+            let known = TextureTarget::ALL.iter().map(|t| t.name());
+            return self.fail_name(ParseErrorKind::UnknownTarget(self.quote(span)), span, known);
         }
         let semantics = Semantic::ALL.iter().map(|s| s.name());
         let modes = Interpolation::ALL.iter().map(|m| m.name());
@@ -445,12 +446,13 @@ impl<'a> Parser<'a> {
     fn immediate_array(&mut self, declared: &Declared) -> Parse<()> {
         let (_, (first, last)) = self.declared_range(declared)?;
         self.expect(b'{')?;
+        self.legacy.declare_elements(first, last);
         for index in first..=last {
             if index > first {
                 self.expect(b',')?;
             }
             let words = self.braced_values(ImmediateType::Float32)?;
-            self.legacy.declare_immediate(index, words, declared.span);
+            self.legacy.push_element(words, declared.span);
         }
         self.expect(b'}')
     }

@@ -256,6 +256,11 @@ impl<'a> Parser<'a> {
         loop {
             self.preprocess();
             self.skip();
+            if self.errors >= MAX_DIAGNOSTICS {
+                let here = Span::new(self.at as u32, self.at as u32);
+                self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
+                return;
+            }
             if self.at >= self.end {
                 break;
             }
@@ -266,11 +271,6 @@ impl<'a> Parser<'a> {
                 let place = (diagnostic.span.start as usize).max(start);
                 self.report(*diagnostic);
                 self.at = self.resume(start, place);
-            }
-            if self.errors >= MAX_DIAGNOSTICS {
-                let here = Span::new(self.at as u32, self.at as u32);
-                self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
-                return;
             }
         }
         self.finish_preprocessor();

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Parse, Parser};
-use crate::limits::MAX_MACROS;
+use crate::limits::{MAX_DIAGNOSTICS, MAX_MACROS};
 use crate::span::Span;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer;
@@ -38,7 +38,7 @@ impl<'a> Preprocessor<'a> {
 impl<'a> Parser<'a> {
     /// Skips blanks, comments and directives, and the lines that conditionals leave out.
     pub(super) fn preprocess(&mut self) {
-        loop {
+        while self.errors < MAX_DIAGNOSTICS {
             // Blanks only: a `#` must be seen.
             let blank = self.rest().iter().take_while(|&&byte| lexer::is_blank(byte)).count();
             self.at += blank;
@@ -83,11 +83,10 @@ impl<'a> Parser<'a> {
                 }
                 None => return self.fail(ParseErrorKind::UnbalancedConditional("else"), place),
             },
-            "endif" => {
-                if self.preprocessor.conditionals.pop().is_none() {
-                    return self.fail(ParseErrorKind::UnbalancedConditional("endif"), place);
-                }
-            }
+            "endif" => match self.preprocessor.conditionals.pop() {
+                Some(_) => {}
+                None => return self.fail(ParseErrorKind::UnbalancedConditional("endif"), place),
+            },
             "define" if active => {
                 if let Ok((body, name)) = argument {
                     let body = lexer::skip_blanks_of_line(body);
