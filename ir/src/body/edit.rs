@@ -459,6 +459,22 @@ impl Body {
         cloned
     }
 
+    /// Clones an instruction right before itself. It must not be a jump or a phi.
+    pub fn clone_inst_before(&mut self, inst: Inst) -> Inst {
+        let sources: Vec<SourceSpec> = self
+            .sources(inst)
+            .map(|s| SourceSpec { def: self.src_def(s), payload: self.payload(s) })
+            .collect();
+        let shape = self.inst_def(inst).map(|d| self.shape(d));
+        let data = match *self.inst(inst) {
+            InstData::Tex(id) => InstData::Tex(self.push_tex(self.texs[id])),
+            data => data,
+        };
+        let clone = self.create_inst(data, &sources, shape);
+        self.insert_inst(Cursor::Before(inst), clone);
+        clone
+    }
+
     fn clone_inst(&mut self, source: &Body, inst: Inst, remap: &Remap, cursor: Cursor) {
         let is_phi = source.is_phi(inst);
         let sources: Vec<SourceSpec> = source

@@ -1,0 +1,273 @@
+//! Finding the register, the write mask and the modifiers behind a value.
+//!
+//! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is folding sound. A backend
+//!
+//! - skips `decl_reg`, `load_reg*` and `store_reg*` themselves, and every instruction for which [`is_folded`] holds;
+//! - asks [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all others.
+//!
+//! A source means `negate(absolute(value.swizzle))`; a destination means "write the components of the mask, clamped to \[0, 1\] if
+//! `saturate`".
+
+use tgsi_ir::alu::{AluOp, AluType, BaseType};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Body, Def, Inst, InstData, Swizzle, Use, User};
+
+/// A register operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// Handle: the value of the `decl_reg`.
+    pub handle: Def,
+    /// Element of an array; 0 for a plain register.
+    pub base: u32,
+    /// Run-time index that adds to `base`.
+    pub indirect: Option<Def>,
+}
+
+/// What a source reads, or a destination writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operand {
+    /// A value that lives in SSA form.
+    Ssa(Def),
+    /// A register.
+    Register(Register),
+}
+
+/// A source of an ALU instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AluSource {
+    /// What is read.
+    pub operand: Operand,
+    /// Components selected.
+    pub swizzle: Swizzle,
+    /// Absolute value, before negation.
+    pub absolute: bool,
+    /// Negation.
+    pub negate: bool,
+}
+
+/// The destination of an ALU instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AluDestination {
+    /// What is written. An SSA value may be another one than the instruction's own: that of a folded saturation.
+    pub operand: Operand,
+    /// Components written, bit 0 = first.
+    pub write_mask: u32,
+    /// Clamp to \[0, 1\].
+    pub saturate: bool,
+}
+
+/// The `decl_reg` of a handle.
+///
+/// The handle must be one: the validator makes sure of that for every register access.
+pub fn register_declaration(body: &Body, handle: Def) -> Inst {
+    body.def_inst(handle)
+}
+
+/// The `load_reg` or `load_reg_indirect` that makes a value, none if it is made otherwise.
+pub fn load_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
+    let inst = body.def_inst(def);
+    is_load_reg(body, inst).then_some(inst)
+}
+
+/// The `store_reg` or `store_reg_indirect` that is the only use of a value, none if there is no such. (Whether the two stand well enough together for
+/// folding is what trivialisation ensures.)
+pub fn store_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
+    let source = body.single_use(def)?;
+    let inst = body.user(source).inst()?;
+    (is_store_reg(body, inst) && body.source_number(source) == 0).then_some(inst)
+}
+
+/// Whether an instruction reads a register.
+pub fn is_load_reg(body: &Body, inst: Inst) -> bool {
+    matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
+}
+
+/// Whether an instruction writes a register.
+pub fn is_store_reg(body: &Body, inst: Inst) -> bool {
+    matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))
+}
+
+/// Whether an instruction declares, reads or writes a register.
+pub fn is_register_access(body: &Body, inst: Inst) -> bool {
+    matches!(
+        body.intrinsic(inst),
+        Some(
+            IntrinsicOp::DeclReg
+                | IntrinsicOp::LoadReg
+                | IntrinsicOp::LoadRegIndirect
+                | IntrinsicOp::StoreReg
+                | IntrinsicOp::StoreRegIndirect
+        )
+    )
+}
+
+/// The register that a load or store accesses.
+pub fn accessed_register(body: &Body, inst: Inst) -> Option<Register> {
+    let (handle, indirect) = match body.intrinsic(inst)? {
+        IntrinsicOp::LoadReg => (body.src(inst, 0), None),
+        IntrinsicOp::LoadRegIndirect => (body.src(inst, 0), Some(body.src(inst, 1))),
+        IntrinsicOp::StoreReg => (body.src(inst, 1), None),
+        IntrinsicOp::StoreRegIndirect => (body.src(inst, 1), Some(body.src(inst, 2))),
+        _ => return None,
+    };
+    Some(Register { handle, base: body.index(inst, IndexKind::Base) as u32, indirect })
+}
+
+/// Whether a float modifier (`fabs` or `fneg`) can become a modifier of everything that reads it: every use is an ALU source of float type, and
+/// the value is not 64 bits wide. A value without uses folds.
+pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
+    let Some(def) = body.inst_def(modifier) else { return false };
+    if body.bit_size(def) == 64 {
+        return false;
+    }
+    body.uses_of(def).all(|source| match body.user(source) {
+        User::If(_) => false,
+        User::Inst(user) => body.alu_op(user).is_some_and(|op| {
+            op.info().input_types.get(body.source_number(source)).is_some_and(|ty| ty.base == BaseType::Float)
+        }),
+    })
+}
+
+/// Whether a saturation (`fsat`) can become a flag of the instruction that makes its source.
+///
+/// That instruction must be an ALU one whose result is an unsized float and which is no modifier itself, the value must have no other use and not
+/// be 64 bits wide, and the saturation must take it as it is.
+pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
+    let Some(result) = body.inst_def(fsat) else { return false };
+    let source = body.source(fsat, 0);
+    let def = body.src_def(source);
+    let Some(op) = body.alu_op(body.def_inst(def)) else { return false };
+    body.bit_size(def) != 64
+        && body.single_use(def).is_some()
+        && op.info().output_type == AluType::FLOAT
+        && !matches!(op, AluOp::Fabs | AluOp::Fneg)
+        && body.num_components(def) == body.num_components(result)
+        && body.swizzle(source).is_identity(usize::from(body.num_components(def)))
+}
+
+/// Whether nothing is to be emitted for an ALU instruction, because the instructions around it take it in: a modifier that folds into all its readers, a
+/// saturation that folds into its source. `fuse_fabs`: the backend has absolute value as a source modifier.
+pub fn is_folded(body: &Body, inst: Inst, fuse_fabs: bool) -> bool {
+    match body.alu_op(inst) {
+        Some(AluOp::Fneg) => modifier_is_chased(body, inst, fuse_fabs),
+        Some(AluOp::Fabs) => fuse_fabs && modifier_is_chased(body, inst, fuse_fabs),
+        Some(AluOp::Fsat) => fsat_folds(body, inst),
+        _ => false,
+    }
+}
+
+/// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and, behind it, one `fabs`; a modifier
+/// that is read by another modifier which stops there must be emitted. A modifier whose value nobody reads is not needed either way.
+fn modifier_is_chased(body: &Body, inst: Inst, fuse_fabs: bool) -> bool {
+    if !float_mod_folds(body, inst) {
+        return false;
+    }
+    let Some(def) = body.inst_def(inst) else { return false };
+    let is_fneg = body.alu_op(inst) == Some(AluOp::Fneg);
+    body.uses_of(def).all(|source| {
+        let Some(user) = body.user(source).inst() else { return false };
+        match body.alu_op(user) {
+            // What reads this modifier through another one that is folded itself: fneg(fabs x) is followed, the other combinations are not.
+            Some(AluOp::Fneg) if float_mod_folds(body, user) => !is_fneg,
+            Some(AluOp::Fabs) if fuse_fabs && float_mod_folds(body, user) => false,
+            _ => true,
+        }
+    })
+}
+
+fn load_operand(body: &Body, def: Def) -> Option<(Operand, Inst)> {
+    let load = load_reg_for_def(body, def)?;
+    accessed_register(body, load).map(|register| (Operand::Register(register), load))
+}
+
+/// What source `number` of an ALU instruction reads, modifiers and registers found. `fuse_fabs`: the backend has absolute value as a source
+/// modifier.
+pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, fuse_fabs: bool) -> AluSource {
+    let source = body.source(inst, number);
+    let mut def = body.src_def(source);
+    let mut swizzle = body.swizzle(source);
+    let (mut absolute, mut negate) = (false, false);
+    let step = |op: AluOp, def: &mut Def, swizzle: &mut Swizzle| {
+        let producer = body.def_inst(*def);
+        let found = body.alu_op(producer) == Some(op) && float_mod_folds(body, producer);
+        if found {
+            let inner = body.source(producer, 0);
+            *swizzle = swizzle.compose(body.swizzle(inner));
+            *def = body.src_def(inner);
+        }
+        found
+    };
+    if let InstData::Alu { .. } = body.inst(body.def_inst(def)) {
+        negate = step(AluOp::Fneg, &mut def, &mut swizzle);
+        absolute = fuse_fabs && step(AluOp::Fabs, &mut def, &mut swizzle);
+        return AluSource { operand: Operand::Ssa(def), swizzle, absolute, negate };
+    }
+    let operand = match load_operand(body, def) {
+        Some((operand, load)) => {
+            absolute = body.index(load, IndexKind::LegacyFabs) != 0;
+            negate = body.index(load, IndexKind::LegacyFneg) != 0;
+            operand
+        }
+        None => Operand::Ssa(def),
+    };
+    AluSource { operand, swizzle, absolute, negate }
+}
+
+/// Where the value of an ALU instruction goes, saturation and registers found.
+pub fn chase_alu_dest(body: &Body, def: Def) -> AluDestination {
+    let all = full_mask(body, def);
+    if body.bit_size(def) != 64
+        && let Some(user) = body.single_use(def).and_then(|u| body.user(u).inst())
+        && body.alu_op(user) == Some(AluOp::Fsat)
+        && fsat_folds(body, user)
+        && let Some(result) = body.inst_def(user)
+    {
+        return AluDestination { operand: Operand::Ssa(result), write_mask: all, saturate: true };
+    }
+    if let Some(store) = store_reg_for_def(body, def)
+        && let Some(register) = accessed_register(body, store)
+    {
+        return AluDestination {
+            operand: Operand::Register(register),
+            write_mask: body.index(store, IndexKind::WriteMask) as u32,
+            saturate: body.index(store, IndexKind::LegacyFsat) != 0,
+        };
+    }
+    AluDestination { operand: Operand::Ssa(def), write_mask: all, saturate: false }
+}
+
+/// What a source of an instruction that is not an ALU one (or the condition of an `if`) reads. There are no modifiers: trivialisation puts them only
+/// on loads that ALU instructions alone read.
+pub fn chase_src(body: &Body, source: Use) -> Operand {
+    let def = body.src_def(source);
+    match load_operand(body, def) {
+        Some((operand, load)) => {
+            debug_assert!(
+                body.index(load, IndexKind::LegacyFabs) == 0 && body.index(load, IndexKind::LegacyFneg) == 0,
+                "a load with modifiers is read by something else than an ALU instruction"
+            );
+            operand
+        }
+        None => Operand::Ssa(def),
+    }
+}
+
+/// Where the value of an instruction that is not an ALU one goes. Always all components, never saturated: trivialisation sees to that.
+pub fn chase_dest(body: &Body, def: Def) -> Operand {
+    match store_reg_for_def(body, def).and_then(|store| accessed_register(body, store).map(|r| (store, r))) {
+        Some((store, register)) => {
+            debug_assert!(
+                body.index(store, IndexKind::LegacyFsat) == 0
+                    && body.index(store, IndexKind::WriteMask) as u32 == full_mask(body, def),
+                "a partial or saturating store takes a value that no ALU instruction makes"
+            );
+            Operand::Register(register)
+        }
+        None => Operand::Ssa(def),
+    }
+}
+
+/// All components of a value.
+pub fn full_mask(body: &Body, def: Def) -> u32 {
+    (1 << body.num_components(def)) - 1
+}

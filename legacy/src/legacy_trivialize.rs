@@ -1,0 +1,74 @@
+//! The last pass before instruction selection: float modifiers go into register accesses, then every access is made trivial.
+//!
+//! ```text
+//! 32 %2 = @load_reg (%r)                         32 %5 = @load_reg (%r) (legacy_fneg=1)
+//! 32 %3 = fneg %2                         =>     32 %4 = fadd %5, %1
+//! 32 %4 = fadd %3, %1
+//!
+//! 32 %6 = fmul %4, %4                            32 %6 = fmul %4, %4
+//! 32 %7 = fsat %6                         =>             @store_reg (%6, %r) (legacy_fsat=1)
+//!         @store_reg (%7, %r)
+//! ```
+//!
+//! A modifier of a load goes onto a clone of the load, because the load itself may have other readers. Modifiers of other values stay: the chase
+//! functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets `fabs` first and ends as one load with both.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::intrinsics::IndexKind;
+use tgsi_ir::passes::opt_dce::opt_dce;
+use tgsi_ir::{Body, Inst, Shader};
+
+use crate::chase::{Operand, chase_alu_dest, float_mod_folds, load_reg_for_def, store_reg_for_def};
+use crate::trivialize_registers::trivialize_registers;
+
+/// Folds modifiers and makes every register access trivial. `fuse_fabs`: the backend has absolute value as a source modifier. Must be the last pass: what it
+/// establishes does not survive other changes. Returns whether anything changed.
+pub fn legacy_trivialize(shader: &mut Shader, fuse_fabs: bool) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= fold_into_access(body, inst, fuse_fabs);
+            }
+        }
+    }
+    if progress {
+        opt_dce(shader);
+    }
+    progress |= trivialize_registers(shader);
+    progress
+}
+
+fn fold_into_access(body: &mut Body, inst: Inst, fuse_fabs: bool) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    if (op == AluOp::Fneg || (op == AluOp::Fabs && fuse_fabs)) && float_mod_folds(body, inst) {
+        let source = body.source(inst, 0);
+        let Some(load) = load_reg_for_def(body, body.src_def(source)) else { return false };
+        let swizzle = body.swizzle(source);
+        let clone = body.clone_inst_before(load);
+        if op == AluOp::Fabs {
+            body.set_index(clone, IndexKind::LegacyFabs, 1);
+            body.set_index(clone, IndexKind::LegacyFneg, 0);
+        } else {
+            let negate = body.index(clone, IndexKind::LegacyFneg);
+            body.set_index(clone, IndexKind::LegacyFneg, i32::from(negate == 0));
+        }
+        let Some(value) = body.inst_def(clone) else { return false };
+        for reader in body.uses_vec(def) {
+            body.set_swizzle(reader, body.swizzle(reader).compose(swizzle));
+            body.set_src(reader, value);
+        }
+        body.remove_inst(inst);
+        return true;
+    }
+    let destination = chase_alu_dest(body, def);
+    if destination.saturate
+        && let Operand::Ssa(saturated) = destination.operand
+        && let Some(store) = store_reg_for_def(body, saturated)
+    {
+        body.set_index(store, IndexKind::LegacyFsat, 1);
+        body.set_src(body.source(store, 0), def);
+        return true;
+    }
+    false
+}

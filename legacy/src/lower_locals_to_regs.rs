@@ -1,0 +1,239 @@
+//! Temporaries that are still variables (arrays with run-time indices) become register arrays.
+//!
+//! ```text
+//! decl_var  vec4[4] arr                           32   %9 = @decl_reg (num_components=4, num_array_elems=4, bit_size=32)
+//! 32   %1 = deref_var &arr                 =>     ...
+//! 32   %2 = deref_array &(*%1)[%i]                32x4 %3 = @load_reg_indirect (%9, %i) (base=0)
+//! 32x4 %3 = @load_deref (%2)
+//! ```
+//!
+//! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size is the product of the array
+//! lengths. Constant indices go into the base, others are summed up. An access whose constant index lies outside the array reads 0 or does nothing. The
+//! derefs become dead. There must be no copies of whole variables and no initialisers left.
+
+use std::collections::HashMap;
+
+use arrayvec::ArrayVec;
+use log::trace;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::{DerefKind, InstData};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::types::{TypeData, TypeTable};
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Shape, Type, Variable};
+
+/// Lowers loads and stores of `function_temp` variables. Booleans get `bool_bit_size` bits. Returns whether anything changed.
+pub fn lower_locals_to_regs(shader: &mut Shader, bool_bit_size: u8) -> bool {
+    let mut progress = false;
+    let Shader { functions, types, variables, .. } = shader;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+        let mut lowering = Lowering { body, types, registers: HashMap::new(), bool_bit_size };
+        let lowered = lowering.run(&|v: Variable| variables[v].ty);
+        let count = lowering.registers.len();
+        progress |= lowered;
+        if lowered {
+            trace!("lower_locals_to_regs: {count} registers");
+        }
+    }
+    progress
+}
+
+/// Shape of an access: variable and fields from the root to the leaf.
+type AccessShape = (Variable, Vec<u32>);
+
+struct Lowering<'a> {
+    body: &'a mut Body,
+    types: &'a mut TypeTable,
+    /// Handle and number of elements (0 = no array).
+    registers: HashMap<AccessShape, (Def, u32)>,
+    bool_bit_size: u8,
+}
+
+/// A place in a register.
+struct Location {
+    handle: Def,
+    base: u32,
+    indirect: Option<Def>,
+}
+
+impl Lowering<'_> {
+    fn run(&mut self, variable_type: &dyn Fn(Variable) -> Type) -> bool {
+        let mut progress = false;
+        for block in self.body.blocks_vec() {
+            for inst in self.body.insts_vec(block) {
+                let op = self.body.intrinsic(inst);
+                if !matches!(op, Some(IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) {
+                    continue;
+                }
+                let deref = self.body.src(inst, 0);
+                if self.body.deref_modes(deref) != VariableModes::FUNCTION_TEMP {
+                    continue;
+                }
+                progress |= match op {
+                    Some(IntrinsicOp::LoadDeref) => self.lower_load(inst, deref, variable_type),
+                    _ => self.lower_store(inst, deref, variable_type),
+                };
+            }
+        }
+        progress
+    }
+
+    fn lower_load(&mut self, load: Inst, deref: Def, variable_type: &dyn Fn(Variable) -> Type) -> bool {
+        let Some(result) = self.body.inst_def(load) else { return false };
+        let value = match self.locate(load, deref, variable_type) {
+            Ok(Some(place)) => {
+                let mut builder = Builder::new(self.body, Cursor::Before(load));
+                match place.indirect {
+                    Some(index) => builder.load_reg_indirect(place.handle, index, place.base),
+                    None => builder.load_reg(place.handle, place.base),
+                }
+            }
+            Ok(None) => {
+                let shape = self.body.shape(result);
+                let zeros = [0; 16];
+                let mut builder = Builder::new(self.body, Cursor::Before(load));
+                builder.constant(shape.bit_size, &zeros[..usize::from(shape.num_components)])
+            }
+            Err(NoRegister) => return false,
+        };
+        self.body.replace_all_uses(result, value);
+        self.body.remove_inst(load);
+        true
+    }
+
+    fn lower_store(&mut self, store: Inst, deref: Def, variable_type: &dyn Fn(Variable) -> Type) -> bool {
+        match self.locate(store, deref, variable_type) {
+            Ok(Some(place)) => {
+                let value = self.body.src(store, 1);
+                let mask = self.body.index(store, IndexKind::WriteMask) as u32;
+                let mut builder = Builder::new(self.body, Cursor::Before(store));
+                match place.indirect {
+                    Some(index) => builder.store_reg_indirect(value, place.handle, index, place.base, mask),
+                    None => builder.store_reg(value, place.handle, place.base, mask),
+                };
+            }
+            Ok(None) => {}
+            Err(NoRegister) => return false,
+        }
+        self.body.remove_inst(store);
+        true
+    }
+
+    /// Where a deref points: a register and an element of it; `Ok(None)` for an element outside the array.
+    fn locate(
+        &mut self,
+        access: Inst,
+        deref: Def,
+        variable_type: &dyn Fn(Variable) -> Type,
+    ) -> Result<Option<Location>, NoRegister> {
+        let path = self.path(deref)?;
+        let InstData::Deref { kind: DerefKind::Var(variable), .. } = *self.body.inst(path[0]) else {
+            return Err(NoRegister);
+        };
+        // From the root to the leaf: fields of the shape, and the index of each array level with its length.
+        let mut fields = Vec::new();
+        let mut levels: Vec<(Def, u32)> = Vec::new();
+        let mut ty = variable_type(variable);
+        for &step in &path[1..] {
+            let InstData::Deref { kind, ty: inner, .. } = *self.body.inst(step) else { return Err(NoRegister) };
+            match kind {
+                DerefKind::Struct(field) => fields.push(field),
+                DerefKind::Array => {
+                    let TypeData::Array { length, .. } = *self.types.get(ty) else { return Err(NoRegister) };
+                    levels.push((self.body.src(step, 1), length));
+                }
+                _ => return Err(NoRegister),
+            }
+            ty = inner;
+        }
+        let Some((scalar, components)) = self.types.as_vector(ty) else { return Err(NoRegister) };
+        let bit_size = if scalar.bit_size() == 1 { self.bool_bit_size } else { scalar.bit_size() };
+        let elements = levels.iter().fold(1u32, |n, &(_, length)| n.saturating_mul(length));
+        let key = (variable, fields);
+        let (handle, elements) = match self.registers.get(&key) {
+            Some(&register) => register,
+            None => {
+                let array = if elements == 1 { 0 } else { elements };
+                let handle = Builder::at_start(self.body).decl_reg(Shape::new(components, bit_size), array);
+                self.registers.insert(key, (handle, array));
+                (handle, array)
+            }
+        };
+        if elements == 0 {
+            // One element. A constant index other than 0 is outside; a run-time one is as well unless it is 0.
+            return self.locate_single(access, handle, &levels);
+        }
+        // From the leaf to the root: strides grow.
+        let mut base = 0u64;
+        let mut indirect: Option<Def> = None;
+        let mut stride = 1u32;
+        for &(index, length) in levels.iter().rev() {
+            match self.body.constant_component(index, 0) {
+                Some(constant) if constant >= u64::from(length) => return Ok(None),
+                Some(constant) => base += constant * u64::from(stride),
+                None => {
+                    let mut builder = Builder::new(self.body, Cursor::Before(access));
+                    let mut term = index;
+                    if stride != 1 {
+                        let factor = builder.u32_const(stride);
+                        term = builder.alu(AluOp::Imul, &[term, factor]);
+                    }
+                    indirect = Some(match indirect {
+                        Some(sum) => builder.alu(AluOp::Iadd, &[sum, term]),
+                        None => term,
+                    });
+                }
+            }
+            stride = stride.saturating_mul(length);
+        }
+        Ok(Some(Location { handle, base: base as u32, indirect }))
+    }
+
+    /// The only element of an array of one: a run-time index selects it through an array register of one element, so that indices other than 0 are outside.
+    fn locate_single(
+        &mut self,
+        access: Inst,
+        handle: Def,
+        levels: &[(Def, u32)],
+    ) -> Result<Option<Location>, NoRegister> {
+        let mut sum: Option<Def> = None;
+        for &(index, _) in levels {
+            match self.body.constant_component(index, 0) {
+                Some(0) => {}
+                Some(_) => return Ok(None),
+                None => {
+                    sum = Some(match sum {
+                        // Any index other than 0 makes the whole access one outside; bits are gathered so that none is lost.
+                        Some(other) => Builder::new(self.body, Cursor::Before(access)).alu(AluOp::Ior, &[other, index]),
+                        None => index,
+                    });
+                }
+            }
+        }
+        if sum.is_some() {
+            self.body.set_index(self.body.def_inst(handle), IndexKind::NumArrayElems, 1);
+        }
+        Ok(Some(Location { handle, base: 0, indirect: sum }))
+    }
+
+    /// The derefs from the variable to the leaf.
+    fn path(&self, deref: Def) -> Result<ArrayVec<Inst, 64>, NoRegister> {
+        let mut path: ArrayVec<Inst, 64> = ArrayVec::new();
+        let mut current = self.body.def_inst(deref);
+        loop {
+            path.try_push(current).map_err(|_| NoRegister)?;
+            match *self.body.inst(current) {
+                InstData::Deref { kind: DerefKind::Var(_), .. } => break,
+                InstData::Deref { kind: DerefKind::Array | DerefKind::Struct(_), .. } => {
+                    current = self.body.def_inst(self.body.src(current, 0));
+                }
+                _ => return Err(NoRegister),
+            }
+        }
+        path.reverse();
+        Ok(path)
+    }
+}
+
+/// The access is not one of a vector in (arrays of, structs of) a variable: it stays as it is.
+struct NoRegister;

@@ -1,0 +1,280 @@
+//! Makes every register access trivial, by putting movs between accesses and the code around them where that is needed.
+//!
+//! ```text
+//! 32 %3 = @load_reg (%r)                          32 %3 = @load_reg (%r)
+//!         @store_reg (%1, %r)                     32 %4 = mov %3
+//! 32 %5 = fadd %3, %2                      =>     32 %6 = mov %1
+//!                                                         @store_reg (%6, %r)
+//!                                                 32 %5 = fadd %4, %2
+//! ```
+//!
+//! A **load** is trivial if every reader is in its block (the `if` right behind the block counts) and no store to the register stands between the load and
+//! a reader: the reader may then read the register itself. A load through a run-time index is never left to other readers than a mov right behind it:
+//! its index would have to stay alive as long.
+//!
+//! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write a register (no constant, no undefined
+//! value, no other load), if nothing between that instruction and the store reads components that the store writes, or writes them, and
+//! if handle and run-time index are there before that instruction. A partial store needs an ALU instruction, the only kind with a write mask.
+//!
+//! One forward walk makes loads trivial, one backward walk the stores. Both are linear in instructions and sources. (The reference's backward walk forgets
+//! *all* pending stores of a register when it meets the maker of one of them, so that a store of other components can be folded across a load; here only the
+//! components of that one store are settled.)
+
+use arrayvec::ArrayVec;
+use cranelift_entity::SecondaryMap;
+use log::trace;
+use tgsi_ir::body::MAX_COMPONENTS;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
+
+use crate::chase::{Register, accessed_register, full_mask, is_load_reg, is_store_reg, load_reg_for_def};
+
+/// Makes every register access of all functions trivial. There must be no phis. Returns whether anything changed.
+pub fn trivialize_registers(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= trivialize_body(body);
+    }
+    progress
+}
+
+fn trivialize_body(body: &mut Body) -> bool {
+    let before = body.num_insts();
+    let moved = move_declarations_up(body);
+    let blocks = body.blocks_vec();
+    for &block in &blocks {
+        trivialize_loads(body, block);
+        trivialize_stores(body, block);
+    }
+    let made = body.num_insts() - before;
+    trace!("trivialize_registers: {made} movs");
+    moved || made > 0
+}
+
+/// Moves the declarations to the top of the start block, in order: a handle then dominates every producer. Returns whether any moved.
+fn move_declarations_up(body: &mut Body) -> bool {
+    let start = body.start_block();
+    let declarations: Vec<Inst> =
+        body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
+    let mut place = body.first_inst(start);
+    let mut moved = false;
+    for declaration in declarations {
+        if place == Some(declaration) {
+            place = body.next_inst(declaration);
+        } else if let Some(other) = place {
+            body.move_inst(Cursor::Before(other), declaration);
+            moved = true;
+        }
+    }
+    moved
+}
+
+// ---- loads --------------------------------------------------------------------------------------------------------------
+
+/// Loads of one block that may still be trivial, by register.
+#[derive(Default)]
+struct TrivialLoads {
+    /// Whether a load may be folded into the reader that is being looked at: the generation of its register when it was entered.
+    entered: SecondaryMap<Inst, Option<u32>>,
+    /// Advances with every store to a register: loads entered before are trivial no more.
+    generation: SecondaryMap<Def, u32>,
+}
+
+impl TrivialLoads {
+    fn is_trivial(&self, body: &Body, load: Inst) -> bool {
+        let Some(register) = accessed_register(body, load) else { return false };
+        self.entered[load] == Some(self.generation[register.handle])
+    }
+}
+
+fn trivialize_loads(body: &mut Body, block: Block) {
+    let mut loads = TrivialLoads::default();
+    let mut next = body.first_inst(block);
+    while let Some(inst) = next {
+        for source in body.sources(inst) {
+            trivialize_source_load(body, &loads, block, source);
+        }
+        if let Some(register) = accessed_register(body, inst) {
+            if is_store_reg(body, inst) {
+                loads.generation[register.handle] += 1;
+            } else if register.indirect.is_some() {
+                trivialize_load(body, inst);
+                // Only the mov right behind reads it.
+                loads.entered[inst] = Some(loads.generation[register.handle]);
+            } else {
+                loads.entered[inst] = Some(loads.generation[register.handle]);
+            }
+        }
+        next = body.next_inst(inst);
+    }
+    if let Some(id) = body.following_if(block) {
+        trivialize_source_load(body, &loads, block, body.if_condition(id));
+    }
+}
+
+/// Puts a mov behind the load that a source reads, unless the source may read the register itself.
+fn trivialize_source_load(body: &mut Body, loads: &TrivialLoads, block: Block, source: Use) {
+    if let Some(load) = load_reg_for_def(body, body.src_def(source))
+        && (body.inst_block(load) != Some(block) || !loads.is_trivial(body, load))
+    {
+        trivialize_load(body, load);
+    }
+}
+
+/// Puts a mov right behind a load and makes every reader read that.
+///
+/// Readers that were looked at before and found trivial read the mov as well now: that is as right, and the mov is there anyway.
+fn trivialize_load(body: &mut Body, load: Inst) {
+    let Some(def) = body.inst_def(load) else { return };
+    if let Some(reader) = body.single_use(def)
+        && let User::Inst(user) = body.user(reader)
+        && body.prev_inst(user) == Some(load)
+        && body.alu_op(user).is_some()
+    {
+        return;
+    }
+    let value = Builder::new(body, Cursor::After(load)).copy(def);
+    let mov = body.def_inst(value);
+    body.replace_uses_except(def, value, mov);
+}
+
+// ---- stores -------------------------------------------------------------------------------------------------------------
+
+/// For each component of a register (elements of an array are not told apart) the store that may still be trivial.
+type Pending = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
+
+/// The state of the backward walk over a block.
+#[derive(Default)]
+struct PendingStores {
+    by_register: SecondaryMap<Def, Pending>,
+    is_pending: SecondaryMap<Inst, bool>,
+}
+
+impl PendingStores {
+    fn enter(&mut self, body: &Body, store: Inst, register: Register) {
+        let mask = body.index(store, IndexKind::WriteMask) as u32;
+        let pending = self.pending(register.handle);
+        for (component, slot) in pending.iter_mut().enumerate() {
+            if mask & (1 << component) != 0 {
+                *slot = Some(store);
+            }
+        }
+        self.is_pending[store] = true;
+    }
+
+    fn pending(&mut self, handle: Def) -> &mut Pending {
+        let pending = &mut self.by_register[handle];
+        if pending.is_empty() {
+            *pending = std::iter::repeat_n(None, MAX_COMPONENTS).collect();
+        }
+        pending
+    }
+
+    /// The pending stores to components of a register, each once.
+    fn overlapping(&mut self, handle: Def, mask: u32) -> ArrayVec<Inst, MAX_COMPONENTS> {
+        let mut result: ArrayVec<Inst, MAX_COMPONENTS> = ArrayVec::new();
+        for (component, slot) in self.pending(handle).iter().enumerate() {
+            if let Some(store) = *slot
+                && mask & (1 << component) != 0
+                && !result.contains(&store)
+            {
+                result.push(store);
+            }
+        }
+        result
+    }
+
+    /// Takes a store out: it is known to be trivial, or was isolated.
+    fn settle(&mut self, handle: Def, store: Inst) {
+        for slot in self.pending(handle) {
+            if *slot == Some(store) {
+                *slot = None;
+            }
+        }
+        self.is_pending[store] = false;
+    }
+
+    /// Isolates the pending stores to components of a register.
+    fn isolate_overlapping(&mut self, body: &mut Body, handle: Def, mask: u32) {
+        for store in self.overlapping(handle, mask) {
+            self.settle(handle, store);
+            isolate_store(body, store);
+        }
+    }
+}
+
+fn trivialize_stores(body: &mut Body, block: Block) {
+    let mut pending = PendingStores::default();
+    let mut next = body.last_inst(block);
+    // A trivial load that the `if` behind the block reads is read at the end of the block, after every store: nothing to do for it, as the loads' walk has put
+    // a mov in between if a store follows the load.
+    while let Some(inst) = next {
+        // What is made below stands right before a store further down; the walk goes on before `inst`.
+        let values = body.inst_def(inst);
+        if let Some(def) = values {
+            settle_producer(body, &mut pending, def);
+        }
+        match accessed_register(body, inst) {
+            Some(register) if is_load_reg(body, inst) => {
+                let mask = values.map_or(0, |def| full_mask(body, def));
+                pending.isolate_overlapping(body, register.handle, mask);
+            }
+            Some(register) if is_store_reg(body, inst) => look_at_store(body, &mut pending, block, inst, register),
+            _ => {}
+        }
+        for source in body.sources(inst) {
+            if let Some(load) = load_reg_for_def(body, body.src_def(source))
+                && let Some(register) = accessed_register(body, load)
+            {
+                let mask = full_mask(body, body.src_def(source));
+                pending.isolate_overlapping(body, register.handle, mask);
+            }
+        }
+        next = body.prev_inst(inst);
+    }
+}
+
+/// An instruction makes a value: if that is the value of a pending store, the store is trivial.
+fn settle_producer(body: &Body, pending: &mut PendingStores, def: Def) {
+    if let Some(source) = body.single_use(def)
+        && let User::Inst(store) = body.user(source)
+        && is_store_reg(body, store)
+        && body.source_number(source) == 0
+        && pending.is_pending[store]
+        && let Some(register) = accessed_register(body, store)
+    {
+        pending.settle(register.handle, store);
+    }
+}
+
+fn look_at_store(body: &mut Body, pending: &mut PendingStores, block: Block, store: Inst, register: Register) {
+    let mask = body.index(store, IndexKind::WriteMask) as u32;
+    pending.isolate_overlapping(body, register.handle, mask);
+    let value = body.src(store, 0);
+    let producer = body.def_inst(value);
+    // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are, at the top of the body.
+    let must_isolate = register.indirect.is_some()
+        || body.single_use(value).is_none()
+        || body.inst_block(producer) != Some(block)
+        || matches!(body.inst(producer), InstData::LoadConst { .. } | InstData::Undef | InstData::Phi)
+        || is_load_reg(body, producer)
+        || (mask != full_mask(body, value) && body.alu_op(producer).is_none());
+    if must_isolate {
+        isolate_store(body, store);
+    } else {
+        pending.enter(body, store, register);
+    }
+}
+
+/// Puts a mov right before a store and stores that.
+fn isolate_store(body: &mut Body, store: Inst) {
+    let source = body.source(store, 0);
+    let value = body.src_def(source);
+    let producer = body.def_inst(value);
+    // A mov that stands right before the store already does what is wanted.
+    if body.prev_inst(store) == Some(producer) && body.alu_op(producer).is_some() && body.single_use(value).is_some() {
+        return;
+    }
+    let copy = Builder::new(body, Cursor::Before(store)).copy(value);
+    body.set_src(source, copy);
+}
