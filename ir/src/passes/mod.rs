@@ -1,10 +1,20 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
+pub mod lower_global_vars_to_local;
 pub mod lower_reg_intrinsics_to_ssa;
+pub mod lower_var_copies;
+pub mod lower_vars_to_ssa;
 pub mod opt_copy_prop;
 pub mod opt_dce;
 pub mod phi_builder;
+pub mod remove_dead_variables;
+pub mod split_var_copies;
 
+pub use lower_global_vars_to_local::lower_global_vars_to_local;
 pub use lower_reg_intrinsics_to_ssa::lower_reg_intrinsics_to_ssa;
+pub use lower_var_copies::lower_var_copies;
+pub use lower_vars_to_ssa::lower_vars_to_ssa;
 pub use opt_copy_prop::opt_copy_prop;
 pub use opt_dce::opt_dce;
+pub use remove_dead_variables::remove_dead_variables;
+pub use split_var_copies::split_var_copies;
