@@ -155,7 +155,7 @@ fn opcode_vectors_agree() {
             let text = std::fs::read(texts.join(file)).map_err(|error| error.to_string())?;
             tgsi::text::parse(&text).map(|parsed| parsed.shader).map_err(|errors| format!("{errors:?}"))
         },
-        |_, agreement| agreement != Agreement::Different,
+        |shader, agreement| agreement == Agreement::Exact || (agreement == Agreement::Close && uses_library(shader)),
     );
     assert_eq!(totals.errors, 0);
 }

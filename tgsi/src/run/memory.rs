@@ -1,7 +1,7 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, atomics, sizes.
 //!
-//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words that do not. Atomics
-//! go lane by lane, in lane order.
+//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words that do not. A
+//! counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
 
 use tgsi_ir::run::environment::ImageTexel;
 
@@ -179,7 +179,7 @@ impl Machine<'_> {
                     }
                 }
                 Resource::Counter(buffer, counter) => {
-                    words[0] = self.counter(buffer, counter, address).map_or(0, |counter| *counter);
+                    words = [self.counter(buffer, counter, address).map_or(0, |counter| *counter); 4];
                 }
                 Resource::Nothing => {}
                 resource => {
