@@ -14,6 +14,7 @@ pub mod shader;
 pub mod slots;
 pub mod system_value;
 pub mod types;
+pub mod validate;
 pub mod variable;
 
 pub use body::{AluFlags, Body, InstData, Shape, SourceSpec, Swizzle};

@@ -163,6 +163,11 @@ impl TypeTable {
         &self.types[ty]
     }
 
+    /// Whether the id is one of this table.
+    pub fn contains(&self, ty: Type) -> bool {
+        self.types.get(ty).is_some()
+    }
+
     /// A vector or scalar type.
     pub fn vector(&mut self, scalar: ScalarType, components: u8) -> Type {
         self.intern(TypeData::Vector { scalar, components })

@@ -9,7 +9,7 @@ use cranelift_entity::packed_option::PackedOption;
 use crate::body::Body;
 use crate::entities::{Block, Def, Inst};
 
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, PartialEq, Debug)]
 struct Node {
     idom: PackedOption<Block>,
     children: Vec<Block>,
@@ -22,7 +22,7 @@ struct Node {
 }
 
 /// Dominator tree and dominance frontiers of a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Dominance {
     nodes: SecondaryMap<Block, Node>,
     preorder: Vec<Block>,

@@ -10,7 +10,7 @@ use crate::body::{Body, CfNode, InstData};
 use crate::entities::{Block, Def, Inst, User};
 
 /// Values live into and out of each block.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Liveness {
     live_in: SecondaryMap<Block, BitVec>,
     live_out: SecondaryMap<Block, BitVec>,

@@ -8,7 +8,7 @@ use crate::body::{Body, CfNode, JumpKind};
 use crate::entities::{Block, Loop};
 
 /// What is known of one loop.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LoopInfo {
     /// The loop around it.
     pub parent: PackedOption<Loop>,
@@ -23,7 +23,7 @@ pub struct LoopInfo {
 }
 
 /// The loops of a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct LoopTree {
     /// The loops, outer before inner.
     pub loops: Vec<Loop>,

@@ -61,6 +61,22 @@ macro_rules! analyses {
                 self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name = Some((epoch, result.clone()));
                 result
             })+
+
+            /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the code was changed
+            /// behind the back of the epochs.
+            pub(crate) fn stale_analyses(&self) -> Vec<&'static str> {
+                let mut stale = Vec::new();
+                $({
+                    let slot = self.analyses().0.lock().unwrap_or_else(PoisonError::into_inner).$name.clone();
+                    if let Some((at, kept)) = slot
+                        && at == self.$epoch()
+                        && *kept != <$type>::compute(self)
+                    {
+                        stale.push(stringify!($name));
+                    }
+                })+
+                stale
+            }
         }
     };
 }

@@ -6,7 +6,7 @@ use crate::body::Body;
 use crate::entities::{Block, Inst};
 
 /// The blocks in the order of the text (tree walk), the end block last.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct BlockOrder {
     /// The blocks, end block included.
     pub blocks: Vec<Block>,
@@ -31,7 +31,7 @@ impl BlockOrder {
 }
 
 /// Numbers of instructions: ascending in the order of the text, with a number of its own for the start and the end of each block.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct InstOrder {
     index: SecondaryMap<Inst, u32>,
     /// Start and end number of each block.

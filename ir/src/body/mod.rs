@@ -21,6 +21,7 @@
 mod control_flow;
 mod edit;
 mod graph;
+mod inspect;
 mod instructions;
 mod uses;
 

@@ -1,0 +1,171 @@
+//! Rules 29 to 31: the control tree, the instruction lists of its blocks, and the edges.
+
+use bitvec::vec::BitVec;
+
+use super::error::Collector;
+use super::{Place, ValidationErrorKind};
+use crate::body::{Body, CfNode, CfParent, JumpKind};
+use crate::entities::{Block, Function, If};
+
+/// What the walk of a sound tree collected.
+pub(super) struct Tree {
+    /// The ifs of the tree.
+    pub ifs: Vec<If>,
+    /// By block number: whether it is in the tree.
+    pub blocks: BitVec,
+}
+
+/// Walks the tree with an explicit stack and checks every link. None if it is broken in a way that makes further walks pointless.
+pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector) -> Option<Tree> {
+    let mut report = |place, kind| {
+        errors.push(Some(function), place, kind);
+        None
+    };
+    let mut tree = Tree { ifs: Vec::new(), blocks: BitVec::repeat(false, body.num_blocks()) };
+    let mut insts: BitVec = BitVec::repeat(false, body.num_insts());
+    let end = body.end_block();
+    if body.first_inst(end).is_some()
+        || body.block_parent(end).is_some()
+        || body.successors(end).next().is_some()
+        || body.node_after(end).is_some()
+        || body.node_before(end).is_some()
+    {
+        report(Place::Block(end), ValidationErrorKind::EndBlock);
+    }
+    let mut lists = vec![CfParent::Function];
+    while let Some(parent) = lists.pop() {
+        let list = body.list(parent);
+        let mut block = list.first;
+        let mut before = None;
+        loop {
+            if !body.has_block(block) {
+                return report(Place::Function, ValidationErrorKind::BlockLinks);
+            }
+            if tree.blocks.replace(block.as_u32() as usize, true) {
+                return report(Place::Block(block), ValidationErrorKind::BlockTwice);
+            }
+            if body.block_parent(block) != Some(parent) {
+                return report(Place::Block(block), ValidationErrorKind::BlockParent);
+            }
+            if body.node_before(block) != before {
+                return report(Place::Block(block), ValidationErrorKind::BlockLinks);
+            }
+            if !are_insts_sound(body, block, &mut insts) {
+                return report(Place::Block(block), ValidationErrorKind::InstLinks);
+            }
+            let Some(node) = body.node_after(block) else {
+                if block != list.last {
+                    return report(Place::Block(block), ValidationErrorKind::BlockListEnd);
+                }
+                break;
+            };
+            if block == list.last {
+                return report(Place::Block(block), ValidationErrorKind::BlockListEnd);
+            }
+            let place = match node {
+                CfNode::Block(_) => return report(Place::Block(block), ValidationErrorKind::BlockAdjacent),
+                CfNode::If(id) if body.has_if(id) => {
+                    tree.ifs.push(id);
+                    lists.extend([CfParent::Then(id), CfParent::Else(id)]);
+                    Place::If(id)
+                }
+                CfNode::Loop(id) if body.has_loop(id) => {
+                    lists.push(CfParent::Body(id));
+                    lists.extend(body.loop_continue_list(id).map(|_| CfParent::Continue(id)));
+                    Place::Loop(id)
+                }
+                _ => return report(Place::Block(block), ValidationErrorKind::BlockLinks),
+            };
+            match body.node_links(node) {
+                (Some(outer), Some(prev), Some(next)) if outer == parent && prev == block => {
+                    before = Some(node);
+                    block = next;
+                }
+                _ => return report(place, ValidationErrorKind::NodeLinks),
+            }
+        }
+    }
+    Some(tree)
+}
+
+/// Whether the doubly linked list of a block's instructions is one, of instructions of this block that are in no other list.
+fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
+    let mut prev = None;
+    let mut next = body.first_inst(block);
+    while let Some(inst) = next {
+        match seen.get_mut(inst.as_u32() as usize) {
+            Some(mut bit) if !*bit => *bit = true,
+            _ => return false,
+        }
+        if body.inst_block(inst) != Some(block) || body.prev_inst(inst) != prev {
+            return false;
+        }
+        prev = Some(inst);
+        next = body.next_inst(inst);
+    }
+    body.last_inst(block) == prev
+}
+
+/// Checks that successors are what the sound tree gives, and that predecessors mirror them. Returns whether they do.
+///
+/// Mirroring in linear time: every entry of a list of predecessors stands for an edge and none stands there twice; then the two sets are equal if
+/// they have the same number of members.
+pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: &mut Collector) -> bool {
+    let mut sound = true;
+    let mut report = |place, kind| {
+        errors.push(Some(function), place, kind);
+        sound = false;
+    };
+    let end = body.end_block();
+    let in_code = |block: Block| block == end || tree.blocks.get(block.as_u32() as usize).is_some_and(|b| *b);
+    if !body.predecessors(body.start_block()).is_empty() {
+        report(Place::Block(body.start_block()), ValidationErrorKind::StartPredecessor);
+    }
+    let (mut edges, mut entries) = (0usize, 0usize);
+    let mut stamps = vec![u32::MAX; body.num_blocks()];
+    for block in body.blocks().chain([end]) {
+        let place = Place::Block(block);
+        let mut successors = body.successors(block);
+        let (first, second) = (successors.next(), successors.next());
+        if let Some(outside) = [first, second].into_iter().flatten().find(|&s| !in_code(s)) {
+            report(place, ValidationErrorKind::SuccessorOutside { successor: outside });
+        }
+        if first.is_some() && first == second {
+            report(place, ValidationErrorKind::SuccessorsEqual);
+        }
+        edges += usize::from(first.is_some()) + usize::from(second.is_some() && second != first);
+        if block != end {
+            let derived = body.derived_successors(block);
+            // A jump out of no loop has no target; that is reported at the jump.
+            let no_loop = derived == [None, None]
+                && matches!(body.block_jump(block), Some((_, JumpKind::Break | JumpKind::Continue)));
+            if !no_loop && (derived != [first, second] || first.is_none()) {
+                report(place, ValidationErrorKind::Successors);
+            }
+        }
+        for &predecessor in body.predecessors(block) {
+            entries += 1;
+            let known = in_code(predecessor)
+                && predecessor != end
+                && body.successors(predecessor).any(|s| s == block)
+                && std::mem::replace(&mut stamps[predecessor.as_u32() as usize], block.as_u32()) != block.as_u32();
+            if !known {
+                report(place, ValidationErrorKind::PredecessorExtra { predecessor });
+            }
+        }
+    }
+    if edges != entries && sound {
+        let mut report = |place, kind| {
+            errors.push(Some(function), place, kind);
+        };
+        for block in body.blocks() {
+            for successor in body.successors(block) {
+                if !body.predecessors(successor).contains(&block) {
+                    report(Place::Block(block), ValidationErrorKind::SuccessorUnlisted { successor });
+                }
+            }
+        }
+        sound = false;
+    }
+    sound
+}

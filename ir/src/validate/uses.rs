@@ -1,0 +1,187 @@
+//! Rules 1 to 4: values, their uses, and that they are made before they are read.
+
+use bitvec::vec::BitVec;
+
+use super::control_flow::Tree;
+use super::{Checker, Place, ValidationErrorKind, is_component_count};
+use crate::body::{CfNode, InstData, Shape};
+use crate::entities::{Block, Def, If, Inst, Use, User};
+use crate::intrinsics::IntrinsicOp;
+
+impl Checker<'_> {
+    /// The lists of uses against the sources of the code: the same set.
+    ///
+    /// Every list is walked once and its entries are marked; then every source of the code must be marked and loses its mark.
+    pub(super) fn check_uses(&mut self, tree: &Tree) {
+        let body = self.body;
+        let mut listed: BitVec = BitVec::repeat(false, body.num_uses());
+        for number in 0..body.num_defs() {
+            let def = Def::from_u32(number as u32);
+            let mut prev = None;
+            let mut next = body.first_use(def);
+            while let Some(source) = next {
+                let Some(raw) = body.raw_use(source) else {
+                    self.report(Place::Def(def), ValidationErrorKind::UseList { def, entry: source });
+                    break;
+                };
+                let index = source.as_u32() as usize;
+                // An entry that was seen before means that lists are tied together or run in a circle: stop this one.
+                if raw.def != Some(def) || raw.prev != prev || listed[index] {
+                    self.report(Place::Def(def), ValidationErrorKind::UseList { def, entry: source });
+                    break;
+                }
+                listed.set(index, true);
+                prev = Some(source);
+                next = raw.next;
+            }
+        }
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                if !body.has_sources_in_arena(inst) {
+                    continue;
+                }
+                for source in body.sources(inst) {
+                    self.check_listed(Place::Inst(inst), User::Inst(inst), source, &mut listed);
+                }
+            }
+        }
+        for &id in &tree.ifs {
+            self.check_listed(Place::If(id), User::If(id), body.if_condition(id), &mut listed);
+        }
+        for index in listed.iter_ones() {
+            let source = Use::from_u32(index as u32);
+            if let Some(def) = body.checked_src_def(source) {
+                self.report(Place::Def(def), ValidationErrorKind::UseStray { def, entry: source });
+            }
+        }
+    }
+
+    fn check_listed(&mut self, place: Place, owner: User, source: Use, listed: &mut BitVec) {
+        match listed.get_mut(source.as_u32() as usize) {
+            Some(mut bit) if *bit => *bit = false,
+            _ => self.report(place, ValidationErrorKind::UseUnlisted { entry: source }),
+        }
+        if self.body.raw_use(source).is_some_and(|raw| raw.user != owner) {
+            self.report(place, ValidationErrorKind::UseOwner { entry: source });
+        }
+    }
+
+    /// The sources of an instruction: number, values, dominance. Returns whether the rest may look at them.
+    pub(super) fn check_sources(&mut self, block: Block, inst: Inst) -> bool {
+        let body = self.body;
+        let found = body.num_sources(inst);
+        if !body.has_sources_in_arena(inst) {
+            self.report_inst(inst, ValidationErrorKind::SourceCount { expected: 0, found });
+            return false;
+        }
+        if let Some(expected) = self.expected_sources(inst)
+            && expected != found
+        {
+            self.report_inst(inst, ValidationErrorKind::SourceCount { expected, found });
+            return false;
+        }
+        let is_phi = body.is_phi(inst);
+        let mut sound = true;
+        for (number, source) in body.sources(inst).enumerate() {
+            let Some((def, maker)) = self.maker_in_code(source) else {
+                self.report_inst(inst, ValidationErrorKind::UseUndefined { number });
+                sound = false;
+                continue;
+            };
+            let Some(from) = body.inst_block(maker) else { continue };
+            if is_phi {
+                let predecessor = body.phi_predecessor(source);
+                if body.has_block(predecessor) && !self.block_dominates(from, predecessor) {
+                    self.report_inst(inst, ValidationErrorKind::DominancePhi { def, predecessor });
+                }
+            } else {
+                let available =
+                    if from == block { self.made[def.as_u32() as usize] } else { self.block_dominates(from, block) };
+                self.expect(inst, available, ValidationErrorKind::Dominance { def });
+            }
+            if matches!(body.inst(maker), InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. })
+                && !self.takes_register(inst, number)
+            {
+                self.report_inst(inst, ValidationErrorKind::RegisterUse { def });
+            }
+        }
+        sound
+    }
+
+    fn block_dominates(&self, from: Block, to: Block) -> bool {
+        self.dominance.as_ref().is_none_or(|d| d.dominates(from, to))
+    }
+
+    /// The value that a source reads and its instruction, if that is in the code.
+    fn maker_in_code(&self, source: Use) -> Option<(Def, Inst)> {
+        let def = self.body.checked_src_def(source)?;
+        let maker = self.body.checked_def_inst(def)?;
+        // A block without a parent is not in the tree.
+        self.body.block_parent(self.body.inst_block(maker)?)?;
+        Some((def, maker))
+    }
+
+    /// The condition of the `if` that follows a block.
+    pub(super) fn check_condition(&mut self, block: Block) {
+        let Some(CfNode::If(id)) = self.body.node_after(block) else { return };
+        let Some((def, maker)) = self.maker_in_code(self.body.if_condition(id)) else {
+            return self.report(Place::If(id), ValidationErrorKind::UseUndefined { number: 0 });
+        };
+        let available = match self.body.inst_block(maker) {
+            Some(from) if from == block => self.made[def.as_u32() as usize],
+            Some(from) => self.block_dominates(from, block),
+            None => true,
+        };
+        if !available {
+            self.report(Place::If(id), ValidationErrorKind::Dominance { def });
+        }
+        self.check_condition_value(id, def, maker);
+    }
+
+    fn check_condition_value(&mut self, id: If, def: Def, maker: Inst) {
+        // 8 and 16 bits are what booleans are lowered to as well as 32.
+        let Shape { num_components, bit_size } = self.body.shape(def);
+        if num_components != 1 || !matches!(bit_size, 1 | 8 | 16 | 32) {
+            self.report(Place::If(id), ValidationErrorKind::Condition);
+        }
+        match self.body.inst(maker) {
+            InstData::Deref { .. } => self.report(Place::If(id), ValidationErrorKind::DerefCondition),
+            InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
+                self.report(Place::If(id), ValidationErrorKind::RegisterUse { def });
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of an instruction. Returns whether the rest may look at it.
+    pub(super) fn check_def(&mut self, inst: Inst) -> bool {
+        let body = self.body;
+        let def = body.inst_def(inst).filter(|d| (d.as_u32() as usize) < body.num_defs());
+        match (def, self.makes_value(inst)) {
+            (Some(def), true) => {
+                if body.checked_def_inst(def) != Some(inst) {
+                    self.report_inst(inst, ValidationErrorKind::DefMaker { def });
+                }
+                let Shape { num_components, bit_size } = body.shape(def);
+                if !is_component_count(num_components) {
+                    self.report_inst(inst, ValidationErrorKind::DefComponents { found: num_components });
+                    return false;
+                }
+                if !matches!(bit_size, 1 | 8 | 16 | 32 | 64) {
+                    self.report_inst(inst, ValidationErrorKind::DefBits { found: bit_size });
+                    return false;
+                }
+                true
+            }
+            (None, true) => {
+                self.report_inst(inst, ValidationErrorKind::DefMissing);
+                false
+            }
+            (Some(_), false) => {
+                self.report_inst(inst, ValidationErrorKind::DefUnexpected);
+                false
+            }
+            (None, false) => true,
+        }
+    }
+}
