@@ -152,6 +152,14 @@ pub(crate) struct LegacyOpcode {
     pub(crate) rewrite: Rewrite,
 }
 
+impl LegacyOpcode {
+    /// Whether what it becomes can stand in a block of its own: not half of a structure.
+    pub(crate) fn stands_alone(&self) -> bool {
+        use Opcode::*;
+        !matches!(self.rewrite, Rewrite::Renamed(Uif | Bgnloop | Endloop | Endif))
+    }
+}
+
 macro_rules! legacy_opcodes {
     ($($name:literal $dst:literal $src:literal $rewrite:expr;)+) => {
         /// The old opcodes: name, destinations, sources, what becomes of them.
@@ -363,6 +371,13 @@ impl Legacy {
                 Some((register, None))
             }
         }
+    }
+
+    /// Whether a register lies in a declared array of this old file.
+    pub(crate) fn is_array_of(&self, file: LegacyFile, register: Register) -> bool {
+        let place = register.index - ARRAY;
+        let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&place);
+        register.file == File::Temporary && self.arrays.iter().any(|a| a.file == file && holds(a))
     }
 
     /// A scratch temporary. All rewritings share them: none lives longer than one instruction of the text.

@@ -2,6 +2,7 @@
 
 use arrayvec::ArrayVec;
 
+use super::predicate::{Held, Predicate};
 use super::{Parse, Parser};
 use crate::limits::MAX_LABEL;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture};
@@ -19,14 +20,14 @@ fn texture_word(target: TextureTarget) -> InstructionTexture {
 
 impl<'a> Parser<'a> {
     /// An instruction whose first word was just read.
-    pub(super) fn instruction(&mut self, word: &str, span: Span) -> Parse<()> {
+    pub(super) fn instruction(&mut self, word: &str, span: Span, predicate: Option<Predicate>) -> Parse<()> {
         self.legacy.begin_instruction(&self.shader);
         let (name, suffixes) = legacy::split_suffixes(word);
         if let Some(opcode) = Opcode::from_name(name) {
-            return self.current_instruction(opcode, suffixes, span);
+            return self.current_instruction(opcode, suffixes, span, predicate);
         }
         if let Some(row) = legacy::opcode(name) {
-            return self.old_instruction(row, suffixes, span);
+            return self.old_instruction(row, suffixes, span, predicate);
         }
         let statements = ["DCL", "IMM", "PROPERTY"].into_iter();
         let old = legacy::OPCODES.iter().map(|row| row.name);
@@ -46,7 +47,13 @@ impl<'a> Parser<'a> {
         self.fail(ParseErrorKind::TooFewOperands { opcode, expected, found }, span)
     }
 
-    fn current_instruction(&mut self, opcode: Opcode, suffixes: Suffixes, mnemonic: Span) -> Parse<()> {
+    fn current_instruction(
+        &mut self,
+        opcode: Opcode,
+        suffixes: Suffixes,
+        mnemonic: Span,
+        predicate: Option<Predicate>,
+    ) -> Parse<()> {
         let info = opcode.info();
         let expected = (info.num_dst + info.num_src) as usize;
         let mut instruction = Instruction::new(opcode);
@@ -90,7 +97,21 @@ impl<'a> Parser<'a> {
         }
         instruction.label = self.label()?;
         instruction.span = self.span_from(mnemonic.start as usize);
-        self.legacy.push(&mut self.shader, instruction, suffixes);
+        let span = instruction.span;
+        let has_result = instruction.dst.iter().any(|d| !d.register.file.is_resource());
+        match predicate {
+            Some(predicate) if has_result => {
+                let held = self.hold(&mut instruction.dst);
+                self.legacy.push(&mut self.shader, instruction, suffixes);
+                self.release(predicate, &held, span);
+            }
+            Some(predicate) if opcode == Opcode::Store || Self::can_be_conditional(opcode) => {
+                self.open_first(predicate, span);
+                self.legacy.push(&mut self.shader, instruction, suffixes);
+                self.close(span);
+            }
+            _ => self.legacy.push(&mut self.shader, instruction, suffixes),
+        }
         Ok(())
     }
 
@@ -217,7 +238,13 @@ impl<'a> Parser<'a> {
         self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span)
     }
 
-    fn old_instruction(&mut self, row: &'static LegacyOpcode, suffixes: Suffixes, mnemonic: Span) -> Parse<()> {
+    fn old_instruction(
+        &mut self,
+        row: &'static LegacyOpcode,
+        suffixes: Suffixes,
+        mnemonic: Span,
+        predicate: Option<Predicate>,
+    ) -> Parse<()> {
         // What cannot be rewritten need not be read.
         let expected = row.num_dst + row.num_src;
         if let legacy::Rewrite::Gone(reason) = row.rewrite {
@@ -248,9 +275,20 @@ impl<'a> Parser<'a> {
         }
         old.label = self.label()?;
         old.span = self.span_from(mnemonic.start as usize);
-        match self.legacy.rewrite(&mut self.shader, row, &old, suffixes) {
-            Ok(()) => Ok(()),
-            Err(kind) => self.fail(kind, mnemonic),
+        let conditional = predicate.filter(|_| old.dst.is_empty() && row.stands_alone());
+        if let Some(predicate) = conditional {
+            self.open_first(predicate, old.span);
         }
+        let held = if predicate.is_some() { self.hold(&mut old.dst) } else { Held::new() };
+        if let Err(kind) = self.legacy.rewrite(&mut self.shader, row, &old, suffixes) {
+            return self.fail(kind, mnemonic);
+        }
+        if let Some(predicate) = predicate {
+            self.release(predicate, &held, old.span);
+        }
+        if conditional.is_some() {
+            self.close(old.span);
+        }
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@
 mod declaration;
 mod instruction;
 mod operand;
+mod predicate;
 mod preprocess;
 mod value;
 
@@ -365,15 +366,19 @@ impl<'a> Parser<'a> {
     }
 
     fn statement(&mut self) -> Parse<()> {
+        let predicate = self.predicate()?;
         let Some((word, span)) = self.word() else {
             let (found, span) = self.found();
             return self.fail(ParseErrorKind::ExpectedStatement(found), span);
         };
-        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        if predicate.is_some() {
+            self.instruction(word, span, predicate)?;
+        } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
             // The number says nothing: instructions are numbered by their order.
             self.expect(b':')?;
+            let predicate = self.predicate()?;
             let (word, span) = self.expect_word("an opcode")?;
-            self.instruction(word, span)?;
+            self.instruction(word, span, predicate)?;
         } else if word.eq_ignore_ascii_case("DCL") {
             self.declaration(span)?;
         } else if word.eq_ignore_ascii_case("IMM") {
@@ -381,7 +386,7 @@ impl<'a> Parser<'a> {
         } else if word.eq_ignore_ascii_case("PROPERTY") {
             self.property(span)?;
         } else {
-            self.instruction(word, span)?;
+            self.instruction(word, span, None)?;
         }
         self.after_statement()
     }

@@ -1,0 +1,111 @@
+//! `(PRED[0].xyzw)` in front of an instruction: its result reaches a component of the destination only if the named component of the
+//! predicate register is not 0 (with `!`, is 0). Gone since; predicate registers are temporaries now, the instruction writes to a
+//! scratch register, and conditional moves do the rest. What has no result is executed under the condition of the first component.
+
+use arrayvec::ArrayVec;
+
+use super::{Parse, Parser};
+use crate::shader::{Dst, Instruction, Register, Src};
+use crate::span::Span;
+use crate::tables::{File, ImmediateType, Opcode};
+use crate::text::error::ParseErrorKind;
+use crate::text::legacy::{LegacyFile, Suffixes};
+
+/// The condition of an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Predicate {
+    /// Its register, with the component for each component of the destination.
+    src: Src,
+    negated: bool,
+}
+
+/// Scratch registers for the results; rewritings of old opcodes use others.
+const RESULTS: [i32; 2] = [5, 6];
+
+/// What must become of scratch registers: the destination, and the register that holds its value.
+pub(super) type Held = ArrayVec<(Dst, Register), 2>;
+
+impl<'a> Parser<'a> {
+    /// A condition in front of an instruction, if there is one.
+    pub(super) fn predicate(&mut self) -> Parse<Option<Predicate>> {
+        if !self.accept(b'(') {
+            return Ok(None);
+        }
+        let negated = self.accept(b'!');
+        let (src, _) = self.src()?;
+        self.expect(b')')?;
+        let declared = self.legacy.is_array_of(LegacyFile::Predicate, src.register);
+        if !declared {
+            return self.fail(ParseErrorKind::UnknownFile(self.quote(src.span)), src.span);
+        }
+        Ok(Some(Predicate { src, negated }))
+    }
+
+    /// Replaces destinations by scratch registers.
+    pub(super) fn hold(&mut self, dst: &mut ArrayVec<Dst, 2>) -> Held {
+        let mut held = Held::new();
+        for (dst, scratch) in dst.iter_mut().zip(RESULTS) {
+            let register = self.legacy.scratch(scratch);
+            held.push((*dst, register));
+            dst.register = register;
+        }
+        held
+    }
+
+    /// Moves held results to where the condition lets them.
+    pub(super) fn release(&mut self, predicate: Predicate, held: &Held, span: Span) {
+        for &(dst, register) in held {
+            for component in 0..4 {
+                // Components of the destination that this component of the predicate decides on.
+                let decided = (0..4).filter(|&c| predicate.src.swizzle[c as usize] == component);
+                let mask = decided.fold(0, |mask, c| mask | 1 << c) & dst.write_mask;
+                if mask == 0 {
+                    continue;
+                }
+                self.open(predicate, component, span);
+                let opcode = if dst.register.file == File::Address { Opcode::Uarl } else { Opcode::Mov };
+                self.emit(opcode, Some(dst.masked(mask)), Some(Src::new(register)), span);
+                self.emit(Opcode::Endif, None, None, span);
+            }
+        }
+    }
+
+    /// Whether an instruction without result can stand under a condition.
+    pub(super) fn can_be_conditional(opcode: Opcode) -> bool {
+        use Opcode::*;
+        matches!(opcode, Kill | KillIf | Demote | Brk | Cont | Ret | Cal | Emit | Endprim | Membar)
+    }
+
+    /// Begins what the first component of the predicate decides on.
+    pub(super) fn open_first(&mut self, predicate: Predicate, span: Span) {
+        self.open(predicate, predicate.src.swizzle[0], span);
+    }
+
+    /// Ends it.
+    pub(super) fn close(&mut self, span: Span) {
+        self.emit(Opcode::Endif, None, None, span);
+    }
+
+    fn open(&mut self, predicate: Predicate, component: u8, span: Span) {
+        let mut condition = predicate.src.swizzled([component; 4]);
+        if predicate.negated {
+            let scratch = self.legacy.scratch(4);
+            let zero = self.legacy.constant(ImmediateType::Uint32, [0; 4]);
+            let mut instruction = Instruction::new(Opcode::Useq);
+            instruction.span = span;
+            instruction.dst.push(Dst::new(scratch).masked(1));
+            instruction.src.extend([condition, zero]);
+            self.legacy.push(&mut self.shader, instruction, Suffixes::default());
+            condition = Src::new(scratch).swizzled([0; 4]);
+        }
+        self.emit(Opcode::Uif, None, Some(condition), span);
+    }
+
+    fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, src: Option<Src>, span: Span) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.span = span;
+        instruction.dst.extend(dst);
+        instruction.src.extend(src);
+        self.legacy.push(&mut self.shader, instruction, Suffixes::default());
+    }
+}
