@@ -285,23 +285,18 @@ impl<'a> Rewriter<'a> {
     fn split_double(&mut self, significand: Dst, exponent: Dst, a: Src) {
         const SCALE: i32 = 54;
         let [value, normal, field, special] = [0, 1, 2, 3].map(|number| self.legacy.scratch(number));
-        let doubles = |low: f64, high: f64| {
-            let (low, high) = (low.to_bits(), high.to_bits());
-            [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32]
-        };
-        let constants = self.legacy.constant(ImmediateType::Float64, doubles((SCALE as f64).exp2(), 1.0));
+        let factor = (SCALE as f64).exp2().to_bits();
+        let factor = [factor as u32, (factor >> 32) as u32, factor as u32, (factor >> 32) as u32];
+        let factor = self.legacy.constant(ImmediateType::Float64, factor);
         let pair = |register: Register| Src::new(register).swizzled([0, 1, 0, 1]);
-        if a.negate || a.absolute {
-            // The sign of a double is in its high word only, which a move does not know.
-            self.step(Opcode::Dmul, write(value, XY), &[select(a, [0, 1, 0, 1]), select(constants, [2, 3, 2, 3])]);
-        } else {
-            self.step(Opcode::Mov, write(value, XY), &[select(a, [0, 1, 0, 1])]);
-        }
+        // Modifiers of a 64-bit operand have no effect, but on a move they would.
+        let a = Src { negate: false, absolute: false, ..a };
+        self.step(Opcode::Mov, write(value, XY), &[select(a, [0, 1, 0, 1])]);
         let (exponent_bits, zero) = (self.uint(0x7ff0_0000), self.uint(0));
         // Exponent field 0: zero, or a number that must be scaled.
         self.step(Opcode::And, write(field, X), &[part(value, 1), exponent_bits]);
         self.step(Opcode::Useq, write(field, Y), &[part(field, 0), zero]);
-        self.step(Opcode::Dmul, write(normal, XY), &[pair(value), select(constants, [0, 1, 0, 1])]);
+        self.step(Opcode::Dmul, write(normal, XY), &[pair(value), factor]);
         self.step(Opcode::Ucmp, write(normal, XY), &[part(field, 1), pair(normal), pair(value)]);
         self.step(Opcode::And, write(field, X), &[part(normal, 1), exponent_bits]);
         let (shift, all) = (self.uint(20), self.uint(0x7ff));

@@ -326,8 +326,7 @@ impl<'a> Parser<'a> {
             a.target = Some(target);
             // A sampler view has a target and a type, or neither.
             if view && !resource && !self.accept(b',') {
-                self.skip();
-                let (found, span) = self.found();
+                let (found, span) = self.found_ahead();
                 return self.fail(ParseErrorKind::Expected { expected: "a return type", found }, span);
             }
             if view && !resource {

@@ -126,8 +126,7 @@ impl<'a> Parser<'a> {
         if self.accept(byte) {
             return Ok(());
         }
-        self.skip();
-        let (found, span) = self.found();
+        let (found, span) = self.found_ahead();
         self.fail(ParseErrorKind::ExpectedCharacter { expected: byte as char, found }, span)
     }
 
@@ -149,8 +148,7 @@ impl<'a> Parser<'a> {
         match self.word() {
             Some(word) => Ok(word),
             None => {
-                self.skip();
-                let (found, span) = self.found();
+                let (found, span) = self.found_ahead();
                 self.fail(ParseErrorKind::Expected { expected, found }, span)
             }
         }
@@ -221,6 +219,17 @@ impl<'a> Parser<'a> {
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         let quoted = String::from_utf8_lossy(text.get(..LONGEST).unwrap_or(text));
         if text.len() > LONGEST { format!("{quoted}...") } else { quoted.into_owned() }
+    }
+
+    /// What stands after blanks, or that the line ends here, described for a message, with its span.
+    fn found_ahead(&mut self) -> (String, Span) {
+        let before = self.at;
+        let blanks = lexer::skip_blanks_of_line(self.rest());
+        if blanks.first().is_none_or(|&byte| byte != b'\n') && !lexer::at_comment(blanks) {
+            self.skip();
+            return self.found();
+        }
+        ("the end of the line".to_owned(), Span::new(before as u32, before as u32 + 1))
     }
 
     /// What stands at the cursor, described for a message, with its span.
