@@ -461,10 +461,8 @@ impl Body {
 
     /// Clones an instruction right before itself. It must not be a jump or a phi.
     pub fn clone_inst_before(&mut self, inst: Inst) -> Inst {
-        let sources: Vec<SourceSpec> = self
-            .sources(inst)
-            .map(|s| SourceSpec { def: self.src_def(s), payload: self.payload(s) })
-            .collect();
+        let sources: Vec<SourceSpec> =
+            self.sources(inst).map(|s| SourceSpec { def: self.src_def(s), payload: self.payload(s) }).collect();
         let shape = self.inst_def(inst).map(|d| self.shape(d));
         let data = match *self.inst(inst) {
             InstData::Tex(id) => InstData::Tex(self.push_tex(self.texs[id])),

@@ -28,7 +28,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, User};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::phi_builder::PhiBuilder;
+use crate::passes::phi_builder::{Initial, PhiBuilder};
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -74,7 +74,7 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
             let shape = body.register_shape(handle);
             let writers: Vec<Block> =
                 accesses.iter().filter(|&&i| is_store(body, i)).filter_map(|&i| body.inst_block(i)).collect();
-            phis.start(shape, writers);
+            phis.start(shape, Initial::Zero, writers);
             for &access in &accesses {
                 lower_access(body, &mut phis, shape, access);
             }

@@ -35,7 +35,7 @@ use crate::entities::{Block, Def, Inst, Type, User, Variable};
 use crate::intrinsics::indices::Access;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::lower_reg_intrinsics_to_ssa::merge_components;
-use crate::passes::phi_builder::PhiBuilder;
+use crate::passes::phi_builder::{Initial, PhiBuilder};
 use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -348,7 +348,7 @@ fn lower_node(
         .filter_map(|(inst, _)| body.inst_block(*inst))
         .chain(initial.map(|_| start))
         .collect();
-    phis.start(shape, writers);
+    phis.start(shape, Initial::Zero, writers);
     if let Some(initial) = initial {
         phis.set(start, initial);
     }

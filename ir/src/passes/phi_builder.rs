@@ -8,7 +8,7 @@
 //!
 //! The blocks where values of different writers meet are the iterated dominance frontier of the blocks that write (Cytron et al.). A phi
 //! is made only where somebody asks for the value (pruned on demand), which also holds for the sources of phis. A read before any write
-//! gives zero: registers and temporaries start that way.
+//! gives zero, because registers and temporaries start that way, or an undefined value ([`Initial`]).
 //!
 //! One value is handled at a time, on scratch that is reused: the cost of a value is that of its frontier and of the blocks its
 //! readers walk over, whatever the size of the body.
@@ -25,10 +25,20 @@ use crate::body::{Body, InstData, Shape, SourceSpec};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst};
 
-/// What is known of the value at the end of a block.
+/// What a value is before anything wrote it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Initial {
+    /// Zero.
+    Zero,
+    /// Anything: no read that matters comes there.
+    Undefined,
+}
+
+/// What is known of the value at the end of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Entry {
     /// Nothing: it is that of the immediate dominator.
+    #[default]
     Inherited,
     /// Values meet at the start of the block, and nobody asked so far.
     NeedsPhi,
@@ -43,17 +53,14 @@ pub struct PhiBuilder {
     entries: SecondaryMap<Block, (u32, Entry)>,
     generation: u32,
     shape: Shape,
+    initial: Initial,
     /// Phis made for the current value, not placed yet.
     phis: Vec<(Inst, Block)>,
     /// Zero constants at the top of the body, one a shape.
     zeros: Vec<(Shape, Def)>,
+    /// The same for undefined values.
+    undefs: Vec<(Shape, Def)>,
     work: Vec<Block>,
-}
-
-impl Default for Entry {
-    fn default() -> Self {
-        Entry::Inherited
-    }
 }
 
 impl PhiBuilder {
@@ -64,16 +71,19 @@ impl PhiBuilder {
             entries: SecondaryMap::with_capacity(body.num_blocks()),
             generation: 0,
             shape: Shape::new(1, 32),
+            initial: Initial::Zero,
             phis: Vec::new(),
             zeros: Vec::new(),
+            undefs: Vec::new(),
             work: Vec::new(),
         }
     }
 
     /// Begins with a new value, which is written in `blocks`.
-    pub fn start(&mut self, shape: Shape, blocks: impl IntoIterator<Item = Block>) {
+    pub fn start(&mut self, shape: Shape, initial: Initial, blocks: impl IntoIterator<Item = Block>) {
         self.generation += 1;
         self.shape = shape;
+        self.initial = initial;
         self.phis.clear();
         self.work.clear();
         self.work.extend(blocks);
@@ -107,6 +117,22 @@ impl PhiBuilder {
         def
     }
 
+    /// What the value is before anything wrote it.
+    fn initial(&mut self, body: &mut Body) -> Def {
+        let shape = self.shape;
+        if self.initial == Initial::Zero {
+            return self.zero(body, shape);
+        }
+        if let Some(&(_, def)) = self.undefs.iter().find(|(s, _)| *s == shape) {
+            return def;
+        }
+        let start = body.start_block();
+        let mut b = crate::Builder::new(body, Cursor::BlockStart(start));
+        let def = b.undef(shape.num_components, shape.bit_size);
+        self.undefs.push((shape, def));
+        def
+    }
+
     /// The value is `def` from here on to the end of the block.
     pub fn set(&mut self, block: Block, def: Def) {
         self.entries[block] = (self.generation, Entry::Known(def));
@@ -119,7 +145,7 @@ impl PhiBuilder {
         if !self.dominance.is_reachable(block) {
             return match self.entry(block) {
                 Entry::Known(def) => def,
-                _ => self.zero(body, shape),
+                _ => self.initial(body),
             };
         }
         let mut found = block;
@@ -129,12 +155,12 @@ impl PhiBuilder {
                 Entry::NeedsPhi => {
                     let phi = body.create_inst(InstData::Phi, &[], Some(shape));
                     self.phis.push((phi, found));
-                    let def = body.inst_def(phi).unwrap_or_else(|| self.zero(body, shape));
+                    let def = body.inst_def(phi).unwrap_or_else(|| self.initial(body));
                     break def;
                 }
                 Entry::Inherited => match self.dominance.idom(found) {
                     Some(up) => found = up,
-                    None => break self.zero(body, shape),
+                    None => break self.initial(body),
                 },
             }
         };
@@ -188,7 +214,7 @@ mod tests {
         b.end_if(id);
         let after = b.block();
         let mut phis = PhiBuilder::new(&body);
-        phis.start(Shape::new(1, 32), [writer]);
+        phis.start(Shape::new(1, 32), Initial::Zero, [writer]);
         phis.set(writer, x);
         let value = phis.get(&mut body, after);
         assert_eq!(phis.finish(&mut body), 1);
@@ -214,7 +240,7 @@ mod tests {
         let after = b.block();
         let x = b.u32_const(7);
         let mut phis = PhiBuilder::new(&body);
-        phis.start(Shape::new(1, 32), [start]);
+        phis.start(Shape::new(1, 32), Initial::Zero, [start]);
         phis.set(start, x);
         assert_eq!(phis.get(&mut body, after), x);
         assert_eq!(phis.finish(&mut body), 0);

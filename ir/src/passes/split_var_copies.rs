@@ -62,7 +62,7 @@ fn split(body: &mut Body, types: &mut TypeTable, copy: Inst) -> bool {
                     .collect();
                 pending.extend(derefs.into_iter().rev());
             }
-            (to_data, _) if matches!(to_data, TypeData::Array { .. } | TypeData::Matrix { .. }) => {
+            (TypeData::Array { .. } | TypeData::Matrix { .. }, _) => {
                 let (Some((to_element, _)), Some((from_element, _))) =
                     (types.element(to_type), types.element(from_type))
                 else {

@@ -1,0 +1,305 @@
+//! Merges instructions that compute the same thing where one dominates the other.
+//!
+//! ```text
+//! before:                        after:
+//!     %2 = fmul %0, %1               %2 = fmul %0, %1
+//!     %3 = fmul! %1, %0              (%2 has become exact)
+//!     %4 = fadd %2, %3               %4 = fadd %2, %2
+//! ```
+//!
+//! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may be reordered, derivatives, and
+//! `terminate`/`demote` with or without condition (a second one that an equal one dominates has no effect).
+//! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are compared.
+//! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits; overflow promises
+//!   must be equal.
+//! - Undefined values are never merged. Volatile accesses are not, accesses that say that they may be reordered are.
+//! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
+//!
+//! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::alu::AluOp;
+use crate::body::{AluFlags, Body, DerefKind, InstData};
+use crate::entities::{Def, Inst, Use};
+use crate::intrinsics::indices::Access;
+use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
+use crate::shader::Shader;
+use crate::variable::VariableModes;
+
+/// Flags that must be equal.
+const WRAP: u16 = AluFlags::NO_SIGNED_WRAP.0 | AluFlags::NO_UNSIGNED_WRAP.0;
+
+/// See the [module](self).
+pub fn opt_cse(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= merge_equal(body);
+    }
+    progress
+}
+
+/// The keys are hashes already.
+#[derive(Default)]
+struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// The pass on one body.
+pub(crate) fn merge_equal(body: &mut Body) -> bool {
+    let dominance = body.dominance();
+    let mut table: HashMap<u64, Inst, BuildHasherDefault<Identity>> = HashMap::default();
+    let mut removed: Vec<Inst> = Vec::new();
+    for block in body.blocks_vec() {
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
+            if !is_candidate(body, inst) {
+                continue;
+            }
+            let Some(other) = table.insert(hash(body, inst), inst) else { continue };
+            // Within a block the one in the table comes first.
+            let dominates =
+                body.inst_block(other).is_some_and(|b| dominance.dominates(b, block)) && dominance.is_reachable(block);
+            if !dominates || !insts_equal(body, other, inst) {
+                continue;
+            }
+            if let (InstData::Alu { op, flags }, Some((_, lost))) = (*body.inst(other), body.alu(inst)) {
+                body.set_inst(other, InstData::Alu { op, flags: flags.union(lost) });
+            }
+            if let (Some(def), Some(kept)) = (body.inst_def(inst), body.inst_def(other)) {
+                body.replace_all_uses(def, kept);
+            }
+            removed.push(inst);
+            table.insert(hash(body, other), other);
+        }
+    }
+    body.remove_insts(&removed);
+    !removed.is_empty()
+}
+
+fn is_candidate(body: &Body, inst: Inst) -> bool {
+    match *body.inst(inst) {
+        InstData::Alu { .. }
+        | InstData::Tex(_)
+        | InstData::LoadConst { .. }
+        | InstData::Phi
+        | InstData::Deref { .. } => true,
+        InstData::Intrinsic { op, .. } => is_candidate_intrinsic(body, inst, op),
+        InstData::Undef | InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => false,
+    }
+}
+
+fn is_candidate_intrinsic(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
+    let info = op.info();
+    match op {
+        IntrinsicOp::Terminate | IntrinsicOp::TerminateIf | IntrinsicOp::Demote | IntrinsicOp::DemoteIf => true,
+        _ if info.kind == IntrinsicKind::Derivative => true,
+        _ => info.can_eliminate && can_reorder(body, inst, op),
+    }
+}
+
+/// Whether an intrinsic depends on nothing but its sources.
+pub(crate) fn can_reorder(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
+    let info = op.info();
+    if info.index_slot(IndexKind::Access).is_some() {
+        let access = Access::from_i32(body.index(inst, IndexKind::Access));
+        if access.contains(Access::VOLATILE) {
+            return false;
+        }
+        if access.contains(Access::CAN_REORDER) {
+            return true;
+        }
+    }
+    if op == IntrinsicOp::LoadDeref {
+        // Some system values change (whether the invocation is a helper).
+        let modes = body.deref_modes(body.src(inst, 0));
+        return modes != VariableModes::NONE
+            && VariableModes::READ_ONLY.contains(modes)
+            && !modes.intersects(VariableModes::SYSTEM_VALUE);
+    }
+    info.can_reorder
+}
+
+fn mix(hash: u64, value: u64) -> u64 {
+    // The multiplier of the Fx hash; the rotation spreads what the product leaves in the low bits.
+    (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+/// The swizzle entries of an ALU source that count.
+fn used_swizzle(body: &Body, inst: Inst, number: usize) -> u64 {
+    let count = body.alu_src_components(inst, number);
+    let mask = if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 };
+    body.swizzle(body.source(inst, number)).0 & mask
+}
+
+fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
+    mix(u64::from(body.src(inst, number).as_u32()), used_swizzle(body, inst, number))
+}
+
+fn hash(body: &Body, inst: Inst) -> u64 {
+    let shape = body.inst_def(inst).map_or(0, |d| {
+        let shape = body.shape(d);
+        u64::from(shape.num_components) << 8 | u64::from(shape.bit_size)
+    });
+    let plain = |seed: u64| {
+        body.sources(inst).fold(seed, |h, s| mix(mix(h, u64::from(body.src_def(s).as_u32())), body.payload(s)))
+    };
+    let hash = match *body.inst(inst) {
+        InstData::Alu { op, .. } => {
+            let mut h = mix(1, op as u64);
+            let mut first = 0;
+            if op.is_commutative01() {
+                // Either order gives the same sum.
+                h = mix(h, alu_source_hash(body, inst, 0).wrapping_add(alu_source_hash(body, inst, 1)));
+                first = 2;
+            }
+            (first..body.num_sources(inst)).fold(h, |h, i| mix(h, alu_source_hash(body, inst, i)))
+        }
+        InstData::Deref { kind, modes, ty } => {
+            let kind = match kind {
+                DerefKind::Var(variable) => mix(1, u64::from(variable.as_u32())),
+                DerefKind::Array => 2,
+                DerefKind::ArrayWildcard => 3,
+                DerefKind::PtrAsArray => 4,
+                DerefKind::Struct(field) => mix(5, u64::from(field)),
+                DerefKind::Cast { ptr_stride, align_mul, align_offset } => {
+                    mix(mix(mix(6, ptr_stride.into()), align_mul.into()), align_offset.into())
+                }
+            };
+            plain(mix(mix(mix(2, kind), modes.0.into()), ty.as_u32().into()))
+        }
+        InstData::Tex(_) => {
+            let seed = body.tex(inst).map_or(0, |t| mix(mix(3, t.op as u64), u64::from(t.texture_index)));
+            plain(seed)
+        }
+        InstData::LoadConst { .. } => body.constant(inst).unwrap_or(&[]).iter().fold(4, |h, &v| mix(h, v)),
+        InstData::Phi => {
+            // The order of the sources does not count.
+            let block = body.inst_block(inst).map_or(0, |b| u64::from(b.as_u32()));
+            let sum = body
+                .sources(inst)
+                .fold(0u64, |sum, s| sum.wrapping_add(mix(body.payload(s), u64::from(body.src_def(s).as_u32()))));
+            mix(mix(5, block), sum)
+        }
+        InstData::Intrinsic { op, num_components, indices } => {
+            let seed = mix(mix(6, op as u64), num_components.into());
+            plain(indices.iter().fold(seed, |h, &i| mix(h, i as u32 as u64)))
+        }
+        InstData::Call { .. } | InstData::Jump(_) | InstData::Undef | InstData::ParallelCopy(_) => 7,
+    };
+    mix(hash, shape)
+}
+
+/// Whether two instructions compute the same value from the same sources, `exact` and fast-math aside.
+pub(crate) fn insts_equal(body: &Body, a: Inst, b: Inst) -> bool {
+    let shape = |inst: Inst| body.inst_def(inst).map(|d| body.shape(d));
+    if shape(a) != shape(b) || body.num_sources(a) != body.num_sources(b) {
+        return false;
+    }
+    match (*body.inst(a), *body.inst(b)) {
+        (InstData::Alu { op: x, flags: f }, InstData::Alu { op: y, flags: g }) => {
+            x == y && f.0 & WRAP == g.0 & WRAP && alu_sources_equal(body, x, a, b)
+        }
+        (InstData::LoadConst { .. }, InstData::LoadConst { .. }) => body.constant(a) == body.constant(b),
+        (InstData::Phi, InstData::Phi) => {
+            body.inst_block(a) == body.inst_block(b)
+                && body.phi_sources(a).zip(body.phi_sources(b)).all(|((block, s), (other_block, t))| {
+                    let t = if block == other_block { Some(t) } else { body.phi_source_for(b, block) };
+                    t.is_some_and(|t| body.src_def(s) == body.src_def(t))
+                })
+        }
+        (InstData::Tex(_), InstData::Tex(_)) => body.tex(a) == body.tex(b) && sources_equal(body, a, b),
+        (x @ (InstData::Deref { .. } | InstData::Intrinsic { .. }), y) => x == y && sources_equal(body, a, b),
+        _ => false,
+    }
+}
+
+fn sources_equal(body: &Body, a: Inst, b: Inst) -> bool {
+    let same = |s: Use, t: Use| body.src_def(s) == body.src_def(t) && body.payload(s) == body.payload(t);
+    body.sources(a).zip(body.sources(b)).all(|(s, t)| same(s, t))
+}
+
+fn alu_sources_equal(body: &Body, op: AluOp, a: Inst, b: Inst) -> bool {
+    let key = |inst: Inst, number: usize| -> (Def, u64) { (body.src(inst, number), used_swizzle(body, inst, number)) };
+    let count = body.num_sources(a);
+    let mut first = 0;
+    if op.is_commutative01() && count >= 2 {
+        let (a0, a1, b0, b1) = (key(a, 0), key(a, 1), key(b, 0), key(b, 1));
+        if (a0, a1) != (b0, b1) && (a0, a1) != (b1, b0) {
+            return false;
+        }
+        first = 2;
+    }
+    (first..count).all(|i| key(a, i) == key(b, i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::builder::AluSrc;
+    use crate::shader::Stage;
+
+    #[test]
+    fn commuted_and_exact() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (x, y) = (b.undef(4, 32), b.undef(4, 32));
+        let one = b.alu(AluOp::Fmul, &[x, y]);
+        b.flags = AluFlags::EXACT;
+        let two = b.alu(AluOp::Fmul, &[y, x]);
+        b.flags = AluFlags::NONE;
+        let other = b.alu_sized(AluOp::Fmul, 4, &[AluSrc::component(y, 1), x.into()]);
+        let (c, d) = (b.u32_const(3), b.u32_const(3));
+        let sum = b.alu(AluOp::Fadd, &[one, two]);
+        let consts = b.alu(AluOp::Iadd, &[c, d]);
+        assert!(opt_cse(&mut shader));
+        assert!(!opt_cse(&mut shader));
+        let body = shader.main();
+        let sources = |def| (body.src(body.def_inst(def), 0), body.src(body.def_inst(def), 1));
+        assert_eq!(sources(sum), (one, one));
+        assert_eq!(sources(consts), (c, c));
+        assert!(body.alu(body.def_inst(one)).unwrap().1.is_exact());
+        assert!(body.is_def_live(other) && body.is_def_live(x) && body.is_def_live(y));
+    }
+
+    #[test]
+    fn sides_of_an_if_do_not_share() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let c = b.bool_const(true);
+        let x = b.undef(1, 32);
+        let id = b.push_if(c);
+        let left = b.alu(AluOp::Fneg, &[x]);
+        let again = b.alu(AluOp::Fneg, &[x]);
+        b.push_else(id);
+        let right = b.alu(AluOp::Fneg, &[x]);
+        b.end_if(id);
+        let after = b.alu(AluOp::Fneg, &[x]);
+        assert!(opt_cse(&mut shader));
+        let body = shader.main();
+        assert!(body.is_def_live(left) && body.is_def_live(right) && body.is_def_live(after));
+        assert!(!body.is_def_live(again));
+    }
+
+    #[test]
+    fn a_second_terminate_goes() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let c = b.undef(1, 1);
+        let first = b.intrinsic(IntrinsicOp::TerminateIf, &[c], &[], None);
+        let second = b.intrinsic(IntrinsicOp::TerminateIf, &[c], &[], None);
+        assert!(opt_cse(&mut shader));
+        assert!(shader.main().inst_block(first).is_some() && shader.main().inst_block(second).is_none());
+    }
+}

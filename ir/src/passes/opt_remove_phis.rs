@@ -1,0 +1,211 @@
+//! Removes phis that choose between equal values.
+//!
+//! ```text
+//! before:                                         after:
+//!     %3 = phi b1: %1, b2: %1                         %5 = fadd %1, %x
+//!     %4 = phi b1: %undef, b2: %1
+//!     %5 = fadd %3, %4
+//! ```
+//!
+//! Sources that are the phi itself or undefined do not count.
+//! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x` made in `b2`), the
+//!   phi is that value.
+//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are available at the end of the
+//!   immediate dominator, one of them is made there anew.
+//! - If nothing is left the phi is undefined.
+//!
+//! Phis that read a removed phi are looked at again. Linear in the sources of phis.
+
+use std::collections::VecDeque;
+
+use crate::analysis::Dominance;
+use crate::body::{AluFlags, Body, InstData, SourceSpec};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, Inst, User};
+use crate::passes::opt_cse::insts_equal;
+use crate::shader::Shader;
+
+/// See the [module](self).
+pub fn opt_remove_phis(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= remove_phis(body);
+    }
+    progress
+}
+
+/// The pass on one body.
+pub(crate) fn remove_phis(body: &mut Body) -> bool {
+    let mut work: VecDeque<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
+    if work.is_empty() {
+        return false;
+    }
+    let dominance = body.dominance();
+    let mut progress = false;
+    while let Some(phi) = work.pop_front() {
+        let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { continue };
+        if !dominance.is_reachable(block) {
+            continue;
+        }
+        let Some(value) = single_value(body, &dominance, phi, block, def) else { continue };
+        work.extend(
+            body.uses_of(def).filter_map(|u| body.user(u).inst()).filter(|&user| user != phi && body.is_phi(user)),
+        );
+        body.replace_all_uses(def, value);
+        body.remove_inst(phi);
+        progress = true;
+    }
+    progress
+}
+
+/// The value that a phi always has, made if need be.
+fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block, def: Def) -> Option<Def> {
+    let idom = dominance.idom(block)?;
+    let mut common: Option<Def> = None;
+    let mut same = true;
+    let mut flags = AluFlags::NONE;
+    for source in body.sources(phi) {
+        let value = body.src_def(source);
+        let maker = body.def_inst(value);
+        if value == def || matches!(body.inst(maker), InstData::Undef) {
+            continue;
+        }
+        flags = flags.union(body.alu(maker).map_or(AluFlags::NONE, |(_, flags)| flags));
+        match common {
+            None => common = Some(value),
+            Some(other) if other == value => {}
+            Some(other) => {
+                same = false;
+                let other = body.def_inst(other);
+                if !is_clonable(body, other) || !insts_equal(body, maker, other) {
+                    return None;
+                }
+            }
+        }
+    }
+    let Some(value) = common else {
+        let shape = body.shape(def);
+        let undef = body.create_inst(InstData::Undef, &[], Some(shape));
+        body.insert_inst(Cursor::BlockStart(body.start_block()), undef);
+        return body.inst_def(undef);
+    };
+    let maker = body.def_inst(value);
+    let available = |value: Def| body.inst_block(body.def_inst(value)).is_some_and(|b| dominance.dominates(b, idom));
+    if same && available(value) {
+        return Some(value);
+    }
+    if !is_clonable(body, maker) || !body.sources(maker).all(|s| available(body.src_def(s))) {
+        return None;
+    }
+    let sources: Vec<SourceSpec> =
+        body.sources(maker).map(|s| SourceSpec { def: body.src_def(s), payload: body.payload(s) }).collect();
+    let data = match *body.inst(maker) {
+        // Exact if one of them was.
+        InstData::Alu { op, .. } => InstData::Alu { op, flags },
+        data => data,
+    };
+    let clone = body.create_inst(data, &sources, Some(body.shape(value)));
+    body.insert_inst(Cursor::before_jump(body, idom), clone);
+    body.inst_def(clone)
+}
+
+fn is_clonable(body: &Body, inst: Inst) -> bool {
+    matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Alu { .. })
+}
+
+/// Replaces the phis of a block that has no more than one predecessor by what they read.
+pub fn remove_single_src_phis(body: &mut Body, block: Block) -> bool {
+    if body.predecessors(block).len() > 1 {
+        return false;
+    }
+    let phis: Vec<Inst> = body.phis(block).collect();
+    for &phi in &phis {
+        let Some(def) = body.inst_def(phi) else { continue };
+        if body.num_sources(phi) == 0 || body.src(phi, 0) == def {
+            body.remove_inst_with_undef(phi);
+        } else {
+            let value = body.src(phi, 0);
+            body.replace_all_uses(def, value);
+            body.remove_inst(phi);
+        }
+    }
+    !phis.is_empty()
+}
+
+/// Whether a value is read by nothing but `phi`.
+#[cfg(test)]
+fn only_phi_reads(body: &Body, def: Def, phi: Inst) -> bool {
+    body.uses_of(def).all(|u| body.user(u) == User::Inst(phi))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::alu::AluOp;
+    use crate::body::Shape;
+    use crate::shader::Stage;
+
+    #[test]
+    fn equal_sources() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let c = b.bool_const(true);
+        let x = b.u32_const(1);
+        let undef = b.undef(1, 32);
+        let id = b.push_if(c);
+        let then_block = b.block();
+        let left = b.alu(AluOp::Ineg, &[x]);
+        let five = b.u32_const(5);
+        let only_left = b.alu(AluOp::Inot, &[five]);
+        b.push_else(id);
+        let else_block = b.block();
+        let right = b.alu(AluOp::Ineg, &[x]);
+        let five_too = b.u32_const(5);
+        b.end_if(id);
+        let shape = Shape::new(1, 32);
+        let same = b.phi(shape, &[(then_block, x), (else_block, x)]);
+        let equal = b.phi(shape, &[(then_block, left), (else_block, right)]);
+        let constant = b.phi(shape, &[(then_block, five), (else_block, five_too)]);
+        let partial = b.phi(shape, &[(then_block, only_left), (else_block, undef)]);
+        let kept: Vec<Def> = [same, equal, constant, partial].map(|d| b.alu(AluOp::Iabs, &[d])).to_vec();
+        assert!(opt_remove_phis(&mut shader));
+        assert!(!opt_remove_phis(&mut shader));
+        let body = shader.main();
+        let maker = |i: usize| body.def_inst(body.src(body.def_inst(kept[i]), 0));
+        assert_eq!(body.src(body.def_inst(kept[0]), 0), x);
+        assert_eq!(body.alu_op(maker(1)), Some(AluOp::Ineg));
+        assert_eq!(body.inst_block(maker(1)), Some(body.start_block()));
+        assert_eq!(body.constant(maker(2)), Some(&[5u64][..]));
+        // What is made on one side only is not available after the `if`.
+        assert!(body.is_phi(maker(3)) && only_phi_reads(body, only_left, maker(3)));
+    }
+
+    #[test]
+    fn cycles_around_loops() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let x = b.u32_const(1);
+        let before = b.block();
+        let shape = Shape::new(1, 32);
+        let outer = b.push_loop();
+        let outer_head = b.block();
+        let first = b.phi(shape, &[(before, x)]);
+        let inner = b.push_loop();
+        let second = b.phi(shape, &[(outer_head, first)]);
+        let c = b.bool_const(true);
+        let exit = b.push_if(c);
+        b.jump(crate::body::JumpKind::Break);
+        b.end_if(exit);
+        let inner_latch = b.block();
+        b.body.add_phi_source(b.body.def_inst(second), inner_latch, second);
+        b.end_loop(inner);
+        let latch = b.block();
+        b.body.add_phi_source(b.body.def_inst(first), latch, second);
+        b.end_loop(outer);
+        let kept = b.alu(AluOp::Iabs, &[second]);
+        // The loop never ends: what is behind it does not count, the phis inside do.
+        assert!(opt_remove_phis(&mut shader));
+        assert_eq!(shader.main().src(shader.main().def_inst(kept), 0), x);
+    }
+}
