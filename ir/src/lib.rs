@@ -13,6 +13,7 @@ pub mod run;
 pub mod shader;
 pub mod slots;
 pub mod system_value;
+pub mod text;
 pub mod types;
 pub mod validate;
 pub mod variable;

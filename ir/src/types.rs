@@ -168,6 +168,11 @@ impl TypeTable {
         self.types.get(ty).is_some()
     }
 
+    /// All types, in the order in which they were made: parts before what consists of them.
+    pub fn iter(&self) -> impl Iterator<Item = &TypeData> {
+        self.types.values()
+    }
+
     /// A vector or scalar type.
     pub fn vector(&mut self, scalar: ScalarType, components: u8) -> Type {
         self.intern(TypeData::Vector { scalar, components })

@@ -4,7 +4,7 @@
 //! declared once, in `table.rs`; [`AluOp`], [`AluInfo`] and [`evaluate`] come from that table.
 
 mod evaluate;
-mod half;
+pub(crate) mod half;
 mod table;
 
 use std::collections::HashMap;

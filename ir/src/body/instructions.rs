@@ -68,6 +68,24 @@ impl Body {
         self.defs[def].inst.expand().unwrap_or_else(ReservedValue::reserved_value)
     }
 
+    /// Whether a value of this number was ever made or reserved.
+    pub fn has_def(&self, def: Def) -> bool {
+        self.defs.is_valid(def)
+    }
+
+    /// The instruction that makes a value; none for a number that nothing makes, of whatever origin.
+    pub fn try_def_inst(&self, def: Def) -> Option<Inst> {
+        self.defs.get(def)?.inst.expand()
+    }
+
+    /// Gives a reserved number the shape that its value will have, so that code can read it before it is made.
+    pub fn set_reserved_shape(&mut self, def: Def, shape: Shape) {
+        if let Some(node) = self.defs.get_mut(def) {
+            node.num_components = shape.num_components;
+            node.bit_size = shape.bit_size;
+        }
+    }
+
     /// Whether the value is made by an instruction that is in a block.
     pub fn is_def_live(&self, def: Def) -> bool {
         self.defs.get(def).and_then(|d| d.inst.expand()).is_some_and(|i| self.insts[i].block.is_some())
@@ -285,7 +303,7 @@ impl Body {
     /// Components of a value, if it is a constant.
     #[inline]
     pub fn def_constant(&self, def: Def) -> Option<&[u64]> {
-        self.constant(self.defs[def].inst.expand()?)
+        self.constant(self.try_def_inst(def)?)
     }
 
     /// The constant that component `component` of a value is.
@@ -463,6 +481,20 @@ impl Body {
             dest: dest.into(),
             dest_register: 0,
             source: number,
+            source_is_register: false,
+            dest_divergent: false,
+        });
+    }
+
+    /// Adds `register = source` to a parallel copy; the register is named by its handle.
+    pub fn add_copy_to_register(&mut self, inst: Inst, source: Def, handle: Def) {
+        let Some(id) = self.copies_id(inst) else { return };
+        let source = self.push_source(inst, SourceSpec::plain(source));
+        let dest_register = self.push_source(inst, SourceSpec::plain(handle));
+        self.copies[id].push(CopyEntry {
+            dest: PackedOption::default(),
+            dest_register,
+            source,
             source_is_register: false,
             dest_divergent: false,
         });

@@ -1,0 +1,94 @@
+//! Names of slots in declarations and in I/O semantics, looked up in constant time.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::intrinsics::IntrinsicOp;
+use crate::shader::Stage;
+use crate::slots::{frag_result, varying, vert_attrib};
+use crate::system_value::SystemValue;
+use crate::variable::VariableModes;
+
+/// Kinds of slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SlotKind {
+    VertAttrib,
+    Varying,
+    FragResult,
+    SystemValue,
+}
+
+struct Tables {
+    /// Names with prefix, by kind and number.
+    names: [Vec<Option<String>>; 4],
+    /// Kind and number by name.
+    numbers: HashMap<String, (SlotKind, i32)>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let full = |prefix: &str, name: fn(u8) -> Option<String>| -> Vec<Option<String>> {
+        (0..=127).map(|slot| name(slot).map(|n| format!("{prefix}{n}"))).collect()
+    };
+    let names = [
+        full(vert_attrib::PREFIX, vert_attrib::name),
+        full(varying::PREFIX, varying::name),
+        full(frag_result::PREFIX, frag_result::name),
+        SystemValue::ALL.iter().map(|v| Some(format!("SYSTEM_VALUE_{}", v.name()))).collect(),
+    ];
+    let kinds = [SlotKind::VertAttrib, SlotKind::Varying, SlotKind::FragResult, SlotKind::SystemValue];
+    let numbers = kinds
+        .into_iter()
+        .zip(&names)
+        .flat_map(|(kind, names)| {
+            names.iter().enumerate().filter_map(move |(i, n)| Some((n.clone()?, (kind, i as i32))))
+        })
+        .collect();
+    Tables { names, numbers }
+});
+
+fn kind_of(stage: Stage, mode: VariableModes) -> Option<SlotKind> {
+    let graphics = !matches!(stage, Stage::Compute | Stage::Kernel);
+    if mode == VariableModes::SYSTEM_VALUE {
+        Some(SlotKind::SystemValue)
+    } else if mode == VariableModes::SHADER_IN && graphics {
+        Some(if stage == Stage::Vertex { SlotKind::VertAttrib } else { SlotKind::Varying })
+    } else if mode == VariableModes::SHADER_OUT && graphics {
+        Some(if stage == Stage::Fragment { SlotKind::FragResult } else { SlotKind::Varying })
+    } else {
+        None
+    }
+}
+
+/// Name of a location with its prefix; none if it has none.
+pub(super) fn slot_name(stage: Stage, mode: VariableModes, location: i32) -> Option<&'static str> {
+    let kind = kind_of(stage, mode)?;
+    TABLES.names[kind as usize].get(usize::try_from(location).ok()?)?.as_deref()
+}
+
+/// The location of this name (with prefix). The prefix alone decides the kind: a name of another stage is understood as well.
+pub(super) fn slot_from_name(name: &str) -> Option<i32> {
+    TABLES.numbers.get(name).map(|&(_, number)| number)
+}
+
+/// What an I/O intrinsic reads or writes, for its remark and the name of its slot.
+pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
+    use IntrinsicOp as I;
+    match op {
+        I::LoadInput
+        | I::LoadInputVertex
+        | I::LoadPerVertexInput
+        | I::LoadInterpolatedInput
+        | I::LoadPerPrimitiveInput
+        | I::LoadFsInputInterpDeltas => VariableModes::SHADER_IN,
+        I::LoadOutput
+        | I::LoadPerVertexOutput
+        | I::LoadPerViewOutput
+        | I::LoadPerPrimitiveOutput
+        | I::StoreOutput
+        | I::StorePerVertexOutput
+        | I::StorePerViewOutput
+        | I::StorePerPrimitiveOutput => VariableModes::SHADER_OUT,
+        I::LoadUniform => VariableModes::UNIFORM,
+        _ => VariableModes::NONE,
+    }
+}

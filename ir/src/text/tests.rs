@@ -1,0 +1,48 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::alu::AluOp;
+use crate::body::{DerefKind, InstData, Shape};
+use crate::builder::Builder;
+use crate::shader::{Shader, Stage};
+use crate::types::ScalarType;
+use crate::variable::{VariableData, VariableModes};
+
+#[test]
+fn a_small_shader_prints() {
+    let mut shader = Shader::new(Stage::Fragment);
+    let vec4 = shader.types.vector(ScalarType::Float, 4);
+    let mut out = VariableData::new("col", vec4, VariableModes::SHADER_OUT);
+    out.location = 4;
+    let out = shader.add_variable(out);
+    let main = shader.main_mut();
+    let mut b = Builder::at_end(main);
+    let one = b.f32_const(1.0);
+    let data = InstData::Deref { kind: DerefKind::Var(out), modes: VariableModes::SHADER_OUT, ty: vec4 };
+    let deref = b.build(data, &[], Some(Shape::new(1, 32)));
+    let deref = b.body.inst_def(deref).expect("a deref has a value");
+    let vec = b.vec_of(&[one, one, one, one]);
+    let vec = b.alu(AluOp::Fneg, &[vec]);
+    b.store_deref(deref, vec, 0xf);
+    assert_eq!(
+        print(&shader),
+        "\
+shader: MESA_SHADER_FRAGMENT
+subgroup_size: 0
+decl_var shader_out INTERP_MODE_NONE none vec4 col (FRAG_RESULT_DATA0.xyzw, 0, 0)
+decl_function main () (entrypoint)
+
+impl main {
+    block b0:  // preds:
+    32    %0 = load_const (0x3f800000 = 1.000000)
+    32    %1 = deref_var &col (shader_out vec4)
+    32x4  %2 = vec4 %0 (0x3f800000), %0 (0x3f800000), %0 (0x3f800000), %0 (0x3f800000)
+    32x4  %3 = fneg %2
+               @store_deref (%1, %3) (wrmask=xyzw, access=none)
+               // succs: b1
+    block b1:
+}
+
+"
+    );
+}
