@@ -45,6 +45,7 @@ mod memory;
 mod operands;
 mod packing;
 mod program;
+mod recorded;
 #[cfg(test)]
 mod tests;
 mod texture;

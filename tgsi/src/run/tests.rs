@@ -743,7 +743,8 @@ fn texture_operands_by_target() {
     assert_eq!((request.lookup, request.lod), (TextureLookup::Explicit, [0; 4]));
     let (request, _) = request_of("TXF_LZ OUT[0], IN[0], SAMP[0], 2D, IMM[0].xyz");
     assert_eq!((request.lookup, request.lod), (TextureLookup::Fetch, [0; 4]));
-    assert_eq!(request.offset, [[1; 4], [2; 4], [-1; 4]]);
+    // A 2D texture has two offsets.
+    assert_eq!(request.offset, [[1; 4], [2; 4], [0; 4]]);
     let (request, _) =
         request_of("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0], 2D, IMM[0].xyz, IMM[0].zzz, IMM[0].www, IMM[0].xxx");
     assert_eq!(request.lookup, TextureLookup::Gather { component: 2 });
@@ -952,25 +953,33 @@ DCL OUT[0], COLOR
 DCL SAMP[0]
 DCL BUFFER[0]
 DCL TEMP[0..2]
+IMM[0] INT32 {1, 0, 0, 0}
   0: MOV TEMP[0], TEMP[TEMP[1].x]
   1: UIF TEMP[0].xxxx :4
   2: ATOMUADD TEMP[0].x, BUFFER[0], TEMP[0].xxxx, TEMP[0].xxxx
   3: I2D TEMP[0].xy, -TEMP[0].xxxx
   4: ENDIF
   5: TXD OUT[0], TEMP[0], TEMP[0], TEMP[0], SAMP[0], SHADOW1D
-  6: END
+  6: TXP OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyx
+  7: TEX OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyy
+  8: END
 ",
     );
     let printed = crate::text::print(&as_recorded(&shader), Default::default());
     for line in [
         "DCL ADDR[1]",
-        "DCL TEMP[3]",
+        "DCL TEMP[10]",
+        "DCL TEMP[18]",
         "  0: MOV TEMP[0], TEMP[ADDR[1].x]",
         "  1: UIF TEMP[0].xxxx :5",
         "  2:   ATOMUADD TEMP[0], BUFFER[0], TEMP[0].xxxx, TEMP[0].xxxx",
-        "  3:   MOV TEMP[3], -TEMP[0].xxxx",
-        "  4:   I2D TEMP[0].xy, TEMP[3]",
-        "  6: TXD OUT[0], TEMP[0], TEMP[0], TEMP[0], SAMP[0], 3D",
+        "  3:   MOV TEMP[18], -TEMP[0].xxxx",
+        "  4:   I2D TEMP[0].xy, TEMP[18]",
+        "  6: MOV TEMP[10].xyz, TEMP[0]",
+        "  7: TXD OUT[0], TEMP[10], TEMP[0], TEMP[0], SAMP[0], 3D",
+        "  8: DIV TEMP[6].xy, TEMP[0], TEMP[0].wwww",
+        "  9: TEX OUT[0], TEMP[6], SAMP[0], 3D, IMM[0].xyx",
+        " 10: TEX OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyy",
     ] {
         assert!(printed.lines().any(|printed| printed == line), "{line}\nis not in\n{printed}");
     }

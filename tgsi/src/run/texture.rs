@@ -270,7 +270,12 @@ impl Machine<'_> {
             })
         };
         match op.offsets.len() {
-            1 => request.offset = std::array::from_fn(|component| offset(0, component)),
+            1 => {
+                let dimensions = usize::from(request.dim.num_coords());
+                for (component, words) in request.offset.iter_mut().enumerate().take(dimensions) {
+                    *words = offset(0, component);
+                }
+            }
             4 => {
                 request.gather_offsets =
                     Some(std::array::from_fn(|texel| std::array::from_fn(|component| offset(texel, component))));

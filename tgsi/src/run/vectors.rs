@@ -4,7 +4,7 @@
 //! `gs_in`, `sv`, `const`, `buf_in` on the one side, `out`, `live`, `emit`, `buf_out`, `mem_out` on the other. Words are hexadecimal, eight
 //! digits each; a register of a file with lanes is 16 words, component by component.
 //!
-//! Compared are the lanes that `live` names; a [`Comparison`] counts the words by [`Agreement`].
+//! A shader is to be run as [`as_recorded`] rewrites it. Compared are the lanes that `live` names; a [`Comparison`] counts the words by [`Agreement`].
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,10 @@ use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;
 
 use super::system_value_of;
-use crate::shader::{Declaration, Dst, Instruction, ItemKind, Register, Shader, Src};
-use crate::tables::{File, Opcode, Processor, Semantic, TextureTarget};
+use crate::shader::Shader;
+use crate::tables::{File, Processor, Semantic};
+
+pub use super::recorded::{as_recorded, depends_on_chance};
 
 /// Lanes of a recorded run.
 const LANES: usize = 4;
@@ -322,140 +324,6 @@ impl Vector {
         }
         comparison
     }
-}
-
-/// The shader as the recording interpreter understood it. It departs from what TGSI means in ways that can be said in TGSI, so that a shader
-/// rewritten by this function has to give the recorded results in every executor:
-///
-/// * the index register of an indirect *source* is taken from file `ADDR` whatever file the operand names;
-/// * an atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing;
-/// * modifiers of the integer operands of `I2D`, `U2D` and `LDEXP` act on bit 31, as on floats;
-/// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for.
-///
-/// What cannot be said so is [`depends_on_chance`].
-pub fn as_recorded(shader: &Shader) -> Shader {
-    let mut recorded = shader.clone();
-    let mut address_registers: Vec<u16> = Vec::new();
-    for instruction in &mut recorded.instructions {
-        for source in &mut instruction.src {
-            let register = &mut source.register;
-            // Resources are found through the register that is named.
-            if register.file.is_resource() {
-                continue;
-            }
-            let outer = register.dimension.as_mut().and_then(|dimension| dimension.indirect.as_mut());
-            for indirect in register.indirect.as_mut().into_iter().chain(outer) {
-                if indirect.file != File::Address {
-                    indirect.file = File::Address;
-                    address_registers.extend(u16::try_from(indirect.index));
-                }
-            }
-        }
-        let info = instruction.opcode.info();
-        if info.is_store && instruction.opcode != Opcode::Store {
-            if instruction.dst.iter().all(|dst| dst.write_mask & 1 == 0) {
-                let span = instruction.span;
-                *instruction = Instruction { span, ..Instruction::new(Opcode::Nop) };
-            } else {
-                instruction.dst.iter_mut().for_each(|dst| dst.write_mask = 0xf);
-            }
-        } else if instruction.opcode == Opcode::Txd
-            && let Some(texture) = &mut instruction.texture
-        {
-            use TextureTarget::*;
-            texture.target = match texture.target {
-                // x, y and z.
-                Shadow1D | Texture1DArray | Shadow1DArray => Texture3D,
-                // All four.
-                Shadow2D | ShadowRect | Texture2DArray | Shadow2DArray | Texture3D | Cube | ShadowCube => CubeArray,
-                other => other,
-            };
-        }
-    }
-    move_float_modifiers(&mut recorded);
-    address_registers.sort_unstable();
-    address_registers.dedup();
-    let declared =
-        |index: u16| shader.declarations.iter().any(|d| d.file == File::Address && (d.first..=d.last).contains(&index));
-    let first_instruction =
-        recorded.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(recorded.order.len());
-    let missing: Vec<u16> = address_registers.into_iter().filter(|&index| !declared(index)).collect();
-    recorded.order.splice(first_instruction..first_instruction, missing.iter().map(|_| ItemKind::Declaration));
-    recorded.declarations.extend(missing.into_iter().map(|index| Declaration::new(File::Address, index, index)));
-    recorded.forget_encoding();
-    recorded
-}
-
-/// Puts a `MOV`, whose modifiers are those of floats, before every `I2D`, `U2D` and `LDEXP` that has modifiers on its integer operand.
-fn move_float_modifiers(shader: &mut Shader) {
-    let operand = |instruction: &Instruction| match instruction.opcode {
-        Opcode::I2d | Opcode::U2d => Some(0),
-        Opcode::Ldexp => Some(1),
-        _ => None,
-    };
-    let modified = |instruction: &Instruction| {
-        operand(instruction)
-            .filter(|&place| instruction.src.get(place).is_some_and(|source| source.absolute || source.negate))
-    };
-    if !shader.instructions.iter().any(|instruction| modified(instruction).is_some()) {
-        return;
-    }
-    let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
-    let scratch = temporaries.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
-    let mut old_instructions = std::mem::take(&mut shader.instructions).into_iter();
-    let mut new_numbers = Vec::with_capacity(old_instructions.len());
-    let mut instructions = Vec::with_capacity(old_instructions.len());
-    let mut order = Vec::with_capacity(shader.order.len());
-    for kind in std::mem::take(&mut shader.order) {
-        if kind == ItemKind::Instruction
-            && let Some(mut instruction) = old_instructions.next()
-        {
-            new_numbers.push(instructions.len() as u32);
-            if let Some(operand) = modified(&instruction)
-                && let Some(source) = instruction.src.get_mut(operand)
-            {
-                let register = Register::new(File::Temporary, i32::from(scratch));
-                let mut copy = Instruction { span: instruction.span, ..Instruction::new(Opcode::Mov) };
-                copy.dst.push(Dst::new(register));
-                copy.src.push(*source);
-                *source = Src::new(register);
-                instructions.push(copy);
-                order.push(kind);
-            }
-            instructions.push(instruction);
-        }
-        order.push(kind);
-    }
-    shader.order = order;
-    for instruction in &mut instructions {
-        if let Some(label) = &mut instruction.label {
-            *label = new_numbers.get(*label as usize).copied().unwrap_or(*label);
-        }
-    }
-    shader.instructions = instructions;
-    let first_instruction = shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(0);
-    shader.order.insert(first_instruction, ItemKind::Declaration);
-    shader.declarations.push(Declaration::new(File::Temporary, scratch, scratch));
-}
-
-/// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which nobody can reproduce:
-///
-/// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not have, and for all of
-///   those of a cube;
-/// * a buffer index beyond the declared buffers found buffers that the record does not hold.
-pub fn depends_on_chance(shader: &Shader) -> bool {
-    shader.instructions.iter().any(|instruction| {
-        let fetches_garbage = instruction.opcode == Opcode::Txf
-            && instruction.texture.as_ref().is_some_and(|texture| {
-                texture.target.coordinate_components() < 3
-                    || matches!(texture.target, TextureTarget::Cube | TextureTarget::CubeArray)
-            });
-        let leaves_buffers = instruction
-            .src
-            .iter()
-            .any(|source| source.register.file == File::Buffer && source.register.indirect.is_some());
-        fetches_garbage || leaves_buffers
-    })
 }
 
 /// A map from numbers as a vector; numbers that are absent become empty.
