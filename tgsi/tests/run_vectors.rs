@@ -76,6 +76,7 @@ fn run_all(
         })
         .collect();
     let elapsed = start.elapsed();
+    let steps: u64 = results.iter().flatten().map(|outputs| outputs.steps).sum();
     for (vector, result) in all.iter().zip(results) {
         let outcome = result.map(|outputs| vector.compare(&outputs));
         let (ok, text) = match &outcome {
@@ -106,7 +107,7 @@ fn run_all(
             entry.0 += 1;
         }
     }
-    println!("{name}: {totals:?}, run in {elapsed:?}; close: {close:?}");
+    println!("{name}: {totals:?}, {steps} steps in {elapsed:?}; close: {close:?}");
     for (file, (count, text)) in failed.iter().take(60) {
         println!("  {file} ({count}): {text}");
     }

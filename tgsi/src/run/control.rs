@@ -3,6 +3,7 @@
 //! Blocks are entered with their masks pushed on [`Machine::saved`] and a [`Frame`] that says what was pushed. Jumps are an
 //! optimisation: a block that no lane executes is skipped. Nothing depends on labels except the target of `CAL`.
 
+use super::MAX_REGISTER_WORDS;
 use super::machine::Machine;
 use super::program::Op;
 use crate::tables::Opcode;
@@ -13,6 +14,8 @@ pub(super) enum Flow {
     Next,
     Jump(usize),
     Stop,
+    /// The masks of the open blocks take too much memory.
+    TooDeep,
 }
 
 /// An open block.
@@ -34,6 +37,9 @@ const NOWHERE: u32 = u32::MAX;
 impl Machine<'_> {
     pub(super) fn control(&mut self, number: usize, op: &Op) -> Flow {
         let partner = op.partner as usize;
+        if self.saved.len() > MAX_REGISTER_WORDS {
+            return Flow::TooDeep;
+        }
         match op.opcode {
             Opcode::If | Opcode::Uif => {
                 self.fetch_sources(op);

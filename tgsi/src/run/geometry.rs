@@ -7,6 +7,9 @@ use super::program::Op;
 use super::{MAX_EMITTED_WORDS, RunError};
 use crate::tables::{File, Opcode};
 
+/// Words that a vertex or primitive takes besides its registers.
+const OVERHEAD: usize = 8;
+
 /// A primitive: its vertices, each all output registers.
 type Primitive = Vec<Vec<Vec4>>;
 
@@ -47,7 +50,7 @@ impl Machine<'_> {
             if op.opcode == Opcode::Endprim {
                 let primitive = std::mem::take(&mut stream.open);
                 stream.done.push(primitive);
-                self.emission.words += 1;
+                self.emission.words += OVERHEAD;
             } else if stream.open.len() < self.program.max_output_vertices {
                 let mut vertex = vec![[0; 4]; registers];
                 for (register, words) in vertex.iter_mut().enumerate() {
@@ -57,7 +60,7 @@ impl Machine<'_> {
                     }
                 }
                 stream.open.push(vertex);
-                self.emission.words += registers * 4 + 1;
+                self.emission.words += registers * 4 + OVERHEAD;
             }
             if self.emission.words > MAX_EMITTED_WORDS {
                 return Err(RunError::TooMuchOutput { instruction: number as u32, span: op.span });

@@ -173,6 +173,10 @@ impl<'a> Machine<'a> {
                     Flow::Next => counter + 1,
                     Flow::Jump(target) => target,
                     Flow::Stop => break,
+                    Flow::TooDeep => {
+                        let instruction = counter as u32;
+                        return Err(RunError::TooDeep { instruction, lanes: self.lanes, span: op.span });
+                    }
                 },
                 _ => {
                     if self.any_executes {

@@ -130,7 +130,7 @@ impl Machine<'_> {
     }
 
     fn image_target(&self, op: &Op, unit: u32) -> TextureTarget {
-        op.target.or_else(|| self.program.image_targets.get(&unit).copied()).unwrap_or(TextureTarget::Buffer)
+        op.target.or_else(|| self.program.image_targets.get(unit)).unwrap_or(TextureTarget::Buffer)
     }
 
     /// The texel that the coordinates in source `place` name.
@@ -154,7 +154,7 @@ impl Machine<'_> {
     }
 
     fn load(&mut self, op: &Op) -> u8 {
-        let count = 4 - (op.write_mask << 4).leading_zeros() as usize;
+        let count = 8 - op.write_mask.leading_zeros() as usize;
         let swizzle = op.sources.first().map_or([0, 1, 2, 3], |source: &Source| source.swizzle);
         for lane in 0..self.lanes {
             if self.exec[lane] == 0 {

@@ -119,6 +119,16 @@ pub enum RunError {
         /// Its place.
         span: Span,
     },
+    /// Blocks and calls nest so deep that their masks would be larger than [`MAX_REGISTER_WORDS`].
+    #[error("instruction {instruction} nests too deep for {lanes} lanes")]
+    TooDeep {
+        /// Number of the instruction that opens the block.
+        instruction: u32,
+        /// Lanes of the run.
+        lanes: usize,
+        /// Its place.
+        span: Span,
+    },
     /// A geometry shader emitted more than [`MAX_EMITTED_WORDS`].
     #[error("instruction {instruction} emits more than {MAX_EMITTED_WORDS} words")]
     TooMuchOutput {
@@ -133,7 +143,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError::TooManyLanes`], [`RunError::PartialQuad`], [`RunError::TooManyRegisters`], [`RunError::StepLimit`],
-/// [`RunError::TooMuchOutput`].
+/// [`RunError::TooDeep`], [`RunError::TooMuchOutput`].
 pub fn run(
     program: &Program,
     inputs: &Inputs,

@@ -22,16 +22,37 @@ pub struct Program {
     pub(super) layout: Layout,
     /// Semantic of each declared `SV` register that starts a declaration.
     pub(super) system_values: Vec<(usize, Semantic)>,
-    /// Target of each declared sampler view.
-    pub(super) view_targets: HashMap<u32, TextureTarget>,
-    /// Target of each declared image.
-    pub(super) image_targets: HashMap<u32, TextureTarget>,
+    /// Targets of the declared sampler views.
+    pub(super) view_targets: Targets,
+    /// Targets of the declared images.
+    pub(super) image_targets: Targets,
     /// `GS_MAX_OUTPUT_VERTICES`.
     pub(super) max_output_vertices: usize,
     /// Output vertices of a tessellation control shader; none: one a lane.
     pub(super) patch_vertices: Option<usize>,
     /// `LEGACY_MATH_RULES`: zero times anything is zero.
     pub(super) legacy_math: bool,
+}
+
+/// Targets of declared resources, by unit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Targets(Vec<Option<TextureTarget>>);
+
+impl Targets {
+    fn set(&mut self, first: u16, last: u16, target: TextureTarget) {
+        let (first, last) = (usize::from(first), usize::from(last));
+        if self.0.len() <= last {
+            self.0.resize(last + 1, None);
+        }
+        if let Some(range) = self.0.get_mut(first..=last) {
+            range.fill(Some(target));
+        }
+    }
+
+    /// The target of a unit, if it is declared.
+    pub(super) fn get(&self, unit: u32) -> Option<TextureTarget> {
+        self.0.get(unit as usize).copied().flatten()
+    }
 }
 
 /// Which registers exist and where they are.
@@ -412,8 +433,8 @@ impl Program {
             code,
             layout,
             system_values: Vec::new(),
-            view_targets: HashMap::new(),
-            image_targets: HashMap::new(),
+            view_targets: Targets::default(),
+            image_targets: Targets::default(),
             max_output_vertices: shader
                 .property(PropertyName::GsMaxOutputVertices)
                 .map_or(usize::MAX, |number| number as usize),
@@ -429,16 +450,12 @@ impl Program {
                 }
                 File::SamplerView => {
                     if let Some(view) = declaration.sampler_view {
-                        for unit in declaration.first..=declaration.last {
-                            program.view_targets.insert(u32::from(unit), view.target);
-                        }
+                        program.view_targets.set(declaration.first, declaration.last, view.target);
                     }
                 }
                 File::Image => {
                     if let Some(image) = declaration.image {
-                        for unit in declaration.first..=declaration.last {
-                            program.image_targets.insert(u32::from(unit), image.target);
-                        }
+                        program.image_targets.set(declaration.first, declaration.last, image.target);
                     }
                 }
                 _ => {}

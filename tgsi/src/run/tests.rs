@@ -200,6 +200,40 @@ fn limits_of_a_run() {
 }
 
 #[test]
+fn masks_of_deep_nesting_are_bounded() {
+    use crate::shader::{Declaration, Instruction, Register, Src};
+    use crate::tables::File;
+    let mut shader = Shader::new(Processor::Compute);
+    shader.push_declaration(Declaration::new(File::Temporary, 0, 0));
+    for _ in 0..70_000 {
+        let mut instruction = Instruction::new(Opcode::Uif);
+        // TEMP[0] is zero: all lanes take the ELSE.
+        instruction.src.push(Src::new(Register::new(File::Temporary, 0)));
+        shader.push_instruction(instruction);
+        shader.push_instruction(Instruction::new(Opcode::Else));
+    }
+    for _ in 0..70_000 {
+        shader.push_instruction(Instruction::new(Opcode::Endif));
+    }
+    let program = Program::new(&shader).unwrap();
+    let go = |count| run(&program, &lanes(count), &mut AnalyticResources::default(), RunLimits::default());
+    assert!(matches!(go(1024), Err(RunError::TooDeep { lanes: 1024, .. })));
+    assert_eq!(go(4).unwrap().steps, 210_000);
+}
+
+#[test]
+fn an_empty_mask_writes_nothing() {
+    let mut shader =
+        parse("COMP\nDCL BUFFER[0]\nDCL OUT[0], GENERIC[0]\nDCL IN[0]\nLOAD OUT[0].x, BUFFER[0], IN[0].xxxx\nEND\n");
+    shader.instructions[0].dst[0].write_mask = 0;
+    let mut inputs = lanes(1);
+    inputs.buffers = vec![vec![1; 4]];
+    let program = Program::new(&shader).unwrap();
+    let outputs = run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap();
+    assert_eq!(out(&outputs, 0), [0; 4]);
+}
+
+#[test]
 fn barrier_and_shared_memory_across_sixteen_lanes() {
     // Every lane stores its number and reads its neighbour's after the barrier.
     let text = "COMP

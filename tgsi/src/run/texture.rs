@@ -130,7 +130,7 @@ impl Machine<'_> {
     fn target(&self, op: &Op, unit: u32) -> TextureTarget {
         op.target
             .filter(|&target| target != TextureTarget::Unknown)
-            .or_else(|| self.program.view_targets.get(&unit).copied())
+            .or_else(|| self.program.view_targets.get(unit))
             .unwrap_or(TextureTarget::Texture2D)
     }
 
