@@ -1,16 +1,16 @@
 //! Unit tests of what the recorded results do not reach.
 
 use pretty_assertions::assert_eq;
-use tgsi_ir::run::environment::{
-    AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits, TextureLookup, TextureRequest,
-    TextureSize, Vec4,
-};
+use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits, Vec4};
 use tgsi_ir::system_value::SystemValue;
 
-use super::vectors::{Agreement, Vector, as_recorded};
 use super::{Program, RunError, run, system_value_of};
 use crate::shader::Shader;
 use crate::tables::{Opcode, Processor, Semantic};
+
+mod record;
+mod stages;
+mod texture;
 
 fn parse(text: &str) -> Shader {
     crate::text::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}")).shader
@@ -50,6 +50,17 @@ fn out(outputs: &Outputs, lane: usize) -> Vec4 {
 /// `OUT[0].x` of every lane.
 fn out_x(outputs: &Outputs) -> Vec<u32> {
     outputs.outputs.component(0, 0).to_vec()
+}
+
+/// A quad whose `IN[0]` is (lane + 1) * (1, 2, 3, 4) in floats.
+fn quad() -> Inputs {
+    let mut inputs = lanes(4);
+    for lane in 0..4 {
+        for component in 0..4 {
+            inputs.inputs.set(0, component, lane, ((lane + 1) as f32 * (component + 1) as f32).to_bits());
+        }
+    }
+    inputs
 }
 
 /// A vertex shader with one input, one output, four temporaries, an address register and the immediates 0 to 7.
@@ -557,111 +568,6 @@ fn doubles_that_the_reference_lacks() {
 }
 
 #[test]
-fn geometry_lanes_emit_one_after_the_other() {
-    let text = "GEOM
-PROPERTY GS_INPUT_PRIMITIVE POINTS
-PROPERTY GS_OUTPUT_PRIMITIVE POINTS
-PROPERTY GS_MAX_OUTPUT_VERTICES 2
-DCL IN[][0], GENERIC[0]
-DCL OUT[0], GENERIC[0]
-DCL SV[0], INVOCATIONID
-DCL TEMP[0]
-IMM[0] UINT32 {0, 1, 2, 9}
-UIF SV[0].xxxx
-MOV OUT[0], IN[1][0]
-EMIT IMM[0].yyyy
-ENDIF
-MOV OUT[0].x, SV[0].xxxx
-EMIT IMM[0].xxxx
-EMIT IMM[0].xxxx
-EMIT IMM[0].xxxx
-ENDPRIM IMM[0].xxxx
-ENDPRIM IMM[0].xxxx
-EMIT IMM[0].wwww
-END
-";
-    let mut inputs = lanes(2);
-    inputs.vertices = vec![vec![[1, 2, 3, 4]], vec![[5, 6, 7, 8]]];
-    inputs.system_values.insert(SystemValue::InvocationId, vec![vec![0, 1]]);
-    let outputs = execute(text, &inputs);
-    let vertex = |x| vec![[x, 0, 0, 0]];
-    // Two vertices fit; the second has zeros because EMIT clears; an empty primitive stays one.
-    assert_eq!(outputs.emitted[0], [vec![vertex(0), vertex(0)], vec![], vec![vertex(1), vertex(0)], vec![]]);
-    assert_eq!(outputs.emitted[1], [vec![vec![[5, 6, 7, 8]]]]);
-}
-
-#[test]
-fn emission_without_end_is_an_error() {
-    let text =
-        "GEOM\nDCL OUT[0..63], GENERIC[0]\nIMM[0] UINT32 {0, 0, 0, 0}\nBGNLOOP\nEMIT IMM[0].xxxx\nENDLOOP\nEND\n";
-    let program = Program::new(&parse(text)).unwrap();
-    let error = run(&program, &lanes(4), &mut AnalyticResources::default(), RunLimits::default()).unwrap_err();
-    assert_eq!(error, RunError::TooMuchOutput { instruction: 1, span: Default::default() });
-}
-
-#[test]
-fn tessellation_control_shares_its_outputs() {
-    // Every invocation writes its vertex, then reads its neighbour's; patch outputs are one for all.
-    let text = "TESS_CTRL
-PROPERTY TCS_VERTICES_OUT 4
-DCL IN[][0], GENERIC[0]
-DCL OUT[][0], GENERIC[0]
-DCL OUT[1], PATCH[0]
-DCL SV[0], INVOCATIONID
-DCL TEMP[0]
-DCL ADDR[0..1]
-IMM[0] UINT32 {1, 3, 100, 0}
-UARL ADDR[0].x, SV[0].xxxx
-MOV TEMP[0], IN[ADDR[0].x][0]
-MOV OUT[ADDR[0].x][0].x, TEMP[0].xxxx
-BARRIER
-UADD TEMP[0].x, SV[0].xxxx, IMM[0].xxxx
-AND TEMP[0].x, TEMP[0].xxxx, IMM[0].yyyy
-UARL ADDR[1].x, TEMP[0].xxxx
-MOV TEMP[0].x, OUT[ADDR[1].x][0].xxxx
-MOV OUT[ADDR[0].x][0].y, TEMP[0].xxxx
-UADD OUT[1].x, SV[0].xxxx, IMM[0].zzzz
-MOV OUT[1].y, OUT[1].xxxx
-END
-";
-    let mut inputs = lanes(4);
-    inputs.vertices = (0..4).map(|vertex| vec![[10 * vertex, 0, 0, 0]]).collect();
-    inputs.system_values.insert(SystemValue::InvocationId, vec![vec![0, 1, 2, 3]]);
-    let outputs = execute(text, &inputs);
-    let vertices: Vec<Vec4> = outputs.vertices.iter().map(|registers| registers[0]).collect();
-    assert_eq!(vertices, [[0, 10, 0, 0], [10, 20, 0, 0], [20, 30, 0, 0], [30, 0, 0, 0]]);
-    // The last lane's store stands, and all lanes read it.
-    assert_eq!(outputs.outputs.component(1, 0), [103; 4]);
-    assert_eq!(outputs.outputs.component(1, 1), [103; 4]);
-}
-
-#[test]
-fn tessellation_evaluation_reads_vertices_and_the_patch() {
-    let text = "TESS_EVAL
-DCL IN[][0], GENERIC[0]
-DCL IN[1], PATCH[0]
-DCL OUT[0], GENERIC[0]
-DCL SV[0], TESSCOORD
-DCL SV[1], TESSOUTER
-MOV OUT[0].x, IN[1][0].yyyy
-MOV OUT[0].y, IN[1].xxxx
-MOV OUT[0].z, SV[0].zzzz
-MOV OUT[0].w, SV[1].wwww
-END
-";
-    let mut inputs = lanes(2);
-    inputs.vertices = vec![vec![[1, 2, 3, 4]], vec![[5, 6, 7, 8]]];
-    for lane in 0..2 {
-        inputs.inputs.set(1, 0, lane, 42);
-    }
-    inputs.system_values.insert(SystemValue::TessCoord, vec![vec![0; 2], vec![0; 2], vec![7, 8]]);
-    inputs.system_values.insert(SystemValue::TessLevelOuter, vec![vec![0; 2], vec![0; 2], vec![0; 2], vec![9, 9]]);
-    let outputs = execute(text, &inputs);
-    assert_eq!(out(&outputs, 0), [6, 42, 7, 9]);
-    assert_eq!(out(&outputs, 1), [6, 42, 8, 9]);
-}
-
-#[test]
 fn images_keep_what_is_stored() {
     let text = "COMP
 DCL IMAGE[0], 2D_ARRAY, PIPE_FORMAT_R32_UINT, WR
@@ -693,149 +599,6 @@ END
     assert_eq!((0..4).map(|c| outputs.outputs.get(2, c, 0)).collect::<Vec<_>>(), [64, 32, 5, 0]);
 }
 
-/// Resources that keep the requests they get and answer with the coordinates.
-#[derive(Default)]
-struct Recorder {
-    requests: Vec<TextureRequest>,
-}
-
-impl Resources for Recorder {
-    fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4] {
-        self.requests.push(request.clone());
-        request.coordinate
-    }
-    fn texture_size(
-        &mut self,
-        texture: u32,
-        level: u32,
-        _: tgsi_ir::intrinsics::indices::SamplerDim,
-        _: bool,
-    ) -> TextureSize {
-        TextureSize { size: [texture, level, 3], levels: 2, samples: 8 }
-    }
-    fn image_load(&mut self, _: tgsi_ir::run::environment::ImageTexel) -> Vec4 {
-        [0; 4]
-    }
-    fn image_store(&mut self, _: tgsi_ir::run::environment::ImageTexel, _: Vec4) {}
-    fn image_size(&mut self, _: u32, _: tgsi_ir::intrinsics::indices::SamplerDim, _: bool) -> TextureSize {
-        TextureSize::default()
-    }
-    fn stored_texels(&self) -> std::collections::BTreeMap<tgsi_ir::run::environment::ImageTexel, Vec4> {
-        Default::default()
-    }
-    fn unit_of_handle(&mut self, handle: u64) -> u32 {
-        (handle >> 32) as u32 + 100
-    }
-}
-
-/// A quad whose `IN[0]` is (lane + 1) * (1, 2, 3, 4) in floats.
-fn quad() -> Inputs {
-    let mut inputs = lanes(4);
-    for lane in 0..4 {
-        for component in 0..4 {
-            inputs.inputs.set(0, component, lane, ((lane + 1) as f32 * (component + 1) as f32).to_bits());
-        }
-    }
-    inputs
-}
-
-fn request_of(body: &str) -> (TextureRequest, Outputs) {
-    let text = format!(
-        "FRAG\nDCL IN[0], GENERIC[0], LINEAR\nDCL OUT[0], COLOR\nDCL SAMP[0..3]\nDCL SVIEW[0], 2D, FLOAT\n\
-         DCL SVIEW[1], CUBEARRAY, FLOAT\nDCL SVIEW[2], 2D_ARRAY_MSAA, FLOAT\nDCL TEMP[0]\n\
-         IMM[0] UINT32 {{1, 2, 4294967295, 7}}\nIMM[1] FLT32 {{0.5, 1, 2, 3}}\n{body}\nEND\n"
-    );
-    let mut recorder = Recorder::default();
-    let outputs = run_with(&text, &quad(), &mut recorder);
-    assert_eq!(recorder.requests.len(), 1, "{text}");
-    (recorder.requests.remove(0), outputs)
-}
-
-/// Component of a request for lane 1, as float.
-fn second(words: [u32; 4]) -> f32 {
-    f32::from_bits(words[1])
-}
-
-#[test]
-fn texture_operands_by_target() {
-    let (request, _) = request_of("TEX OUT[0], IN[0], SAMP[3], SHADOW2D_ARRAY");
-    assert_eq!((request.texture, request.sampler, request.is_shadow, request.is_array), (3, 3, true, true));
-    assert_eq!(request.coordinate.map(second), [2.0, 4.0, 6.0, 0.0]);
-    assert_eq!(second(request.comparator), 8.0);
-    let (request, _) = request_of("TXP OUT[0], IN[0], SAMP[0], SHADOW1D");
-    assert_eq!(request.coordinate.map(second), [0.25, 0.0, 0.0, 0.0]);
-    assert_eq!(second(request.comparator), 0.75);
-    let (request, _) = request_of("TXB2 OUT[0], IN[0], IMM[1], SAMP[0], SHADOWCUBEARRAY");
-    assert_eq!(request.lookup, TextureLookup::Bias);
-    assert_eq!(request.coordinate.map(second), [2.0, 4.0, 6.0, 8.0]);
-    assert_eq!((second(request.lod), second(request.comparator)), (0.5, 1.0));
-    let (request, _) = request_of("TXD OUT[0], IN[0], IN[0].yyyy, IN[0].zzzz, SAMP[0], 2D_ARRAY");
-    assert_eq!(request.lookup, TextureLookup::Gradient);
-    assert_eq!(request.ddx.map(second), [4.0, 4.0, 0.0]);
-    assert_eq!(request.ddy.map(second), [6.0, 6.0, 0.0]);
-    let (request, _) = request_of("TEX_LZ OUT[0], IN[0], SAMP[0], 2D");
-    assert_eq!((request.lookup, request.lod), (TextureLookup::Explicit, [0; 4]));
-    let (request, _) = request_of("TXF_LZ OUT[0], IN[0], SAMP[0], 2D, IMM[0].xyz");
-    assert_eq!((request.lookup, request.lod), (TextureLookup::Fetch, [0; 4]));
-    // A 2D texture has two offsets.
-    assert_eq!(request.offset, [[1; 4], [2; 4], [0; 4]]);
-    let (request, _) =
-        request_of("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0], 2D, IMM[0].xyz, IMM[0].zzz, IMM[0].www, IMM[0].xxx");
-    assert_eq!(request.lookup, TextureLookup::Gather { component: 2 });
-    assert_eq!(request.gather_offsets, Some([[[1; 4], [2; 4]], [[-1; 4]; 2], [[7; 4]; 2], [[1; 4]; 2]]));
-    assert_eq!(request.offset, [[0; 4]; 3]);
-    let (request, _) = request_of("TG4 OUT[0], IN[0], IMM[1].xxxx, SAMP[0].wwww, 2D");
-    assert_eq!(request.lookup, TextureLookup::Gather { component: 3 });
-    // A handle in xy in the sampler's place.
-    let (request, _) = request_of("TEX OUT[0], IN[0], IMM[0].xyxx, 2D");
-    assert_eq!((request.texture, request.sampler), (102, 102));
-}
-
-#[test]
-fn sample_family() {
-    let (request, outputs) = request_of("SAMPLE_C OUT[0], IN[0], SVIEW[1].wzyx, SAMP[3], IMM[1].wwww");
-    assert_eq!((request.texture, request.sampler, request.is_shadow), (1, 3, true));
-    assert_eq!(request.coordinate.map(second), [2.0, 4.0, 6.0, 8.0]);
-    assert_eq!(second(request.comparator), 3.0);
-    // The view's swizzle is applied to the result.
-    assert_eq!(out(&outputs, 1).map(f32::from_bits), [8.0, 6.0, 4.0, 2.0]);
-    let (request, _) = request_of("SAMPLE_C_LZ OUT[0], IN[0], SVIEW[0], SAMP[3], IMM[1].wwww");
-    assert_eq!((request.lookup, request.lod, second(request.comparator)), (TextureLookup::Explicit, [0; 4], 3.0));
-    let (request, _) = request_of("SAMPLE_B OUT[0], IN[0], SVIEW[0], SAMP[3], IMM[1].zzzz");
-    assert_eq!((request.lookup, second(request.lod)), (TextureLookup::Bias, 2.0));
-    let (request, _) = request_of("SAMPLE_L OUT[0], IN[0], SVIEW[0], SAMP[3], IMM[1].zzzz");
-    assert_eq!((request.lookup, second(request.lod)), (TextureLookup::Explicit, 2.0));
-    let (request, _) = request_of("SAMPLE_D OUT[0], IN[0], SVIEW[0], SAMP[3], IN[0].yyyy, IN[0].zzzz");
-    assert_eq!((request.lookup, second(request.ddx[0]), second(request.ddy[1])), (TextureLookup::Gradient, 4.0, 6.0));
-    let (request, _) = request_of("SAMPLE_I OUT[0], IN[0], SVIEW[0]");
-    assert_eq!((request.lookup, second(request.lod)), (TextureLookup::Fetch, 8.0));
-    let (request, _) = request_of("SAMPLE_I_MS OUT[0], IN[0], SVIEW[2], IMM[0].yyyy");
-    assert_eq!((request.lookup, request.lod, request.is_array), (TextureLookup::Fetch, [2; 4], true));
-    assert_eq!(request.coordinate.map(second), [2.0, 4.0, 6.0, 0.0]);
-    let (request, _) = request_of("GATHER4 OUT[0], IN[0], SVIEW[0], SAMP[1]");
-    assert_eq!((request.lookup, request.sampler), (TextureLookup::Gather { component: 0 }, 1));
-    let (request, outputs) = request_of("LOD OUT[0], IN[0], SVIEW[0].yxyx, SAMP[1]");
-    assert_eq!(request.lookup, TextureLookup::QueryLod);
-    assert_eq!(out(&outputs, 1).map(f32::from_bits), [4.0, 2.0, 4.0, 2.0]);
-}
-
-#[test]
-fn size_and_sample_queries() {
-    let go = |body: &str| {
-        let text = format!(
-            "FRAG\nDCL OUT[0], COLOR\nDCL SAMP[0..2]\nDCL SVIEW[2], 2D_MSAA, FLOAT\n\
-             IMM[0] UINT32 {{0, 1, 2, 3}}\n{body}\nEND\n"
-        );
-        out(&run_with(&text, &lanes(4), &mut Recorder::default()), 3)
-    };
-    assert_eq!(go("TXQ OUT[0], IMM[0].yyyy, SAMP[2], 2D"), [2, 1, 3, 2]);
-    assert_eq!(go("SVIEWINFO OUT[0], IMM[0].yyyy, SVIEW[2]"), [2, 1, 3, 2]);
-    assert_eq!(go("SVIEWINFO OUT[0], IMM[0].zzzz, SVIEW[2]"), [0, 0, 0, 2]);
-    assert_eq!(go("TXQS OUT[0].x, SAMP[2], 2D_MSAA"), [8, 0, 0, 0]);
-    assert_eq!(go("SAMPLE_INFO OUT[0].x, SVIEW[2], IMM[0].xxxx"), [8f32.to_bits(), 0, 0, 0]);
-    assert_eq!(go("SAMPLE_POS OUT[0].xy, SVIEW[2], IMM[0].yyyy")[..2], floats(&[7.0 / 16.0, 11.0 / 16.0]));
-}
-
 #[test]
 fn derivatives_and_interpolation() {
     let go = |body: &str| {
@@ -864,14 +627,6 @@ fn framebuffer_fetch() {
         inputs.framebuffer.set(1, component, 2, component as u32 + 1);
     }
     assert_eq!(out(&execute(text, &inputs), 2), [4, 3, 2, 1]);
-}
-
-#[test]
-fn bindless_handles() {
-    let text = "COMP\nDCL IMAGE[0..5], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL SAMP[0..3]\nDCL OUT[0..1], GENERIC[0]\n\
-                SAMP2HND OUT[0].xy, SAMP[3], 2D\nIMG2HND OUT[1].xy, IMAGE[5], 2D, PIPE_FORMAT_R32_UINT\nEND\n";
-    let outputs = execute(text, &lanes(1));
-    assert_eq!((out(&outputs, 0), outputs.outputs.get(1, 0, 0)), ([3, 0, 0, 0], 5));
 }
 
 #[test]
@@ -934,87 +689,4 @@ fn system_values_by_semantic() {
         Semantic::ALL.iter().filter_map(|&semantic| system_value_of(semantic, Processor::Vertex)).collect();
     // No two semantics share a value.
     assert_eq!(of.len(), Semantic::ALL.iter().filter(|&&s| system_value_of(s, Processor::Vertex).is_some()).count());
-}
-
-#[test]
-fn vectors_read_run_and_compare() {
-    let zeros = "0".repeat(8 * 12);
-    let line = format!(
-        r#"{{"f":"a.tgsi","seed":4,"in":{{"0":"3f8000004000000040400000408000003f8000004000000040400000408000003f80000040000000404000004080000000000000000000000000000000000000"}},"sv":{{}},"const":{{"1":"00000007"}},"out":{{"0":"3f800000400000004040000000000000{zeros}"}},"live":7}}"#
-    );
-    let vector = Vector::parse(&line).unwrap();
-    assert!(vector.has_special_values());
-    let shader = parse("VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nMOV OUT[0].x, IN[0].yyyy\nEND\n");
-    let inputs = vector.inputs(&shader);
-    assert_eq!(inputs.constants, [vec![], vec![7]]);
-    let program = Program::new(&shader).unwrap();
-    let mut outputs = run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap();
-    // Lane 3 is not live in the record, but is in ours.
-    let comparison = vector.compare(&outputs);
-    assert_eq!((comparison.exact, comparison.close, comparison.different.len()), (12, 0, 1));
-    outputs.live[3] = false;
-    assert_eq!(vector.compare(&outputs).verdict(), Agreement::Exact);
-    outputs.outputs.set(0, 0, 1, 2.001f32.to_bits());
-    assert_eq!(vector.compare(&outputs).verdict(), Agreement::Close);
-    outputs.outputs.set(0, 0, 1, 1);
-    assert_eq!(vector.compare(&outputs).verdict(), Agreement::Different);
-    assert_eq!(vector.compare(&outputs).different[0].place, "OUT[0].x lane 1");
-    assert!(Vector::parse("{}").is_err());
-    assert!(Vector::parse(r#"{"f":"a","seed":0,"live":1,"in":{"0":"12345"}}"#).is_err());
-}
-
-#[test]
-fn agreement_of_words() {
-    let of = |a: f32, b: f32| Agreement::of(a.to_bits(), b.to_bits());
-    assert_eq!(of(1.0, 1.0), Agreement::Exact);
-    assert_eq!(of(f32::NAN, -f32::NAN), Agreement::Close);
-    assert_eq!(of(0.0, -0.0), Agreement::Close);
-    assert_eq!(of(1000.0, 1000.9), Agreement::Close);
-    assert_eq!(of(1000.0, 1002.0), Agreement::Different);
-    assert_eq!(of(0.0, 9e-6), Agreement::Close);
-    assert_eq!(of(f32::INFINITY, f32::MAX), Agreement::Different);
-    // Small integers are denormals.
-    assert_eq!(Agreement::of(1, 2), Agreement::Different);
-    assert_eq!(Agreement::of(0, 1), Agreement::Different);
-}
-
-#[test]
-fn shaders_as_the_recording_interpreter_took_them() {
-    let shader = parse(
-        "FRAG
-DCL IN[0], GENERIC[0], LINEAR
-DCL OUT[0], COLOR
-DCL SAMP[0]
-DCL BUFFER[0]
-DCL TEMP[0..2]
-IMM[0] INT32 {1, 0, 0, 0}
-  0: MOV TEMP[0], TEMP[TEMP[1].x]
-  1: UIF TEMP[0].xxxx :4
-  2: ATOMUADD TEMP[0].x, BUFFER[0], TEMP[0].xxxx, TEMP[0].xxxx
-  3: I2D TEMP[0].xy, -TEMP[0].xxxx
-  4: ENDIF
-  5: TXD OUT[0], TEMP[0], TEMP[0], TEMP[0], SAMP[0], SHADOW1D
-  6: TXP OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyx
-  7: TEX OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyy
-  8: END
-",
-    );
-    let printed = crate::text::print(&as_recorded(&shader), Default::default());
-    for line in [
-        "DCL ADDR[1]",
-        "DCL TEMP[10]",
-        "DCL TEMP[18]",
-        "  0: MOV TEMP[0], TEMP[ADDR[1].x]",
-        "  1: UIF TEMP[0].xxxx :5",
-        "  2:   ATOMUADD TEMP[0], BUFFER[0], TEMP[0].xxxx, TEMP[0].xxxx",
-        "  3:   MOV TEMP[18], -TEMP[0].xxxx",
-        "  4:   I2D TEMP[0].xy, TEMP[18]",
-        "  6: MOV TEMP[10].xyz, TEMP[0]",
-        "  7: TXD OUT[0], TEMP[10], TEMP[0], TEMP[0], SAMP[0], 3D",
-        "  8: DIV TEMP[6].xy, TEMP[0], TEMP[0].wwww",
-        "  9: TEX OUT[0], TEMP[6], SAMP[0], 3D, IMM[0].xyx",
-        " 10: TEX OUT[0], TEMP[0], SAMP[0], 2D, IMM[0].xyy",
-    ] {
-        assert!(printed.lines().any(|printed| printed == line), "{line}\nis not in\n{printed}");
-    }
 }
