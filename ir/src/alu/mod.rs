@@ -13,6 +13,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 pub use evaluate::evaluate;
+pub(crate) use half::fma_single;
 use table::alu_opcodes;
 
 /// What the bits of a value are read as.

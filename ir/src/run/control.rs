@@ -1,0 +1,223 @@
+//! The loop over the operations: control flow, copies, calls.
+
+use super::RunError;
+use super::machine::{Frame, Machine};
+use super::program::{Copy, Leave, Op};
+
+fn and(dest: &mut [u32], mask: &[u32]) {
+    for (dest, &mask) in dest.iter_mut().zip(mask) {
+        *dest &= mask;
+    }
+}
+
+fn and_not(dest: &mut [u32], mask: &[u32]) {
+    for (dest, &mask) in dest.iter_mut().zip(mask) {
+        *dest &= !mask;
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Executes from the start of the first function to its end.
+    pub fn run_ops(&mut self, limit: u64) -> Result<(), RunError> {
+        let program = self.program;
+        let Some(main) = program.functions.first() else { return Ok(()) };
+        let mut at = main.start as usize;
+        self.calling[0] = true;
+        while let Some(&op) = program.ops.get(at) {
+            at += 1;
+            self.steps += 1;
+            if self.steps > limit {
+                return Err(RunError::StepLimit { limit });
+            }
+            match op {
+                Op::Alu(number) => self.run_alu(number),
+                Op::Intrinsic(number) => self.run_intrinsic(number)?,
+                Op::Deref(number) => self.run_deref(number),
+                Op::Texture(number) => self.run_texture(number)?,
+                Op::Copies { start, count } => self.run_copies(start as usize, count as usize),
+                Op::Call(number) => at = self.enter_call(number, at)?,
+                Op::If { condition, otherwise } => {
+                    self.masks.extend_from_slice(&self.active);
+                    // The second side first: it needs the mask from before.
+                    for lane in 0..self.lanes {
+                        let taken = self.get(condition, 0, lane) != 0;
+                        self.masks.push(if taken { 0 } else { self.active[lane] });
+                    }
+                    let truth = self.masks.len() - self.lanes;
+                    and_not(&mut self.active, &self.masks[truth..]);
+                    self.frames.push(Frame::If);
+                    self.mask_changed();
+                    if !self.any {
+                        at = otherwise as usize;
+                    }
+                }
+                Op::Else { end } => {
+                    let second = self.masks.len() - self.lanes;
+                    self.active.copy_from_slice(&self.masks[second..]);
+                    self.mask_changed();
+                    if !self.any {
+                        at = end as usize;
+                    }
+                }
+                Op::EndIf { nobody } => {
+                    self.frames.pop();
+                    let first = self.masks.len() - 2 * self.lanes;
+                    self.active.copy_from_slice(&self.masks[first..first + self.lanes]);
+                    self.masks.truncate(first);
+                    and(&mut self.active, &self.iteration);
+                    self.mask_changed();
+                    if !self.any {
+                        at = nobody as usize;
+                    }
+                }
+                Op::Loop => {
+                    self.frames.push(Frame::Loop);
+                    self.masks.extend_from_slice(&self.active);
+                    self.masks.extend_from_slice(&self.iteration);
+                    self.masks.extend_from_slice(&self.in_loop);
+                    self.in_loop.copy_from_slice(&self.active);
+                    self.iteration.copy_from_slice(&self.active);
+                }
+                Op::Continue => self.next_iteration(),
+                Op::EndLoop { head, nobody } => {
+                    self.next_iteration();
+                    if self.any {
+                        at = head as usize;
+                        continue;
+                    }
+                    self.frames.pop();
+                    let lanes = self.lanes;
+                    let first = self.masks.len() - 3 * lanes;
+                    self.active.copy_from_slice(&self.masks[first..first + lanes]);
+                    self.iteration.copy_from_slice(&self.masks[first + lanes..first + 2 * lanes]);
+                    self.in_loop.copy_from_slice(&self.masks[first + 2 * lanes..]);
+                    self.masks.truncate(first);
+                    // Lanes that returned inside have left everything.
+                    and(&mut self.iteration, &self.in_function);
+                    and(&mut self.in_loop, &self.in_function);
+                    and(&mut self.active, &self.iteration);
+                    self.mask_changed();
+                    if !self.any {
+                        at = nobody as usize;
+                    }
+                }
+                Op::Jump { kind, end } => {
+                    and_not(&mut self.iteration, &self.active);
+                    match kind {
+                        Leave::Continue => {}
+                        Leave::Break => and_not(&mut self.in_loop, &self.active),
+                        Leave::Return => {
+                            and_not(&mut self.in_loop, &self.active);
+                            and_not(&mut self.in_function, &self.active);
+                        }
+                        Leave::Halt => {
+                            and_not(&mut self.in_loop, &self.active);
+                            and_not(&mut self.in_function, &self.active);
+                            and_not(&mut self.running, &self.active);
+                        }
+                    }
+                    self.active.fill(0);
+                    self.mask_changed();
+                    at = end as usize;
+                }
+                Op::End => match self.leave_call() {
+                    Some(back) => at = back,
+                    None => return Ok(()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Lanes that are in the loop still come together.
+    fn next_iteration(&mut self) {
+        self.iteration.copy_from_slice(&self.in_loop);
+        self.active.copy_from_slice(&self.in_loop);
+        self.mask_changed();
+    }
+
+    fn enter_call(&mut self, number: u32, back: usize) -> Result<usize, RunError> {
+        let program = self.program;
+        if !self.any {
+            return Ok(back);
+        }
+        let call = program.calls[number as usize];
+        let routine = &program.functions[call.callee as usize];
+        if std::mem::replace(&mut self.calling[call.callee as usize], true) {
+            return Err(RunError::Recursion { function: program.function_name(call.origin.function) });
+        }
+        let first = call.arguments as usize;
+        let arguments = &program.operands[first..first + usize::from(call.num_arguments)];
+        for (&argument, &parameter) in arguments.iter().zip(&routine.parameters) {
+            for plane in 0..argument.planes().min(parameter.planes()) {
+                self.result.copy_from_slice({
+                    let start = (argument.plane + plane) as usize * self.lanes;
+                    &self.words[start..start + self.lanes]
+                });
+                super::machine::put(&mut self.words, parameter.plane + plane, &self.result, &self.active, self.full);
+            }
+        }
+        // Registers and variables of a function start as zero at each call.
+        self.result.fill(0);
+        for plane in 0..routine.registers.1 {
+            let plane = routine.registers.0 + plane;
+            super::machine::put(&mut self.registers, plane, &self.result, &self.active, self.full);
+        }
+        for &(address, cells) in &routine.locals {
+            for cell in address..address.saturating_add(cells) {
+                super::machine::put(&mut self.private, cell, &self.result, &self.active, self.full);
+            }
+        }
+        for &(address, word) in &routine.initial {
+            self.result.fill(word);
+            super::machine::put(&mut self.private, address, &self.result, &self.active, self.full);
+        }
+        self.frames.push(Frame::Call { back: back as u32, callee: call.callee });
+        self.masks.extend_from_slice(&self.active);
+        self.masks.extend_from_slice(&self.iteration);
+        self.masks.extend_from_slice(&self.in_loop);
+        self.masks.extend_from_slice(&self.in_function);
+        self.iteration.copy_from_slice(&self.active);
+        self.in_loop.copy_from_slice(&self.active);
+        self.in_function.copy_from_slice(&self.active);
+        Ok(routine.start as usize)
+    }
+
+    /// Goes back to the caller; none at the end of the shader.
+    fn leave_call(&mut self) -> Option<usize> {
+        let Some(Frame::Call { back, callee }) = self.frames.pop() else { return None };
+        self.calling[callee as usize] = false;
+        let lanes = self.lanes;
+        let first = self.masks.len() - 4 * lanes;
+        self.active.copy_from_slice(&self.masks[first..first + lanes]);
+        self.iteration.copy_from_slice(&self.masks[first + lanes..first + 2 * lanes]);
+        self.in_loop.copy_from_slice(&self.masks[first + 2 * lanes..first + 3 * lanes]);
+        self.in_function.copy_from_slice(&self.masks[first + 3 * lanes..]);
+        self.masks.truncate(first);
+        for mask in [&mut self.active, &mut self.iteration, &mut self.in_loop, &mut self.in_function] {
+            and(mask, &self.running);
+        }
+        self.mask_changed();
+        Some(back as usize)
+    }
+
+    fn run_copies(&mut self, start: usize, count: usize) {
+        let program = self.program;
+        let copies = &program.copies[start..start + count];
+        let lanes = self.lanes;
+        self.copied.clear();
+        for &Copy { source, planes, .. } in copies {
+            let file = if source.register { &self.registers } else { &self.words };
+            let first = source.plane as usize * lanes;
+            self.copied.extend_from_slice(&file[first..first + planes as usize * lanes]);
+        }
+        let mut first = 0;
+        for &Copy { dest, planes, .. } in copies {
+            let file = if dest.register { &mut self.registers } else { &mut self.words };
+            for plane in dest.plane..dest.plane + planes {
+                super::machine::put(file, plane, &self.copied[first..first + lanes], &self.active, self.full);
+                first += lanes;
+            }
+        }
+    }
+}

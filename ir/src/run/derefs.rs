@@ -1,0 +1,369 @@
+//! Pointers to variables: steps along a deref chain, loads, stores and copies.
+
+use super::RunError;
+use super::layout::{BLOCK_SHIFT, COMMON, Leaf, MAX_CELLS, NULL, STORAGE, UNIFORM, component_bytes};
+use super::machine::Machine;
+use super::program::{Intrinsic, Value};
+use crate::intrinsics::IntrinsicOp;
+use crate::types::ScalarType;
+use crate::variable::VariableModes;
+
+/// Modes whose memory is addressed in bytes.
+pub(super) const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
+
+/// One deref instruction: from the parent's address to its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DerefStep {
+    /// The address made.
+    pub dest: Value,
+    /// The parent's address.
+    pub parent: Value,
+    /// The index; no components if there is none.
+    pub index: Value,
+    /// Number of elements; `u32::MAX` if there is no bound.
+    pub bound: u32,
+    /// Distance of elements.
+    pub stride: u32,
+    /// Distance of the field.
+    pub offset: u32,
+}
+
+impl DerefStep {
+    /// The address for a parent's address and an index.
+    pub fn address(&self, parent: u32, index: i64) -> u32 {
+        if parent == NULL || (self.bound != u32::MAX && !(0..i64::from(self.bound)).contains(&index)) {
+            return NULL;
+        }
+        parent.wrapping_add((index as u32).wrapping_mul(self.stride)).wrapping_add(self.offset)
+    }
+}
+
+/// How a `copy_deref` goes.
+#[derive(Clone, Debug)]
+pub(super) struct CopyPlan {
+    /// Vectors of the type.
+    pub leaves: Vec<Leaf>,
+    /// Distances of all combinations of wildcards, of the destination and the source.
+    pub offsets: Vec<(u32, u32)>,
+}
+
+impl CopyPlan {
+    /// From the vectors of the type and the wildcards: number of elements, distance in the destination, distance in the source.
+    pub fn new(leaves: Vec<Leaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
+        let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
+        if total > u64::from(MAX_CELLS) {
+            return Err(RunError::TooLarge { words: total });
+        }
+        let mut offsets = vec![(0u32, 0u32)];
+        for (count, dest, source) in loops {
+            let mut next = Vec::with_capacity(offsets.len() * count as usize);
+            for &(d, s) in &offsets {
+                for number in 0..count {
+                    next.push((d.wrapping_add(dest.wrapping_mul(number)), s.wrapping_add(source.wrapping_mul(number))));
+                }
+            }
+            offsets = next;
+        }
+        Ok(CopyPlan { leaves, offsets })
+    }
+}
+
+/// Image intrinsics by how they name the image, and what they do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ImagePlan {
+    /// How the image is named.
+    pub naming: ImageNaming,
+    /// What is done.
+    pub action: ImageAction,
+}
+
+/// How an image intrinsic names its image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ImageNaming {
+    Deref,
+    Index,
+    Handle,
+}
+
+/// What an image intrinsic does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ImageAction {
+    Load,
+    SparseLoad,
+    Store,
+    Atomic,
+    AtomicSwap,
+    Size,
+    Levels,
+    Samples,
+}
+
+impl ImagePlan {
+    /// Takes an image intrinsic apart; none if it is another one, or one without counterpart in the environment.
+    pub fn new(op: IntrinsicOp) -> Option<ImagePlan> {
+        use ImageAction::*;
+        use ImageNaming::*;
+        use IntrinsicOp as I;
+        let (naming, action) = match op {
+            I::ImageDerefLoad => (Deref, Load),
+            I::ImageLoad => (Index, Load),
+            I::BindlessImageLoad => (Handle, Load),
+            I::ImageDerefSparseLoad => (Deref, SparseLoad),
+            I::ImageSparseLoad => (Index, SparseLoad),
+            I::BindlessImageSparseLoad => (Handle, SparseLoad),
+            I::ImageDerefStore => (Deref, Store),
+            I::ImageStore => (Index, Store),
+            I::BindlessImageStore => (Handle, Store),
+            I::ImageDerefAtomic => (Deref, Atomic),
+            I::ImageAtomic => (Index, Atomic),
+            I::BindlessImageAtomic => (Handle, Atomic),
+            I::ImageDerefAtomicSwap => (Deref, AtomicSwap),
+            I::ImageAtomicSwap => (Index, AtomicSwap),
+            I::BindlessImageAtomicSwap => (Handle, AtomicSwap),
+            I::ImageDerefSize => (Deref, Size),
+            I::ImageSize => (Index, Size),
+            I::BindlessImageSize => (Handle, Size),
+            I::ImageDerefLevels => (Deref, Levels),
+            I::ImageLevels => (Index, Levels),
+            I::BindlessImageLevels => (Handle, Levels),
+            I::ImageDerefSamples => (Deref, Samples),
+            I::ImageSamples => (Index, Samples),
+            I::BindlessImageSamples => (Handle, Samples),
+            _ => return None,
+        };
+        Some(ImagePlan { naming, action })
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Executes a deref.
+    pub fn run_deref(&mut self, number: u32) {
+        let step = self.program.derefs[number as usize];
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let parent = self.get(step.parent, 0, lane) as u32;
+            let index = if step.index.components == 0 { 0 } else { self.get_signed(step.index, 0, lane) };
+            let address = step.address(parent, index);
+            self.set(step.dest, 0, lane, address.into());
+        }
+    }
+
+    /// The address that all active lanes have, if it is the same in all.
+    fn uniform_address(&self, pointer: Value) -> Option<u32> {
+        let plane = self.plane(pointer.plane);
+        let mut active = plane.iter().zip(&self.active).filter(|&(_, &mask)| mask != 0).map(|(&address, _)| address);
+        let first = active.next()?;
+        active.all(|address| address == first).then_some(first)
+    }
+
+    /// Reads a cell; buffers have no cells.
+    pub fn cell_word(&self, address: u32, lane: usize) -> u32 {
+        if address < COMMON {
+            self.private.get(address as usize * self.lanes + lane).copied().unwrap_or(0)
+        } else {
+            self.common.get((address - COMMON) as usize).copied().unwrap_or(0)
+        }
+    }
+
+    fn set_cell_word(&mut self, address: u32, lane: usize, word: u32) {
+        let cell = if address < COMMON {
+            self.private.get_mut(address as usize * self.lanes + lane)
+        } else {
+            self.common.get_mut((address - COMMON) as usize)
+        };
+        if let Some(cell) = cell {
+            *cell = word;
+        }
+    }
+
+    /// Component `component` of the vector that an address points at.
+    fn load_component(&self, address: u32, component: u32, bits: u8, lane: usize) -> u64 {
+        if address == NULL {
+            return 0;
+        }
+        if address >= STORAGE {
+            let at = address.wrapping_add(component * component_bytes(bits));
+            let (block, byte) = buffer_place(at);
+            let value = if address >= UNIFORM {
+                self.constant_bytes(block.wrapping_add(1), byte, component_bytes(bits))
+            } else {
+                self.outputs
+                    .buffers
+                    .get(block as usize)
+                    .and_then(|b| super::memory::load(b, byte, component_bytes(bits)))
+            };
+            let value = value.unwrap_or(0);
+            return if bits == 1 { u64::from(value != 0) } else { value };
+        }
+        if bits == 64 {
+            let at = address.wrapping_add(2 * component);
+            u64::from(self.cell_word(at, lane)) | u64::from(self.cell_word(at.wrapping_add(1), lane)) << 32
+        } else {
+            self.cell_word(address.wrapping_add(component), lane).into()
+        }
+    }
+
+    /// Stores component `component` of the vector that an address points at. Buffers change only through lanes that are no helpers.
+    fn store_component(&mut self, address: u32, component: u32, bits: u8, lane: usize, value: u64) {
+        if address == NULL || address >= UNIFORM {
+            return;
+        }
+        if address >= STORAGE {
+            if self.may_write(lane) {
+                let (block, byte) = buffer_place(address.wrapping_add(component * component_bytes(bits)));
+                let value = if bits == 1 && value != 0 { u64::MAX } else { value };
+                if let Some(buffer) = self.outputs.buffers.get_mut(block as usize) {
+                    super::memory::store(buffer, byte, component_bytes(bits), value);
+                }
+            }
+        } else if bits == 64 {
+            let at = address.wrapping_add(2 * component);
+            self.set_cell_word(at, lane, value as u32);
+            self.set_cell_word(at.wrapping_add(1), lane, (value >> 32) as u32);
+        } else {
+            self.set_cell_word(address.wrapping_add(component), lane, value as u32);
+        }
+    }
+
+    /// Reads what pointers point at, `delta` cells further on.
+    pub fn load_pointer(&mut self, dest: Value, pointer: Value, delta: u32) {
+        let planes = dest.planes();
+        let lanes = self.lanes;
+        // Mostly all lanes read the same cells: whole planes are copied then.
+        if let Some(address) = self.uniform_address(pointer).filter(|&address| address < COMMON)
+            && let address = address.wrapping_add(delta)
+            && address < COMMON
+            && (address + planes) as usize * lanes <= self.private.len()
+        {
+            let step = if dest.bits == 64 { 2 } else { 1 };
+            for component in 0..u32::from(dest.components) {
+                for half in 0..step {
+                    let from = (address + component * step + half) as usize * lanes;
+                    let plane = dest.plane + component + half * u32::from(dest.components);
+                    super::machine::put(
+                        &mut self.words,
+                        plane,
+                        &self.private[from..from + lanes],
+                        &self.active,
+                        self.full,
+                    );
+                }
+            }
+            return;
+        }
+        for lane in 0..lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let address = match self.get(pointer, 0, lane) as u32 {
+                NULL => NULL,
+                address => address.wrapping_add(delta),
+            };
+            for component in 0..u32::from(dest.components) {
+                let value = self.load_component(address, component, dest.bits, lane);
+                self.set(dest, component as usize, lane, value);
+            }
+        }
+    }
+
+    /// Writes the components of `mask` to what pointers point at.
+    pub fn store_pointer(&mut self, pointer: Value, value: Value, mask: u32) {
+        let lanes = self.lanes;
+        if let Some(address) = self.uniform_address(pointer)
+            && address < COMMON
+            && (address + value.planes()) as usize * lanes <= self.private.len()
+        {
+            let step = if value.bits == 64 { 2 } else { 1 };
+            for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
+                for half in 0..step {
+                    let from = (value.plane + component + half * u32::from(value.components)) as usize * lanes;
+                    let cell = address + component * step + half;
+                    super::machine::put(
+                        &mut self.private,
+                        cell,
+                        &self.words[from..from + lanes],
+                        &self.active,
+                        self.full,
+                    );
+                }
+            }
+            return;
+        }
+        for lane in 0..lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let address = self.get(pointer, 0, lane) as u32;
+            for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
+                let bits = self.get(value, component as usize, lane);
+                self.store_component(address, component, value.bits, lane, bits);
+            }
+        }
+    }
+
+    /// Copies a whole value of any type.
+    pub fn copy_deref(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let program = self.program;
+        let Some(plan) = program.copy_plans.get(intrinsic.extra as usize) else { return };
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let dest = self.get(sources[0], 0, lane) as u32;
+            let source = self.get(sources[1], 0, lane) as u32;
+            let at = |address: u32, offset: u32, leaf: &Leaf| match address {
+                NULL => NULL,
+                address if address >= STORAGE => address.wrapping_add(offset).wrapping_add(leaf.byte),
+                address => address.wrapping_add(offset).wrapping_add(leaf.cell),
+            };
+            // All is read before anything is written: the two may overlap.
+            let mut values = Vec::new();
+            for &(_, offset) in &plan.offsets {
+                for leaf in &plan.leaves {
+                    let bits = bits_of(leaf.scalar);
+                    for component in 0..u32::from(leaf.components) {
+                        values.push(self.load_component(at(source, offset, leaf), component, bits, lane));
+                    }
+                }
+            }
+            let mut values = values.into_iter();
+            for &(offset, _) in &plan.offsets {
+                for leaf in &plan.leaves {
+                    let bits = bits_of(leaf.scalar);
+                    for component in 0..u32::from(leaf.components) {
+                        let value = values.next().unwrap_or(0);
+                        self.store_component(at(dest, offset, leaf), component, bits, lane, value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads one component through a pointer and writes another value there, for atomics; the old value.
+    pub fn exchange_pointer(&mut self, address: u32, bits: u8, lane: usize, change: impl FnOnce(u64) -> u64) -> u64 {
+        let old = self.load_component(address, 0, bits, lane);
+        self.store_component(address, 0, bits, lane, change(old));
+        old
+    }
+
+    /// `deref_buffer_array_length`: elements of `stride` bytes from the pointer to the end of its buffer.
+    pub fn buffer_bytes_behind(&self, address: u32) -> u32 {
+        if !(STORAGE..UNIFORM).contains(&address) {
+            return 0;
+        }
+        let (block, byte) = buffer_place(address);
+        self.outputs.buffers.get(block as usize).map_or(0, |b| (b.len() as u32).saturating_sub(byte))
+    }
+}
+
+fn bits_of(scalar: ScalarType) -> u8 {
+    scalar.bit_size()
+}
+
+/// Block and byte of a buffer address.
+fn buffer_place(address: u32) -> (u32, u32) {
+    (address >> BLOCK_SHIFT & 63, address & ((1 << BLOCK_SHIFT) - 1))
+}

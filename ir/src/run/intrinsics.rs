@@ -1,0 +1,304 @@
+//! Intrinsics: which does what, and the system values.
+
+use super::RunError;
+use super::environment::SUBGROUP_SIZE;
+use super::layout::component_bytes;
+use super::machine::Machine;
+use super::program::{Intrinsic, Value};
+use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
+use crate::system_value::SystemValue;
+
+/// The system value that an intrinsic loads as it is.
+fn loaded_value(op: IntrinsicOp) -> Option<SystemValue> {
+    use IntrinsicOp as I;
+    use SystemValue as S;
+    Some(match op {
+        I::LoadVertexId => S::VertexId,
+        I::LoadVertexIdZeroBase => S::VertexIdZeroBase,
+        I::LoadBaseVertex => S::BaseVertex,
+        I::LoadFirstVertex => S::FirstVertex,
+        I::LoadInstanceId => S::InstanceId,
+        I::LoadBaseInstance => S::BaseInstance,
+        I::LoadDrawId => S::DrawId,
+        I::LoadInvocationId => S::InvocationId,
+        I::LoadFragCoord => S::FragCoord,
+        I::LoadPointCoord => S::PointCoord,
+        I::LoadFrontFace => S::FrontFace,
+        I::LoadSampleId | I::LoadSampleIdNoPerSample => S::SampleId,
+        I::LoadSamplePos | I::LoadSamplePosOrCenter => S::SamplePos,
+        I::LoadSampleMaskIn => S::SampleMaskIn,
+        I::LoadHelperInvocation => S::HelperInvocation,
+        I::LoadTessCoord | I::LoadTessCoordXy => S::TessCoord,
+        I::LoadPatchVerticesIn => S::VerticesIn,
+        I::LoadPrimitiveId => S::PrimitiveId,
+        I::LoadTessLevelOuter => S::TessLevelOuter,
+        I::LoadTessLevelInner => S::TessLevelInner,
+        I::LoadTessLevelOuterDefault => S::TessLevelOuterDefault,
+        I::LoadTessLevelInnerDefault => S::TessLevelInnerDefault,
+        I::LoadLocalInvocationId => S::LocalInvocationId,
+        I::LoadLocalInvocationIndex => S::LocalInvocationIndex,
+        I::LoadGlobalInvocationId => S::GlobalInvocationId,
+        I::LoadWorkgroupId => S::WorkgroupId,
+        I::LoadWorkgroupSize => S::WorkgroupSize,
+        I::LoadNumWorkgroups => S::NumWorkgroups,
+        I::LoadWorkDim => S::WorkDim,
+        I::LoadUserDataAmd => S::UserDataAmd,
+        I::LoadSubgroupSize => S::SubgroupSize,
+        I::LoadSubgroupInvocation => S::SubgroupInvocation,
+        I::LoadSubgroupEqMask => S::SubgroupEqMask,
+        I::LoadSubgroupGeMask => S::SubgroupGeMask,
+        I::LoadSubgroupGtMask => S::SubgroupGtMask,
+        I::LoadSubgroupLeMask => S::SubgroupLeMask,
+        I::LoadSubgroupLtMask => S::SubgroupLtMask,
+        _ => return None,
+    })
+}
+
+impl Machine<'_, '_> {
+    /// Executes an intrinsic.
+    pub fn run_intrinsic(&mut self, number: u32) -> Result<(), RunError> {
+        use IntrinsicOp as I;
+        let program = self.program;
+        let intrinsic = &program.intrinsics[number as usize];
+        if let Some(&plan) = program.images.get(intrinsic.extra as usize)
+            && intrinsic.op.info().kind == IntrinsicKind::Image
+        {
+            self.run_image(intrinsic, plan);
+            return Ok(());
+        }
+        match intrinsic.op {
+            I::LoadReg | I::LoadRegIndirect => self.load_register(intrinsic),
+            I::StoreReg | I::StoreRegIndirect => self.store_register(intrinsic),
+            I::LoadDeref => self.load_pointer(intrinsic.dest, self.sources(intrinsic)[0], intrinsic.extra),
+            I::StoreDeref => {
+                let sources = self.sources(intrinsic);
+                self.store_pointer(sources[0], sources[1], intrinsic.write_mask);
+            }
+            I::CopyDeref => self.copy_deref(intrinsic),
+            I::DerefBufferArrayLength => {
+                let pointer = self.sources(intrinsic)[0];
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+                    machine.buffer_bytes_behind(machine.get(pointer, 0, lane) as u32) as u64 / 4
+                });
+            }
+            I::LoadUniform => self.load_uniform(intrinsic),
+            I::LoadUbo => self.load_ubo(intrinsic),
+            I::LoadUboVec4 => self.load_ubo_vec4(intrinsic),
+            I::LoadConstant => self.load_constant_data(intrinsic),
+            I::LoadSsbo | I::LoadShared | I::LoadScratch => self.load_memory(intrinsic),
+            I::StoreSsbo | I::StoreShared | I::StoreScratch => self.store_memory(intrinsic),
+            I::GetSsboSize | I::GetUboSize => self.buffer_size(intrinsic),
+            I::SsboAtomic | I::SsboAtomicSwap | I::SharedAtomic | I::SharedAtomicSwap => self.atomic(intrinsic),
+            I::DerefAtomic | I::DerefAtomicSwap => self.atomic_deref(intrinsic),
+            I::LoadInput | I::LoadPerVertexInput | I::LoadInterpolatedInput | I::LoadPerPrimitiveInput => {
+                self.load_input(intrinsic);
+            }
+            I::LoadOutput | I::LoadPerVertexOutput => self.load_output(intrinsic),
+            I::StoreOutput | I::StorePerVertexOutput => self.store_output(intrinsic),
+            I::InterpDerefAtCentroid | I::InterpDerefAtSample | I::InterpDerefAtOffset => {
+                self.interpolate_deref(intrinsic);
+            }
+            // A barycentric is where it is, relative to the centre of the pixel.
+            I::LoadBarycentricPixel
+            | I::LoadBarycentricCentroid
+            | I::LoadBarycentricSample
+            | I::LoadBarycentricAtSample => self.zero(intrinsic.dest),
+            I::LoadBarycentricAtOffset => self.copy_value(intrinsic.dest, self.sources(intrinsic)[0]),
+            I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => self.derivative(intrinsic),
+            I::Terminate | I::Demote => self.kill(None),
+            I::TerminateIf | I::DemoteIf => self.kill(Some(self.sources(intrinsic)[0])),
+            I::IsHelperInvocation => {
+                for lane in 0..self.lanes {
+                    if self.active[lane] != 0 {
+                        let helper = !self.may_write(lane);
+                        self.set_bool(intrinsic.dest, lane, helper);
+                    }
+                }
+            }
+            // Lanes run in lock-step and memory is one: nothing to wait for.
+            I::Barrier | I::BeginInvocationInterlock | I::EndInvocationInterlock => {}
+            I::IsSparseTexelsResident => {
+                let code = self.sources(intrinsic)[0];
+                for lane in 0..self.lanes {
+                    if self.active[lane] != 0 {
+                        let resident = self.get(code, 0, lane) != 0;
+                        self.set_bool(intrinsic.dest, lane, resident);
+                    }
+                }
+            }
+            I::SparseResidencyCodeAnd => {
+                let sources = self.sources(intrinsic);
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+                    machine.get(sources[0], 0, lane) & machine.get(sources[1], 0, lane)
+                });
+            }
+            I::LoadTextureScale => self.texture_scale(intrinsic),
+            I::EmitVertex => self.emit_vertex(intrinsic.index(IndexKind::StreamId) as u32),
+            I::EndPrimitive => self.end_primitive(intrinsic.index(IndexKind::StreamId) as u32),
+            I::ShaderClock => {
+                let steps = self.steps;
+                self.set_lanes(intrinsic.dest, 0, |_, _| steps & 0xffff_ffff);
+                self.set_lanes(intrinsic.dest, 1, |_, _| steps >> 32);
+            }
+            I::Reduce | I::InclusiveScan | I::ExclusiveScan => self.reduce(intrinsic),
+            op => match op.info().kind {
+                IntrinsicKind::AtomicCounter => self.atomic_counter(intrinsic),
+                IntrinsicKind::Subgroup if self.subgroup(intrinsic) || self.shuffle(intrinsic) => {}
+                IntrinsicKind::Sysval if self.load_system_value(intrinsic) => {}
+                _ if !self.any => {}
+                _ => return Err(program.unsupported(intrinsic.origin, op.name())),
+            },
+        }
+        Ok(())
+    }
+
+    fn zero(&mut self, dest: Value) {
+        for component in 0..usize::from(dest.components) {
+            self.set_lanes(dest, component, |_, _| 0);
+        }
+    }
+
+    fn copy_value(&mut self, dest: Value, source: Value) {
+        for component in 0..usize::from(dest.components) {
+            self.set_lanes(dest, component, |machine, lane| machine.get(source, component, lane));
+        }
+    }
+
+    /// Makes the active lanes (with a condition, those where it holds) helpers.
+    fn kill(&mut self, condition: Option<Value>) {
+        for lane in 0..self.lanes {
+            if self.active[lane] != 0 && condition.is_none_or(|value| self.get(value, 0, lane) != 0) {
+                self.outputs.live[lane] = false;
+            }
+        }
+    }
+
+    // ---- system values --------------------------------------------------------------------------------------------------
+
+    /// A word of a system value: what the inputs say; what follows from the lane or from other values; else 0.
+    pub fn system_value_word(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
+        use SystemValue as S;
+        if let Some(given) = self.inputs.system_values.get(&value) {
+            return given.get(word).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0);
+        }
+        let other = |value, word| self.system_value_word_given(value, word, lane);
+        let number = (lane % SUBGROUP_SIZE) as u32;
+        match (value, word) {
+            (S::HelperInvocation, 0) => {
+                if self.is_initial_helper(lane) {
+                    u32::MAX
+                } else {
+                    0
+                }
+            }
+            (S::SubgroupSize, 0) => SUBGROUP_SIZE as u32,
+            (S::SubgroupInvocation, 0) => number,
+            (S::SubgroupEqMask, 0) => 1 << number,
+            (S::SubgroupGeMask, 0) => 15 & !((1 << number) - 1),
+            (S::SubgroupGtMask, 0) => 15 & !((2 << number) - 1),
+            (S::SubgroupLeMask, 0) => (2 << number) - 1,
+            (S::SubgroupLtMask, 0) => (1 << number) - 1,
+            (S::WorkgroupSize, 0..=2) => self.program.shader.info.workgroup_size[word],
+            (S::LocalInvocationIndex, 0) => {
+                let size = |word| match other(S::WorkgroupSize, word) {
+                    0 => self.program.shader.info.workgroup_size.get(word).copied().unwrap_or(0),
+                    size => size,
+                };
+                let id = |word| other(S::LocalInvocationId, word);
+                let rows = id(2).wrapping_mul(size(1)).wrapping_add(id(1));
+                rows.wrapping_mul(size(0)).wrapping_add(id(0))
+            }
+            (S::GlobalInvocationId, 0..=2) => {
+                let size = match other(S::WorkgroupSize, word) {
+                    0 => self.program.shader.info.workgroup_size[word],
+                    size => size,
+                };
+                other(S::WorkgroupId, word).wrapping_mul(size).wrapping_add(other(S::LocalInvocationId, word))
+            }
+            _ => 0,
+        }
+    }
+
+    fn system_value_word_given(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
+        let given = self.inputs.system_values.get(&value);
+        given.and_then(|words| words.get(word)).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0)
+    }
+
+    /// Loads a system value; false if the environment has none that corresponds.
+    fn load_system_value(&mut self, intrinsic: &Intrinsic) -> bool {
+        use IntrinsicOp as I;
+        let dest = intrinsic.dest;
+        match intrinsic.op {
+            I::LoadFragCoordZw => {
+                let component = intrinsic.index(IndexKind::Component) as usize & 3;
+                self.set_lanes(dest, 0, |machine, lane| {
+                    machine.system_value_word(SystemValue::FragCoord, component, lane).into()
+                });
+                return true;
+            }
+            I::LoadPixelCoord => {
+                for component in 0..2 {
+                    self.set_lanes(dest, component, |machine, lane| {
+                        let word = machine.system_value_word(SystemValue::FragCoord, component, lane);
+                        u64::from(f32::from_bits(word) as u16)
+                    });
+                }
+                return true;
+            }
+            I::LoadFrontFaceFsign => {
+                self.set_lanes(dest, 0, |machine, lane| {
+                    let front = machine.system_value_word(SystemValue::FrontFace, 0, lane) != 0;
+                    (if front { 1f32 } else { -1f32 }).to_bits().into()
+                });
+                return true;
+            }
+            I::LoadWorkgroupIndex => {
+                self.set_lanes(dest, 0, |machine, lane| {
+                    let id = |word| machine.system_value_word(SystemValue::WorkgroupId, word, lane);
+                    let count = |word| machine.system_value_word(SystemValue::NumWorkgroups, word, lane);
+                    let rows = id(2).wrapping_mul(count(1)).wrapping_add(id(1));
+                    rows.wrapping_mul(count(0)).wrapping_add(id(0)).into()
+                });
+                return true;
+            }
+            // The workgroup is not cut off from the start of the grid.
+            I::LoadBaseWorkgroupId | I::LoadBaseGlobalInvocationId => {
+                self.zero(dest);
+                return true;
+            }
+            I::LoadNumSubgroups => {
+                let count = self.lanes.div_ceil(SUBGROUP_SIZE) as u64;
+                self.set_lanes(dest, 0, |_, _| count);
+                return true;
+            }
+            I::LoadSubgroupId => {
+                self.set_lanes(dest, 0, |_, lane| (lane / SUBGROUP_SIZE) as u64);
+                return true;
+            }
+            _ => {}
+        }
+        let Some(value) = loaded_value(intrinsic.op) else { return false };
+        // Masks come in any shape, 64 bits of them count.
+        let masks = matches!(
+            value,
+            SystemValue::SubgroupEqMask
+                | SystemValue::SubgroupGeMask
+                | SystemValue::SubgroupGtMask
+                | SystemValue::SubgroupLeMask
+                | SystemValue::SubgroupLtMask
+        );
+        let words_each = if dest.bits == 64 && (masks || component_bytes(value.bit_size()) == 8) { 2 } else { 1 };
+        for component in 0..usize::from(dest.components) {
+            self.set_lanes(dest, component, |machine, lane| {
+                let word = |word| u64::from(machine.system_value_word(value, word, lane));
+                let bits = word(component * words_each);
+                match (words_each, value.bit_size()) {
+                    (2, _) => bits | word(component * words_each + 1) << 32,
+                    (_, 1) if bits != 0 => u64::MAX,
+                    _ => bits,
+                }
+            });
+        }
+        true
+    }
+}

@@ -1,0 +1,510 @@
+//! Shader inputs and outputs: how variables get their values at the start and leave them at the end, and lowered loads and stores.
+
+use super::RunError;
+use super::environment::{LaneRegisters, Outputs, Vec4};
+use super::layout::{COMMON, IoCell, UNSIZED_VERTICES};
+use super::machine::Machine;
+use super::program::{Intrinsic, Program, Value};
+use crate::alu::{AluOp, evaluate};
+use crate::intrinsics::indices::IoSemantics;
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::shader::Stage;
+use crate::system_value::SystemValue;
+use crate::types::TypeData;
+use crate::variable::VariableModes;
+
+/// Most output registers; a store behind them is dropped.
+const MAX_OUTPUT_REGISTERS: u32 = 4096;
+
+/// A cell and the register word that goes with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// Cell, counted from the start of its memory.
+    cell: u32,
+    /// Vertex of a per-vertex array.
+    vertex: u32,
+    register: u32,
+    component: u8,
+    boolean: bool,
+}
+
+/// All cells that stand for inputs and outputs.
+#[derive(Debug, Default)]
+pub(super) struct IoPlan {
+    inputs: Vec<Link>,
+    vertex_inputs: Vec<Link>,
+    uniforms: Vec<Link>,
+    framebuffer: Vec<Link>,
+    /// `register` is the number of the system value, `component` the word of it.
+    system_values: Vec<Link>,
+    /// Outputs of which every lane has its own.
+    outputs: Vec<Link>,
+    vertex_outputs: Vec<Link>,
+    /// Outputs that all lanes share.
+    patch_outputs: Vec<Link>,
+    /// Words that initialisers put into cells: address, word.
+    initial: Vec<(u32, u32)>,
+    /// Registers of the outputs.
+    pub output_registers: u32,
+}
+
+impl IoPlan {
+    /// The links of all variables that have a place.
+    pub fn new(program: &Program<'_>) -> Result<IoPlan, RunError> {
+        let shader = program.shader;
+        let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
+        for (_, data) in shader.globals_with(VariableModes::SHADER_OUT) {
+            let ty = match *shader.types.get(data.ty) {
+                TypeData::Array { element, .. } if data.per_vertex => element,
+                _ => data.ty,
+            };
+            let slots = if data.compact { shader.types.array_elements(ty).div_ceil(4) } else { shader.types.slots(ty) };
+            plan.output_registers = plan.output_registers.max(data.driver_location.saturating_add(slots));
+        }
+        for intrinsic in &program.intrinsics {
+            if matches!(intrinsic.op, IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput) {
+                let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
+                // A wide value goes over into the next registers.
+                let value = program.operands.get(intrinsic.sources as usize).map_or(0, |value| value.planes());
+                let width = (value + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
+                let slots = u32::from(slots).max(intrinsic.index(IndexKind::Range) as u32).max(width);
+                plan.output_registers = plan.output_registers.max((intrinsic.base as u32).saturating_add(slots));
+            }
+        }
+        plan.output_registers = plan.output_registers.min(MAX_OUTPUT_REGISTERS);
+        for (variable, place) in program.layout.placed() {
+            let data = &shader.variables[variable];
+            if super::layout::is_opaque(shader, data.ty) {
+                continue;
+            }
+            if let Some(initializer) = &data.initializer
+                && data.mode != VariableModes::FUNCTION_TEMP
+            {
+                let words = program.layout.initial_words(shader, data.ty, initializer);
+                plan.initial.extend(words.into_iter().map(|(cell, word)| (place.address.saturating_add(cell), word)));
+            }
+            let first = place.address % COMMON;
+            let location = data.driver_location;
+            if data.mode == VariableModes::SYSTEM_VALUE {
+                let number = u32::try_from(data.location).unwrap_or(u32::MAX);
+                let booleans = program.layout.io_cells(shader, data.ty, false, 0)?;
+                plan.system_values.extend((0u32..).zip(booleans).map(|(word, cell)| Link {
+                    cell: first + word,
+                    vertex: 0,
+                    register: number,
+                    component: word.min(255) as u8,
+                    boolean: cell.boolean,
+                }));
+                continue;
+            }
+            if data.mode == VariableModes::UNIFORM {
+                plan.uniforms.extend(links(&program.layout.io_cells(shader, data.ty, false, 0)?, first, 0, location));
+                continue;
+            }
+            if !data.mode.intersects(VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0)) {
+                continue;
+            }
+            if let (true, TypeData::Array { element, length, .. }) = (data.per_vertex, shader.types.get(data.ty)) {
+                let cells = program.layout.io_cells(shader, *element, data.compact, data.location_frac)?;
+                let length = if *length == 0 { UNSIZED_VERTICES } else { *length };
+                let list = if data.mode == VariableModes::SHADER_IN {
+                    &mut plan.vertex_inputs
+                } else {
+                    &mut plan.vertex_outputs
+                };
+                for vertex in 0..length.min(place.cells / (cells.len() as u32).max(1)) {
+                    list.extend(links(&cells, first + vertex * cells.len() as u32, vertex, location));
+                }
+                continue;
+            }
+            let cells = program.layout.io_cells(shader, data.ty, data.compact, data.location_frac)?;
+            if data.mode == VariableModes::SHADER_IN {
+                plan.inputs.extend(links(&cells, first, 0, location));
+            } else if shader.stage == Stage::TessCtrl {
+                plan.patch_outputs.extend(links(&cells, first, 0, location));
+            } else {
+                plan.outputs.extend(links(&cells, first, 0, location));
+                if data.fb_fetch_output {
+                    plan.framebuffer.extend(links(&cells, place.framebuffer, 0, location));
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+fn links(cells: &[IoCell], first: u32, vertex: u32, location: u32) -> impl Iterator<Item = Link> + '_ {
+    (first..).zip(cells).map(move |(cell, io)| Link {
+        cell,
+        vertex,
+        register: location.saturating_add(io.register),
+        component: io.component,
+        boolean: io.boolean,
+    })
+}
+
+fn read(word: u32, boolean: bool) -> u32 {
+    if boolean { u32::from(word != 0) } else { word }
+}
+
+fn written(word: u32, boolean: bool) -> u32 {
+    if boolean && word != 0 { u32::MAX } else { word }
+}
+
+/// Where a lowered access goes: register and first component of a lane.
+struct Slot {
+    register: u32,
+    component: usize,
+}
+
+impl Machine<'_, '_> {
+    // ---- variables ----------------------------------------------------------------------------------------------------
+
+    /// Puts inputs, uniforms, system values and initialisers into the cells of variables.
+    pub fn fill_variables(&mut self) {
+        let plan = &self.program.io;
+        let inputs = self.inputs;
+        let lanes = self.lanes;
+        let fill = |private: &mut [u32], link: &Link, words: &[u32]| {
+            let Some(cell) = private.get_mut(link.cell as usize * lanes..(link.cell as usize + 1) * lanes) else {
+                return;
+            };
+            for (slot, &word) in cell.iter_mut().zip(words) {
+                *slot = read(word, link.boolean);
+            }
+        };
+        for link in &plan.inputs {
+            let words = inputs.inputs.component(link.register as usize, link.component.into());
+            fill(&mut self.private, link, words);
+        }
+        for link in &plan.framebuffer {
+            let words = inputs.framebuffer.component(link.register as usize, link.component.into());
+            fill(&mut self.private, link, words);
+        }
+        for link in &plan.system_values {
+            let Some(&value) = SystemValue::ALL.get(link.register as usize) else { continue };
+            let mut words = Vec::with_capacity(lanes);
+            for lane in 0..lanes {
+                words.push(self.system_value_word(value, link.component.into(), lane));
+            }
+            fill(&mut self.private, link, &words);
+        }
+        for link in &plan.vertex_inputs {
+            if let Some(cell) = self.common.get_mut(link.cell as usize) {
+                *cell = read(vertex_word(&inputs.vertices, link.vertex, link.register, link.component), link.boolean);
+            }
+        }
+        let constants = inputs.constants.first().map_or(&[][..], |words| words);
+        for link in &plan.uniforms {
+            let word = link.register as usize * 4 + usize::from(link.component);
+            if let (Some(cell), Some(&word)) = (self.common.get_mut(link.cell as usize), constants.get(word)) {
+                *cell = read(word, link.boolean);
+            }
+        }
+        for &(address, word) in &plan.initial {
+            self.initialize(address, word);
+        }
+    }
+
+    /// Sets a cell of all lanes.
+    pub fn initialize(&mut self, address: u32, word: u32) {
+        if address < COMMON {
+            let at = address as usize * self.lanes;
+            if let Some(cell) = self.private.get_mut(at..at + self.lanes) {
+                cell.fill(word);
+            }
+        } else if let Some(cell) = self.common.get_mut((address - COMMON) as usize) {
+            *cell = word;
+        }
+    }
+
+    /// Copies the cells of output variables to the output registers.
+    pub fn flush_outputs(&mut self) {
+        let plan = &self.program.io;
+        let lanes = self.lanes;
+        for link in plan.outputs.iter().filter(|link| link.register < plan.output_registers) {
+            let at = link.cell as usize * lanes;
+            let Some(cell) = self.private.get(at..at + lanes) else { continue };
+            let register = self.outputs.outputs.component_mut(link.register as usize, link.component.into());
+            for (slot, &word) in register.iter_mut().zip(cell) {
+                *slot = written(word, link.boolean);
+            }
+        }
+        for link in plan.patch_outputs.iter().filter(|link| link.register < plan.output_registers) {
+            let Some(&word) = self.common.get(link.cell as usize) else { continue };
+            let register = self.outputs.outputs.component_mut(link.register as usize, link.component.into());
+            register.fill(written(word, link.boolean));
+        }
+        for link in plan.vertex_outputs.iter().filter(|link| link.register < plan.output_registers) {
+            let Some(&word) = self.common.get(link.cell as usize) else { continue };
+            let vertex = self.outputs.vertices.get_mut(link.vertex as usize);
+            if let Some(register) = vertex.and_then(|vertex| vertex.get_mut(link.register as usize)) {
+                register[usize::from(link.component & 3)] = written(word, link.boolean);
+            }
+        }
+    }
+
+    /// Room for the outputs.
+    pub fn empty_outputs(program: &Program<'_>, lanes: usize) -> Outputs {
+        let registers = program.io.output_registers as usize;
+        let mut outputs = Outputs { outputs: LaneRegisters::new(lanes, registers), ..Outputs::default() };
+        if program.shader.stage == Stage::TessCtrl {
+            let vertices = match program.shader.info.tess.tcs_vertices_out {
+                0 => lanes,
+                vertices => (vertices as usize).min(super::MAX_LANES),
+            };
+            outputs.vertices = vec![vec![[0; 4]; registers]; vertices];
+        }
+        outputs
+    }
+
+    // ---- geometry -----------------------------------------------------------------------------------------------------
+
+    /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
+    pub fn emit_vertex(&mut self, stream: u32) {
+        self.flush_outputs();
+        let limit = self.program.shader.info.gs.vertices_out as usize;
+        let registers = self.program.io.output_registers as usize;
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let Some(primitive) = self.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
+            else {
+                continue;
+            };
+            let mut vertex: Vec<Vec4> = vec![[0; 4]; registers];
+            for (number, register) in vertex.iter_mut().enumerate() {
+                *register = std::array::from_fn(|component| self.outputs.outputs.get(number, component, lane));
+            }
+            if primitive.len() < limit {
+                primitive.push(vertex);
+            }
+            for register in 0..registers {
+                for component in 0..4 {
+                    self.outputs.outputs.set(register, component, lane, 0);
+                }
+            }
+            for link in &self.program.io.outputs {
+                if let Some(word) = self.private.get_mut(link.cell as usize * self.lanes + lane) {
+                    *word = 0;
+                }
+            }
+        }
+    }
+
+    /// Ends the primitive of a stream in the active lanes, even if it is empty.
+    pub fn end_primitive(&mut self, stream: u32) {
+        if stream >= 4 {
+            return;
+        }
+        for lane in 0..self.lanes {
+            if self.active[lane] != 0 {
+                let at = lane * 4 + stream as usize;
+                let primitive = std::mem::take(&mut self.open_primitives[at]);
+                self.primitives[at].push(primitive);
+            }
+        }
+    }
+
+    /// Ends the primitives that are open at the end, and puts those of all lanes one after the other.
+    pub fn finish_primitives(&mut self) {
+        for lane in 0..self.lanes {
+            for stream in 0..4 {
+                let at = lane * 4 + stream;
+                let (Some(done), Some(open)) = (self.primitives.get_mut(at), self.open_primitives.get_mut(at)) else {
+                    return;
+                };
+                self.outputs.emitted[stream].append(done);
+                if !open.is_empty() {
+                    self.outputs.emitted[stream].push(std::mem::take(open));
+                }
+            }
+        }
+    }
+
+    // ---- lowered inputs and outputs -----------------------------------------------------------------------------------
+
+    fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
+        let register = (intrinsic.base as u32).wrapping_add(self.get(offset, 0, lane) as u32);
+        Slot { register, component: (intrinsic.index(IndexKind::Component) & 3) as usize }
+    }
+
+    /// Reads the components of `dest` as consecutive words.
+    fn read_slot(&mut self, dest: Value, lane: usize, slot: &Slot, read_word: impl Fn(u32, usize) -> u32) {
+        let mut word = slot.component;
+        let mut next = || {
+            let value = read_word(slot.register.saturating_add((word / 4) as u32), word % 4);
+            word += 1;
+            u64::from(value)
+        };
+        for component in 0..usize::from(dest.components) {
+            let value = match dest.bits {
+                64 => next() | next() << 32,
+                1 => u64::from(next() != 0),
+                _ => next(),
+            };
+            self.set(dest, component, lane, value);
+        }
+    }
+
+    /// Loads of the `load_input` family.
+    pub fn load_input(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let inputs = self.inputs;
+        let Some(&offset) = sources.last() else { return };
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let slot = self.slot(intrinsic, offset, lane);
+            match intrinsic.op {
+                IntrinsicOp::LoadPerVertexInput => {
+                    let vertex = self.get(sources[0], 0, lane) as u32;
+                    self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                        vertex_word(&inputs.vertices, vertex, register, component as u8)
+                    });
+                }
+                _ => self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                    inputs.inputs.get(register as usize, component, lane)
+                }),
+            }
+        }
+        if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
+            self.add_interpolation(intrinsic, sources[0], offset);
+        }
+    }
+
+    /// Barycentrics are values relative to the pixel centre here: adds the way to another place, where there is one.
+    fn add_interpolation(&mut self, intrinsic: &Intrinsic, barycentric: Value, offset: Value) {
+        let inputs = self.inputs;
+        for lane in 0..self.lanes {
+            let x = f32::from_bits(self.float_word(barycentric, 0, lane));
+            let y = f32::from_bits(self.float_word(barycentric, 1, lane));
+            if self.active[lane] == 0 || (x == 0.0 && y == 0.0) || intrinsic.dest.bits != 32 {
+                continue;
+            }
+            let slot = self.slot(intrinsic, offset, lane);
+            for component in 0..usize::from(intrinsic.dest.components) {
+                let at = slot.component + component;
+                let register = (slot.register as usize).saturating_add(at / 4);
+                let value = |lane| f32::from_bits(inputs.inputs.get(register, at % 4, lane));
+                let result = interpolate(value, lane, x, y);
+                self.set(intrinsic.dest, component, lane, result.to_bits().into());
+            }
+        }
+    }
+
+    /// Loads of the `load_output` family: framebuffer fetch, or reading back.
+    pub fn load_output(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let Some(&offset) = sources.last() else { return };
+        let fetch = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).fb_fetch_output;
+        let inputs = self.inputs;
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let slot = self.slot(intrinsic, offset, lane);
+            // The file is taken out for the time of the closure that reads it.
+            let outputs = std::mem::take(&mut self.outputs);
+            if intrinsic.op == IntrinsicOp::LoadPerVertexOutput {
+                let vertex = self.get(sources[0], 0, lane) as u32;
+                self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                    vertex_word(&outputs.vertices, vertex, register, component as u8)
+                });
+            } else {
+                let file = if fetch { &inputs.framebuffer } else { &outputs.outputs };
+                self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                    file.get(register as usize, component, lane)
+                });
+            }
+            self.outputs = outputs;
+        }
+    }
+
+    /// Stores of the `store_output` family.
+    pub fn store_output(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
+        let shared = self.program.shader.stage == Stage::TessCtrl;
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let slot = self.slot(intrinsic, offset, lane);
+            let words = if value.bits == 64 { 2 } else { 1 };
+            for component in 0..usize::from(value.components) {
+                if intrinsic.write_mask >> component & 1 == 0 {
+                    continue;
+                }
+                let bits = self.get(value, component, lane);
+                for half in 0..words {
+                    let word = written((bits >> (32 * half)) as u32, value.bits == 1);
+                    let at = slot.component + component * words + half;
+                    let register = slot.register.saturating_add((at / 4) as u32);
+                    if register >= self.program.io.output_registers {
+                        continue;
+                    }
+                    if intrinsic.op == IntrinsicOp::StorePerVertexOutput {
+                        let vertex = self.get(sources[1], 0, lane) as usize;
+                        let vertex = self.outputs.vertices.get_mut(vertex);
+                        if let Some(register) = vertex.and_then(|v| v.get_mut(register as usize)) {
+                            register[at % 4] = word;
+                        }
+                    } else if shared {
+                        self.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
+                    } else {
+                        self.outputs.outputs.set(register as usize, at % 4, lane, word);
+                    }
+                }
+            }
+        }
+    }
+
+    /// `interp_deref_at_*`: only an offset moves away from the pixel centre.
+    pub fn interpolate_deref(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        self.load_pointer(intrinsic.dest, sources[0], 0);
+        if intrinsic.op != IntrinsicOp::InterpDerefAtOffset || intrinsic.dest.bits != 32 {
+            return;
+        }
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let x = f32::from_bits(self.float_word(sources[1], 0, lane));
+            let y = f32::from_bits(self.float_word(sources[1], 1, lane));
+            let address = self.get(sources[0], 0, lane) as u32;
+            for component in 0..usize::from(intrinsic.dest.components) {
+                let at = address.saturating_add(component as u32);
+                let result = interpolate(|lane| f32::from_bits(self.cell_word(at, lane)), lane, x, y);
+                self.set(intrinsic.dest, component, lane, result.to_bits().into());
+            }
+        }
+    }
+
+    /// A component as the word of a 32-bit float.
+    pub fn float_word(&self, value: Value, component: usize, lane: usize) -> u32 {
+        let bits = self.get(value, component, lane);
+        if value.bits == 32 {
+            return bits as u32;
+        }
+        let mut result = [0];
+        evaluate(AluOp::F2f32, value.bits, 1, &[&[bits]], Default::default(), &mut result);
+        result[0] as u32
+    }
+}
+
+/// The value at an offset from the centre of a pixel, from the differences between the pixels of its quad.
+fn interpolate(value: impl Fn(usize) -> f32, lane: usize, x: f32, y: f32) -> f32 {
+    let quad = lane & !3;
+    let dx = value(quad + 3) - value(quad + 2);
+    let dy = value(quad + 2) - value(quad);
+    value(lane) + x * dx + y * dy
+}
+
+fn vertex_word(vertices: &[Vec<Vec4>], vertex: u32, register: u32, component: u8) -> u32 {
+    let vertex = vertices.get(vertex as usize);
+    vertex.and_then(|v| v.get(register as usize)).map_or(0, |r| r[usize::from(component & 3)])
+}

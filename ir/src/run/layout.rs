@@ -1,0 +1,396 @@
+//! Where variables stand while a shader runs.
+//!
+//! A pointer is a 32-bit address. The top two bits name the memory: *private* cells (one copy a lane), *common* cells (one copy for all lanes:
+//! uniforms, per-vertex inputs and outputs, shared variables), bytes of storage buffers, bytes of uniform buffers. A cell is one word: a
+//! component of 32 bits or fewer, or half of a 64-bit one (low word first). For samplers, images and atomic counters the address is the unit.
+
+use cranelift_entity::EntityRef;
+
+use super::RunError;
+use crate::entities::{Type, Variable};
+use crate::shader::{Shader, Stage};
+use crate::types::{ScalarType, TypeData};
+use crate::variable::{Initializer, VariableModes};
+
+/// The address that points nowhere: what is read there is 0, what is written there is lost.
+pub(super) const NULL: u32 = u32::MAX;
+/// First address of the common cells.
+pub(super) const COMMON: u32 = 1 << 30;
+/// First address of the storage buffers: block in bits 24 to 29, byte in bits 0 to 23.
+pub(super) const STORAGE: u32 = 2 << 30;
+/// First address of the uniform buffers.
+pub(super) const UNIFORM: u32 = 3 << 30;
+/// Place of the block number in a buffer address.
+pub(super) const BLOCK_SHIFT: u32 = 24;
+/// Most blocks that buffer addresses tell apart.
+const MAX_BLOCKS: u32 = 64;
+/// Elements that a per-vertex array without a length gets: as many vertices as a patch may have.
+pub(super) const UNSIZED_VERTICES: u32 = 32;
+/// Most cells of each kind, and most vectors that one copy moves; beyond it a shader is refused.
+pub(super) const MAX_CELLS: u32 = 1 << 24;
+/// Counters of one buffer that a counter address tells apart.
+pub(super) const COUNTER_SHIFT: u32 = 16;
+
+/// Modes whose memory is addressed in bytes.
+const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
+
+/// Place of a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Address.
+    pub address: u32,
+    /// Cells.
+    pub cells: u32,
+    /// Address of the copy that framebuffer fetches read, [`NULL`] if there is none.
+    pub framebuffer: u32,
+}
+
+/// One cell of an input, output, uniform or system value: which register word it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IoCell {
+    /// Register, counted from that of the variable.
+    pub register: u32,
+    /// Component of the register.
+    pub component: u8,
+    /// The cell holds a boolean.
+    pub boolean: bool,
+}
+
+/// A vector inside a type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaf {
+    /// Place in cells.
+    pub cell: u32,
+    /// Place in bytes, in buffers.
+    pub byte: u32,
+    /// Type of the components.
+    pub scalar: ScalarType,
+    /// Number of components.
+    pub components: u8,
+}
+
+/// Size of a type in both measures.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    cells: u32,
+    bytes: u32,
+    align: u32,
+}
+
+/// Sizes of all types, places of all variables that code points at.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    sizes: Vec<Size>,
+    places: Vec<Option<Place>>,
+    /// Private cells in all.
+    pub private_cells: u32,
+    /// Common cells in all.
+    pub common_cells: u32,
+}
+
+/// Whether a variable is known by its unit only.
+pub(super) fn is_opaque(shader: &Shader, ty: Type) -> bool {
+    matches!(
+        shader.types.get(shader.types.without_arrays(ty)),
+        TypeData::Sampler { .. }
+            | TypeData::Texture { .. }
+            | TypeData::Image { .. }
+            | TypeData::AtomicCounter
+            | TypeData::Opaque(_)
+    )
+}
+
+/// Words of a component.
+fn words(scalar: ScalarType) -> u32 {
+    if scalar.bit_size() == 64 { 2 } else { 1 }
+}
+
+/// Bytes of a component in a buffer.
+pub(super) fn component_bytes(bit_size: u8) -> u32 {
+    match bit_size {
+        8 => 1,
+        16 => 2,
+        64 => 8,
+        _ => 4,
+    }
+}
+
+fn align_up(value: u32, align: u32) -> u32 {
+    value.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX)
+}
+
+impl Layout {
+    /// Sizes of the types of a shader; no variable has a place yet.
+    pub fn new(shader: &Shader) -> Layout {
+        let mut layout = Layout { places: vec![None; shader.variables.len()], ..Layout::default() };
+        // A type is interned after those that it is made of.
+        for data in shader.types.iter() {
+            let size = match data {
+                TypeData::Vector { scalar, components } => vector_size(*scalar, *components),
+                TypeData::Matrix { scalar, columns, rows } => {
+                    let column = vector_size(*scalar, *rows);
+                    let columns = u32::from(*columns);
+                    Size { cells: column.cells * columns, bytes: column.align.max(column.bytes) * columns, ..column }
+                }
+                TypeData::Array { element, length, stride } => {
+                    let size = layout.size(*element);
+                    let stride = if *stride == 0 { align_up(size.bytes, size.align) } else { *stride };
+                    Size {
+                        cells: size.cells.saturating_mul(*length),
+                        bytes: stride.saturating_mul(*length),
+                        align: size.align,
+                    }
+                }
+                TypeData::Struct { fields, .. } => {
+                    let mut all = Size { align: 1, ..Size::default() };
+                    for field in fields {
+                        let size = layout.size(field.ty);
+                        let offset = u32::try_from(field.offset).unwrap_or(align_up(all.bytes, size.align));
+                        all.cells = all.cells.saturating_add(size.cells);
+                        all.bytes = all.bytes.max(offset.saturating_add(size.bytes));
+                        all.align = all.align.max(size.align);
+                    }
+                    Size { bytes: align_up(all.bytes, all.align), ..all }
+                }
+                _ => Size { cells: 1, bytes: 4, align: 4 },
+            };
+            layout.sizes.push(size);
+        }
+        layout
+    }
+
+    fn size(&self, ty: Type) -> Size {
+        self.sizes.get(ty.index()).copied().unwrap_or_default()
+    }
+
+    /// Place of a variable.
+    pub fn place(&self, variable: Variable) -> Option<Place> {
+        self.places.get(variable.index()).copied().flatten()
+    }
+
+    /// Variables that have a place.
+    pub fn placed(&self) -> impl Iterator<Item = (Variable, Place)> + '_ {
+        self.places.iter().enumerate().filter_map(|(index, place)| Some((Variable::new(index), (*place)?)))
+    }
+
+    /// Gives a variable its place, unless it has one.
+    pub fn add(&mut self, shader: &Shader, variable: Variable) -> Result<Place, RunError> {
+        if let Some(place) = self.place(variable) {
+            return Ok(place);
+        }
+        let data = &shader.variables[variable];
+        let mut cells = self.size(data.ty).cells;
+        if let TypeData::Array { element, length: 0, .. } = *shader.types.get(data.ty) {
+            cells = self.size(element).cells.saturating_mul(UNSIZED_VERTICES);
+        }
+        let opaque = is_opaque(shader, data.ty);
+        let mut place = Place { address: NULL, cells, framebuffer: NULL };
+        if opaque {
+            let counter = matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter);
+            place.address = if counter { data.binding << COUNTER_SHIFT } else { data.binding };
+        } else if data.mode.intersects(BYTE_MODES) {
+            let base = if data.mode == VariableModes::MEM_SSBO { STORAGE } else { UNIFORM };
+            place.address = if data.binding < MAX_BLOCKS { base | data.binding << BLOCK_SHIFT } else { NULL };
+        } else {
+            let common = is_common(shader, variable);
+            let copies = if data.fb_fetch_output && data.mode == VariableModes::SHADER_OUT { 2 } else { 1 };
+            let next = if common { &mut self.common_cells } else { &mut self.private_cells };
+            let first = *next;
+            let end = u64::from(first) + u64::from(cells) * copies;
+            if end > u64::from(MAX_CELLS) {
+                return Err(RunError::TooLarge { words: end });
+            }
+            *next = end as u32;
+            place.address = if common { COMMON + first } else { first };
+            if copies == 2 {
+                place.framebuffer = place.address + cells;
+            }
+        }
+        self.places[variable.index()] = Some(place);
+        Ok(place)
+    }
+
+    /// Number of elements of an array-like type (`u32::MAX` if it has no bound) and the distance between them, in the units of `modes`.
+    pub fn elements(&self, shader: &Shader, ty: Type, modes: VariableModes) -> Option<(u32, u32)> {
+        let bytes = modes.intersects(BYTE_MODES);
+        match *shader.types.get(ty) {
+            TypeData::Array { element, length, stride } => {
+                let size = self.size(element);
+                let distance = match (is_opaque(shader, element), bytes) {
+                    (true, _) => shader.types.array_elements(element),
+                    (false, false) => size.cells,
+                    (false, true) if stride != 0 => stride,
+                    (false, true) => align_up(size.bytes, size.align),
+                };
+                let bound = match (length, bytes) {
+                    (0, true) => u32::MAX,
+                    (0, false) => UNSIZED_VERTICES,
+                    (length, _) => length,
+                };
+                Some((bound, distance))
+            }
+            TypeData::Matrix { scalar, columns, rows } => {
+                let column = vector_size(scalar, rows);
+                Some((u32::from(columns), if bytes { column.align.max(column.bytes) } else { column.cells }))
+            }
+            TypeData::Vector { scalar, components } => {
+                let distance = if bytes { component_bytes(scalar.bit_size()) } else { words(scalar) };
+                Some((u32::from(components), distance))
+            }
+            _ => None,
+        }
+    }
+
+    /// Distance between neighbours of a type in an array.
+    pub fn stride(&self, ty: Type, modes: VariableModes) -> u32 {
+        let size = self.size(ty);
+        if modes.intersects(BYTE_MODES) { align_up(size.bytes, size.align) } else { size.cells }
+    }
+
+    /// Offset of a field of a struct.
+    pub fn field(&self, shader: &Shader, ty: Type, number: u32, modes: VariableModes) -> Option<u32> {
+        let TypeData::Struct { fields, .. } = shader.types.get(ty) else { return None };
+        let before = fields.get(..number as usize)?;
+        let field = fields.get(number as usize)?;
+        if !modes.intersects(BYTE_MODES) {
+            return Some(before.iter().fold(0, |sum: u32, f| sum.saturating_add(self.size(f.ty).cells)));
+        }
+        let end = before.iter().fold(0, |end: u32, f| {
+            let size = self.size(f.ty);
+            u32::try_from(f.offset).unwrap_or(align_up(end, size.align)).saturating_add(size.bytes)
+        });
+        Some(u32::try_from(field.offset).unwrap_or(align_up(end, self.size(field.ty).align)))
+    }
+
+    /// The vectors that a type consists of, in order.
+    pub fn leaves(&self, shader: &Shader, ty: Type) -> Result<Vec<Leaf>, RunError> {
+        let cells = self.size(ty).cells;
+        if cells > MAX_CELLS {
+            return Err(RunError::TooLarge { words: cells.into() });
+        }
+        let mut leaves = Vec::new();
+        let mut pending = vec![(ty, 0u32, 0u32)];
+        while let Some((ty, cell, byte)) = pending.pop() {
+            match shader.types.get(ty) {
+                TypeData::Vector { scalar, components } => {
+                    leaves.push(Leaf { cell, byte, scalar: *scalar, components: *components });
+                }
+                TypeData::Matrix { scalar, columns, rows } => {
+                    let column = vector_size(*scalar, *rows);
+                    for number in 0..u32::from(*columns) {
+                        let byte = byte.saturating_add(column.align.max(column.bytes).saturating_mul(number));
+                        let cell = cell + column.cells * number;
+                        leaves.push(Leaf { cell, byte, scalar: *scalar, components: *rows });
+                    }
+                }
+                TypeData::Array { element, length, stride } => {
+                    let size = self.size(*element);
+                    let stride = if *stride == 0 { align_up(size.bytes, size.align) } else { *stride };
+                    // Empty structs take no cells: their arrays can be long for nothing.
+                    if size.cells == 0 {
+                        continue;
+                    }
+                    for number in (0..*length).rev() {
+                        let byte = byte.saturating_add(stride.saturating_mul(number));
+                        pending.push((*element, cell + size.cells * number, byte));
+                    }
+                }
+                TypeData::Struct { fields, .. } => {
+                    for number in (0..fields.len()).rev() {
+                        let at = |modes| self.field(shader, ty, number as u32, modes).unwrap_or(0);
+                        let (cells, bytes) = (at(VariableModes::FUNCTION_TEMP), at(VariableModes::MEM_SSBO));
+                        pending.push((fields[number].ty, cell + cells, byte.saturating_add(bytes)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(leaves)
+    }
+
+    /// Which register words the cells of an input, output or uniform are; of one vertex if `ty` is the type of one.
+    pub fn io_cells(&self, shader: &Shader, ty: Type, compact: bool, first: u8) -> Result<Vec<IoCell>, RunError> {
+        let leaves = self.leaves(shader, ty)?;
+        let mut cells = Vec::new();
+        let mut register = 0u32;
+        for leaf in &leaves {
+            let count = u32::from(leaf.components) * words(leaf.scalar);
+            let mut word = if compact { cells.len() as u32 + u32::from(first) } else { u32::from(first) };
+            let base = if compact { 0 } else { register };
+            for _ in 0..count {
+                let boolean = leaf.scalar == ScalarType::Bool;
+                cells.push(IoCell { register: base + word / 4, component: (word % 4) as u8, boolean });
+                word += 1;
+            }
+            register += 1 + u32::from(words(leaf.scalar) == 2 && leaf.components > 2);
+        }
+        Ok(cells)
+    }
+
+    /// The words that an initialiser puts into the cells of a type.
+    pub fn initial_words(&self, shader: &Shader, ty: Type, initializer: &Initializer) -> Vec<(u32, u32)> {
+        let mut result = Vec::new();
+        let mut pending = vec![(ty, 0u32, initializer)];
+        while let Some((ty, cell, initializer)) = pending.pop() {
+            match (initializer, shader.types.get(ty)) {
+                (Initializer::Null, _) => {}
+                (Initializer::Vector(values), TypeData::Vector { scalar, components }) => {
+                    for (number, &value) in (0u32..).zip(values.iter().take(usize::from(*components))) {
+                        let at = cell + number * words(*scalar);
+                        result.push((at, value as u32));
+                        if words(*scalar) == 2 {
+                            result.push((at + 1, (value >> 32) as u32));
+                        }
+                    }
+                }
+                (Initializer::Elements(parts), TypeData::Array { element, length, .. }) => {
+                    let size = self.size(*element).cells;
+                    for (number, part) in (0..*length).zip(parts) {
+                        pending.push((*element, cell + size * number, part));
+                    }
+                }
+                (Initializer::Elements(parts), TypeData::Matrix { scalar, columns, rows }) => {
+                    let column = vector_size(*scalar, *rows).cells;
+                    for (number, part) in (0..u32::from(*columns)).zip(parts) {
+                        let Initializer::Vector(values) = part else { continue };
+                        for (row, &value) in (0u32..).zip(values.iter().take(usize::from(*rows))) {
+                            let at = cell + column * number + row * words(*scalar);
+                            result.push((at, value as u32));
+                            if words(*scalar) == 2 {
+                                result.push((at + 1, (value >> 32) as u32));
+                            }
+                        }
+                    }
+                }
+                (Initializer::Elements(parts), TypeData::Struct { fields, .. }) => {
+                    for (number, (field, part)) in fields.iter().zip(parts).enumerate() {
+                        let offset = self.field(shader, ty, number as u32, VariableModes::FUNCTION_TEMP).unwrap_or(0);
+                        pending.push((field.ty, cell + offset, part));
+                    }
+                }
+                (Initializer::Pointer(variable), _) => {
+                    let address = self.place(*variable).map_or(NULL, |place| place.address);
+                    result.push((cell, address));
+                }
+                _ => {}
+            }
+        }
+        result
+    }
+}
+
+fn vector_size(scalar: ScalarType, components: u8) -> Size {
+    let count = u32::from(components);
+    let bytes = component_bytes(scalar.bit_size());
+    // A vector of three is aligned as one of four.
+    Size { cells: count * words(scalar), bytes: count * bytes, align: count.next_power_of_two() * bytes }
+}
+
+/// Whether all lanes share the variable.
+fn is_common(shader: &Shader, variable: Variable) -> bool {
+    let data = &shader.variables[variable];
+    if data.per_vertex || data.mode.intersects(VariableModes(VariableModes::UNIFORM.0 | VariableModes::MEM_SHARED.0)) {
+        return true;
+    }
+    shader.stage == Stage::TessCtrl && data.mode == VariableModes::SHADER_OUT
+}

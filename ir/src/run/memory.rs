@@ -1,0 +1,482 @@
+//! Buffers, shared memory, scratch, atomics, atomic counters, registers.
+
+use super::layout::{COUNTER_SHIFT, NULL, component_bytes};
+use super::machine::{Machine, put};
+use super::program::{Intrinsic, Register, Value};
+use crate::alu::{AluOp, ExecutionMode, evaluate};
+use crate::intrinsics::indices::AtomicOp;
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+
+/// Reads `size` (at most 8) bytes; none if they are not all inside.
+pub(super) fn load(memory: &[u8], at: u32, size: u32) -> Option<u64> {
+    let start = at as usize;
+    let bytes = memory.get(start..start.checked_add(size as usize)?)?;
+    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+}
+
+/// Writes the low `size` bytes; nothing if they are not all inside.
+pub(super) fn store(memory: &mut [u8], at: u32, size: u32, value: u64) {
+    let start = at as usize;
+    let Some(end) = start.checked_add(size as usize) else { return };
+    if let Some(bytes) = memory.get_mut(start..end) {
+        for (byte, value) in bytes.iter_mut().zip(value.to_le_bytes()) {
+            *byte = value;
+        }
+    }
+}
+
+/// The value that an atomic leaves. `data` is the operand (the new value of a swap), `compare` the comparand of a swap.
+pub(super) fn atomic_result(op: AtomicOp, bits: u8, old: u64, data: u64, compare: u64) -> u64 {
+    let alu = |op: AluOp| {
+        let mut result = [0];
+        evaluate(op, bits, 1, &[&[old], &[data]], ExecutionMode::DEFAULT, &mut result);
+        result[0]
+    };
+    match op {
+        AtomicOp::Iadd => alu(AluOp::Iadd),
+        AtomicOp::Imin => alu(AluOp::Imin),
+        AtomicOp::Umin => alu(AluOp::Umin),
+        AtomicOp::Imax => alu(AluOp::Imax),
+        AtomicOp::Umax => alu(AluOp::Umax),
+        AtomicOp::Iand => old & data,
+        AtomicOp::Ior => old | data,
+        AtomicOp::Ixor => old ^ data,
+        AtomicOp::Xchg => data,
+        AtomicOp::Fadd => alu(AluOp::Fadd),
+        AtomicOp::Fmin => alu(AluOp::Fmin),
+        AtomicOp::Fmax => alu(AluOp::Fmax),
+        AtomicOp::Cmpxchg => {
+            if old == compare {
+                data
+            } else {
+                old
+            }
+        }
+        AtomicOp::Fcmpxchg => {
+            let mut equal = [0];
+            evaluate(AluOp::Feq, bits, 1, &[&[old], &[compare]], ExecutionMode::DEFAULT, &mut equal);
+            if equal[0] != 0 { data } else { old }
+        }
+        AtomicOp::IncWrap => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::DecWrap => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+    }
+}
+
+/// Which memory a byte-addressed access goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    /// Storage buffer of this number.
+    Storage(u32),
+    /// Workgroup memory.
+    Shared,
+    /// Scratch memory of the lane.
+    Scratch,
+}
+
+impl Machine<'_, '_> {
+    fn memory(&self, memory: Memory, lane: usize) -> &[u8] {
+        match memory {
+            Memory::Storage(block) => self.outputs.buffers.get(block as usize).map_or(&[], |b| b),
+            Memory::Shared => &self.outputs.shared,
+            Memory::Scratch => {
+                let size = self.program.shader.scratch_size as usize;
+                self.scratch.get(lane * size..(lane + 1) * size).unwrap_or(&[])
+            }
+        }
+    }
+
+    fn memory_mut(&mut self, memory: Memory, lane: usize) -> &mut [u8] {
+        match memory {
+            Memory::Storage(block) => self.outputs.buffers.get_mut(block as usize).map_or(&mut [], |b| b),
+            Memory::Shared => &mut self.outputs.shared,
+            Memory::Scratch => {
+                let size = self.program.shader.scratch_size as usize;
+                self.scratch.get_mut(lane * size..(lane + 1) * size).unwrap_or(&mut [])
+            }
+        }
+    }
+
+    /// The block number that an access of a lane uses: that of the first active lane of its quad.
+    fn block(&self, value: Value, lane: usize) -> u32 {
+        self.get(value, 0, self.leader(lane)) as u32
+    }
+
+    /// Bytes of a constant buffer; buffers are lists of words.
+    pub fn constant_bytes(&self, buffer: u32, at: u32, size: u32) -> Option<u64> {
+        let words = self.inputs.constants.get(buffer as usize)?;
+        let mut value = 0;
+        for number in 0..size {
+            let at = at.checked_add(number)?;
+            let byte = words.get(at as usize / 4)?.to_le_bytes()[at as usize % 4];
+            value |= u64::from(byte) << (8 * number);
+        }
+        Some(value)
+    }
+
+    // ---- registers ----------------------------------------------------------------------------------------------------
+
+    fn register(&self, intrinsic: &Intrinsic) -> Register {
+        self.program.registers.get(intrinsic.extra as usize).copied().unwrap_or_default()
+    }
+
+    /// `load_reg`, `load_reg_indirect`.
+    pub fn load_register(&mut self, intrinsic: &Intrinsic) {
+        let register = self.register(intrinsic);
+        let lanes = self.lanes;
+        let dest = intrinsic.dest;
+        let base = intrinsic.base as u32;
+        if intrinsic.op == IntrinsicOp::LoadReg {
+            let element = register.element(base);
+            for plane in 0..dest.planes() {
+                match element {
+                    Some(element) if plane < element.planes() => {
+                        let start = (element.plane + plane) as usize * lanes;
+                        let source = &self.registers[start..start + lanes];
+                        put(&mut self.words, dest.plane + plane, source, &self.active, self.full);
+                    }
+                    _ => {
+                        self.result.fill(0);
+                        put(&mut self.words, dest.plane + plane, &self.result, &self.active, self.full);
+                    }
+                }
+            }
+        } else {
+            let index = self.sources(intrinsic)[1];
+            for lane in 0..lanes {
+                if self.active[lane] == 0 {
+                    continue;
+                }
+                let element = register.element(base.wrapping_add(self.get(index, 0, lane) as u32));
+                for plane in 0..dest.planes() {
+                    let word = element
+                        .filter(|element| plane < element.planes())
+                        .map_or(0, |element| self.registers[(element.plane + plane) as usize * lanes + lane]);
+                    self.words[(dest.plane + plane) as usize * lanes + lane] = word;
+                }
+            }
+        }
+        let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
+        if fabs || fneg {
+            let sign = 1u64 << (dest.bits.max(1) - 1);
+            for component in 0..usize::from(dest.components) {
+                self.set_lanes(dest, component, |machine, lane| {
+                    let bits = machine.get(dest, component, lane);
+                    let bits = if fabs { bits & !sign } else { bits };
+                    if fneg { bits ^ sign } else { bits }
+                });
+            }
+        }
+    }
+
+    /// `store_reg`, `store_reg_indirect`.
+    pub fn store_register(&mut self, intrinsic: &Intrinsic) {
+        let register = self.register(intrinsic);
+        let sources = self.sources(intrinsic);
+        let value = sources[0];
+        let lanes = self.lanes;
+        let base = intrinsic.base as u32;
+        let saturate = intrinsic.index(IndexKind::LegacyFsat) != 0;
+        let components = value.components.min(register.components);
+        if intrinsic.op == IntrinsicOp::StoreReg && !saturate && value.bits != 64 {
+            let Some(element) = register.element(base) else { return };
+            for component in (0..u32::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
+                let start = (value.plane + component) as usize * lanes;
+                let source = &self.words[start..start + lanes];
+                put(&mut self.registers, element.plane + component, source, &self.active, self.full);
+            }
+            return;
+        }
+        for lane in 0..lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let index = match intrinsic.op {
+                IntrinsicOp::StoreReg => base,
+                _ => base.wrapping_add(self.get(sources[2], 0, lane) as u32),
+            };
+            let Some(element) = register.element(index) else { continue };
+            for component in (0..usize::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
+                let mut bits = self.get(value, component, lane);
+                if saturate {
+                    let mut result = [0];
+                    evaluate(AluOp::Fsat, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
+                    bits = result[0];
+                }
+                let at = (element.plane as usize + component) * lanes + lane;
+                self.registers[at] = bits as u32;
+                if element.bits == 64 {
+                    self.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
+                }
+            }
+        }
+    }
+
+    // ---- constants ----------------------------------------------------------------------------------------------------
+
+    /// `load_uniform`: units of vec4, from constant buffer 0.
+    pub fn load_uniform(&mut self, intrinsic: &Intrinsic) {
+        let offset = self.sources(intrinsic)[0];
+        self.load_constants(intrinsic, |machine, lane| {
+            let register = (intrinsic.base as u32).wrapping_add(machine.get(offset, 0, lane) as u32);
+            (0, u64::from(register) * 4)
+        });
+    }
+
+    /// `load_ubo_vec4`: units of vec4.
+    pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let component = intrinsic.index(IndexKind::Component) as u64 & 3;
+        self.load_constants(intrinsic, |machine, lane| {
+            let block = machine.get(sources[0], 0, lane) as u32;
+            let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
+            (block.wrapping_add(1), u64::from(register) * 4 + component)
+        });
+    }
+
+    /// Reads words of constant buffers: `place` gives buffer and first word.
+    fn load_constants(&mut self, intrinsic: &Intrinsic, place: impl Fn(&Self, usize) -> (u32, u64)) {
+        let dest = intrinsic.dest;
+        let words_each = if dest.bits == 64 { 2 } else { 1 };
+        let inputs = self.inputs;
+        let mut last = None;
+        let mut words: &[u32] = &[];
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let (buffer, first) = place(self, lane);
+            if last != Some((buffer, first)) {
+                let buffer_words = inputs.constants.get(buffer as usize).map_or(&[][..], |w| w);
+                words = usize::try_from(first).ok().and_then(|first| buffer_words.get(first..)).unwrap_or(&[]);
+                last = Some((buffer, first));
+            }
+            for component in 0..usize::from(dest.components) {
+                let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+                let at = component * words_each;
+                let bits = if words_each == 2 { word(at) | word(at + 1) << 32 } else { word(at) };
+                self.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
+            }
+        }
+    }
+
+    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as of a buffer, all or
+    /// nothing.
+    pub fn load_ubo(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let dest = intrinsic.dest;
+        let size = component_bytes(dest.bits);
+        let by_vectors =
+            intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let buffer = (self.get(sources[0], 0, lane) as u32).wrapping_add(1);
+            let at = self.get(sources[1], 0, lane) as u32;
+            let length = self.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
+            let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
+            for component in 0..u32::from(dest.components) {
+                let value = if inside || by_vectors {
+                    at.checked_add(component * size).and_then(|at| self.constant_bytes(buffer, at, size)).unwrap_or(0)
+                } else {
+                    0
+                };
+                let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
+                self.set(dest, component as usize, lane, value);
+            }
+        }
+    }
+
+    /// `load_constant`: data that belongs to the shader.
+    pub fn load_constant_data(&mut self, intrinsic: &Intrinsic) {
+        let offset = self.sources(intrinsic)[0];
+        let data = &self.program.shader.constant_data;
+        let dest = intrinsic.dest;
+        let size = component_bytes(dest.bits);
+        for component in 0..u32::from(dest.components) {
+            self.set_lanes(dest, component as usize, |machine, lane| {
+                let at = (intrinsic.base as u32).wrapping_add(machine.get(offset, 0, lane) as u32);
+                at.checked_add(component * size).and_then(|at| load(data, at, size)).unwrap_or(0)
+            });
+        }
+    }
+
+    // ---- buffers, shared memory, scratch ---------------------------------------------------------------------------------
+
+    /// Memory and address of a lane's access.
+    fn place(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
+        use IntrinsicOp as I;
+        let sources = self.sources(intrinsic);
+        let offset = |number: usize| (intrinsic.base as u32).wrapping_add(self.get(sources[number], 0, lane) as u32);
+        match intrinsic.op {
+            I::LoadSsbo | I::SsboAtomic | I::SsboAtomicSwap => {
+                (Memory::Storage(self.block(sources[0], lane)), offset(1))
+            }
+            I::StoreSsbo => (Memory::Storage(self.block(sources[1], lane)), offset(2)),
+            I::LoadShared | I::SharedAtomic | I::SharedAtomicSwap => (Memory::Shared, offset(0)),
+            I::StoreShared => (Memory::Shared, offset(1)),
+            I::LoadScratch => (Memory::Scratch, offset(0)),
+            _ => (Memory::Scratch, offset(1)),
+        }
+    }
+
+    /// `load_ssbo`, `load_shared`, `load_scratch`: all components, or zeros if not all are inside.
+    pub fn load_memory(&mut self, intrinsic: &Intrinsic) {
+        let dest = intrinsic.dest;
+        let size = component_bytes(dest.bits);
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let (memory, at) = self.place(intrinsic, lane);
+            let length = self.memory(memory, lane).len() as u64;
+            let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
+            for component in 0..u32::from(dest.components) {
+                let value = if inside { load(self.memory(memory, lane), at + component * size, size) } else { None };
+                let value = value.unwrap_or(0);
+                let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
+                self.set(dest, component as usize, lane, value);
+            }
+        }
+    }
+
+    /// `store_ssbo`, `store_shared`, `store_scratch`: each component that is inside.
+    pub fn store_memory(&mut self, intrinsic: &Intrinsic) {
+        let value = self.sources(intrinsic)[0];
+        let size = component_bytes(value.bits);
+        for lane in 0..self.lanes {
+            let (memory, at) = self.place(intrinsic, lane);
+            // Scratch memory is the lane's own: nobody else sees what a helper writes there.
+            if self.active[lane] == 0 || (memory != Memory::Scratch && !self.may_write(lane)) {
+                continue;
+            }
+            for component in (0..u32::from(value.components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
+                let bits = self.get(value, component as usize, lane);
+                let bits = if value.bits == 1 && bits != 0 { u64::MAX } else { bits };
+                if let Some(at) = at.checked_add(component * size) {
+                    store(self.memory_mut(memory, lane), at, size, bits);
+                }
+            }
+        }
+    }
+
+    /// `get_ssbo_size`, `get_ubo_size`.
+    pub fn buffer_size(&mut self, intrinsic: &Intrinsic) {
+        let block = self.sources(intrinsic)[0];
+        let storage = intrinsic.op == IntrinsicOp::GetSsboSize;
+        self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+            let block = machine.block(block, lane);
+            if storage {
+                machine.outputs.buffers.get(block as usize).map_or(0, |b| b.len() as u64)
+            } else {
+                machine.inputs.constants.get(block.wrapping_add(1) as usize).map_or(0, |words| words.len() as u64 * 4)
+            }
+        });
+    }
+
+    /// Atomics on buffers and shared memory, lane after lane. A lane that must not write gets 0.
+    pub fn atomic(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let op = atomic_op(intrinsic);
+        let first = match intrinsic.op {
+            IntrinsicOp::SsboAtomic | IntrinsicOp::SsboAtomicSwap => 2,
+            _ => 1,
+        };
+        let dest = intrinsic.dest;
+        let size = component_bytes(dest.bits);
+        self.set_lanes(dest, 0, |machine, lane| {
+            if !machine.may_write(lane) {
+                return 0;
+            }
+            let (data, compare) = machine.atomic_operands(op, &sources[first..], lane);
+            let (memory, at) = machine.place(intrinsic, lane);
+            let Some(old) = load(machine.memory(memory, lane), at, size) else { return 0 };
+            store(machine.memory_mut(memory, lane), at, size, atomic_result(op, dest.bits, old, data, compare));
+            old
+        });
+    }
+
+    /// Operand (new value) and comparand of an atomic.
+    pub fn atomic_operands(&self, op: AtomicOp, operands: &[Value], lane: usize) -> (u64, u64) {
+        let operand = |number: usize| operands.get(number).map_or(0, |&value| self.get(value, 0, lane));
+        if op.is_swap() { (operand(1), operand(0)) } else { (operand(0), 0) }
+    }
+
+    /// Atomics through a pointer.
+    pub fn atomic_deref(&mut self, intrinsic: &Intrinsic) {
+        let sources = self.sources(intrinsic);
+        let op = atomic_op(intrinsic);
+        let dest = intrinsic.dest;
+        self.set_lanes(dest, 0, |machine, lane| {
+            let address = machine.get(sources[0], 0, lane) as u32;
+            if address == NULL || !machine.may_write(lane) {
+                return 0;
+            }
+            let (data, compare) = machine.atomic_operands(op, &sources[1..], lane);
+            machine.exchange_pointer(address, dest.bits, lane, |old| atomic_result(op, dest.bits, old, data, compare))
+        });
+    }
+
+    /// `atomic_counter_*`: counters are words, numbered by byte offset.
+    pub fn atomic_counter(&mut self, intrinsic: &Intrinsic) {
+        use IntrinsicOp as I;
+        let sources = self.sources(intrinsic);
+        // Operation, operand if it is not a source, whether the new value is returned.
+        let (op, operand, new) = match intrinsic.op {
+            I::AtomicCounterInc | I::AtomicCounterIncDeref => (AtomicOp::Iadd, Some(1), false),
+            I::AtomicCounterPreDec | I::AtomicCounterPreDecDeref => (AtomicOp::Iadd, Some(u64::MAX), true),
+            I::AtomicCounterPostDec | I::AtomicCounterPostDecDeref => (AtomicOp::Iadd, Some(u64::MAX), false),
+            I::AtomicCounterRead | I::AtomicCounterReadDeref => (AtomicOp::Iadd, Some(0), false),
+            I::AtomicCounterAdd | I::AtomicCounterAddDeref => (AtomicOp::Iadd, None, false),
+            I::AtomicCounterMin | I::AtomicCounterMinDeref => (AtomicOp::Umin, None, false),
+            I::AtomicCounterMax | I::AtomicCounterMaxDeref => (AtomicOp::Umax, None, false),
+            I::AtomicCounterAnd | I::AtomicCounterAndDeref => (AtomicOp::Iand, None, false),
+            I::AtomicCounterOr | I::AtomicCounterOrDeref => (AtomicOp::Ior, None, false),
+            I::AtomicCounterXor | I::AtomicCounterXorDeref => (AtomicOp::Ixor, None, false),
+            I::AtomicCounterExchange | I::AtomicCounterExchangeDeref => (AtomicOp::Xchg, None, false),
+            _ => (AtomicOp::Cmpxchg, None, false),
+        };
+        let is_read = matches!(intrinsic.op, I::AtomicCounterRead | I::AtomicCounterReadDeref);
+        let lowered = intrinsic.op.info().index_slot(IndexKind::RangeBase).is_some();
+        self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+            if !is_read && !machine.may_write(lane) {
+                return 0;
+            }
+            let address = machine.get(sources[0], 0, lane) as u32;
+            let (buffer, counter) = if lowered {
+                let byte = address.wrapping_add(intrinsic.index(IndexKind::RangeBase) as u32);
+                (intrinsic.base as u32, byte / 4)
+            } else if address == NULL {
+                return 0;
+            } else {
+                (address >> COUNTER_SHIFT, address & ((1 << COUNTER_SHIFT) - 1))
+            };
+            let (data, compare) = match operand {
+                Some(operand) => (operand & 0xffff_ffff, 0),
+                None => machine.atomic_operands(op, &sources[1..], lane),
+            };
+            let counter = machine.outputs.counters.get_mut(buffer as usize).and_then(|b| b.get_mut(counter as usize));
+            let Some(counter) = counter else { return 0 };
+            let old = u64::from(*counter);
+            *counter = atomic_result(op, 32, old, data, compare) as u32;
+            if new { u64::from(*counter) } else { old }
+        });
+    }
+}
+
+/// The operation of an atomic.
+pub(super) fn atomic_op(intrinsic: &Intrinsic) -> AtomicOp {
+    AtomicOp::from_i32(intrinsic.index(IndexKind::AtomicOp)).unwrap_or(AtomicOp::Iadd)
+}

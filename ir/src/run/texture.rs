@@ -1,0 +1,356 @@
+//! Texture and image instructions, through [`Resources`](super::Resources): lookups quad by quad, images lane by lane.
+
+use super::RunError;
+use super::derefs::{ImageAction, ImageNaming, ImagePlan};
+use super::environment::{ImageTexel, TextureLookup, TextureRequest, TextureSize};
+use super::layout::NULL;
+use super::machine::Machine;
+use super::memory::{atomic_op, atomic_result};
+use super::program::{Intrinsic, Texture, Value};
+use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
+use crate::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
+use crate::intrinsics::IndexKind;
+use crate::intrinsics::indices::SamplerDim;
+
+impl Texture {
+    fn source(&self, kind: TexSrcKind) -> Option<Value> {
+        let value = self.sources[kind as usize];
+        (value.components != 0).then_some(value)
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Executes a texture instruction.
+    pub fn run_texture(&mut self, number: u32) -> Result<(), RunError> {
+        let program = self.program;
+        let texture = &program.textures[number as usize];
+        let unlowered = [TexSrcKind::TextureDerefIntrinsic, TexSrcKind::SamplerDerefIntrinsic, TexSrcKind::Plane];
+        if unlowered.into_iter().any(|kind| texture.source(kind).is_some()) {
+            return Err(program.unsupported(texture.origin, texture.data.op.name()));
+        }
+        for quad in (0..self.lanes).step_by(4) {
+            let leader = self.leader(quad);
+            if self.active[leader] == 0 {
+                continue;
+            }
+            let kinds = [TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset];
+            let unit = self.unit(texture, kinds, texture.data.texture_index, leader);
+            let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
+            let sampler = self.unit(texture, kinds, texture.data.sampler_index, leader);
+            // A pointer behind the end of an array of textures: all zero.
+            let Some(unit) = unit else {
+                self.set_quad(texture, quad, &[[0; 4]; 5]);
+                continue;
+            };
+            match texture.data.op {
+                TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => {
+                    self.query(texture, quad, unit);
+                }
+                _ => {
+                    let words = self.look_up(texture, quad, unit, sampler.unwrap_or(0));
+                    self.set_quad(texture, quad, &words);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The unit that deref, handle or index name; none for a pointer that points nowhere.
+    fn unit(&mut self, texture: &Texture, kinds: [TexSrcKind; 3], index: u32, lane: usize) -> Option<u32> {
+        let [deref, handle, offset] = kinds;
+        let unit = if let Some(deref) = texture.source(deref) {
+            let unit = self.get(deref, 0, lane) as u32;
+            if unit == NULL {
+                return None;
+            }
+            unit
+        } else if let Some(handle) = texture.source(handle) {
+            self.unit_of_handle(handle, lane)
+        } else {
+            index
+        };
+        let offset = texture.source(offset).map_or(0, |value| self.get(value, 0, lane) as u32);
+        Some(unit.wrapping_add(offset))
+    }
+
+    /// The unit of a bindless handle: 64 bits, or fewer, or two words.
+    fn unit_of_handle(&mut self, handle: Value, lane: usize) -> u32 {
+        let mut bits = self.get(handle, 0, lane);
+        if handle.bits == 32 && handle.components == 2 {
+            bits |= self.get(handle, 1, lane) << 32;
+        }
+        self.resources.unit_of_handle(bits)
+    }
+
+    /// Puts words, `[component][lane]`, into the result of the active lanes of a quad.
+    fn set_quad(&mut self, texture: &Texture, quad: usize, words: &[[u32; 4]; 5]) {
+        let dest = texture.dest;
+        let float = texture.data.dest_type.base == BaseType::Float;
+        for lane in quad..(quad + 4).min(self.lanes) {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            for component in 0..usize::from(dest.components).min(5) {
+                let word = words[component][lane - quad];
+                let bits = match (float, dest.bits) {
+                    (true, 16 | 64) => {
+                        let mut result = [0];
+                        let op = if dest.bits == 16 { AluOp::F2f16 } else { AluOp::F2f64 };
+                        evaluate(op, 32, 1, &[&[word.into()]], ExecutionMode::DEFAULT, &mut result);
+                        result[0]
+                    }
+                    (false, 64) if texture.data.dest_type.base == BaseType::Int => i64::from(word as i32) as u64,
+                    _ => word.into(),
+                };
+                self.set(dest, component, lane, bits);
+            }
+        }
+    }
+
+    /// Words of a component for the lanes of a quad, floats as 32-bit floats.
+    fn float_words(&self, value: Value, component: usize, quad: usize) -> [u32; 4] {
+        std::array::from_fn(|lane| self.float_word(value, component, quad + lane))
+    }
+
+    fn integer_words(&self, value: Value, component: usize, quad: usize) -> [u32; 4] {
+        std::array::from_fn(|lane| self.get_signed(value, component, quad + lane) as u32)
+    }
+
+    fn look_up(&mut self, texture: &Texture, quad: usize, unit: u32, sampler: u32) -> [[u32; 4]; 5] {
+        let data = &texture.data;
+        let fetch = matches!(data.op, TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb);
+        let mut request = TextureRequest {
+            texture: unit,
+            sampler,
+            lookup: match data.op {
+                TexOp::Txb => TextureLookup::Bias,
+                TexOp::Txl => TextureLookup::Explicit,
+                TexOp::Txd => TextureLookup::Gradient,
+                TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
+                TexOp::Lod => TextureLookup::QueryLod,
+                TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
+                _ => TextureLookup::Implicit,
+            },
+            dim: data.dim,
+            is_array: data.is_array,
+            is_shadow: data.is_shadow,
+            coordinate: [[0; 4]; 4],
+            comparator: [0; 4],
+            lod: [0; 4],
+            ddx: [[0; 4]; 3],
+            ddy: [[0; 4]; 3],
+            offset: [[0; 4]; 3],
+        };
+        let coordinates = usize::from(data.coord_components).min(4);
+        if let Some(value) = texture.source(TexSrcKind::Coord) {
+            for component in 0..coordinates {
+                request.coordinate[component] = if fetch {
+                    self.integer_words(value, component, quad)
+                } else {
+                    self.float_words(value, component, quad)
+                };
+            }
+        }
+        if let Some(value) = texture.source(TexSrcKind::Comparator) {
+            request.comparator = self.float_words(value, 0, quad);
+        }
+        if let Some(value) = texture.source(TexSrcKind::Projector) {
+            let projector = self.float_words(value, 0, quad).map(f32::from_bits);
+            let layer = if data.is_array { coordinates.checked_sub(1) } else { None };
+            let divided = (0..coordinates).filter(|&component| Some(component) != layer);
+            for component in divided {
+                request.coordinate[component] = divide(request.coordinate[component], projector);
+            }
+            request.comparator = divide(request.comparator, projector);
+        }
+        let lod = match data.op {
+            TexOp::Txf => texture.source(TexSrcKind::Lod).map(|value| self.integer_words(value, 0, quad)),
+            TexOp::TxfMs | TexOp::TxfMsFb => {
+                texture.source(TexSrcKind::MsIndex).map(|value| self.integer_words(value, 0, quad))
+            }
+            _ => texture
+                .source(TexSrcKind::Lod)
+                .or(texture.source(TexSrcKind::Bias))
+                .map(|value| self.float_words(value, 0, quad)),
+        };
+        request.lod = lod.unwrap_or([0; 4]);
+        for (kind, gradient) in [(TexSrcKind::Ddx, &mut request.ddx), (TexSrcKind::Ddy, &mut request.ddy)] {
+            if let Some(value) = texture.source(kind) {
+                for (component, words) in gradient.iter_mut().enumerate() {
+                    *words = self.float_words(value, component, quad);
+                }
+            }
+        }
+        if let Some(value) = texture.source(TexSrcKind::Offset) {
+            for (component, offset) in request.offset.iter_mut().enumerate() {
+                // Eight bits of an offset count.
+                *offset = self.integer_words(value, component, quad).map(|word| i32::from(word as i8));
+            }
+        }
+        if let Some(value) = texture.source(TexSrcKind::MinLod) {
+            self.clamp_lod(&mut request, value, quad);
+        }
+        let mut words = [[0; 4]; 5];
+        if data.op == TexOp::Tg4 && data.tg4_offsets != DEFAULT_TG4_OFFSETS {
+            // Each of the four texels is the base texel of a gather at its offset.
+            let base = request.offset;
+            for (texel, offset) in data.tg4_offsets.iter().enumerate() {
+                for component in 0..2 {
+                    request.offset[component] = base[component].map(|word| word + i32::from(offset[component]));
+                }
+                words[texel] = self.resources.texture(&request)[3];
+            }
+        } else {
+            words[..4].copy_from_slice(&self.resources.texture(&request));
+        }
+        if data.is_sparse {
+            // Everything is resident.
+            words[usize::from(texture.dest.components).clamp(1, 5) - 1] = [1; 4];
+        }
+        words
+    }
+
+    /// Raises the level of a lookup to a minimum: the level is asked for, and used explicitly.
+    fn clamp_lod(&mut self, request: &mut TextureRequest, minimum: Value, quad: usize) {
+        let minimum = self.float_words(minimum, 0, quad).map(f32::from_bits);
+        let bias = request.lod.map(f32::from_bits);
+        let level = match request.lookup {
+            TextureLookup::Explicit => bias,
+            TextureLookup::Implicit | TextureLookup::Bias | TextureLookup::Gradient => {
+                let query = TextureRequest { lookup: TextureLookup::QueryLod, ..request.clone() };
+                let levels = self.resources.texture(&query)[1].map(f32::from_bits);
+                std::array::from_fn(|lane| levels[lane] + bias[lane])
+            }
+            _ => return,
+        };
+        request.lookup = TextureLookup::Explicit;
+        request.lod = std::array::from_fn(|lane| level[lane].max(minimum[lane]).to_bits());
+    }
+
+    fn query(&mut self, texture: &Texture, quad: usize, unit: u32) {
+        let data = &texture.data;
+        let mut words = [[0; 4]; 5];
+        let lod = texture.source(TexSrcKind::Lod);
+        for lane in 0..4 {
+            if self.active.get(quad + lane).is_none_or(|&mask| mask == 0) {
+                continue;
+            }
+            let level = lod.map_or(0, |value| self.get(value, 0, quad + lane) as u32);
+            let size = self.resources.texture_size(unit, level, data.dim, data.is_array);
+            match data.op {
+                TexOp::Txs => {
+                    for (component, &size) in size.size.iter().enumerate() {
+                        words[component][lane] = size;
+                    }
+                }
+                TexOp::QueryLevels => words[0][lane] = size.levels,
+                TexOp::TextureSamples => words[0][lane] = size.samples,
+                // That samples are identical may always be denied.
+                _ => {}
+            }
+        }
+        self.set_quad(texture, quad, &words);
+    }
+
+    // ---- images -------------------------------------------------------------------------------------------------------
+
+    /// Executes an image intrinsic.
+    pub fn run_image(&mut self, intrinsic: &Intrinsic, plan: ImagePlan) {
+        let sources = self.sources(intrinsic);
+        let dim = SamplerDim::from_i32(intrinsic.index(IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
+        let is_array = intrinsic.index(IndexKind::ImageArray) != 0;
+        let dest = intrinsic.dest;
+        for lane in 0..self.lanes {
+            if self.active[lane] == 0 {
+                continue;
+            }
+            let leader = self.leader(lane);
+            let unit = match plan.naming {
+                ImageNaming::Deref => Some(self.get(sources[0], 0, leader) as u32).filter(|&unit| unit != NULL),
+                ImageNaming::Index => {
+                    let index = self.get(sources[0], 0, leader) as u32;
+                    Some(index.wrapping_add(intrinsic.index(IndexKind::RangeBase) as u32))
+                }
+                ImageNaming::Handle => Some(self.unit_of_handle(sources[0], leader)),
+            };
+            let Some(unit) = unit else {
+                for component in 0..usize::from(dest.components) {
+                    self.set(dest, component, lane, 0);
+                }
+                continue;
+            };
+            match plan.action {
+                ImageAction::Load | ImageAction::SparseLoad => {
+                    let texel = self.texel(sources, unit, dim, is_array, lane);
+                    let value = self.resources.image_load(texel);
+                    for component in 0..usize::from(dest.components) {
+                        self.set(dest, component, lane, value.get(component).map_or(1, |&word| word.into()));
+                    }
+                    if plan.action == ImageAction::SparseLoad {
+                        self.set(dest, usize::from(dest.components).saturating_sub(1), lane, 1);
+                    }
+                }
+                ImageAction::Store => {
+                    if self.may_write(lane) {
+                        let texel = self.texel(sources, unit, dim, is_array, lane);
+                        let value = std::array::from_fn(|component| self.get(sources[3], component, lane) as u32);
+                        self.resources.image_store(texel, value);
+                    }
+                }
+                ImageAction::Atomic | ImageAction::AtomicSwap => {
+                    let mut old = 0;
+                    if self.may_write(lane) {
+                        let op = atomic_op(intrinsic);
+                        let texel = self.texel(sources, unit, dim, is_array, lane);
+                        let (data, compare) = self.atomic_operands(op, &sources[3..], lane);
+                        let mut value = self.resources.image_load(texel);
+                        old = value[0];
+                        value[0] = atomic_result(op, 32, old.into(), data, compare) as u32;
+                        self.resources.image_store(texel, value);
+                    }
+                    self.set(dest, 0, lane, old.into());
+                }
+                ImageAction::Size | ImageAction::Levels | ImageAction::Samples => {
+                    let TextureSize { size, levels, samples } = self.resources.image_size(unit, dim, is_array);
+                    for component in 0..usize::from(dest.components) {
+                        let word = match plan.action {
+                            ImageAction::Levels => levels,
+                            ImageAction::Samples => samples,
+                            _ => size.get(component).copied().unwrap_or(0),
+                        };
+                        self.set(dest, component, lane, word.into());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The texel that coordinates and sample name. Only the components that the dimension has count.
+    fn texel(&self, sources: &[Value], unit: u32, dim: SamplerDim, is_array: bool, lane: usize) -> ImageTexel {
+        // Faces and layers of a cube array are one number.
+        let count = (usize::from(dim.num_coords()) + usize::from(is_array)).min(3);
+        let coordinate = std::array::from_fn(|i| if i < count { self.get(sources[1], i, lane) as u32 } else { 0 });
+        let sample = match dim {
+            SamplerDim::Ms | SamplerDim::SubpassMs => self.get(sources[2], 0, lane) as u32,
+            _ => 0,
+        };
+        (unit, coordinate, sample)
+    }
+
+    /// `load_texture_scale`: reciprocals of the size.
+    pub fn texture_scale(&mut self, intrinsic: &Intrinsic) {
+        let unit = self.sources(intrinsic)[0];
+        let dest = intrinsic.dest;
+        for component in 0..usize::from(dest.components) {
+            self.set_lanes(dest, component, |machine, lane| {
+                let unit = machine.get(unit, 0, machine.leader(lane)) as u32;
+                let size = machine.resources.texture_size(unit, 0, SamplerDim::Rect, false).size;
+                (1.0 / size.get(component).copied().unwrap_or(0) as f32).to_bits().into()
+            });
+        }
+    }
+}
+
+fn divide(words: [u32; 4], divisor: [f32; 4]) -> [u32; 4] {
+    std::array::from_fn(|lane| (f32::from_bits(words[lane]) / divisor[lane]).to_bits())
+}
