@@ -1,0 +1,67 @@
+//! The pipelines, each a list on this page.
+//!
+//! | stage | from | by |
+//! |---|---|---|
+//! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
+
+use crate::passes::pass_manager::{LOG_TARGET, run_pass};
+use crate::passes::*;
+use crate::shader::Shader;
+use crate::variable::VariableModes;
+
+/// Rounds after which cleaning stops even if something still changes. Each round shortens the code or brings it closer to its normal form, so
+/// that real shaders take a handful; the bound is there for those that nobody has seen.
+const MAX_ROUNDS: usize = 100;
+
+/// Variables that only the shader itself sees.
+const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
+
+macro_rules! run {
+    ($shader:expr, $($pass:ident),+ $(,)?) => {
+        [$(run_pass($shader, stringify!($pass), $pass)),+].contains(&true)
+    };
+}
+
+/// Turns what a translator makes into clean SSA: no calls, no `return` but by the end, no registers and no variables but arrays that are indexed at
+/// run time. Returns whether anything changed.
+pub fn into_ssa(shader: &mut Shader) -> bool {
+    let mut progress = run!(
+        shader,
+        lower_global_vars_to_local,
+        split_var_copies,
+        lower_var_copies,
+        lower_vars_to_ssa,
+        lower_reg_intrinsics_to_ssa,
+    );
+    progress |= clean(shader);
+    progress
+}
+
+/// Cleans SSA: runs the cheap passes again as long as one of them changes something.
+pub fn clean(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for round in 0.. {
+        if round == MAX_ROUNDS {
+            log::warn!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
+            break;
+        }
+        let mut changed = run!(
+            shader,
+            opt_copy_prop,
+            opt_constant_folding,
+            opt_peephole_cleanup,
+            opt_remove_phis,
+            opt_dead_cf,
+            opt_cse,
+            opt_dce,
+        );
+        // Indices may have become constant, loads may have gone.
+        changed |= run_pass(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
+        changed |= run!(shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+        progress |= changed;
+        if !changed {
+            break;
+        }
+    }
+    progress
+}
