@@ -251,7 +251,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         self.inputs.helpers.get(lane).copied().unwrap_or(false)
     }
 
-    /// The first active lane of the quad that a lane is in. Units of resources are taken from it for the whole quad.
+    /// The first active lane of the quad that a lane is in. Units of textures are taken from it for the whole quad.
     pub fn leader(&self, lane: usize) -> usize {
         let quad = lane & !3;
         (quad..quad + 4).find(|&l| self.active.get(l).is_some_and(|&mask| mask != 0)).unwrap_or(lane)

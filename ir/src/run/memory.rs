@@ -108,9 +108,9 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The block number that an access of a lane uses: that of the first active lane of its quad.
+    /// The block number that an access of a lane uses.
     fn block(&self, value: Value, lane: usize) -> u32 {
-        self.get(value, 0, self.leader(lane)) as u32
+        self.get(value, 0, lane) as u32
     }
 
     /// Bytes of a constant buffer; buffers are lists of words.

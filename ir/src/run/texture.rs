@@ -140,6 +140,7 @@ impl Machine<'_, '_> {
             ddx: [[0; 4]; 3],
             ddy: [[0; 4]; 3],
             offset: [[0; 4]; 3],
+            gather_offsets: None,
         };
         let coordinates = usize::from(data.coord_components).min(4);
         if let Some(value) = texture.source(TexSrcKind::Coord) {
@@ -183,26 +184,17 @@ impl Machine<'_, '_> {
         }
         if let Some(value) = texture.source(TexSrcKind::Offset) {
             for (component, offset) in request.offset.iter_mut().enumerate() {
-                // Eight bits of an offset count.
-                *offset = self.integer_words(value, component, quad).map(|word| i32::from(word as i8));
+                *offset = self.integer_words(value, component, quad).map(|word| word as i32);
             }
         }
         if let Some(value) = texture.source(TexSrcKind::MinLod) {
             self.clamp_lod(&mut request, value, quad);
         }
-        let mut words = [[0; 4]; 5];
         if data.op == TexOp::Tg4 && data.tg4_offsets != DEFAULT_TG4_OFFSETS {
-            // Each of the four texels is the base texel of a gather at its offset.
-            let base = request.offset;
-            for (texel, offset) in data.tg4_offsets.iter().enumerate() {
-                for component in 0..2 {
-                    request.offset[component] = base[component].map(|word| word + i32::from(offset[component]));
-                }
-                words[texel] = self.resources.texture(&request)[3];
-            }
-        } else {
-            words[..4].copy_from_slice(&self.resources.texture(&request));
+            request.gather_offsets = Some(data.tg4_offsets.map(|texel| texel.map(|offset| [offset.into(); 4])));
         }
+        let mut words = [[0; 4]; 5];
+        words[..4].copy_from_slice(&self.resources.texture(&request));
         if data.is_sparse {
             // Everything is resident.
             words[usize::from(texture.dest.components).clamp(1, 5) - 1] = [1; 4];
@@ -264,14 +256,13 @@ impl Machine<'_, '_> {
             if self.active[lane] == 0 {
                 continue;
             }
-            let leader = self.leader(lane);
             let unit = match plan.naming {
-                ImageNaming::Deref => Some(self.get(sources[0], 0, leader) as u32).filter(|&unit| unit != NULL),
+                ImageNaming::Deref => Some(self.get(sources[0], 0, lane) as u32).filter(|&unit| unit != NULL),
                 ImageNaming::Index => {
-                    let index = self.get(sources[0], 0, leader) as u32;
+                    let index = self.get(sources[0], 0, lane) as u32;
                     Some(index.wrapping_add(intrinsic.index(IndexKind::RangeBase) as u32))
                 }
-                ImageNaming::Handle => Some(self.unit_of_handle(sources[0], leader)),
+                ImageNaming::Handle => Some(self.unit_of_handle(sources[0], lane)),
             };
             let Some(unit) = unit else {
                 for component in 0..usize::from(dest.components) {
