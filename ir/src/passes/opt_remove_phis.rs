@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use crate::analysis::Dominance;
 use crate::body::{AluFlags, Body, InstData, SourceSpec};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst, User};
+use crate::entities::{Block, Def, Inst};
 use crate::passes::opt_cse::insts_equal;
 use crate::shader::Shader;
 
@@ -132,18 +132,13 @@ pub fn remove_single_src_phis(body: &mut Body, block: Block) -> bool {
     !phis.is_empty()
 }
 
-/// Whether a value is read by nothing but `phi`.
-#[cfg(test)]
-fn only_phi_reads(body: &Body, def: Def, phi: Inst) -> bool {
-    body.uses_of(def).all(|u| body.user(u) == User::Inst(phi))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Builder;
     use crate::alu::AluOp;
     use crate::body::Shape;
+    use crate::entities::User;
     use crate::shader::Stage;
 
     #[test]
@@ -178,7 +173,8 @@ mod tests {
         assert_eq!(body.inst_block(maker(1)), Some(body.start_block()));
         assert_eq!(body.constant(maker(2)), Some(&[5u64][..]));
         // What is made on one side only is not available after the `if`.
-        assert!(body.is_phi(maker(3)) && only_phi_reads(body, only_left, maker(3)));
+        assert!(body.is_phi(maker(3)));
+        assert_eq!(body.single_use(only_left).map(|u| body.user(u)), Some(User::Inst(maker(3))));
     }
 
     #[test]
