@@ -36,6 +36,7 @@
 mod alu;
 mod alu_integer;
 mod alu_wide;
+mod chance;
 mod control;
 mod geometry;
 mod kernel;

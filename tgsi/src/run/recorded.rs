@@ -3,8 +3,10 @@
 //! A shader that [`as_recorded`] rewrote has to give the recorded results in every executor, so that the interpreters and drivers need no
 //! mode in which they are wrong. Every rewriting is local to an instruction and may put one `MOV` or `DIV` before it.
 
-use crate::shader::{Declaration, Dst, Instruction, InstructionTexture, ItemKind, Register, Shader, Src};
-use crate::tables::{File, Opcode, TextureTarget};
+use crate::shader::{
+    Declaration, Dst, Immediate, Indirect, Instruction, InstructionTexture, ItemKind, Register, Shader, Src,
+};
+use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
 
 /// The shader as the recording interpreter understood it:
 ///
@@ -12,9 +14,10 @@ use crate::tables::{File, Opcode, TextureTarget};
 /// * modifiers of the integer operands of `I2D`, `U2D` and `LDEXP` act on bit 31, as on floats;
 /// * an atomic whose mask has x writes its result to all four channels, one whose mask lacks x does nothing;
 /// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for;
-/// * texel offsets have three components whatever the target.
+/// * texel offsets have three components whatever the target;
+/// * a run-time buffer index counts modulo the number of buffers that it had, 32.
 ///
-/// What cannot be said so is [`depends_on_chance`].
+/// What cannot be said so is [`depends_on_chance`]; see [`super::vectors::Chance`].
 pub fn as_recorded(shader: &Shader) -> Shader {
     let mut recorded = shader.clone();
     let mut address_registers = Vec::new();
@@ -32,6 +35,9 @@ pub fn as_recorded(shader: &Shader) -> Shader {
     recorded.forget_encoding();
     recorded
 }
+
+/// Storage buffers that the recording interpreter had.
+const BUFFERS: u32 = 32;
 
 /// Declares registers in front of the first instruction.
 fn declare(shader: &mut Shader, file: File, registers: &[u16]) {
@@ -74,13 +80,14 @@ fn widen_atomic(instruction: &mut Instruction) {
 }
 
 /// Registers for copies: one for each mask, so that the components that no copy writes stay zero.
-struct Scratch {
+pub(super) struct Scratch {
     first: u16,
     used: u16,
 }
 
 impl Scratch {
-    fn register(&mut self, mask: u8) -> Register {
+    /// The register for copies of the components of `mask`.
+    pub(super) fn register(&mut self, mask: u8) -> Register {
         self.used |= 1 << mask;
         Register::new(File::Temporary, i32::from(self.first) + i32::from(mask))
     }
@@ -99,8 +106,51 @@ impl Scratch {
     }
 }
 
-/// Applies the rewritings that need a copy of an operand, and adjusts the labels.
+/// Applies the rewritings that need a copy of an operand.
 fn rewrite_with_copies(shader: &mut Shader) {
+    let immediates = shader.immediates.clone();
+    let buffer_indices = shader.instructions.iter_mut().any(|instruction| indirect_buffer(instruction).is_some());
+    // Immediates are numbered by their order, so that the new one may stand last.
+    let buffer_mask =
+        buffer_indices.then(|| shader.push_immediate(Immediate::new(ImmediateType::Uint32, [BUFFERS - 1; 4])));
+    rewrite(shader, |instruction, scratch| {
+        move_float_modifiers(instruction, scratch)
+            .or_else(|| spell_out_arguments(instruction, &immediates, scratch))
+            .or_else(|| replace_buffer_index(instruction, buffer_mask?, Opcode::And, scratch))
+    });
+}
+
+/// The buffer operand of an instruction, if its index is not constant.
+pub(super) fn indirect_buffer(instruction: &mut Instruction) -> Option<&mut Register> {
+    let sources = instruction.src.iter_mut().map(|source| &mut source.register);
+    let mut registers = sources.chain(instruction.dst.iter_mut().map(|dst| &mut dst.register));
+    registers.find(|register| register.file == File::Buffer && register.indirect.is_some())
+}
+
+/// Lets the run-time index of a buffer operand go through `opcode` with an immediate first.
+pub(super) fn replace_buffer_index(
+    instruction: &mut Instruction,
+    immediate: u32,
+    opcode: Opcode,
+    scratch: &mut Scratch,
+) -> Option<Instruction> {
+    let span = instruction.span;
+    let register = indirect_buffer(instruction)?;
+    let indirect = register.indirect?;
+    let index = scratch.register(1);
+    let mut changed = Instruction { span, ..Instruction::new(opcode) };
+    changed.dst.push(Dst::new(index).masked(1));
+    changed.src.push(Src::new(Register::new(indirect.file, indirect.index)).swizzled([indirect.component; 4]));
+    changed.src.push(Src::new(Register::new(File::Immediate, immediate as i32)));
+    register.indirect = Some(Indirect { file: index.file, index: index.index, component: 0, ..indirect });
+    Some(changed)
+}
+
+/// Changes every instruction by `change`, which may return one to be put before it and take registers for that, and adjusts the labels.
+pub(super) fn rewrite(
+    shader: &mut Shader,
+    mut change: impl FnMut(&mut Instruction, &mut Scratch) -> Option<Instruction>,
+) {
     let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
     let first = temporaries.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
     let mut scratch = Scratch { first, used: 0 };
@@ -113,9 +163,7 @@ fn rewrite_with_copies(shader: &mut Shader) {
             && let Some(mut instruction) = old_instructions.next()
         {
             new_numbers.push(instructions.len() as u32);
-            let copy = move_float_modifiers(&mut instruction, &mut scratch)
-                .or_else(|| spell_out_arguments(&mut instruction, &shader.immediates, &mut scratch));
-            if let Some(copy) = copy {
+            if let Some(copy) = change(&mut instruction, &mut scratch) {
                 instructions.push(copy);
                 order.push(kind);
             }

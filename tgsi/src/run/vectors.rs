@@ -17,6 +17,7 @@ use super::system_value_of;
 use crate::shader::Shader;
 use crate::tables::{File, Processor, Semantic};
 
+pub use super::chance::Chance;
 pub use super::recorded::{as_recorded, depends_on_chance};
 
 /// Lanes of a recorded run.
@@ -281,6 +282,37 @@ impl Vector {
         inputs.buffers = by_number(&self.buffers_before, |words| words.iter().flat_map(|w| w.to_le_bytes()).collect());
         inputs.shared_size = self.shared_after.as_ref().map_or(1024, |words| words.len() * 4);
         inputs
+    }
+
+    /// The same inputs with `outputs` as what was recorded.
+    pub(super) fn with_results(&self, outputs: &Outputs) -> Vector {
+        let mut vector = self.clone();
+        for (&register, words) in &mut vector.outputs {
+            for (place, word) in words.iter_mut().enumerate() {
+                *word = outputs.outputs.get(register, place / LANES, place % LANES);
+            }
+        }
+        vector.live = outputs.live.iter().enumerate().fold(0, |live, (lane, &is)| live | u64::from(is) << lane);
+        if let Some(streams) = &mut vector.emitted {
+            *streams = outputs
+                .emitted
+                .iter()
+                .enumerate()
+                .map(|(stream, primitives)| {
+                    let words = |vertex: &Vec<Vec4>| vertex.as_flattened().to_vec();
+                    (stream, primitives.iter().map(|vertices| vertices.iter().map(words).collect()).collect())
+                })
+                .collect();
+        }
+        let words =
+            |bytes: &[u8]| bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        for (&buffer, recorded) in &mut vector.buffers_after {
+            *recorded = outputs.buffers.get(buffer).map(|bytes| words(bytes)).unwrap_or_default();
+        }
+        if let Some(recorded) = &mut vector.shared_after {
+            *recorded = words(&outputs.shared);
+        }
+        vector
     }
 
     /// Compares what a run left with what was recorded.
