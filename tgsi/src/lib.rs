@@ -7,10 +7,12 @@ pub mod limits;
 pub mod run;
 pub mod scan;
 pub mod shader;
+pub mod slots;
 pub mod span;
 pub mod structure;
 pub mod tables;
 pub mod text;
+pub mod to_ir;
 pub mod tokens;
 
 pub use shader::Shader;

@@ -1,0 +1,161 @@
+//! From TGSI to the IR.
+//!
+//! [`to_ir`] translates a shader of any stage and era; nothing is refused that has a meaning. What comes out is the stage `parsed` of the pipeline:
+//!
+//! * `TEMP`s are registers (`decl_reg`); those of a declared array, and all of them when some access names no array, are elements of
+//!   `shader_temp` array variables. Each used component of an `ADDR` is a scalar register of its own.
+//! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as [`crate::slots`] says. Outputs are
+//!   collected in shadow registers (an array variable where they are addressed indirectly) and stored at the end of `main`, before each
+//!   `RET` of it, and at each `EMIT`; tessellation control shaders store at once, because other invocations see their outputs.
+//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by number.
+//! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine is a function.
+//! * Nothing is optimised: every read loads, every write stores. Swizzles stand in the sources of ALU instructions; modifiers are
+//!   instructions of their own.
+//!
+//! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`crate::run`]): an undeclared register reads 0 and drops
+//! writes, and so does an index outside its array.
+//!
+//! Translation is linear in the size of the shader and uses explicit stacks only.
+
+mod alu;
+mod alu64;
+mod atomics;
+mod control_flow;
+mod declarations;
+mod destinations;
+mod inputs_outputs;
+mod lanes;
+mod memory;
+mod packing;
+mod properties;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod texture_queries;
+mod textures;
+mod usage;
+
+use std::collections::HashMap;
+
+use tgsi_ir::entities::Function;
+use tgsi_ir::shader::FunctionData;
+use tgsi_ir::{Body, Shader as IrShader};
+use thiserror::Error;
+
+use crate::shader::Shader;
+use crate::span::Span;
+use crate::structure::{StructureError, structure};
+use crate::tables::Opcode;
+
+use control_flow::Translator;
+use declarations::Context;
+use usage::Usage;
+
+/// What [`to_ir`] may be told.
+#[derive(Clone, Debug, Default)]
+pub struct ToIrOptions {
+    /// Name of the shader, for prints.
+    pub name: String,
+    /// `KILL` and `KILL_IF` become `demote`, for targets whose derivatives need the killed lanes.
+    pub kill_is_demote: bool,
+}
+
+/// Why a shader has no translation. [`crate::check`] reports all of these, with more company.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ToIrError {
+    /// Blocks do not nest, or calls lead nowhere.
+    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
+    Structure(Vec<StructureError>),
+    /// An instruction has fewer operands than its opcode needs.
+    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
+    Operands {
+        /// The opcode.
+        opcode: Opcode,
+        /// Number of the instruction.
+        instruction: u32,
+        /// Destinations that the opcode needs.
+        destinations: u8,
+        /// Sources that the opcode needs.
+        sources: u8,
+        /// Its place.
+        span: Span,
+    },
+}
+
+impl ToIrError {
+    /// The place of the (first) error.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            ToIrError::Structure(errors) => errors.first().map(StructureError::span),
+            ToIrError::Operands { span, .. } => Some(*span),
+        }
+    }
+}
+
+/// Translates a shader.
+///
+/// # Errors
+/// [`ToIrError`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the check passes has no errors.
+pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrError> {
+    let structure = structure(shader).map_err(ToIrError::Structure)?;
+    for (number, instruction) in shader.instructions.iter().enumerate() {
+        let info = instruction.opcode.info();
+        // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
+        let optional = matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim);
+        if instruction.dst.len() < usize::from(info.num_dst)
+            || (instruction.src.len() < usize::from(info.num_src) && !optional)
+        {
+            return Err(ToIrError::Operands {
+                opcode: instruction.opcode,
+                instruction: number as u32,
+                destinations: info.num_dst,
+                sources: info.num_src,
+                span: instruction.span,
+            });
+        }
+    }
+    let usage = Usage::of(shader, &structure);
+    let subroutines = structure.subroutines.clone();
+    let mut context = Context::new(shader, options, structure, usage);
+    context.fill_info();
+    context.declare_inputs_and_outputs();
+
+    let mut functions = HashMap::new();
+    if context.usage.calls {
+        for &(begin, _) in &subroutines {
+            functions.insert(begin, context.ir.functions.push(subroutine(begin)));
+        }
+    }
+    context.subroutines = functions;
+
+    // Bodies are built outside of the shader, so that types and variables can be made at the same time.
+    let mut main = Body::new();
+    let mut translator = Translator::main(&mut context, &mut main);
+    translator.declare_registers();
+    translator.translate(0, shader.instructions.len() as u32);
+    *context.ir.main_mut() = main;
+
+    for (begin, end) in subroutines {
+        let Some(&function) = context.subroutines.get(&begin) else { continue };
+        let mut body = Body::new();
+        Translator::subroutine(&mut context, &mut body).translate(begin + 1, end);
+        set_body(&mut context.ir, function, body);
+    }
+    context.finish_info();
+    Ok(context.ir)
+}
+
+fn subroutine(begin: u32) -> FunctionData {
+    FunctionData {
+        name: format!("sub_{begin}"),
+        parameters: Vec::new(),
+        is_entry_point: false,
+        is_exported: false,
+        remarks: Vec::new(),
+        body: None,
+    }
+}
+
+fn set_body(shader: &mut IrShader, function: Function, body: Body) {
+    shader.functions[function].body = Some(body);
+}

@@ -1,0 +1,508 @@
+//! Values of source operands.
+//!
+//! A fetched operand is an [`AluSrc`]: the value of the register as it was loaded, with the operand's swizzle, for the consumer to read through.
+//! Modifiers are instructions on the components that are read. A register is loaded once an instruction, however often it is named.
+
+use tgsi_ir::alu::{AluOp, AluType};
+use tgsi_ir::body::Shape;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::entities::Def;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
+
+use super::control_flow::Translator;
+use super::declarations::Place;
+use crate::shader::{Indirect, Register, Src};
+use crate::tables::{File, OperandType, Processor, Semantic};
+
+/// The channels that are computed: component i of a computed value is channel `channel[i]` of the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    pub(super) count: u8,
+    pub(super) channel: [u8; 4],
+}
+
+impl Lanes {
+    /// Four components; channels that `mask` leaves out repeat one that it has, so that they read nothing of their own.
+    pub(super) fn full(mask: u8) -> Lanes {
+        let first = mask.trailing_zeros().min(3) as u8;
+        let mut last = first;
+        let channel = std::array::from_fn(|place| {
+            if mask >> place & 1 != 0 {
+                last = place as u8;
+            }
+            last
+        });
+        Lanes { count: 4, channel }
+    }
+
+    /// Only the channels of `mask`.
+    pub(super) fn compact(mask: u8) -> Lanes {
+        let mut lanes = Lanes { count: 0, channel: [0; 4] };
+        for channel in (0..4).filter(|channel| mask >> channel & 1 != 0) {
+            lanes.channel[usize::from(lanes.count)] = channel;
+            lanes.count += 1;
+        }
+        lanes.count = lanes.count.max(1);
+        lanes
+    }
+
+    /// One channel.
+    pub(super) const fn one(channel: u8) -> Lanes {
+        Lanes { count: 1, channel: [channel; 4] }
+    }
+
+    /// The first `count` channels.
+    pub(super) const fn first(count: u8) -> Lanes {
+        Lanes { count, channel: [0, 1, 2, 3] }
+    }
+
+    /// Reads a value of these lanes by channel.
+    pub(super) fn by_channel(self, def: Def) -> AluSrc {
+        self.swizzled_by_channel(def.into())
+    }
+
+    /// Reads a swizzled value of these lanes by channel.
+    pub(super) fn swizzled_by_channel(self, value: AluSrc) -> AluSrc {
+        // With four lanes each channel that counts is in its own place.
+        if self.count == 4 {
+            return value;
+        }
+        let mut swizzle = Swizzle::replicate(value.swizzle.get(0));
+        for place in 0..usize::from(self.count) {
+            swizzle = swizzle.with(usize::from(self.channel[place]), value.swizzle.get(place));
+        }
+        AluSrc::new(value.def, swizzle)
+    }
+}
+
+/// A loaded register: component c of the register is component `components.get(c)` of the value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loaded {
+    pub(super) def: Def,
+    pub(super) components: Swizzle,
+}
+
+impl From<Def> for Loaded {
+    fn from(def: Def) -> Loaded {
+        Loaded { def, components: Swizzle::IDENTITY }
+    }
+}
+
+/// A system value with fewer than four components repeats the last one.
+fn padded(def: Def, components: u8) -> Loaded {
+    let last = components.saturating_sub(1);
+    Loaded { def, components: Swizzle::new(&[0, 1.min(last), 2.min(last), 3.min(last)]) }
+}
+
+impl Translator<'_, '_> {
+    // ---- constants ------------------------------------------------------------------------------------------------------
+
+    /// Marks the end of what stands at the top of the function; constants follow here.
+    pub(super) fn end_of_top(&mut self) {
+        let start = self.b.body.start_block();
+        if let Some(last) = self.b.body.last_inst(start) {
+            self.top = Some(last);
+        }
+    }
+
+    /// A constant at the top of the function, each made once.
+    pub(super) fn constant_of(&mut self, bit_size: u8, values: &[u64]) -> Def {
+        let key = (bit_size, values.iter().copied().collect());
+        if let Some(&def) = self.constants.get(&key) {
+            return def;
+        }
+        let start = self.b.body.push_constants(values);
+        let shape = Shape::new(values.len() as u8, bit_size);
+        let inst = self.b.body.create_inst(InstData::LoadConst { start }, &[], Some(shape));
+        let cursor = match self.top {
+            Some(top) => Cursor::After(top),
+            None => Cursor::BlockStart(self.b.body.start_block()),
+        };
+        self.b.body.insert_inst(cursor, inst);
+        self.top = Some(inst);
+        // A load_const always has a value; undefined is what remains if that ever changed.
+        let def = self.b.body.inst_def(inst).unwrap_or_else(|| self.b.undef(shape.num_components, bit_size));
+        self.constants.insert(key, def);
+        def
+    }
+
+    /// A 32-bit constant.
+    pub(super) fn constant(&mut self, value: u32) -> Def {
+        self.constant_of(32, &[u64::from(value)])
+    }
+
+    /// A 32-bit float constant.
+    pub(super) fn float(&mut self, value: f32) -> Def {
+        self.constant(value.to_bits())
+    }
+
+    /// A vector constant.
+    pub(super) fn constant_vector(&mut self, words: &[u32; 4]) -> Def {
+        self.constant_of(32, &words.map(u64::from))
+    }
+
+    /// An immediate; 0 if there is none with this number.
+    pub(super) fn immediate(&mut self, index: i32) -> Def {
+        let words = self.immediate_words(index);
+        self.constant_vector(&words)
+    }
+
+    fn immediate_words(&self, index: i32) -> [u32; 4] {
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| self.context.shader.immediates.get(index))
+            .map_or([0; 4], |immediate| std::array::from_fn(|component| immediate.word(component)))
+    }
+
+    /// The word that a channel of an operand has, if that is known: it is an immediate.
+    pub(super) fn known_word(&self, src: &Src, channel: usize) -> Option<u32> {
+        let register = &src.register;
+        (register.file == File::Immediate && register.indirect.is_none() && !src.absolute && !src.negate)
+            .then(|| self.immediate_words(register.index)[usize::from(src.swizzle[channel & 3] & 3)])
+    }
+
+    /// `value + constant` as integers.
+    pub(super) fn add_constant(&mut self, value: Def, constant: i32) -> Def {
+        if constant == 0 {
+            return value;
+        }
+        let constant = self.constant(constant as u32);
+        let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
+        let sum = self.b.alu(AluOp::Iadd, &[value, constant]);
+        self.b.flags = flags;
+        sum
+    }
+
+    // ---- operands -------------------------------------------------------------------------------------------------------
+
+    /// An operand as the channels of `lanes` read it.
+    pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
+        let mut selectors = [0; 4];
+        let mut needed = 0;
+        for (selector, &channel) in selectors.iter_mut().zip(&lanes.channel).take(usize::from(lanes.count)) {
+            *selector = src.swizzle[usize::from(channel & 3)] & 3;
+            needed |= 1 << *selector;
+        }
+        let loaded = self.load(&src.register, needed, operand);
+        let mut swizzle = Swizzle::IDENTITY;
+        for (place, &selector) in selectors.iter().enumerate() {
+            // Beyond the lanes nothing is read; the first selector is one that is valid.
+            let selector = if place < usize::from(lanes.count) { selector } else { selectors[0] };
+            swizzle = swizzle.with(place, loaded.components.get(usize::from(selector)));
+        }
+        for place in 4..16 {
+            swizzle = swizzle.with(place, swizzle.get(0));
+        }
+        self.modified(AluSrc::new(loaded.def, swizzle), lanes.count, src, operand)
+    }
+
+    /// One channel of an operand.
+    pub(super) fn fetch_channel(&mut self, src: &Src, operand: OperandType, channel: u8) -> AluSrc {
+        self.fetch(src, operand, Lanes::one(channel))
+    }
+
+    /// One channel of an operand as a scalar value.
+    pub(super) fn scalar(&mut self, src: &Src, operand: OperandType, channel: u8) -> Def {
+        let value = self.fetch_channel(src, operand, channel);
+        self.b.mov(value, 1)
+    }
+
+    /// The first `count` channels of an operand as a vector.
+    pub(super) fn vector(&mut self, src: &Src, operand: OperandType, count: u8) -> Def {
+        let value = self.fetch(src, operand, Lanes::first(count));
+        self.b.mov(value, count)
+    }
+
+    pub(super) fn modified(&mut self, mut value: AluSrc, count: u8, src: &Src, operand: OperandType) -> AluSrc {
+        if operand.is_64bit() {
+            return value;
+        }
+        let mut ops = [None; 2];
+        if src.absolute {
+            ops[0] = Some(AluOp::Fabs);
+        }
+        if src.negate {
+            ops[1] = Some(if operand.is_float() { AluOp::Fneg } else { AluOp::Ineg });
+        }
+        for op in ops.into_iter().flatten() {
+            let def = self.b.alu_sized(op, count, &[value]);
+            value = if count == 1 { AluSrc::component(def, 0) } else { def.into() };
+        }
+        value
+    }
+
+    /// The run-time part of an index.
+    pub(super) fn index_value(&mut self, indirect: Indirect) -> Def {
+        let component = indirect.component & 3;
+        let register = Register::new(indirect.file, indirect.index);
+        let loaded = self.load(&register, 1 << component, OperandType::Int);
+        self.b.mov(AluSrc::component(loaded.def, loaded.components.get(usize::from(component))), 1)
+    }
+
+    /// Loads a register; only the components of `needed` will be read.
+    pub(super) fn load(&mut self, register: &Register, needed: u8, operand: OperandType) -> Loaded {
+        if register.file == File::Address {
+            return self.load_address(register, needed);
+        }
+        if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == register) {
+            return *loaded;
+        }
+        let loaded = self.load_uncached(register, operand);
+        // A full cache means loading again, no more.
+        let _ = self.loaded.try_push((*register, loaded));
+        loaded
+    }
+
+    fn zero(&mut self) -> Loaded {
+        self.constant_vector(&[0; 4]).into()
+    }
+
+    fn load_uncached(&mut self, register: &Register, operand: OperandType) -> Loaded {
+        match register.file {
+            File::Immediate => self.load_immediate(register),
+            File::Temporary => self.load_from_bank(register),
+            File::Output if self.context.shader.processor != Processor::TessControl => self.load_from_bank(register),
+            File::Input | File::Output => match self.load_io(register) {
+                Some(def) => def.into(),
+                None => self.zero(),
+            },
+            File::Constant | File::ConstantBuffer => self.load_constant_register(register, operand),
+            File::SystemValue => self.load_system_values(register),
+            _ => self.zero(),
+        }
+    }
+
+    fn load_immediate(&mut self, register: &Register) -> Loaded {
+        let Some(indirect) = register.indirect else { return self.immediate(register.index).into() };
+        let Some(array) = self.context.immediate_array else { return self.zero() };
+        let offset = self.index_value(indirect);
+        let index = self.add_constant(offset, register.index);
+        let deref = self.element_deref(&array, index);
+        self.b.load_deref(deref, Shape::new(4, 32)).into()
+    }
+
+    /// Whether an outer index takes the operand out of a file that has none.
+    fn is_elsewhere(register: &Register) -> bool {
+        register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
+    }
+
+    fn load_from_bank(&mut self, register: &Register) -> Loaded {
+        if Self::is_elsewhere(register) {
+            return self.zero();
+        }
+        let bank = |t: &Self| {
+            if register.file == File::Output { &t.context.outputs } else { &t.context.temporaries }
+                .place(register.index)
+        };
+        if let Some(indirect) = register.indirect {
+            let Some((array, bounds)) = self.indirect_array(register.file, indirect) else { return self.zero() };
+            let offset = self.index_value(indirect);
+            let index = self.element_index(array.first, array.length, register.index, offset, bounds);
+            let deref = self.element_deref(&array, index);
+            return self.b.load_deref(deref, Shape::new(4, 32)).into();
+        }
+        match bank(self) {
+            Place::Nowhere => self.zero(),
+            Place::Single(single) => self.load_single(single).into(),
+            Place::Element(array, element) => {
+                let bank =
+                    if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
+                let Some(array) = bank.arrays.get(array).copied() else { return self.zero() };
+                self.load_element(&array, element).into()
+            }
+        }
+    }
+
+    /// The array variable that an indirect access goes to, and the registers that it may reach.
+    pub(super) fn indirect_array(
+        &self,
+        file: File,
+        indirect: Indirect,
+    ) -> Option<(super::declarations::Array, (i32, i32))> {
+        let bounds = self.context.bounds(file, indirect.array_id)?;
+        let bank = if file == File::Output { &self.context.outputs } else { &self.context.temporaries };
+        let (_, array) = bank.array_at(bounds.0)?;
+        Some((array, bounds))
+    }
+
+    fn load_address(&mut self, register: &Register, needed: u8) -> Loaded {
+        let scalar = |t: &mut Self, component: u8| match t.context.address.get(&(register.index, component)).copied() {
+            Some(single) => t.load_single(single),
+            None => t.constant(0),
+        };
+        if needed.count_ones() == 1 {
+            let def = scalar(self, needed.trailing_zeros() as u8);
+            return Loaded { def, components: Swizzle::replicate(0) };
+        }
+        let mut components = [0; 4].map(|_: u8| None);
+        for component in (0..4u8).filter(|component| needed >> component & 1 != 0) {
+            components[usize::from(component)] = Some(scalar(self, component));
+        }
+        let Some(first) = components.iter().flatten().next().copied() else { return self.zero() };
+        let scalars = components.map(|component| component.unwrap_or(first));
+        self.b.vec_of(&scalars).into()
+    }
+
+    fn load_constant_register(&mut self, register: &Register, operand: OperandType) -> Loaded {
+        let outer = register.dimension;
+        let shape = Shape::new(4, 32);
+        let is_first = outer.is_none_or(|outer| outer.indirect.is_none() && outer.index == 0);
+        if is_first {
+            let size = self.context.ir.num_uniforms as i32;
+            let (offset, range) = match register.indirect {
+                Some(indirect) => (self.index_value(indirect), (size - register.index).max(1)),
+                // A negative register number is outside of the buffer.
+                None if register.index < 0 => return self.zero(),
+                None => (self.constant(0), 1),
+            };
+            let dest_type = match operand {
+                OperandType::Int => AluType::INT32,
+                OperandType::Uint => AluType::UINT32,
+                _ => AluType::FLOAT32,
+            };
+            let indices = [
+                (IndexKind::Base, register.index),
+                (IndexKind::Range, range),
+                (IndexKind::DestType, dest_type.to_i32()),
+            ];
+            return self.b.intrinsic_def(IntrinsicOp::LoadUniform, &[offset], &indices, shape).into();
+        }
+        // Block k is constant buffer k + 1.
+        let block = match outer {
+            Some(outer) => match outer.indirect {
+                Some(indirect) => {
+                    let offset = self.index_value(indirect);
+                    self.add_constant(offset, outer.index.wrapping_sub(1))
+                }
+                None if outer.index < 0 => return self.zero(),
+                None => self.constant((outer.index - 1) as u32),
+            },
+            None => self.constant(0),
+        };
+        let mut range_base = 0;
+        let mut range = -1;
+        let offset = match register.indirect {
+            Some(indirect) => {
+                let offset = self.index_value(indirect);
+                let index = self.add_constant(offset, register.index);
+                let four = self.constant(4);
+                self.b.alu(AluOp::Ishl, &[index, four])
+            }
+            None if register.index < 0 => return self.zero(),
+            None => {
+                range_base = register.index << 4;
+                range = 16;
+                self.constant((register.index as u32) << 4)
+            }
+        };
+        let indices = [
+            (IndexKind::AlignMul, 16),
+            (IndexKind::AlignOffset, 0),
+            (IndexKind::RangeBase, range_base),
+            (IndexKind::Range, range),
+        ];
+        self.b.intrinsic_def(IntrinsicOp::LoadUbo, &[block, offset], &indices, shape).into()
+    }
+
+    // ---- system values --------------------------------------------------------------------------------------------------
+
+    fn load_system_values(&mut self, register: &Register) -> Loaded {
+        let Some(indirect) = register.indirect else { return self.load_system_value(register.index) };
+        let Some(bounds) = self.context.bounds(File::SystemValue, indirect.array_id) else { return self.zero() };
+        let offset = self.index_value(indirect);
+        let index = self.add_constant(offset, register.index);
+        let mut value = self.zero().def;
+        for candidate in bounds.0..=bounds.1 {
+            if self.context.declaration_of(File::SystemValue, candidate).is_none() {
+                continue;
+            }
+            let own = self.load_system_value(candidate);
+            let number = self.constant(candidate as u32);
+            let chosen = self.b.alu(AluOp::Ieq, &[index, number]);
+            let sources = [AluSrc::component(chosen, 0), AluSrc::new(own.def, own.components), value.into()];
+            value = self.b.alu_sized(AluOp::Bcsel, 4, &sources);
+        }
+        value.into()
+    }
+
+    fn load_system_value(&mut self, index: i32) -> Loaded {
+        use IntrinsicOp::*;
+        let semantic = self.context.declaration_of(File::SystemValue, index).and_then(|d| d.semantic).map(|s| s.name);
+        let Some(semantic) = semantic else { return self.zero() };
+        let (op, components) = match semantic {
+            Semantic::VertexId => (LoadVertexId, 1),
+            Semantic::VertexIdNoBase => (LoadVertexIdZeroBase, 1),
+            Semantic::BaseVertex => (LoadBaseVertex, 1),
+            Semantic::InstanceId => (LoadInstanceId, 1),
+            Semantic::BaseInstance => (LoadBaseInstance, 1),
+            Semantic::DrawId => (LoadDrawId, 1),
+            Semantic::InvocationId => (LoadInvocationId, 1),
+            Semantic::PrimitiveId => (LoadPrimitiveId, 1),
+            Semantic::Position => (LoadFragCoord, 4),
+            Semantic::PointCoord => (LoadPointCoord, 2),
+            Semantic::SampleId => {
+                self.context.ir.info.fs.uses_sample_shading = true;
+                (LoadSampleId, 1)
+            }
+            Semantic::SamplePosition => {
+                self.context.ir.info.fs.uses_sample_shading = true;
+                (LoadSamplePos, 2)
+            }
+            Semantic::SampleMask => (LoadSampleMaskIn, 1),
+            Semantic::ThreadId => (LoadLocalInvocationId, 3),
+            Semantic::BlockId => (LoadWorkgroupId, 3),
+            Semantic::BlockSize => (LoadWorkgroupSize, 3),
+            Semantic::GridSize => (LoadNumWorkgroups, 3),
+            Semantic::WorkDim => (LoadWorkDim, 1),
+            Semantic::TessCoord => (LoadTessCoord, 3),
+            Semantic::VerticesIn => (LoadPatchVerticesIn, 1),
+            Semantic::TessOuter => (LoadTessLevelOuter, 4),
+            Semantic::TessInner => (LoadTessLevelInner, 2),
+            Semantic::TessDefaultOuterLevel => (LoadTessLevelOuterDefault, 4),
+            Semantic::TessDefaultInnerLevel => (LoadTessLevelInnerDefault, 2),
+            Semantic::SubgroupSize => (LoadSubgroupSize, 1),
+            Semantic::SubgroupInvocation => (LoadSubgroupInvocation, 1),
+            Semantic::CsUserDataAmd => (LoadUserDataAmd, 4),
+            Semantic::Face => return self.load_flag(LoadFrontFace),
+            Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation),
+            Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask),
+            Semantic::SubgroupGeMask => return self.load_lane_mask(LoadSubgroupGeMask),
+            Semantic::SubgroupGtMask => return self.load_lane_mask(LoadSubgroupGtMask),
+            Semantic::SubgroupLeMask => return self.load_lane_mask(LoadSubgroupLeMask),
+            Semantic::SubgroupLtMask => return self.load_lane_mask(LoadSubgroupLtMask),
+            // Not system values.
+            Semantic::Color
+            | Semantic::BackColor
+            | Semantic::Fog
+            | Semantic::PointSize
+            | Semantic::Generic
+            | Semantic::Normal
+            | Semantic::EdgeFlag
+            | Semantic::Stencil
+            | Semantic::ClipDistance
+            | Semantic::ClipVertex
+            | Semantic::TexCoord
+            | Semantic::ViewportIndex
+            | Semantic::Layer
+            | Semantic::Patch
+            | Semantic::ViewportMask => return self.zero(),
+        };
+        let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, 32));
+        padded(def, components)
+    }
+
+    /// A boolean system value as all ones or 0.
+    fn load_flag(&mut self, op: IntrinsicOp) -> Loaded {
+        let flag = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 1));
+        let def = self.truth(flag.into(), 1);
+        padded(def, 1)
+    }
+
+    /// A 64-bit mask of lanes as (low, high).
+    fn load_lane_mask(&mut self, op: IntrinsicOp) -> Loaded {
+        let mask = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 64));
+        let words = self.b.alu(AluOp::Unpack642x32, &[mask]);
+        padded(words, 2)
+    }
+}

@@ -1,0 +1,155 @@
+//! What a shader may ask of textures without looking at texels: sizes, levels, samples, handles.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::{Shape, TexOp, TexSrcKind};
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::entities::Def;
+use tgsi_ir::intrinsics::indices::DescType;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+
+use super::control_flow::Translator;
+use super::textures::operand_places;
+use crate::shader::{Instruction, Register, Src};
+use crate::tables::{File, Opcode, OperandType, TextureTarget};
+
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest, for 1, 2, 4, 8 and 16
+/// samples (the standard patterns): numbers of samples, x, y.
+const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
+    (1, 0x8, 0x8),
+    (2, 0x4c, 0x4c),
+    (4, 0xa2e6, 0xea62),
+    (8, 0xfb13_5d79, 0x1f7d_39b5),
+    (16, 0x1ef0_2486_bda3_c579, 0x0f48_c21e_3bd6_7a59),
+];
+
+impl Translator<'_, '_> {
+    /// Translates a query; false if the opcode is none.
+    pub(super) fn texture_query(&mut self, instruction: &Instruction) -> bool {
+        match instruction.opcode {
+            Opcode::Txq | Opcode::Sviewinfo => self.query_size(instruction),
+            Opcode::Txqs => {
+                if let Some(samples) = self.query_samples(instruction) {
+                    self.write_first(instruction, samples);
+                }
+            }
+            Opcode::SamplePos => self.sample_position(instruction),
+            Opcode::SampleInfo => {
+                let samples = self.samples(instruction);
+                let samples = self.b.alu(AluOp::U2f32, &[samples]);
+                self.write_first(instruction, samples);
+            }
+            Opcode::Samp2hnd => self.handle(instruction, DescType::TextureSampler),
+            Opcode::Img2hnd => self.handle(instruction, DescType::Image),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Writes a value to x and zeros to the other channels.
+    pub(super) fn write_first(&mut self, instruction: &Instruction, value: Def) {
+        let zero = AluSrc::component(self.constant(0), 0);
+        self.write_channels(instruction, |_, channel| if channel == 0 { AluSrc::component(value, 0) } else { zero });
+    }
+
+    fn query_target(&self, instruction: &Instruction) -> TextureTarget {
+        let (view, _) = operand_places(instruction.opcode);
+        match instruction.src.get(view) {
+            Some(view) => self.texture_target(instruction, view),
+            None => TextureTarget::Texture2D,
+        }
+    }
+
+    fn query_size(&mut self, instruction: &Instruction) {
+        let Some(&level) = instruction.src.first() else { return };
+        let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
+        let target = self.query_target(instruction);
+        let checks = instruction.opcode == Opcode::Sviewinfo;
+        let level = self.scalar(&level, OperandType::Uint, 0);
+        let mut levels = None;
+        if mask & 8 != 0 || checks {
+            let Some(lookup) = self.start_lookup(instruction, TexOp::QueryLevels, target, false) else { return };
+            levels = Some(self.b.texture(lookup.data, &lookup.sources));
+        }
+        let mut size = None;
+        if mask & 7 != 0 {
+            let Some(mut lookup) = self.start_lookup(instruction, TexOp::Txs, target, false) else { return };
+            let _ = lookup.sources.try_push((TexSrcKind::Lod, level));
+            let mut def = self.b.texture(lookup.data, &lookup.sources);
+            let components = self.b.body.num_components(def);
+            if let (true, Some(levels)) = (checks, levels) {
+                // A level beyond the last has no size.
+                let exists = self.b.alu(AluOp::Ult, &[level, levels]);
+                let zero = AluSrc::component(self.constant(0), 0);
+                let sources = [AluSrc::component(exists, 0), def.into(), zero];
+                def = self.b.alu_sized(AluOp::Bcsel, components, &sources);
+            }
+            size = Some((def, components));
+        }
+        let zero = AluSrc::component(self.constant(0), 0);
+        self.write_channels(instruction, |_, channel| match (channel, size, levels) {
+            (3, _, Some(levels)) => AluSrc::component(levels, 0),
+            (0..3, Some((size, components)), _) if channel < components => AluSrc::component(size, channel),
+            _ => zero,
+        });
+    }
+
+    fn query_samples(&mut self, instruction: &Instruction) -> Option<Def> {
+        let target = self.query_target(instruction);
+        let lookup = self.start_lookup(instruction, TexOp::TextureSamples, target, false)?;
+        Some(self.b.texture(lookup.data, &lookup.sources))
+    }
+
+    /// Samples of a view; an operand that is none stands for the render target, of which nothing is known but that it has a sample.
+    fn samples(&mut self, instruction: &Instruction) -> Def {
+        let is_view = instruction.src.first().is_some_and(|src| src.register.file == File::SamplerView);
+        let samples = if is_view { self.query_samples(instruction) } else { None };
+        samples.unwrap_or_else(|| self.constant(1))
+    }
+
+    /// The position of a sample in the standard pattern of the view's number of samples; the centre for one that does not exist.
+    fn sample_position(&mut self, instruction: &Instruction) {
+        let Some(&number) = instruction.src.get(1) else { return };
+        let samples = self.samples(instruction);
+        let number = self.scalar(&number, OperandType::Uint, 0);
+        let exists = self.b.alu(AluOp::Ult, &[number, samples]);
+        let two = self.constant(2);
+        let shift = self.b.alu(AluOp::Ishl, &[number, two]);
+        let fifteen = self.constant_of(64, &[15]);
+        let eight = self.constant_of(64, &[8]);
+        let scale = self.float(1.0 / 16.0);
+        let zero = AluSrc::component(self.constant(0), 0);
+        self.write_channels(instruction, |t, channel| {
+            if channel > 1 {
+                return zero;
+            }
+            let mut pattern = t.constant_of(64, &[0x8888_8888_8888_8888]);
+            for &(count, x, y) in &SAMPLE_POSITIONS {
+                let own = t.constant_of(64, &[if channel == 0 { x } else { y }]);
+                let count = t.constant(count);
+                let chosen = t.b.alu(AluOp::Ieq, &[samples, count]);
+                pattern = t.b.alu(AluOp::Bcsel, &[chosen, own, pattern]);
+            }
+            let shifted = t.b.alu(AluOp::Ushr, &[pattern, shift]);
+            let position = t.b.alu(AluOp::Iand, &[shifted, fifteen]);
+            let position = t.b.alu(AluOp::Bcsel, &[exists, position, eight]);
+            let position = t.b.alu(AluOp::U2f32, &[position]);
+            AluSrc::component(t.b.alu(AluOp::Fmul, &[position, scale]), 0)
+        });
+    }
+
+    /// The 64-bit handle of a unit, in xy.
+    fn handle(&mut self, instruction: &Instruction, kind: DescType) {
+        let Some(src) = instruction.src.first() else { return };
+        let Src { register: Register { index, indirect, .. }, .. } = *src;
+        let offset = match indirect {
+            Some(indirect) => self.index_value(indirect),
+            None => self.constant(0),
+        };
+        let indices = [(IndexKind::DescSet, 0), (IndexKind::Binding, index), (IndexKind::DescType, kind.to_i32())];
+        let unit = self.b.intrinsic_def(IntrinsicOp::VulkanResourceIndex, &[offset], &indices, Shape::new(1, 32));
+        let indices = [(IndexKind::DescType, kind.to_i32())];
+        let handle = self.b.intrinsic_def(IntrinsicOp::LoadVulkanDescriptor, &[unit], &indices, Shape::new(1, 64));
+        let words = self.b.alu(AluOp::Unpack642x32, &[handle]);
+        self.write_two(instruction, words);
+    }
+}

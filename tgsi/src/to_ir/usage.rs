@@ -1,0 +1,121 @@
+//! What the instructions of a shader do with its registers: looked at once, before anything is made.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use bitvec::vec::BitVec;
+
+use crate::shader::{Indirect, Instruction, Register, Shader};
+use crate::structure::Structure;
+use crate::tables::{File, Opcode};
+
+/// What is known before translation.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    /// `TEMP`s that are named directly.
+    pub(super) temporaries: BitVec,
+    /// Components of `ADDR` registers that are read or written.
+    pub(super) address: BTreeSet<(i32, u8)>,
+    /// Array numbers of indirect accesses, 0 for those that name none.
+    pub(super) indirect: HashSet<(File, u16)>,
+    /// `OUT` registers that are read or written directly.
+    pub(super) outputs: BitVec,
+    /// Components that direct writes reach, by `OUT` register.
+    pub(super) output_masks: Vec<u8>,
+    /// Components that indirect writes to `OUT` reach, by array number.
+    pub(super) indirect_output_masks: HashMap<u16, u8>,
+    /// Files that are accessed with an outer index.
+    pub(super) dimensioned: HashSet<File>,
+    /// There are calls of subroutines.
+    pub(super) calls: bool,
+}
+
+fn set(bits: &mut BitVec, index: i32) {
+    // Register numbers have 16 bits.
+    if let Ok(index) = usize::try_from(index)
+        && index <= usize::from(u16::MAX)
+    {
+        if bits.len() <= index {
+            bits.resize(index + 1, false);
+        }
+        bits.set(index, true);
+    }
+}
+
+impl Usage {
+    pub(super) fn of(shader: &Shader, structure: &Structure) -> Usage {
+        let mut usage = Usage { calls: calls(shader, structure), ..Usage::default() };
+        for instruction in &shader.instructions {
+            usage.instruction(instruction);
+        }
+        usage
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        for dst in &instruction.dst {
+            self.register(&dst.register, dst.write_mask);
+            if dst.register.file == File::Output {
+                match dst.register.indirect {
+                    Some(indirect) => {
+                        *self.indirect_output_masks.entry(indirect.array_id).or_default() |= dst.write_mask;
+                    }
+                    None => {
+                        if let Ok(index) = usize::try_from(dst.register.index) {
+                            if self.output_masks.len() <= index {
+                                self.output_masks.resize(index + 1, 0);
+                            }
+                            self.output_masks[index] |= dst.write_mask;
+                        }
+                    }
+                }
+            }
+        }
+        for src in &instruction.src {
+            let components = src.swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3));
+            self.register(&src.register, components);
+        }
+        for offset in instruction.texture.iter().flat_map(|texture| &texture.offsets) {
+            let components = offset.swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3));
+            self.register(&Register::new(offset.file, offset.index), components);
+        }
+    }
+
+    fn register(&mut self, register: &Register, components: u8) {
+        if let Some(indirect) = register.indirect {
+            self.indirect.insert((register.file, indirect.array_id));
+            self.index_register(indirect);
+        } else {
+            self.direct(register.file, register.index, components);
+        }
+        if let Some(dimension) = register.dimension {
+            self.dimensioned.insert(register.file);
+            if let Some(indirect) = dimension.indirect {
+                self.index_register(indirect);
+            }
+        }
+    }
+
+    fn index_register(&mut self, indirect: Indirect) {
+        self.direct(indirect.file, indirect.index, 1 << (indirect.component & 3));
+    }
+
+    fn direct(&mut self, file: File, index: i32, components: u8) {
+        match file {
+            File::Temporary => set(&mut self.temporaries, index),
+            File::Output => set(&mut self.outputs, index),
+            File::Address => {
+                self.address.extend((0..4).filter(|component| components >> component & 1 != 0).map(|c| (index, c)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether any access to the file is indirect.
+    pub(super) fn any_indirect(&self, file: File) -> bool {
+        self.indirect.iter().any(|&(accessed, _)| accessed == file)
+    }
+}
+
+/// Whether there is a call, in the main program or in a subroutine.
+fn calls(shader: &Shader, structure: &Structure) -> bool {
+    !structure.subroutines.is_empty() && shader.instructions.iter().any(|i| i.opcode == Opcode::Cal)
+}
