@@ -26,18 +26,22 @@
 #[cfg(test)]
 mod tests;
 
-#[allow(dead_code, reason = "the parser uses the rest")]
+mod error;
 mod header;
-#[allow(dead_code, reason = "the parser uses the rest")]
 mod index_text;
 mod infer;
+mod lexer;
+mod parse;
+mod parse_body;
+mod parse_inst;
 mod print;
 mod print_inst;
 mod reconstruct;
-#[allow(dead_code, reason = "the parser uses the rest")]
 mod slot_names;
-#[allow(dead_code, reason = "the parser uses the rest")]
 mod type_names;
+
+pub use error::{EdgeSide, TextError, TextErrorKind};
+pub use parse::parse;
 
 use crate::body::Body;
 use crate::entities::{Block, Function, If, Inst, Loop, Variable};
@@ -78,7 +82,7 @@ pub struct Annotation {
     pub text: String,
 }
 
-/// The whole shader as text that reads back.
+/// The whole shader as text that [`parse`] reads back.
 pub fn print(shader: &Shader) -> String {
     print_with(shader, PrintOptions::default())
 }
@@ -102,4 +106,23 @@ pub fn print_function(shader: &Shader, function: Function) -> String {
 /// uses them, so this is cheap enough for messages and logs.
 pub fn print_inst(shader: &Shader, body: &Body, inst: Inst) -> String {
     print::Printer::new(shader, PrintOptions::default(), &[]).print_one_inst(body, inst)
+}
+
+/// Whether two shaders are the same as far as text goes: whether they print alike.
+///
+/// # Errors
+/// The first line that differs, of both.
+pub fn equivalent(left: &Shader, right: &Shader) -> Result<(), String> {
+    let (left, right) = (print(left), print(right));
+    let (mut a, mut b) = (left.lines(), right.lines());
+    for number in 1.. {
+        match (a.next(), b.next()) {
+            (None, None) => break,
+            (x, y) if x == y => {}
+            (x, y) => {
+                return Err(format!("line {number}:\n  {}\n  {}", x.unwrap_or("(end)"), y.unwrap_or("(end)")));
+            }
+        }
+    }
+    Ok(())
 }

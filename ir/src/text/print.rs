@@ -52,9 +52,14 @@ pub(super) fn push_float(out: &mut String, bits: u64, bit_size: u8) {
         if value.is_nan() { out.write_str(if negative { "-nan" } else { "nan" }) } else { write!(out, "{value:.6}") };
 }
 
-/// Appends text as one word of a line: what would end or split it becomes `_`.
-fn push_word(out: &mut String, text: &str) {
-    out.extend(text.chars().map(|c| if c.is_control() || c == ' ' { '_' } else { c }));
+/// Appends a name so that the line around it stays readable: what would end or split it becomes `_`.
+pub(super) fn push_word(out: &mut String, text: &str) {
+    let splits = text.contains("//") || text.contains(['(', ')', '=', ' ']);
+    out.extend(text.chars().map(|c| match c {
+        '/' | '(' | ')' | '=' | ' ' if splits => '_',
+        c if c.is_control() || c.is_whitespace() => '_',
+        c => c,
+    }));
 }
 
 /// Number of decimal digits.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::index_text::{component_letters, push_index};
 use super::infer::{intrinsic_source_type, tex_source_type};
-use super::print::{BodyState, Printer, constant_index, push_float, push_spaces, sign_extend};
+use super::print::{BodyState, Printer, constant_index, push_float, push_spaces, push_word, sign_extend};
 use super::reconstruct::{guess_num_components, guess_tex, prints_sampler_index, prints_texture_index};
 use super::slot_names::io_mode;
 use super::type_names::{has_stride, push_type};
@@ -355,7 +355,7 @@ impl Printer<'_> {
         let body = state.body;
         let function = self.shader.functions.get(callee);
         self.out.push_str("call ");
-        self.out.push_str(function.map_or("?", |f| f.name.as_str()));
+        push_word(&mut self.out, function.map_or("?", |f| f.name.as_str()));
         self.out.push(' ');
         let mut sources = body.sources(inst);
         if indirect && let Some(source) = sources.next() {
@@ -368,7 +368,8 @@ impl Printer<'_> {
             if let Some(parameter) = function.and_then(|f| f.parameters.get(i))
                 && !parameter.name.is_empty()
             {
-                let _ = write!(self.out, "{} ", parameter.name);
+                push_word(&mut self.out, &parameter.name);
+                self.out.push(' ');
             }
             self.source(state, body.src_def(source), BaseType::Invalid);
         }

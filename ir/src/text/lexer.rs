@@ -1,0 +1,307 @@
+//! Lines and the words in them. Nothing is copied: everything points into the text.
+
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{char, digit1, space0};
+use nom::combinator::{opt, recognize};
+use nom::sequence::pair;
+use nom::{IResult, Parser};
+
+use super::error::TextErrorKind;
+
+/// An error inside a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Failure {
+    /// Byte offset in the text.
+    pub offset: usize,
+    pub kind: TextErrorKind,
+    pub hint: Option<String>,
+}
+
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+/// A line of the text that is not blank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// Number, from 1.
+    pub number: u32,
+    /// Byte offset of the line's begin.
+    pub start: usize,
+    /// Byte offset of `full`.
+    pub offset: usize,
+    /// The line without surrounding blanks.
+    pub full: &'a str,
+    /// The line up to its remark.
+    pub code: &'a str,
+    /// What stands behind the first `//`.
+    pub remark: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the code of the line.
+    pub(super) fn scanner(&self) -> Scanner<'a> {
+        Scanner { rest: self.code, end: self.offset + self.code.len() }
+    }
+
+    /// The parts of the remark: `// a  // b` has two.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.remark.into_iter().flat_map(|r| r.split("//")).map(str::trim)
+    }
+
+    /// The words of all parts of the remark.
+    pub(super) fn remark_words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.remarks().flat_map(str::split_ascii_whitespace)
+    }
+}
+
+/// The lines of a text that are not blank.
+pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for (i, line) in text.split('\n').enumerate() {
+        let full = line.trim();
+        if !full.is_empty() {
+            let (code, remark) = match full.split_once("//") {
+                Some((code, remark)) => (code.trim_end(), Some(remark)),
+                None => (full, None),
+            };
+            let offset = start + (line.len() - line.trim_start().len());
+            lines.push(Line { number: i as u32 + 1, start, offset, full, code, remark });
+        }
+        start += line.len() + 1;
+    }
+    lines
+}
+
+fn identifier(input: &str) -> IResult<&str, &str> {
+    take_while1(|c: char| c.is_ascii_alphanumeric() || c == '_').parse(input)
+}
+
+fn decimal(input: &str) -> IResult<&str, &str> {
+    recognize(pair(opt(char('-')), digit1)).parse(input)
+}
+
+/// Place in a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scanner<'a> {
+    rest: &'a str,
+    /// Offset of the end of what is read.
+    end: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Reads a piece of the text that starts at this offset.
+    pub(super) fn new(text: &'a str, offset: usize) -> Scanner<'a> {
+        Scanner { rest: text, end: offset + text.len() }
+    }
+
+    /// Byte offset of what comes next.
+    pub(super) fn offset(&self) -> usize {
+        self.end - self.rest.len()
+    }
+
+    /// What is left.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// An error at what comes next.
+    pub(super) fn fail<T>(&self, kind: TextErrorKind) -> Outcome<T> {
+        let blanks = self.rest.len() - self.rest.trim_start().len();
+        Err(Failure { offset: self.offset() + blanks, kind, hint: None })
+    }
+
+    fn run<O>(&mut self, parser: impl Parser<&'a str, Output = O, Error = nom::error::Error<&'a str>>) -> Option<O> {
+        let mut parser = nom::sequence::preceded(space0, parser);
+        match parser.parse(self.rest) {
+            Ok((rest, output)) => {
+                self.rest = rest;
+                Some(output)
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Skips `text`, blanks before it included. Whether it was there.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        self.run(tag(text)).is_some()
+    }
+
+    /// Skips a word: `text` with no letter, digit or underscore behind it.
+    pub(super) fn eat_word(&mut self, text: &str) -> bool {
+        let before = *self;
+        if self.eat(text) && !self.rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            return true;
+        }
+        *self = before;
+        false
+    }
+
+    /// Skips `text` or fails.
+    pub(super) fn expect(&mut self, text: &str, what: &'static str) -> Outcome<()> {
+        if self.eat(text) { Ok(()) } else { self.fail(TextErrorKind::Expected(what)) }
+    }
+
+    /// A word of letters, digits and underscores.
+    pub(super) fn identifier(&mut self) -> Option<&'a str> {
+        self.run(identifier)
+    }
+
+    /// What stands up to the next blank.
+    pub(super) fn word(&mut self) -> Option<&'a str> {
+        self.run(take_while1(|c: char| !c.is_ascii_whitespace()))
+    }
+
+    /// A run of characters, possibly empty; blanks before it are not skipped.
+    pub(super) fn letters(&mut self) -> &'a str {
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
+        let (letters, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        letters
+    }
+
+    /// A decimal number.
+    pub(super) fn number<T: std::str::FromStr>(&mut self, what: &'static str) -> Outcome<T> {
+        let before = *self;
+        let parsed = self.run(decimal).and_then(|d| d.parse::<T>().ok());
+        parsed.map_or_else(
+            || {
+                *self = before;
+                self.fail(TextErrorKind::Expected(what))
+            },
+            Ok,
+        )
+    }
+
+    /// The number of a value, `%7`.
+    pub(super) fn value_number(&mut self) -> Outcome<u64> {
+        self.expect("%", "a value")?;
+        self.number("the number of a value")
+    }
+
+    /// The number of a block, `b7`.
+    pub(super) fn block_number(&mut self) -> Outcome<u32> {
+        self.expect("b", "a block")?;
+        self.number("the number of a block")
+    }
+
+    /// Whether nothing is left but blanks.
+    pub(super) fn is_done(&self) -> bool {
+        self.rest.trim_start().is_empty()
+    }
+
+    /// Fails if anything is left.
+    pub(super) fn finish(&self) -> Outcome<()> {
+        if self.is_done() { Ok(()) } else { self.fail(TextErrorKind::Trailing) }
+    }
+
+    /// Skips the content of a constant behind a value, `(0x1, 0x2)`. It is redundant.
+    pub(super) fn skip_constant(&mut self) {
+        let before = *self;
+        if self.eat("(") {
+            let inner = self.rest;
+            let is_value = inner.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+')
+                || ["true", "false", "nan", "inf"]
+                    .iter()
+                    .any(|word| inner.strip_prefix(word).is_some_and(|after| after.starts_with([',', ')'])));
+            if is_value && let Some(end) = inner.find(')') {
+                self.rest = &inner[end + 1..];
+                return;
+            }
+        }
+        *self = before;
+    }
+
+    /// What stands up to `text`, which is skipped too.
+    pub(super) fn until(&mut self, text: &str, what: &'static str) -> Outcome<Scanner<'a>> {
+        match self.rest.split_once(text) {
+            Some((inside, rest)) => {
+                let inner = Scanner::new(inside, self.offset());
+                self.rest = rest;
+                Ok(inner)
+            }
+            None => self.fail(TextErrorKind::Expected(what)),
+        }
+    }
+
+    /// The content of a parenthesis, which may hold others.
+    pub(super) fn group(&mut self) -> Outcome<Scanner<'a>> {
+        self.expect("(", "`(`")?;
+        let mut depth = 1usize;
+        for (i, c) in self.rest.bytes().enumerate() {
+            match c {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                let inner = Scanner::new(&self.rest[..i], self.offset());
+                self.rest = &self.rest[i + 1..];
+                return Ok(inner);
+            }
+        }
+        self.fail(TextErrorKind::Expected("`)`"))
+    }
+
+    /// The next of the pieces that commas outside of parentheses separate.
+    pub(super) fn piece(&mut self) -> Option<Scanner<'a>> {
+        if self.is_done() {
+            return None;
+        }
+        let mut depth = 0usize;
+        for (i, c) in self.rest.bytes().enumerate() {
+            match c {
+                b'(' | b'{' => depth += 1,
+                b')' | b'}' => depth = depth.saturating_sub(1),
+                b',' if depth == 0 => {
+                    let inner = Scanner::new(&self.rest[..i], self.offset());
+                    self.rest = &self.rest[i + 1..];
+                    return Some(inner);
+                }
+                _ => {}
+            }
+        }
+        let inner = *self;
+        self.rest = "";
+        Some(inner)
+    }
+
+    /// Splits what is left at the last ` (`: what stands before, and the parenthesis.
+    pub(super) fn split_last_group(&mut self) -> Option<Scanner<'a>> {
+        let at = self.rest.rfind(" (")?;
+        let head = Scanner::new(&self.rest[..at], self.offset());
+        self.rest = &self.rest[at..];
+        Some(head)
+    }
+
+    /// Skips blanks.
+    pub(super) fn skip_blanks(&mut self) {
+        self.run(take_while(|_| false));
+    }
+}
+
+/// The names nearest to a wrong one, as a hint.
+pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    if wrong.len() > 40 {
+        return None;
+    }
+    let (distance, name) = names.map(|name| (edit_distance(wrong, name), name)).min()?;
+    (distance <= 2).then(|| format!("did you mean `{name}`?"))
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    if a.len().abs_diff(b.len()) > 2 {
+        return usize::MAX;
+    }
+    let b: Vec<u8> = b.bytes().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
