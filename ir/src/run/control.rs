@@ -37,6 +37,7 @@ impl Machine<'_, '_> {
                 Op::Copies { start, count } => self.run_copies(start as usize, count as usize),
                 Op::Call(number) => at = self.enter_call(number, at)?,
                 Op::If { condition, otherwise } => {
+                    self.check_depth()?;
                     self.masks.extend_from_slice(&self.active);
                     // The second side first: it needs the mask from before.
                     for lane in 0..self.lanes {
@@ -71,6 +72,7 @@ impl Machine<'_, '_> {
                     }
                 }
                 Op::Loop => {
+                    self.check_depth()?;
                     self.frames.push(Frame::Loop);
                     self.masks.extend_from_slice(&self.active);
                     self.masks.extend_from_slice(&self.iteration);
@@ -141,6 +143,7 @@ impl Machine<'_, '_> {
         if !self.any {
             return Ok(back);
         }
+        self.check_depth()?;
         let call = program.calls[number as usize];
         let routine = &program.functions[call.callee as usize];
         if std::mem::replace(&mut self.calling[call.callee as usize], true) {

@@ -105,12 +105,15 @@ impl Machine<'_, '_> {
             | I::LoadBarycentricAtSample => self.zero(intrinsic.dest),
             I::LoadBarycentricAtOffset => self.copy_value(intrinsic.dest, self.sources(intrinsic)[0]),
             I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => self.derivative(intrinsic),
-            I::Terminate | I::Demote => self.kill(None),
-            I::TerminateIf | I::DemoteIf => self.kill(Some(self.sources(intrinsic)[0])),
+            I::Terminate | I::Demote => self.kill(None, intrinsic.op == I::Demote),
+            I::TerminateIf | I::DemoteIf => {
+                self.kill(Some(self.sources(intrinsic)[0]), intrinsic.op == I::DemoteIf);
+            }
             I::IsHelperInvocation => {
                 for lane in 0..self.lanes {
                     if self.active[lane] != 0 {
-                        let helper = !self.may_write(lane);
+                        // A lane that was terminated is no helper: it should not be here at all.
+                        let helper = self.demoted[lane] || self.is_initial_helper(lane);
                         self.set_bool(intrinsic.dest, lane, helper);
                     }
                 }
@@ -133,8 +136,8 @@ impl Machine<'_, '_> {
                 });
             }
             I::LoadTextureScale => self.texture_scale(intrinsic),
-            I::EmitVertex => self.emit_vertex(intrinsic.index(IndexKind::StreamId) as u32),
-            I::EndPrimitive => self.end_primitive(intrinsic.index(IndexKind::StreamId) as u32),
+            I::EmitVertex => self.emit_vertex(intrinsic.index(IndexKind::StreamId) as u32)?,
+            I::EndPrimitive => self.end_primitive(intrinsic.index(IndexKind::StreamId) as u32)?,
             I::ShaderClock => {
                 let steps = self.steps;
                 self.set_lanes(intrinsic.dest, 0, |_, _| steps & 0xffff_ffff);
@@ -165,63 +168,39 @@ impl Machine<'_, '_> {
     }
 
     /// Makes the active lanes (with a condition, those where it holds) helpers.
-    fn kill(&mut self, condition: Option<Value>) {
+    fn kill(&mut self, condition: Option<Value>, demote: bool) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 && condition.is_none_or(|value| self.get(value, 0, lane) != 0) {
                 self.outputs.live[lane] = false;
+                self.demoted[lane] |= demote;
             }
         }
     }
 
     // ---- system values --------------------------------------------------------------------------------------------------
 
-    /// A word of a system value: what the inputs say; what follows from the lane or from other values; else 0.
+    /// A word of a system value, as the inputs say; 0 if they do not. Values that no front end asks for by themselves follow from others.
     pub fn system_value_word(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
         use SystemValue as S;
         if let Some(given) = self.inputs.system_values.get(&value) {
             return given.get(word).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0);
         }
-        let other = |value, word| self.system_value_word_given(value, word, lane);
-        let number = (lane % SUBGROUP_SIZE) as u32;
+        let other = |value: SystemValue, word: usize| {
+            let given = self.inputs.system_values.get(&value);
+            given.and_then(|words| words.get(word)).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0)
+        };
         match (value, word) {
-            (S::HelperInvocation, 0) => {
-                if self.is_initial_helper(lane) {
-                    u32::MAX
-                } else {
-                    0
-                }
-            }
-            (S::SubgroupSize, 0) => SUBGROUP_SIZE as u32,
-            (S::SubgroupInvocation, 0) => number,
-            (S::SubgroupEqMask, 0) => 1 << number,
-            (S::SubgroupGeMask, 0) => 15 & !((1 << number) - 1),
-            (S::SubgroupGtMask, 0) => 15 & !((2 << number) - 1),
-            (S::SubgroupLeMask, 0) => (2 << number) - 1,
-            (S::SubgroupLtMask, 0) => (1 << number) - 1,
-            (S::WorkgroupSize, 0..=2) => self.program.shader.info.workgroup_size[word],
             (S::LocalInvocationIndex, 0) => {
-                let size = |word| match other(S::WorkgroupSize, word) {
-                    0 => self.program.shader.info.workgroup_size.get(word).copied().unwrap_or(0),
-                    size => size,
-                };
-                let id = |word| other(S::LocalInvocationId, word);
+                let (size, id) = (|word| other(S::WorkgroupSize, word), |word| other(S::LocalInvocationId, word));
                 let rows = id(2).wrapping_mul(size(1)).wrapping_add(id(1));
                 rows.wrapping_mul(size(0)).wrapping_add(id(0))
             }
             (S::GlobalInvocationId, 0..=2) => {
-                let size = match other(S::WorkgroupSize, word) {
-                    0 => self.program.shader.info.workgroup_size[word],
-                    size => size,
-                };
-                other(S::WorkgroupId, word).wrapping_mul(size).wrapping_add(other(S::LocalInvocationId, word))
+                let groups = other(S::WorkgroupId, word).wrapping_mul(other(S::WorkgroupSize, word));
+                groups.wrapping_add(other(S::LocalInvocationId, word))
             }
             _ => 0,
         }
-    }
-
-    fn system_value_word_given(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
-        let given = self.inputs.system_values.get(&value);
-        given.and_then(|words| words.get(word)).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(0)
     }
 
     /// Loads a system value; false if the environment has none that corresponds.

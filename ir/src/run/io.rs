@@ -15,6 +15,10 @@ use crate::variable::VariableModes;
 
 /// Most output registers; a store behind them is dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
+/// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit ends it.
+const MAX_EMITTED_WORDS: u64 = 1 << 24;
+/// Words that a vertex or primitive takes besides its registers.
+const EMISSION_OVERHEAD: u64 = 8;
 
 /// A cell and the register word that goes with it.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +179,10 @@ impl Machine<'_, '_> {
         };
         for link in &plan.inputs {
             let words = inputs.inputs.component(link.register as usize, link.component.into());
-            fill(&mut self.private, link, words);
+            match self.first_vertex_word(link.register, link.component.into()) {
+                Some(word) => fill(&mut self.private, link, &vec![word; lanes]),
+                None => fill(&mut self.private, link, words),
+            }
         }
         for link in &plan.framebuffer {
             let words = inputs.framebuffer.component(link.register as usize, link.component.into());
@@ -204,6 +211,13 @@ impl Machine<'_, '_> {
         for &(address, word) in &plan.initial {
             self.initialize(address, word);
         }
+    }
+
+    /// In a stage with vertices, what an input without a vertex reads if there is none for each lane: the first vertex.
+    fn first_vertex_word(&self, register: u32, component: usize) -> Option<u32> {
+        let by_vertex = matches!(self.program.shader.stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval);
+        let absent = by_vertex && self.inputs.inputs.component(register as usize, component).is_empty();
+        absent.then(|| vertex_word(&self.inputs.vertices, 0, register, component as u8))
     }
 
     /// Sets a cell of all lanes.
@@ -261,9 +275,13 @@ impl Machine<'_, '_> {
     // ---- geometry -----------------------------------------------------------------------------------------------------
 
     /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
-    pub fn emit_vertex(&mut self, stream: u32) {
+    pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
         self.flush_outputs();
-        let limit = self.program.shader.info.gs.vertices_out as usize;
+        // A shader that does not say how many vertices it emits may emit any number.
+        let limit = match self.program.shader.info.gs.vertices_out {
+            0 => usize::MAX,
+            limit => limit as usize,
+        };
         let registers = self.program.io.output_registers as usize;
         for lane in 0..self.lanes {
             if self.active[lane] == 0 {
@@ -279,6 +297,7 @@ impl Machine<'_, '_> {
             }
             if primitive.len() < limit {
                 primitive.push(vertex);
+                self.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
             }
             for register in 0..registers {
                 for component in 0..4 {
@@ -291,20 +310,29 @@ impl Machine<'_, '_> {
                 }
             }
         }
+        self.check_emission()
+    }
+
+    fn check_emission(&self) -> Result<(), RunError> {
+        if self.emitted_words > MAX_EMITTED_WORDS {
+            return Err(RunError::TooMuchOutput { words: MAX_EMITTED_WORDS });
+        }
+        Ok(())
     }
 
     /// Ends the primitive of a stream in the active lanes, even if it is empty.
-    pub fn end_primitive(&mut self, stream: u32) {
-        if stream >= 4 {
-            return;
-        }
+    pub fn end_primitive(&mut self, stream: u32) -> Result<(), RunError> {
         for lane in 0..self.lanes {
-            if self.active[lane] != 0 {
-                let at = lane * 4 + stream as usize;
-                let primitive = std::mem::take(&mut self.open_primitives[at]);
-                self.primitives[at].push(primitive);
+            let at = lane * 4 + stream as usize;
+            if self.active[lane] != 0
+                && stream < 4
+                && let (Some(open), Some(done)) = (self.open_primitives.get_mut(at), self.primitives.get_mut(at))
+            {
+                done.push(std::mem::take(open));
+                self.emitted_words += EMISSION_OVERHEAD;
             }
         }
+        self.check_emission()
     }
 
     /// Ends the primitives that are open at the end, and puts those of all lanes one after the other.
@@ -331,18 +359,16 @@ impl Machine<'_, '_> {
     }
 
     /// Reads the components of `dest` as consecutive words.
-    fn read_slot(&mut self, dest: Value, lane: usize, slot: &Slot, read_word: impl Fn(u32, usize) -> u32) {
-        let mut word = slot.component;
-        let mut next = || {
-            let value = read_word(slot.register.saturating_add((word / 4) as u32), word % 4);
-            word += 1;
-            u64::from(value)
+    fn read_slot(&mut self, dest: Value, lane: usize, slot: &Slot, read_word: impl Fn(&Self, u32, usize) -> u32) {
+        let word = |machine: &Self, number: usize| {
+            let at = slot.component + number;
+            u64::from(read_word(machine, slot.register.saturating_add((at / 4) as u32), at % 4))
         };
         for component in 0..usize::from(dest.components) {
             let value = match dest.bits {
-                64 => next() | next() << 32,
-                1 => u64::from(next() != 0),
-                _ => next(),
+                64 => word(self, 2 * component) | word(self, 2 * component + 1) << 32,
+                1 => u64::from(word(self, component) != 0),
+                _ => word(self, component),
             };
             self.set(dest, component, lane, value);
         }
@@ -361,12 +387,13 @@ impl Machine<'_, '_> {
             match intrinsic.op {
                 IntrinsicOp::LoadPerVertexInput => {
                     let vertex = self.get(sources[0], 0, lane) as u32;
-                    self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                    self.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
                         vertex_word(&inputs.vertices, vertex, register, component as u8)
                     });
                 }
-                _ => self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
-                    inputs.inputs.get(register as usize, component, lane)
+                _ => self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                    let first = machine.first_vertex_word(register, component);
+                    first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, lane))
                 }),
             }
         }
@@ -406,20 +433,17 @@ impl Machine<'_, '_> {
                 continue;
             }
             let slot = self.slot(intrinsic, offset, lane);
-            // The file is taken out for the time of the closure that reads it.
-            let outputs = std::mem::take(&mut self.outputs);
             if intrinsic.op == IntrinsicOp::LoadPerVertexOutput {
                 let vertex = self.get(sources[0], 0, lane) as u32;
-                self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
-                    vertex_word(&outputs.vertices, vertex, register, component as u8)
+                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                    vertex_word(&machine.outputs.vertices, vertex, register, component as u8)
                 });
             } else {
-                let file = if fetch { &inputs.framebuffer } else { &outputs.outputs };
-                self.read_slot(intrinsic.dest, lane, &slot, |register, component| {
+                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                    let file = if fetch { &inputs.framebuffer } else { &machine.outputs.outputs };
                     file.get(register as usize, component, lane)
                 });
             }
-            self.outputs = outputs;
         }
     }
 

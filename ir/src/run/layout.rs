@@ -315,13 +315,14 @@ impl Layout {
         let mut register = 0u32;
         for leaf in &leaves {
             let count = u32::from(leaf.components) * words(leaf.scalar);
-            let mut word = if compact { cells.len() as u32 + u32::from(first) } else { u32::from(first) };
+            let start = u32::from(first) + if compact { cells.len() as u32 } else { 0 };
             let base = if compact { 0 } else { register };
-            for _ in 0..count {
-                let boolean = leaf.scalar == ScalarType::Bool;
-                cells.push(IoCell { register: base + word / 4, component: (word % 4) as u8, boolean });
-                word += 1;
-            }
+            let boolean = leaf.scalar == ScalarType::Bool;
+            cells.extend((start..start + count).map(|word| IoCell {
+                register: base + word / 4,
+                component: (word % 4) as u8,
+                boolean,
+            }));
             register += 1 + u32::from(words(leaf.scalar) == 2 && leaf.components > 2);
         }
         Ok(cells)

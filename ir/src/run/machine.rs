@@ -7,6 +7,8 @@ use crate::shader::Stage;
 
 /// Most words of memory for the values and variables of a run.
 const MAX_WORDS: u64 = 1 << 28;
+/// Most words on the stack of masks.
+const MAX_MASK_WORDS: usize = 1 << 26;
 
 /// A construct that is being executed; its masks stand on the stack of masks.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,10 @@ pub(super) struct Machine<'p, 'r> {
     pub steps: u64,
 
     pub outputs: Outputs,
+    /// Lanes that were demoted.
+    pub demoted: Vec<bool>,
+    /// Words that geometry shaders emitted.
+    pub emitted_words: u64,
     /// By lane and stream: the primitive that is open, those that are done.
     pub open_primitives: Vec<Vec<Vec<Vec4>>>,
     pub primitives: Vec<Vec<Vec<Vec<Vec4>>>>,
@@ -139,6 +145,8 @@ impl<'p, 'r> Machine<'p, 'r> {
             calling: vec![false; program.functions.len()],
             steps: 0,
             outputs,
+            demoted: vec![false; lanes],
+            emitted_words: 0,
             open_primitives: vec![Vec::new(); streams],
             primitives: vec![Vec::new(); streams],
         };
@@ -258,6 +266,14 @@ impl<'p, 'r> Machine<'p, 'r> {
     }
 
     // ---- masks --------------------------------------------------------------------------------------------------------
+
+    /// Whether one more construct can be entered.
+    pub fn check_depth(&self) -> Result<(), RunError> {
+        if self.masks.len() > MAX_MASK_WORDS {
+            return Err(RunError::TooLarge { words: self.masks.len() as u64 });
+        }
+        Ok(())
+    }
 
     /// To be called after every change of `active`.
     pub fn mask_changed(&mut self) {

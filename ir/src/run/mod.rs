@@ -57,6 +57,12 @@ pub enum RunError {
         /// Words needed.
         words: u64,
     },
+    /// A geometry shader emitted too much.
+    #[error("more than {words} words of vertices are emitted")]
+    TooMuchOutput {
+        /// The limit.
+        words: u64,
+    },
     /// There is no function to start with.
     #[error("the shader has no entry point with code")]
     NoEntryPoint,

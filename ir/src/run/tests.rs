@@ -2,6 +2,10 @@
 
 mod alu;
 mod flow;
+mod memory;
+mod stages;
+mod textures;
+mod variables;
 
 use super::*;
 use crate::alu::AluOp;

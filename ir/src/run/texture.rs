@@ -90,8 +90,8 @@ impl Machine<'_, '_> {
             if self.active[lane] == 0 {
                 continue;
             }
-            for component in 0..usize::from(dest.components).min(5) {
-                let word = words[component][lane - quad];
+            for (component, words) in words.iter().enumerate().take(dest.components.into()) {
+                let word = words[lane - quad];
                 let bits = match (float, dest.bits) {
                     (true, 16 | 64) => {
                         let mut result = [0];
@@ -223,7 +223,7 @@ impl Machine<'_, '_> {
         let data = &texture.data;
         let mut words = [[0; 4]; 5];
         let lod = texture.source(TexSrcKind::Lod);
-        for lane in 0..4 {
+        for lane in 0..4usize {
             if self.active.get(quad + lane).is_none_or(|&mask| mask == 0) {
                 continue;
             }
@@ -231,8 +231,8 @@ impl Machine<'_, '_> {
             let size = self.resources.texture_size(unit, level, data.dim, data.is_array);
             match data.op {
                 TexOp::Txs => {
-                    for (component, &size) in size.size.iter().enumerate() {
-                        words[component][lane] = size;
+                    for (words, &size) in words.iter_mut().zip(&size.size) {
+                        words[lane] = size;
                     }
                 }
                 TexOp::QueryLevels => words[0][lane] = size.levels,
