@@ -1,1 +1,52 @@
-fn main() {}
+//! `tgsic`: the command line of the TGSI toolkit.
+//!
+//! A suite of small tools over one format. Conventions, kept by every subcommand:
+//!
+//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and IR text are told apart by content;
+//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a terminal;
+//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that cannot be read or written;
+//! - `-v` (or the variable `TGSIC_LOG`) shows what is going on, `--color` says whether diagnostics have colours.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod batch;
+mod commands;
+mod diagnostics;
+mod input;
+mod output;
+mod stages;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    start_logging(arguments.global.verbose);
+    match commands::dispatch(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(failure) => {
+            eprintln!("tgsic: {failure}");
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows what passes do, `-vv` and `-vvv` more of it.
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => log::LevelFilter::Warn,
+        1 => log::LevelFilter::Info,
+        2 => log::LevelFilter::Debug,
+        _ => log::LevelFilter::Trace,
+    };
+    let mut builder = env_logger::Builder::new();
+    builder.filter_level(level).format_timestamp(None);
+    if let Ok(filter) = std::env::var("TGSIC_LOG") {
+        builder.parse_filters(&filter);
+    }
+    builder.init();
+}

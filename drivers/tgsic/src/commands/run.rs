@@ -1,0 +1,143 @@
+//! `run`: runs a shader and prints what it leaves.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use tgsi::Shader;
+use tgsi::run::vectors::Vector;
+use tgsi::tables::File;
+use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
+
+use super::Failure;
+use crate::args::{Color, RunArguments};
+use crate::diagnostics::{Reporter, Style};
+use crate::input::{Problem, Source};
+use crate::verify::executor::{Executor, Leftover};
+use crate::verify::inputs;
+use crate::{output, stages};
+
+/// Runs a shader.
+pub fn run(arguments: &RunArguments, color: Color) -> Result<bool, Failure> {
+    let reporter = Reporter { style: Style::Rich, color };
+    let path = arguments.file.as_deref().unwrap_or(Path::new("-"));
+    let source = Source::read(path)?;
+    let (shader, warnings) = match stages::checked(&source) {
+        Ok(checked) => checked,
+        Err(problem) => {
+            reporter.problem(&source, &problem);
+            return Ok(false);
+        }
+    };
+    reporter.diagnostics(&source, &warnings);
+    let inputs = match &arguments.vector {
+        Some(path) => recorded_inputs(path, &shader)?,
+        None => inputs::make(&shader, arguments.seed),
+    };
+    let limits = RunLimits { steps: arguments.max_steps };
+    let leftover = match Executor::new(&shader, arguments.via).and_then(|e| e.run(&inputs, limits)) {
+        Ok(leftover) => leftover,
+        Err(message) => {
+            reporter.problem(&source, &Problem::Other(message));
+            return Ok(false);
+        }
+    };
+    let text = if arguments.json { as_json(&shader, &leftover) } else { as_text(&shader, &leftover) };
+    output::write_stdout(text.as_bytes())?;
+    Ok(true)
+}
+
+fn recorded_inputs(path: &Path, shader: &Shader) -> Result<Inputs, Failure> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure::Read { path: path.to_owned(), error })?;
+    let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+    let vector = Vector::parse(line).map_err(|error| Failure::Vectors {
+        path: path.to_owned(),
+        line: 1,
+        problem: error.to_string(),
+    })?;
+    Ok(vector.inputs(shader))
+}
+
+/// Output registers that the shader declares.
+fn output_registers(shader: &Shader) -> impl Iterator<Item = u16> + '_ {
+    shader.declarations.iter().filter(|d| d.file == File::Output).flat_map(|d| d.first..=d.last)
+}
+
+fn as_text(shader: &Shader, leftover: &Leftover) -> String {
+    let outputs = &leftover.outputs;
+    let mut text = String::new();
+    let value = |word: u32| format!("{} ({word:#010x})", f32::from_bits(word));
+    let vector = |words: &[u32]| words.iter().map(|&w| value(w)).collect::<Vec<_>>().join(", ");
+    for register in output_registers(shader) {
+        for (component, letter) in ["x", "y", "z", "w"].iter().enumerate() {
+            let words = outputs.outputs.component(register.into(), component);
+            if !words.is_empty() {
+                text += &format!("OUT[{register}].{letter}: {}\n", vector(words));
+            }
+        }
+    }
+    let killed: Vec<String> =
+        outputs.live.iter().enumerate().filter(|(_, live)| !**live).map(|(lane, _)| lane.to_string()).collect();
+    if !killed.is_empty() {
+        text += &format!("killed lanes: {}\n", killed.join(" "));
+    }
+    let registers = |list: &[Vec4], prefix: &str| -> String {
+        list.iter().enumerate().map(|(r, words)| format!("{prefix}OUT[{r}]: {}\n", vector(words))).collect()
+    };
+    for (index, vertex) in outputs.vertices.iter().enumerate() {
+        text += &format!("vertex {index}\n{}", registers(vertex, "  "));
+    }
+    for (stream, primitives) in outputs.emitted.iter().enumerate() {
+        for (primitive, vertices) in primitives.iter().enumerate() {
+            text += &format!("stream {stream} primitive {primitive}\n");
+            for (index, vertex) in vertices.iter().enumerate() {
+                text += &format!("  vertex {index}\n{}", registers(vertex, "    "));
+            }
+        }
+    }
+    for (buffer, bytes) in outputs.buffers.iter().enumerate() {
+        text += &format!("BUFFER[{buffer}]: {}\n", hexadecimal(bytes));
+    }
+    if outputs.shared.iter().any(|&b| b != 0) {
+        text += &format!("MEMORY: {}\n", hexadecimal(&outputs.shared));
+    }
+    for (buffer, counters) in outputs.counters.iter().enumerate() {
+        text += &format!("HWATOMIC[{buffer}]: {counters:?}\n");
+    }
+    for ((image, at, sample), words) in leftover.texels() {
+        text += &format!("IMAGE[{image}] {at:?} sample {sample}: {}\n", vector(&words));
+    }
+    text += &format!("{} instructions executed\n", outputs.steps);
+    text
+}
+
+/// Words of a buffer in hexadecimal, zeros at the end left out.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let used = bytes.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+    let words: Vec<String> = bytes[..used.next_multiple_of(4).min(bytes.len())]
+        .chunks(4)
+        .map(|c| c.iter().rev().map(|b| format!("{b:02x}")).collect::<String>())
+        .collect();
+    words.join(" ")
+}
+
+fn as_json(shader: &Shader, leftover: &Leftover) -> String {
+    let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &leftover.outputs;
+    let mut registers = Map::new();
+    for register in output_registers(shader) {
+        let components: Vec<&[u32]> = (0..4).map(|c| outputs.component(register.into(), c)).collect();
+        registers.insert(register.to_string(), json!(components));
+    }
+    let value: Value = json!({
+        "out": registers,
+        "live": live,
+        "vertices": vertices,
+        "emitted": emitted,
+        "buffers": buffers,
+        "counters": counters,
+        "shared": shared,
+        "texels": leftover.texels(),
+        "steps": steps,
+    });
+    value.to_string() + "\n"
+}

@@ -1,0 +1,49 @@
+//! `scan`: what a driver wants to know of a shader.
+
+use serde_json::{Map, Value};
+
+use super::{Done, Failure, Form, transform};
+use crate::args::{Color, Files};
+use crate::input::Problem;
+
+/// Prints the summary of shaders.
+pub fn scan(files: &Files, json: bool, color: Color) -> Result<bool, Failure> {
+    let form = Form { extension: if json { "json" } else { "txt" }, binary: false };
+    transform(files, form, color, |source| {
+        let (shader, warnings) = source.shader()?;
+        let scan = tgsi::scan::scan(&shader);
+        let value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
+        let text = if json {
+            let mut object = Map::new();
+            object.insert("f".into(), Value::String(source.path.display().to_string()));
+            if let Value::Object(fields) = value {
+                object.extend(fields);
+            }
+            Value::Object(object).to_string() + "\n"
+        } else {
+            readable(&value)
+        };
+        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+    })
+}
+
+/// One line a field that says something; zeros, empty lists and false are left out.
+fn readable(value: &Value) -> String {
+    let Value::Object(fields) = value else { return String::new() };
+    fields
+        .iter()
+        .filter(|(_, value)| says_something(value))
+        .map(|(name, value)| format!("{name}: {}\n", value.to_string().trim_matches('"')))
+        .collect()
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_i64() != Some(0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(values) => values.iter().any(|v| says_something(v) && v.as_i64() != Some(-1)),
+        Value::Object(fields) => fields.values().any(says_something),
+    }
+}

@@ -1,0 +1,143 @@
+//! Comparing what two executors left.
+
+use tgsi::Shader;
+use tgsi::run::vectors::Agreement;
+use tgsi::tables::{File, Processor};
+
+use super::executor::Leftover;
+use super::inputs::Kind;
+
+/// The first word that differs.
+pub struct Mismatch {
+    /// Where, such as `OUT[0].x lane 2`.
+    pub place: String,
+    /// By the source.
+    pub expected: u32,
+    /// By the stage.
+    pub found: u32,
+}
+
+/// Compares; `None` if all agree.
+///
+/// Words agree as recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not keep what floats make of them: there,
+/// words that are no ordinary float on either side are not compared.
+pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &Leftover) -> Option<Mismatch> {
+    let agrees = |e: u32, f: u32| {
+        Agreement::of(e, f) != Agreement::Different || (kind == Kind::Special && !(ordinary(e) && ordinary(f)))
+    };
+    let (a, b) = (&expected.outputs, &found.outputs);
+    let differ = |place: String, expected: u32, found: u32| Some(Mismatch { place, expected, found });
+    for (lane, (&e, &f)) in a.live.iter().zip(&b.live).enumerate() {
+        if e != f {
+            return differ(format!("live lane {lane}"), u32::from(e), u32::from(f));
+        }
+    }
+    for declaration in shader.declarations.iter().filter(|d| d.file == File::Output) {
+        for register in declaration.first..=declaration.last {
+            for component in 0..4 {
+                let (e, f) =
+                    (a.outputs.component(register.into(), component), b.outputs.component(register.into(), component));
+                for (lane, &live) in a.live.iter().enumerate() {
+                    let word = |words: &[u32]| words.get(lane).copied().unwrap_or(0);
+                    if live && shader.processor != Processor::Geometry && !agrees(word(e), word(f)) {
+                        let letter = ["x", "y", "z", "w"][component];
+                        return differ(format!("OUT[{register}].{letter} lane {lane}"), word(e), word(f));
+                    }
+                }
+            }
+        }
+    }
+    for (vertex, (e, f)) in pairs(&a.vertices, &b.vertices).enumerate() {
+        let (e, f) = (flat(e), flat(f));
+        for word in 0..e.len().max(f.len()) {
+            let (e, f) = (at(&e, word), at(&f, word));
+            if !agrees(e, f) {
+                return differ(format!("OUT[{vertex}][{}] component {}", word / 4, word % 4), e, f);
+            }
+        }
+    }
+    for stream in 0..4 {
+        let (e, f) = (&a.emitted[stream], &b.emitted[stream]);
+        if e.len() != f.len() {
+            return differ(format!("number of primitives of stream {stream}"), e.len() as u32, f.len() as u32);
+        }
+        for (primitive, (e, f)) in e.iter().zip(f).enumerate() {
+            let place = format!("stream {stream} primitive {primitive}");
+            if e.len() != f.len() {
+                return differ(format!("number of vertices of {place}"), e.len() as u32, f.len() as u32);
+            }
+            for (vertex, (e, f)) in e.iter().zip(f).enumerate() {
+                for word in 0..(e.len().max(f.len()) * 4) {
+                    let (e, f) = (at(e.as_flattened(), word), at(f.as_flattened(), word));
+                    if !agrees(e, f) {
+                        return differ(
+                            format!("{place} vertex {vertex} OUT[{}] component {}", word / 4, word % 4),
+                            e,
+                            f,
+                        );
+                    }
+                }
+            }
+        }
+    }
+    for (buffer, (e, f)) in pairs(&a.buffers, &b.buffers).enumerate() {
+        if let Some((word, e, f)) = bytes_differ(e.map_or(&[], |v| v), f.map_or(&[], |v| v), &agrees) {
+            return differ(format!("BUFFER[{buffer}] word {word}"), e, f);
+        }
+    }
+    if let Some((word, e, f)) = bytes_differ(&a.shared, &b.shared, &agrees) {
+        return differ(format!("MEMORY word {word}"), e, f);
+    }
+    for (buffer, (e, f)) in pairs(&a.counters, &b.counters).enumerate() {
+        let (e, f): (&[u32], &[u32]) = (e.map_or(&[], |v| v), f.map_or(&[], |v| v));
+        for counter in 0..e.len().max(f.len()) {
+            if at(e, counter) != at(f, counter) {
+                return differ(format!("HWATOMIC[{buffer}][{counter}]"), at(e, counter), at(f, counter));
+            }
+        }
+    }
+    let (e, f) = (expected.texels(), found.texels());
+    if e.len() != f.len() {
+        return differ("number of stored texels".to_string(), e.len() as u32, f.len() as u32);
+    }
+    for ((texel, e), (other, f)) in e.iter().zip(&f) {
+        if texel != other {
+            return differ(format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1), texel.1[0], other.1[0]);
+        }
+        for component in 0..4 {
+            if !agrees(e[component], f[component]) {
+                let place = format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1);
+                return differ(place, e[component], f[component]);
+            }
+        }
+    }
+    None
+}
+
+/// Zero or a normal float.
+fn ordinary(word: u32) -> bool {
+    let value = f32::from_bits(word);
+    value == 0.0 || value.is_normal()
+}
+
+fn at(words: &[u32], place: usize) -> u32 {
+    words.get(place).copied().unwrap_or(0)
+}
+
+fn flat(registers: Option<&Vec<[u32; 4]>>) -> Vec<u32> {
+    registers.map(|r| r.as_flattened().to_vec()).unwrap_or_default()
+}
+
+/// The elements of two lists side by side, as far as the longer one goes.
+fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = (Option<&'a T>, Option<&'a T>)> {
+    (0..a.len().max(b.len())).map(move |i| (a.get(i), b.get(i)))
+}
+
+fn bytes_differ(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> Option<(usize, u32, u32)> {
+    let word = |bytes: &[u8], place: usize| {
+        bytes.get(4 * place..4 * place + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+    };
+    (0..a.len().max(b.len()).div_ceil(4))
+        .map(|place| (place, word(a, place), word(b, place)))
+        .find(|&(_, e, f)| !agrees(e, f))
+}

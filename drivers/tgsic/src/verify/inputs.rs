@@ -1,0 +1,212 @@
+//! Made-up inputs for any shader: deterministic, of several kinds.
+
+use tgsi::Shader;
+use tgsi::run::system_value_of;
+use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
+
+/// Kinds of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Floats in [-2, 2].
+    Floats,
+    /// Small integers.
+    Integers,
+    /// Small integers as floats.
+    IntegralFloats,
+    /// A mixture of the above.
+    Mixture,
+    /// Zeros of both signs, infinities, NaN, denormals, extremes.
+    Special,
+}
+
+impl Kind {
+    /// Kind of the inputs with a given number.
+    pub fn of_seed(seed: u64) -> Kind {
+        match seed % 5 {
+            0 => Kind::Floats,
+            1 => Kind::Integers,
+            2 => Kind::IntegralFloats,
+            3 => Kind::Mixture,
+            _ => Kind::Special,
+        }
+    }
+}
+
+/// Values that arithmetic treats specially.
+const SPECIAL: [u32; 16] = [
+    0x0000_0000, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x0000_0001, 0x8000_0001, 0x007f_ffff,
+    0x0080_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x3f80_0000, 0xbf80_0000, 0x4f00_0000, 0xffff_ffff, 0x7fff_ffff,
+];
+
+/// A source of numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn word(&mut self, kind: Kind) -> u32 {
+        let bits = self.next();
+        let small = (bits >> 8) as i32 % 9 - 1;
+        match kind {
+            Kind::Floats => (((bits >> 16) as u32 as f64 / f64::from(u32::MAX)) * 4.0 - 2.0) as f32,
+            Kind::Integers => return small as u32,
+            Kind::IntegralFloats => small as f32,
+            Kind::Special => return SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
+            Kind::Mixture => {
+                return self.word([Kind::Floats, Kind::Integers, Kind::IntegralFloats][(bits >> 40) as usize % 3]);
+            }
+        }
+        .to_bits()
+    }
+}
+
+/// Inputs number `seed` for a shader.
+pub fn make(shader: &Shader, seed: u64) -> Inputs {
+    let kind = Kind::of_seed(seed);
+    let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678);
+    let property = |name, default| shader.property(name).unwrap_or(default);
+    let block = [
+        property(PropertyName::CsFixedBlockWidth, 0),
+        property(PropertyName::CsFixedBlockHeight, 1).max(1),
+        property(PropertyName::CsFixedBlockDepth, 1).max(1),
+    ];
+    let block_size = block.iter().fold(1u64, |n, &b| n.saturating_mul(u64::from(b)));
+    let block = if block_size == 0 || block_size > 64 { [4, 1, 1] } else { block };
+    let lanes = match shader.processor {
+        Processor::Geometry => 1,
+        Processor::TessControl => (property(PropertyName::TcsVerticesOut, 4) as usize).clamp(1, 32),
+        Processor::Compute => (block[0] * block[1] * block[2]) as usize,
+        _ => 4,
+    }
+    .min(MAX_LANES);
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };
+    let vertices = match shader.processor {
+        Processor::Geometry => {
+            let primitive = Primitive::from_value(property(PropertyName::GsInputPrimitive, 4));
+            usize::from(primitive.unwrap_or(Primitive::Triangles).input_vertices())
+        }
+        Processor::TessControl | Processor::TessEval => 32,
+        _ => 0,
+    };
+    let registers = |file| shader.declarations.iter().filter(move |d| d.file == file);
+    let input_count = registers(File::Input).map(|d| usize::from(d.last) + 1).max().unwrap_or(0);
+    inputs.vertices = (0..vertices)
+        .map(|_| (0..input_count).map(|_| std::array::from_fn(|_| random.word(kind))).collect())
+        .collect();
+    for declaration in registers(File::Input) {
+        let semantic = declaration.semantic.map(|s| s.name);
+        let patch = shader.processor == Processor::TessEval && semantic.is_some_and(Semantic::is_patch);
+        for register in declaration.first..=declaration.last {
+            for component in 0..4 {
+                let mut word = random.word(kind);
+                for lane in 0..lanes {
+                    if !patch && lane > 0 {
+                        word = random.word(kind);
+                    }
+                    if semantic == Some(Semantic::Face) {
+                        let front = if seed % 2 == 0 { 1f32 } else { -1f32 };
+                        word = if component == 0 { front.to_bits() } else { 0 };
+                    }
+                    inputs.inputs.set(usize::from(register), component, lane, word);
+                }
+            }
+        }
+    }
+    for declaration in registers(File::SystemValue) {
+        let Some(semantic) = declaration.semantic else { continue };
+        let Some(value) = system_value_of(semantic.name, shader.processor) else { continue };
+        let words = (0..4)
+            .map(|component| {
+                (0..lanes).map(|lane| system_value(semantic.name, component, lane, block, kind, &mut random)).collect()
+            })
+            .collect();
+        inputs.system_values.insert(value, words);
+    }
+    let buffers = registers(File::Constant)
+        .chain(registers(File::ConstantBuffer))
+        .map(|d| match d.file {
+            File::Constant => (usize::from(d.dimension.unwrap_or(0)), usize::from(d.last) + 1),
+            _ => (usize::from(d.last), 64),
+        })
+        .fold(Vec::<usize>::new(), |mut sizes, (buffer, size)| {
+            if sizes.len() <= buffer {
+                sizes.resize(buffer + 1, 0);
+            }
+            sizes[buffer] = sizes[buffer].max(size);
+            sizes
+        });
+    inputs.constants = buffers.iter().map(|&size| (0..size * 4).map(|_| random.word(kind)).collect()).collect();
+    let buffer_count = registers(File::Buffer).map(|d| usize::from(d.last) + 1).max().unwrap_or(0);
+    // Small integers make most loads of an index from a buffer land inside.
+    inputs.buffers = (0..buffer_count)
+        .map(|_| (0..256).flat_map(|_| random.word(kind).to_le_bytes()).collect())
+        .collect();
+    for declaration in registers(File::HwAtomic) {
+        let buffer = usize::from(declaration.dimension.unwrap_or(0));
+        if inputs.counters.len() <= buffer {
+            inputs.counters.resize(buffer + 1, Vec::new());
+        }
+        let needed = usize::from(declaration.last) + 1;
+        while inputs.counters[buffer].len() < needed {
+            inputs.counters[buffer].push(random.word(Kind::Integers));
+        }
+    }
+    inputs.shared_size = 4096;
+    inputs.helpers = vec![false; lanes];
+    inputs.framebuffer = LaneRegisters::new(lanes, 8);
+    for register in 0..8 {
+        for component in 0..4 {
+            for lane in 0..lanes {
+                inputs.framebuffer.set(register, component, lane, random.word(Kind::Floats));
+            }
+        }
+    }
+    inputs
+}
+
+/// A word of a system value: something that could be one.
+fn system_value(
+    semantic: Semantic,
+    component: usize,
+    lane: usize,
+    block: [u32; 3],
+    kind: Kind,
+    random: &mut Random,
+) -> u32 {
+    let lane = lane as u32;
+    let position = [lane % block[0], lane / block[0] % block[1], lane / block[0] / block[1]];
+    match semantic {
+        Semantic::ThreadId => position.get(component).copied().unwrap_or(0),
+        Semantic::BlockSize => block.get(component).copied().unwrap_or(0),
+        Semantic::GridSize => [4, 2, 2].get(component).copied().unwrap_or(0),
+        Semantic::BlockId => [1, 1, 0].get(component).copied().unwrap_or(0),
+        Semantic::InvocationId | Semantic::SubgroupInvocation if component == 0 => {
+            if semantic == Semantic::InvocationId { lane } else { lane % 4 }
+        }
+        Semantic::SubgroupSize if component == 0 => 4,
+        Semantic::SubgroupEqMask if component == 0 => 1 << (lane % 4),
+        Semantic::SubgroupGeMask if component == 0 => 0xf << (lane % 4) & 0xf,
+        Semantic::SubgroupGtMask if component == 0 => 0xe << (lane % 4) & 0xf,
+        Semantic::SubgroupLeMask if component == 0 => (2 << (lane % 4)) - 1,
+        Semantic::SubgroupLtMask if component == 0 => (1 << (lane % 4)) - 1,
+        Semantic::SubgroupEqMask
+        | Semantic::SubgroupGeMask
+        | Semantic::SubgroupGtMask
+        | Semantic::SubgroupLeMask
+        | Semantic::SubgroupLtMask => 0,
+        Semantic::Face | Semantic::HelperInvocation => 0u32.wrapping_sub(lane & 1),
+        Semantic::VerticesIn if component == 0 => 4,
+        Semantic::Position | Semantic::SamplePosition | Semantic::TessCoord | Semantic::PointCoord => {
+            random.word(if kind == Kind::Special { Kind::Special } else { Kind::Floats })
+        }
+        Semantic::TessOuter | Semantic::TessInner => random.word(Kind::Floats),
+        _ => (random.next() >> 16) as u32 % 7,
+    }
+}

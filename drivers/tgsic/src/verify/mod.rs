@@ -1,0 +1,65 @@
+//! `verify`: every stage of a translation must compute the same.
+//!
+//! Two ways: with made-up inputs, where the TGSI interpreter on the source is the truth for all stages; and with recorded results, which are the truth
+//! themselves.
+
+mod compare;
+pub mod executor;
+pub mod inputs;
+mod recorded;
+mod stages;
+
+use std::str::FromStr;
+
+use crate::args::{Color, VerifyArguments};
+use crate::commands::Failure;
+
+/// An executor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Via {
+    /// The TGSI interpreter on the source.
+    Tgsi,
+    /// The IR interpreter on what conversion gives.
+    Ir,
+    /// The IR interpreter on clean SSA.
+    Ssa,
+    /// The IR interpreter on trivialised registers.
+    Registers,
+    /// The TGSI interpreter on the output of the TGSI driver.
+    DriverTgsi,
+}
+
+impl Via {
+    /// All executors in the order of the translation.
+    pub const ALL: [(Via, &'static str); 5] = [
+        (Via::Tgsi, "tgsi"),
+        (Via::Ir, "ir"),
+        (Via::Ssa, "ssa"),
+        (Via::Registers, "registers"),
+        (Via::DriverTgsi, "driver:tgsi"),
+    ];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        Via::ALL[self as usize].1
+    }
+}
+
+impl FromStr for Via {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Via, String> {
+        Via::ALL.iter().find(|(_, n)| *n == name).map(|&(via, _)| via).ok_or_else(|| {
+            let names: Vec<&str> = Via::ALL.iter().map(|&(_, n)| n).collect();
+            format!("no such executor; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// Verifies shaders.
+pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<bool, Failure> {
+    match &arguments.vectors {
+        Some(vectors) => recorded::verify(vectors, &arguments.root, arguments.via, arguments.json),
+        None => stages::verify(&arguments.files, arguments.seeds, arguments.json, color),
+    }
+}

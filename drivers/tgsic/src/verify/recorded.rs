@@ -1,0 +1,137 @@
+//! `verify --vectors`: recorded results are the truth.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use serde::Serialize;
+use tgsi::run::vectors::{Agreement, Vector, as_recorded};
+use tgsi_ir::run::environment::RunLimits;
+
+use super::Via;
+use super::executor::Executor;
+use crate::commands::Failure;
+use crate::input::Source;
+use crate::{batch, output, stages};
+
+/// Differences that are listed.
+const MAX_LISTED: usize = 20;
+
+/// What comes out of it.
+#[derive(Debug, Default, Serialize)]
+struct Totals {
+    vectors: usize,
+    exact: usize,
+    close: usize,
+    different: usize,
+    error: usize,
+    first: Vec<String>,
+}
+
+/// Runs every recorded vector through an executor and compares.
+pub fn verify(vectors: &Path, root: &Path, via: Via, json: bool) -> Result<bool, Failure> {
+    let by_shader = read(vectors)?;
+    let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
+    let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, via));
+    let mut totals = Totals::default();
+    for result in results {
+        totals.vectors += result.vectors;
+        totals.exact += result.exact;
+        totals.close += result.close;
+        totals.different += result.different;
+        totals.error += result.error;
+        totals.first.extend(result.first);
+    }
+    totals.first.truncate(MAX_LISTED);
+    let text = if json {
+        serde_json::to_string(&totals).unwrap_or_default() + "\n"
+    } else {
+        let mut text = format!(
+            "{} vectors via {}: {} exact, {} close, {} different, {} errors\n",
+            totals.vectors,
+            via.name(),
+            totals.exact,
+            totals.close,
+            totals.different,
+            totals.error
+        );
+        for line in &totals.first {
+            text += &format!("  {line}\n");
+        }
+        text
+    };
+    output::write_stdout(text.as_bytes())?;
+    Ok(totals.different == 0 && totals.error == 0)
+}
+
+/// The vectors of a file (unpacked if its name ends in `.gz`), by shader.
+fn read(path: &Path) -> Result<BTreeMap<String, Vec<Vector>>, Failure> {
+    let failure = |error| Failure::Read { path: path.to_owned(), error };
+    let file = std::fs::File::open(path).map_err(failure)?;
+    let reader: Box<dyn Read> = if path.extension().is_some_and(|e| e == "gz") {
+        Box::new(flate2::read::GzDecoder::new(file))
+    } else {
+        Box::new(file)
+    };
+    let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
+    for (number, line) in BufReader::new(reader).lines().enumerate() {
+        let line = line.map_err(failure)?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let vector = Vector::parse(&line).map_err(|error| Failure::Vectors {
+            path: path.to_owned(),
+            line: number + 1,
+            problem: error.to_string(),
+        })?;
+        by_shader.entry(vector.file.clone()).or_default().push(vector);
+    }
+    Ok(by_shader)
+}
+
+fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via) -> Totals {
+    let mut totals = Totals { vectors: vectors.len(), ..Totals::default() };
+    let failed = |mut totals: Totals, message: String| {
+        totals.error = totals.vectors;
+        totals.first = vec![format!("{file}: {message}")];
+        totals
+    };
+    let source = match Source::read(&root.join(file)) {
+        Ok(source) => source,
+        Err(failure) => return failed(totals, failure.to_string()),
+    };
+    let shader = match stages::checked(&source) {
+        Ok((shader, _)) => as_recorded(&shader),
+        Err(problem) => return failed(totals, format!("{problem:?}")),
+    };
+    let executor = match Executor::new(&shader, via) {
+        Ok(executor) => executor,
+        Err(message) => return failed(totals, message),
+    };
+    for vector in vectors {
+        let inputs = vector.inputs(&shader);
+        match executor.run(&inputs, RunLimits::default()) {
+            Err(message) => {
+                totals.error += 1;
+                totals.first.push(format!("{file} seed {}: {message}", vector.seed));
+            }
+            Ok(leftover) => {
+                let comparison = vector.compare(&leftover.outputs);
+                match comparison.verdict() {
+                    Agreement::Exact => totals.exact += 1,
+                    Agreement::Close => totals.close += 1,
+                    Agreement::Different => {
+                        totals.different += 1;
+                        let what = comparison.different.first().map(|d| {
+                            let word = |w: Option<u32>| w.map_or("nothing".to_string(), |w| format!("{w:08x}"));
+                            format!("{}: recorded {}, found {}", d.place, word(d.expected), word(d.found))
+                        });
+                        totals.first.push(format!("{file} seed {}: {}", vector.seed, what.unwrap_or_default()));
+                    }
+                }
+            }
+        }
+    }
+    totals.first.truncate(MAX_LISTED);
+    totals
+}
