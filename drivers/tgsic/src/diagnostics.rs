@@ -100,10 +100,8 @@ impl Reporter {
                 Severity::Error => Report::error(),
                 Severity::Warning => Report::warning(),
             };
-            let mut report = report
-                .with_code(d.code)
-                .with_message(&d.message)
-                .with_labels(vec![Label::primary((), start..end)]);
+            let mut report =
+                report.with_code(d.code).with_message(&d.message).with_labels(vec![Label::primary((), start..end)]);
             if let Some(hint) = &d.hint {
                 report = report.with_notes(vec![format!("hint: {hint}")]);
             }

@@ -22,8 +22,7 @@ pub fn checked(source: &Source) -> Result<(Shader, Vec<Diagnostic>), Problem> {
 
 /// The IR of a shader at a stage.
 pub fn to_stage(shader: &Shader, stage: Stage) -> Result<tgsi_ir::Shader, Problem> {
-    let mut ir =
-        tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|e| Problem::Other(e.to_string()))?;
+    let mut ir = tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|e| Problem::Other(e.to_string()))?;
     if stage == Stage::Parsed {
         return Ok(ir);
     }

@@ -124,8 +124,9 @@ pub fn transform(
         if let (Ok(done), Some(folder)) = (&mut result, &files.out_dir) {
             let target = output::path_below(folder, path, form.extension);
             let written = match target.parent() {
-                Some(parent) => std::fs::create_dir_all(parent)
-                    .map_err(|error| Failure::Write { path: parent.to_owned(), error }),
+                Some(parent) => {
+                    std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })
+                }
                 None => Ok(()),
             }
             .and_then(|()| output::write_file(&target, &done.content));

@@ -47,8 +47,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<bool, Failure> {
 }
 
 fn recorded_inputs(path: &Path, shader: &Shader) -> Result<Inputs, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::Read { path: path.to_owned(), error })?;
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::Read { path: path.to_owned(), error })?;
     let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
     let vector = Vector::parse(line).map_err(|error| Failure::Vectors {
         path: path.to_owned(),

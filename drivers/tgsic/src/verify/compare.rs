@@ -102,7 +102,11 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
     }
     for ((texel, e), (other, f)) in e.iter().zip(&f) {
         if texel != other {
-            return differ(format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1), texel.1[0], other.1[0]);
+            return differ(
+                format!("which texels are stored, first IMAGE[{}] at {:?}", texel.0, texel.1),
+                texel.1[0],
+                other.1[0],
+            );
         }
         for component in 0..4 {
             if !agrees(e[component], f[component]) {

@@ -35,8 +35,22 @@ impl Kind {
 
 /// Values that arithmetic treats specially.
 const SPECIAL: [u32; 16] = [
-    0x0000_0000, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x0000_0001, 0x8000_0001, 0x007f_ffff,
-    0x0080_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x3f80_0000, 0xbf80_0000, 0x4f00_0000, 0xffff_ffff, 0x7fff_ffff,
+    0x0000_0000,
+    0x8000_0000,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_0000,
+    0x0000_0001,
+    0x8000_0001,
+    0x007f_ffff,
+    0x0080_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x4f00_0000,
+    0xffff_ffff,
+    0x7fff_ffff,
 ];
 
 /// A source of numbers (SplitMix64).
@@ -97,9 +111,8 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     };
     let registers = |file| shader.declarations.iter().filter(move |d| d.file == file);
     let input_count = registers(File::Input).map(|d| usize::from(d.last) + 1).max().unwrap_or(0);
-    inputs.vertices = (0..vertices)
-        .map(|_| (0..input_count).map(|_| std::array::from_fn(|_| random.word(kind))).collect())
-        .collect();
+    inputs.vertices =
+        (0..vertices).map(|_| (0..input_count).map(|_| std::array::from_fn(|_| random.word(kind))).collect()).collect();
     for declaration in registers(File::Input) {
         let semantic = declaration.semantic.map(|s| s.name);
         let patch = shader.processor == Processor::TessEval && semantic.is_some_and(Semantic::is_patch);
@@ -145,9 +158,8 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     inputs.constants = buffers.iter().map(|&size| (0..size * 4).map(|_| random.word(kind)).collect()).collect();
     let buffer_count = registers(File::Buffer).map(|d| usize::from(d.last) + 1).max().unwrap_or(0);
     // Small integers make most loads of an index from a buffer land inside.
-    inputs.buffers = (0..buffer_count)
-        .map(|_| (0..256).flat_map(|_| random.word(kind).to_le_bytes()).collect())
-        .collect();
+    inputs.buffers =
+        (0..buffer_count).map(|_| (0..256).flat_map(|_| random.word(kind).to_le_bytes()).collect()).collect();
     for declaration in registers(File::HwAtomic) {
         let buffer = usize::from(declaration.dimension.unwrap_or(0));
         if inputs.counters.len() <= buffer {

@@ -6,10 +6,10 @@ use serde::Serialize;
 use tgsi::Shader;
 use tgsi_ir::run::environment::RunLimits;
 
+use super::Via;
 use super::compare::first_mismatch;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
-use super::Via;
 use crate::args::Color;
 use crate::commands::Failure;
 use crate::diagnostics::{Reporter, Style};
