@@ -66,10 +66,7 @@ enum Place {
     Unknown,
     Node(u32),
     /// A component of a vector node.
-    Component {
-        node: u32,
-        index: Def,
-    },
+    Component(u32),
     /// Beyond the end of an array.
     Outside,
 }
@@ -82,7 +79,8 @@ struct Node {
     indirect: bool,
     /// Has a child reached by a variable index.
     has_any_child: bool,
-    accesses: Vec<(Inst, Option<Def>)>,
+    /// Loads and stores, in the order of the text, and whether of a component of the vector.
+    accesses: Vec<(Inst, bool)>,
 }
 
 #[derive(Default)]
@@ -137,17 +135,16 @@ impl Forest {
             (Place::Node(node), DerefKind::Struct(field)) => Place::Node(self.child(node, Step::Field(field), ty)),
             (Place::Node(node), DerefKind::ArrayWildcard) => Place::Node(self.child(node, Step::Any, ty)),
             (Place::Node(node), DerefKind::Array) => {
-                let index = body.src(inst, 1);
                 let length = match *types.get(self.nodes[node as usize].ty) {
                     TypeData::Vector { .. } => {
-                        self.places[def] = Place::Component { node, index };
+                        self.places[def] = Place::Component(node);
                         return;
                     }
                     TypeData::Array { length, .. } => length,
                     TypeData::Matrix { columns, .. } => u32::from(columns),
                     _ => 0,
                 };
-                match body.constant_component(index, 0) {
+                match body.constant_component(body.src(inst, 1), 0) {
                     Some(i) if i >= u64::from(length) => Place::Outside,
                     Some(i) => Place::Node(self.child(node, Step::Element(i), ty)),
                     None => Place::Node(self.child(node, Step::Any, ty)),
@@ -172,7 +169,7 @@ impl Forest {
         match *body.inst(user) {
             InstData::Deref { kind: DerefKind::Array | DerefKind::ArrayWildcard | DerefKind::Struct(_), .. } => {
                 // The component of a vector has no parts.
-                number == 0 && !matches!(place, Place::Component { .. })
+                number == 0 && !matches!(place, Place::Component(_))
             }
             InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. } => {
                 body.inst_def(user).is_some_and(|d| self.fits(body, types, deref, place, body.shape(d)))
@@ -192,7 +189,7 @@ impl Forest {
         match place {
             Place::Outside => true,
             Place::Unknown => false,
-            Place::Node(_) | Place::Component { .. } => {
+            Place::Node(_) | Place::Component(_) => {
                 body.deref_type(deref).and_then(|ty| vector_shape(types, ty)) == Some(shape)
             }
         }
@@ -250,10 +247,8 @@ fn lower_body(
                 InstData::Deref { .. } => note_complex_uses(&mut forest, body, types, inst),
                 InstData::Intrinsic { op: IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref, .. } => {
                     match forest.places[body.src(inst, 0)] {
-                        Place::Node(node) => forest.nodes[node as usize].accesses.push((inst, None)),
-                        Place::Component { node, index } => {
-                            forest.nodes[node as usize].accesses.push((inst, Some(index)));
-                        }
+                        Place::Node(node) => forest.nodes[node as usize].accesses.push((inst, false)),
+                        Place::Component(node) => forest.nodes[node as usize].accesses.push((inst, true)),
                         Place::Outside => forest.outside.push(inst),
                         Place::Unknown => {}
                     }
@@ -281,7 +276,7 @@ fn note_complex_uses(forest: &mut Forest, body: &Body, types: &TypeTable, deref:
     let Some(def) = body.inst_def(deref) else { return };
     let place = forest.places[def];
     let root = match place {
-        Place::Node(node) | Place::Component { node, .. } => forest.nodes[node as usize].root,
+        Place::Node(node) | Place::Component(node) => forest.nodes[node as usize].root,
         Place::Outside | Place::Unknown => return,
     };
     let simple =
@@ -337,7 +332,7 @@ fn lower_node(
     body: &mut Body,
     phis: &mut PhiBuilder,
     shape: Shape,
-    accesses: &[(Inst, Option<Def>)],
+    accesses: &[(Inst, bool)],
     initial: Option<Vec<u64>>,
 ) {
     let start = body.start_block();
@@ -352,8 +347,10 @@ fn lower_node(
     if let Some(initial) = initial {
         phis.set(start, initial);
     }
-    for &(inst, component) in accesses {
+    for &(inst, is_component) in accesses {
         let Some(block) = body.inst_block(inst) else { continue };
+        // Read only now: the index may be a value that has just been replaced itself.
+        let component = is_component.then(|| body.src(body.def_inst(body.src(inst, 0)), 1));
         if let Some(def) = body.inst_def(inst) {
             let mut value = phis.get(body, block);
             if let Some(index) = component {

@@ -36,3 +36,6 @@ pub use rematerialize_derefs_in_use_blocks::rematerialize_derefs_in_use_blocks;
 pub use remove_dead_variables::remove_dead_variables;
 pub use repair_ssa::repair_ssa;
 pub use split_var_copies::split_var_copies;
+
+#[cfg(test)]
+mod tests;
