@@ -1,7 +1,9 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
+pub mod inline_functions;
 pub mod lower_global_vars_to_local;
 pub mod lower_reg_intrinsics_to_ssa;
+pub mod lower_returns;
 pub mod lower_var_copies;
 pub mod lower_vars_to_ssa;
 pub mod opt_constant_folding;
@@ -19,8 +21,10 @@ pub mod remove_dead_variables;
 pub mod repair_ssa;
 pub mod split_var_copies;
 
+pub use inline_functions::inline_functions;
 pub use lower_global_vars_to_local::lower_global_vars_to_local;
 pub use lower_reg_intrinsics_to_ssa::lower_reg_intrinsics_to_ssa;
+pub use lower_returns::lower_returns;
 pub use lower_var_copies::lower_var_copies;
 pub use lower_vars_to_ssa::lower_vars_to_ssa;
 pub use opt_constant_folding::opt_constant_folding;

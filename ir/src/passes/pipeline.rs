@@ -27,6 +27,8 @@ macro_rules! run {
 pub fn into_ssa(shader: &mut Shader) -> bool {
     let mut progress = run!(
         shader,
+        inline_functions,
+        lower_returns,
         lower_global_vars_to_local,
         split_var_copies,
         lower_var_copies,

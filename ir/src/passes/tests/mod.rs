@@ -80,10 +80,53 @@ fn random_shaders_in_order() {
 }
 
 #[test]
+fn random_shaders_with_functions() {
+    let mut passes: Vec<Pass> = passes![lower_returns, inline_functions, lower_returns, repair_ssa].to_vec();
+    passes.extend(STRAIGHT);
+    for seed in seeds() {
+        check(seed + 2_000_000, Options { statements: 30, functions: 2, returns: true }, &passes);
+        check(
+            seed + 3_000_000,
+            Options { statements: 40, functions: 1, returns: true },
+            passes![opt_dead_cf, into_ssa],
+        );
+    }
+}
+
+#[test]
 fn random_shaders_in_any_order() {
     for seed in seeds() {
         let mut random = random_shaders::Random::new(seed ^ 0x5555);
         let passes: Vec<Pass> = (0..12).map(|_| STRAIGHT[random.below(STRAIGHT.len())]).collect();
         check(seed + 1_000_000, Options { statements: 30, functions: 0, returns: false }, &passes);
     }
+}
+
+/// The tests above say nothing if the generator has no ideas.
+#[test]
+fn random_shaders_have_variety() {
+    use crate::body::{CfNode, InstData, JumpKind};
+    let (mut loops, mut ifs, mut calls, mut returns, mut phis, mut derefs, mut live) = (0, 0, 0, 0, 0, 0, 0);
+    for seed in 0..100 {
+        let mut shader = random_shader(seed, Options { statements: 40, functions: 2, returns: true });
+        for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
+            for block in body.blocks() {
+                loops += usize::from(matches!(body.node_after(block), Some(CfNode::Loop(_))));
+                ifs += usize::from(matches!(body.node_after(block), Some(CfNode::If(_))));
+                for inst in body.insts(block) {
+                    match body.inst(inst) {
+                        InstData::Call { .. } => calls += 1,
+                        InstData::Jump(JumpKind::Return) => returns += 1,
+                        InstData::Phi => phis += 1,
+                        InstData::Deref { .. } => derefs += 1,
+                        _ => {}
+                    }
+                }
+            }
+        }
+        into_ssa(&mut shader);
+        live += pass_manager::count_instructions(&shader);
+    }
+    let found = [loops, ifs, calls, returns, phis, derefs, live];
+    assert!(found.iter().zip([100, 200, 50, 50, 50, 1000, 2000]).all(|(&n, least)| n > least), "{found:?}");
 }

@@ -12,6 +12,7 @@ use crate::types::{Field, ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
 pub const LANES: usize = 8;
+const OUTPUTS: usize = 20;
 const VEC4: Shape = Shape::new(4, 32);
 const SCALAR: Shape = Shape::new(1, 32);
 
@@ -91,7 +92,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
     let mut input = VariableData::new("in_0", vector_type, VariableModes::SHADER_IN);
     input.location = 15;
     let input = shader.add_variable(input);
-    let outputs: Vec<Variable> = (0..3)
+    let outputs: Vec<Variable> = (0..OUTPUTS as i32)
         .map(|i| {
             let mut output = VariableData::new(format!("out_{i}"), vector_type, VariableModes::SHADER_OUT);
             output.location = 32 + i;
@@ -166,15 +167,9 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
         generator.block(&mut b);
         if id == main {
             // Whatever happened, it is seen.
-            for (i, &output) in outputs.iter().enumerate() {
-                let value = match i {
-                    0 => generator.vector(&mut b),
-                    1 => b.load_reg(generator.registers[0], 0),
-                    _ => {
-                        let deref = generator.place(&mut b);
-                        b.load_deref(deref, VEC4)
-                    }
-                };
+            let values = generator.everything(&mut b);
+            assert!(values.len() <= OUTPUTS);
+            for (value, &output) in values.into_iter().zip(&outputs) {
                 let deref = b.deref_var(output, VariableModes::SHADER_OUT, vector_type);
                 b.store_deref(deref, value, 15);
             }
@@ -199,6 +194,34 @@ impl Generator<'_> {
             self.scalars.truncate(marks.1);
             self.booleans.truncate(marks.2);
         }
+    }
+
+    /// All that there is to see at the end.
+    fn everything(&mut self, b: &mut Builder<'_>) -> Vec<Def> {
+        let mut values = vec![self.vector(b)];
+        for register in self.registers.clone() {
+            values.push(b.load_reg(register, 0));
+        }
+        for (array, length) in self.arrays.clone() {
+            values.extend((0..length).map(|i| b.load_reg(array, i)));
+        }
+        let mut places = Vec::new();
+        for s in self.plain.clone() {
+            places.push(b.deref_var(s.variable, s.mode, s.ty));
+        }
+        let arrays: Vec<Def> = self.array_vars.iter().map(|s| b.deref_var(s.variable, s.mode, s.ty)).collect();
+        let structs: Vec<Def> = self.structs.iter().map(|s| b.deref_var(s.variable, s.mode, s.ty)).collect();
+        let array_type = self.array_vars[0].ty;
+        let inner = structs.iter().map(|&s| struct_field(b, s, 1, array_type)).collect::<Vec<_>>();
+        for array in arrays.into_iter().chain(inner) {
+            let index = b.u32_const(1);
+            places.push(b.deref_array(array, index, self.vector_type));
+            let index = b.u32_const(2);
+            places.push(b.deref_array(array, index, self.vector_type));
+        }
+        places.push(struct_field(b, structs[0], 0, self.vector_type));
+        values.extend(places.into_iter().map(|place| b.load_deref(place, VEC4)));
+        values
     }
 
     fn vector(&mut self, b: &mut Builder<'_>) -> Def {
@@ -530,7 +553,7 @@ pub fn outcome(shader: &Shader) -> LaneRegisters {
     let limits = RunLimits { steps: 1_000_000 };
     let mut outputs = run(shader, &inputs, &mut AnalyticResources::default(), limits).expect("a random shader runs");
     // One NaN is as good as another.
-    for register in 0..3 {
+    for register in 0..OUTPUTS {
         for component in 0..4 {
             for word in outputs.outputs.component_mut(register, component) {
                 if f32::from_bits(*word).is_nan() && *word != u32::MAX {

@@ -1,0 +1,354 @@
+//! Replaces calls by the code of the function, and drops functions that nobody calls any more.
+//!
+//! ```text
+//! before:                                   after:
+//!     impl f { %0 = @load_param (0)             impl main { %2 = fneg %1
+//!              %1 = fneg %0                                 @store_deref (&a, %2) }
+//!              @store_deref (&a, %1) }
+//!     impl main { call f %1 }
+//! ```
+//!
+//! - Functions are taken innermost first, so that what is inlined has no calls itself. Functions that call themselves, directly or not, keep
+//!   their calls (an interpreter or driver refuses them), and so do calls through pointers and of functions without code.
+//! - `return`s of the callee are lowered first ([`crate::passes::lower_returns`]).
+//! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
+//!   initialised, at every call: for a call in a loop, stores see to that.
+//! - Calls of calls can make exponentially much code; calls stay once a body has grown beyond [`MAX_INSTRUCTIONS`].
+//!
+//! Cost: the size of the result.
+
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+
+use crate::body::{Body, CfList, DerefKind, InstData, Remap, Shape};
+use crate::builder::Builder;
+use crate::cursor::Cursor;
+use crate::entities::{Def, Function, Inst, Type, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::passes::lower_returns;
+use crate::passes::lower_vars_to_ssa::vector_shape;
+use crate::shader::{FunctionData, Shader};
+use crate::types::{TypeData, TypeTable};
+use crate::variable::{Initializer, VariableData, VariableModes};
+
+/// Instructions (removed ones included) of a body beyond which nothing more is inlined into it.
+pub const MAX_INSTRUCTIONS: usize = 1 << 22;
+
+/// See the [module](self).
+pub fn inline_functions(shader: &mut Shader) -> bool {
+    if shader.functions.len() < 2 {
+        return false;
+    }
+    let order = bottom_up(&shader.functions);
+    let mut finished: SecondaryMap<Function, bool> = SecondaryMap::new();
+    let mut progress = false;
+    for function in order {
+        let Some(mut body) = shader.functions[function].body.take() else { continue };
+        // From the last to the first: what follows a call in its block is moved once.
+        for call in calls(&body).into_iter().rev() {
+            let InstData::Call { callee, indirect: false } = *body.inst(call) else { continue };
+            if !finished[callee] || body.num_insts() > MAX_INSTRUCTIONS {
+                continue;
+            }
+            let Some(source) = &shader.functions[callee].body else { continue };
+            let mut inliner =
+                Inliner { body: &mut body, types: &mut shader.types, variables: &mut shader.variables, source };
+            inliner.inline(call);
+            progress = true;
+        }
+        // The entry point keeps its returns: whether to lower them is another pass's business.
+        if !shader.functions[function].is_entry_point {
+            lower_returns::lower_body(&mut body);
+        }
+        finished[function] = calls(&body).is_empty();
+        shader.functions[function].body = Some(body);
+    }
+    progress | drop_uncalled(shader)
+}
+
+fn calls(body: &Body) -> Vec<Inst> {
+    body.blocks()
+        .flat_map(|block| body.insts(block))
+        .filter(|&inst| matches!(body.inst(inst), InstData::Call { .. }))
+        .collect()
+}
+
+/// Functions with code, each after those it calls, where there is such an order.
+fn bottom_up(functions: &PrimaryMap<Function, FunctionData>) -> Vec<Function> {
+    let callees = |function: Function| -> Vec<Function> {
+        let Some(body) = &functions[function].body else { return Vec::new() };
+        calls(body)
+            .into_iter()
+            .filter_map(|inst| match *body.inst(inst) {
+                InstData::Call { callee, .. } if functions.is_valid(callee) => Some(callee),
+                _ => None,
+            })
+            .collect()
+    };
+    let mut order = Vec::new();
+    let mut seen: SecondaryMap<Function, bool> = SecondaryMap::new();
+    for root in functions.keys() {
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        let mut stack = vec![(root, callees(root))];
+        while let Some((function, pending)) = stack.last_mut() {
+            match pending.pop() {
+                Some(callee) => {
+                    if !std::mem::replace(&mut seen[callee], true) {
+                        stack.push((callee, callees(callee)));
+                    }
+                }
+                None => {
+                    order.push(*function);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+struct Inliner<'a> {
+    body: &'a mut Body,
+    types: &'a mut TypeTable,
+    variables: &'a mut PrimaryMap<Variable, VariableData>,
+    source: &'a Body,
+}
+
+impl Inliner<'_> {
+    fn inline(&mut self, call: Inst) {
+        let arguments: Vec<Def> = self.body.sources(call).map(|s| self.body.src_def(s)).collect();
+        let again = self
+            .body
+            .inst_block(call)
+            .and_then(|block| self.body.block_parent(block))
+            .is_some_and(|parent| self.body.innermost_loop(parent).is_some());
+        let mut remap = Remap::default();
+        let list = self.body.clone_list(self.source, self.source.body_list(), &mut remap);
+        let locals: Vec<(Variable, Variable)> = self
+            .source
+            .locals
+            .iter()
+            .map(|&local| {
+                let copy = self.variables[local].clone();
+                (local, self.variables.push(copy))
+            })
+            .collect();
+        self.body.locals.extend(locals.iter().map(|&(_, new)| new));
+        let registers = self.adapt(list, &locals, &arguments);
+        if again {
+            let mut b = Builder::new(self.body, Cursor::BlockStart(list.first));
+            for register in registers {
+                clear_register(&mut b, register);
+            }
+            for &(_, variable) in &locals {
+                reset_variable(&mut b, self.types, variable, &self.variables[variable]);
+            }
+        }
+        if list.first == list.last && self.body.block_jump(list.first).is_none() {
+            // Straight code goes right before the call: nothing is split.
+            for inst in self.body.insts_vec(list.first) {
+                self.body.move_inst(Cursor::Before(call), inst);
+            }
+            self.body.drop_list(list);
+        } else {
+            self.body.insert_list(Cursor::Before(call), list);
+        }
+        // The callee may have ended the invocation: then nothing that followed is left.
+        if self.body.inst_block(call).is_some() {
+            self.body.remove_inst(call);
+        }
+    }
+
+    /// Makes the clone fit its new place. Returns the handles of its registers.
+    fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Vec<Def> {
+        let mut renamed: SecondaryMap<Variable, Option<Variable>> = SecondaryMap::new();
+        for &(old, new) in locals {
+            renamed[old] = Some(new);
+        }
+        let mut registers = Vec::new();
+        let blocks: Vec<_> = self.body.blocks_in(list).collect();
+        for block in blocks {
+            for inst in self.body.insts_vec(block) {
+                match *self.body.inst(inst) {
+                    InstData::Deref { kind: DerefKind::Var(variable), modes, ty } => {
+                        if let Some(new) = renamed[variable] {
+                            self.body.set_inst(inst, InstData::Deref { kind: DerefKind::Var(new), modes, ty });
+                        }
+                    }
+                    InstData::Intrinsic { op: IntrinsicOp::LoadParam, .. } => {
+                        let index = self.body.index(inst, IndexKind::ParamIdx) as usize;
+                        if let (Some(&argument), Some(def)) = (arguments.get(index), self.body.inst_def(inst)) {
+                            self.body.replace_all_uses(def, argument);
+                            self.body.remove_inst(inst);
+                        }
+                    }
+                    InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
+                        let start = self.body.start_block();
+                        self.body.move_inst(Cursor::BlockStart(start), inst);
+                        registers.extend(self.body.inst_def(inst));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        registers
+    }
+}
+
+fn clear_register(b: &mut Builder<'_>, register: Def) {
+    let shape = b.body.register_shape(register);
+    let elements = b.body.index(b.body.def_inst(register), IndexKind::NumArrayElems).max(1) as u32;
+    let zero = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
+    for element in 0..elements {
+        b.store_reg(zero, register, element, (1 << shape.num_components) - 1);
+    }
+}
+
+/// Stores what a variable starts with into all of it.
+fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable, data: &VariableData) {
+    let root = b.deref_var(variable, VariableModes::FUNCTION_TEMP, data.ty);
+    let mut pending: Vec<(Def, Type, Option<&Initializer>)> = vec![(root, data.ty, data.initializer.as_ref())];
+    while let Some((deref, ty, initializer)) = pending.pop() {
+        if let Some(shape) = vector_shape(types, ty) {
+            let mut values = match initializer {
+                Some(Initializer::Vector(values)) => values.clone(),
+                _ => Vec::new(),
+            };
+            values.resize(usize::from(shape.num_components), 0);
+            let value = b.constant(shape.bit_size, &values);
+            b.store_deref(deref, value, (1 << shape.num_components) - 1);
+            continue;
+        }
+        let part = |index: usize| match initializer {
+            Some(Initializer::Elements(elements)) => elements.get(index),
+            _ => None,
+        };
+        if let TypeData::Struct { fields, .. } = types.get(ty).clone() {
+            for (i, field) in fields.iter().enumerate() {
+                let kind = DerefKind::Struct(i as u32);
+                let data = InstData::Deref { kind, modes: VariableModes::FUNCTION_TEMP, ty: field.ty };
+                let inst = b.build(data, &[crate::SourceSpec::plain(deref)], Some(Shape::new(1, 32)));
+                pending.extend(b.body.inst_def(inst).map(|def| (def, field.ty, part(i))));
+            }
+        } else if let Some((element, length)) = types.element(ty) {
+            for i in 0..length {
+                let index = b.u32_const(i);
+                let def = b.deref_array(deref, index, element);
+                pending.push((def, element, part(i as usize)));
+            }
+        }
+    }
+}
+
+/// Drops functions that are neither entry points nor exported nor called from any that are.
+fn drop_uncalled(shader: &mut Shader) -> bool {
+    let mut kept: SecondaryMap<Function, bool> = SecondaryMap::new();
+    let mut work: Vec<Function> =
+        shader.functions.iter().filter(|(_, f)| f.is_entry_point || f.is_exported).map(|(id, _)| id).collect();
+    while let Some(function) = work.pop() {
+        if std::mem::replace(&mut kept[function], true) {
+            continue;
+        }
+        let Some(body) = shader.functions.get(function).and_then(|f| f.body.as_ref()) else { continue };
+        for inst in calls(body) {
+            if let InstData::Call { callee, .. } = *body.inst(inst) {
+                work.push(callee);
+            }
+        }
+    }
+    if shader.functions.keys().all(|id| kept[id]) {
+        return false;
+    }
+    let mut new_ids: SecondaryMap<Function, Option<Function>> = SecondaryMap::new();
+    let mut functions: PrimaryMap<Function, FunctionData> = PrimaryMap::new();
+    for (id, data) in std::mem::take(&mut shader.functions) {
+        if kept[id] {
+            new_ids[id] = Some(functions.push(data));
+        }
+    }
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+        for inst in calls(body) {
+            if let InstData::Call { callee, indirect } = *body.inst(inst)
+                && let Some(callee) = new_ids[callee]
+            {
+                body.set_inst(inst, InstData::Call { callee, indirect });
+            }
+        }
+    }
+    shader.functions = functions;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alu::AluOp;
+    use crate::body::SourceSpec;
+    use crate::shader::{Parameter, Stage};
+    use crate::validate::validate;
+
+    fn function(name: &str, body: Body) -> FunctionData {
+        FunctionData {
+            name: name.to_string(),
+            parameters: vec![Parameter { num_components: 1, bit_size: 32, name: String::new(), is_return: false }],
+            is_entry_point: false,
+            is_exported: false,
+            remarks: Vec::new(),
+            body: Some(body),
+        }
+    }
+
+    fn call(b: &mut Builder<'_>, callee: Function, argument: Def) {
+        b.build(InstData::Call { callee, indirect: false }, &[SourceSpec::plain(argument)], None);
+    }
+
+    #[test]
+    fn parameters_registers_and_order() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let register = b.decl_reg(Shape::new(1, 32), 0);
+        let parameter = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[], Shape::new(1, 32));
+        let negated = b.alu(AluOp::Ineg, &[parameter]);
+        b.store_reg(negated, register, 0, 1);
+        let value = b.load_reg(register, 0);
+        b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
+        let inner = shader.functions.push(function("inner", body));
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let parameter = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[], Shape::new(1, 32));
+        call(&mut b, inner, parameter);
+        call(&mut b, inner, parameter);
+        let outer = shader.functions.push(function("outer", body));
+        let mut b = Builder::at_end(shader.main_mut());
+        let seven = b.u32_const(7);
+        call(&mut b, outer, seven);
+        validate(&shader).unwrap();
+        assert!(inline_functions(&mut shader));
+        validate(&shader).unwrap();
+        assert!(!inline_functions(&mut shader));
+        assert_eq!(shader.functions.len(), 1);
+        let body = shader.main();
+        let count = |op| body.insts(body.start_block()).filter(|&i| body.intrinsic(i) == Some(op)).count();
+        assert_eq!((count(IntrinsicOp::DeclReg), count(IntrinsicOp::StorePreamble)), (2, 2));
+        assert!(body.uses_of(seven).count() == 2);
+    }
+
+    #[test]
+    fn recursion_stays() {
+        let mut shader = Shader::new(Stage::Compute);
+        let id = shader.functions.push(function("f", Body::new()));
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let one = b.u32_const(1);
+        call(&mut b, id, one);
+        shader.functions[id].body = Some(body);
+        let mut b = Builder::at_end(shader.main_mut());
+        let one = b.u32_const(1);
+        call(&mut b, id, one);
+        assert!(!inline_functions(&mut shader));
+        assert_eq!(shader.functions.len(), 2);
+        validate(&shader).unwrap();
+    }
+}
