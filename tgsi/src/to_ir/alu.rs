@@ -32,7 +32,6 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
         Opcode::Trunc => Op(AluOp::Ftrunc),
         Opcode::Round => Op(AluOp::FroundEven),
         Opcode::Ssg => Op(AluOp::Fsign),
-        Opcode::Ldexp => Op(AluOp::Ldexp),
         Opcode::Slt => Op(AluOp::Slt),
         Opcode::Sge => Op(AluOp::Sge),
         Opcode::Seq => Op(AluOp::Seq),
@@ -136,6 +135,7 @@ impl Translator<'_, '_> {
             | Opcode::Ucmp
             | Opcode::Arl
             | Opcode::Arr
+            | Opcode::Ldexp
             | Opcode::Umad
             | Opcode::Udiv
             | Opcode::Umod
@@ -219,6 +219,7 @@ impl Translator<'_, '_> {
                 let floor = self.b.alu_sized(AluOp::Ffloor, n, &[sum.into()]);
                 self.b.alu_sized(AluOp::F2i32, n, &[floor.into()])
             }
+            Opcode::Ldexp => self.scale(n, a, b, 32),
             Opcode::Umad => {
                 let product = self.b.alu_sized(AluOp::Imul, n, &[a, b]);
                 self.b.alu_sized(AluOp::Iadd, n, &[product.into(), c])
@@ -269,6 +270,31 @@ impl Translator<'_, '_> {
             }
         };
         self.write(instruction, lanes.by_channel(def));
+    }
+
+    /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or denormal; here it is
+    /// multiplied by powers of two. One that is normal is rounded once; three of them reach from the smallest number to the largest.
+    pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
+        let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 52) } else { (-126, 127, 23) };
+        let least = AluSrc::component(self.constant(least as u32), 0);
+        let most = AluSrc::component(self.constant(most as u32), 0);
+        let bias = most;
+        let shift = AluSrc::component(self.constant(fraction_bits), 0);
+        let mut remaining = b;
+        for step in 0..3 {
+            let low = self.b.alu_sized(AluOp::Imax, n, &[remaining, least]);
+            let exponent = self.b.alu_sized(AluOp::Imin, n, &[low.into(), most]);
+            if step < 2 {
+                remaining = self.b.alu_sized(AluOp::Isub, n, &[remaining, exponent.into()]).into();
+            }
+            let mut biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent.into(), bias]);
+            if bits == 64 {
+                biased = self.b.alu_sized(AluOp::U2u64, n, &[biased.into()]);
+            }
+            let power = self.b.alu_sized(AluOp::Ishl, n, &[biased.into(), shift]);
+            a = self.b.alu_sized(AluOp::Fmul, n, &[a, power.into()]).into();
+        }
+        a.def
     }
 
     /// Whether an operand is known in all lanes, and nowhere what `is` asks for.

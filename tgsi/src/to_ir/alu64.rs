@@ -207,9 +207,13 @@ impl Translator<'_, '_> {
             Shape::ByWord(op) => {
                 let Some(&second) = instruction.src.get(1) else { return true };
                 let value = self.wide(&first, pairs);
-                let operand = if op == AluOp::Ldexp { OperandType::Int } else { OperandType::Uint };
-                let word = self.fetch(&second, operand, pairs.lanes(0));
-                self.b.alu_sized(op, n, &[value, word])
+                if op == AluOp::Ldexp {
+                    let exponent = self.fetch(&second, OperandType::Int, pairs.lanes(0));
+                    self.scale(n, value, exponent, 64)
+                } else {
+                    let count = self.fetch(&second, OperandType::Uint, pairs.lanes(0));
+                    self.b.alu_sized(op, n, &[value, count])
+                }
             }
             Shape::Widen(op) => {
                 let mut lanes = Lanes { count: n, channel: [pairs.number[0]; 4] };

@@ -108,21 +108,11 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Whether the registers of a group are usually addressed by vertex.
+    /// Whether the registers of a group are usually addressed by vertex. Old texts leave out the empty brackets in geometry shaders.
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
-        if !self.has_vertices(file) {
-            return false;
-        }
-        let Some(declaration) =
-            self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration))
-        else {
-            return false;
-        };
-        // Old texts leave the empty brackets out.
-        let old_style = self.shader.processor == Processor::Geometry
-            && self.usage.dimensioned.contains(&file)
-            && declaration.semantic.is_none_or(|semantic| semantic.name != Semantic::PrimitiveId);
-        declaration.dimension.is_some() || old_style
+        let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
+        self.has_vertices(file)
+            && (self.shader.processor == Processor::Geometry || declaration.is_some_and(|d| d.dimension.is_some()))
     }
 
     fn group(&mut self, file: File) {
@@ -351,9 +341,15 @@ impl Translator<'_, '_> {
         self.group_deref(file, group, vertex, Some(element))
     }
 
-    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex.
+    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex. All inputs of a geometry shader
+    /// come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the first.
     fn vertex_index(&mut self, register: &Register) -> Option<Def> {
-        let dimension = register.dimension.filter(|_| self.context.has_vertices(register.file))?;
+        if !self.context.has_vertices(register.file) {
+            return None;
+        }
+        let Some(dimension) = register.dimension else {
+            return (self.context.shader.processor == Processor::Geometry).then(|| self.constant(0));
+        };
         Some(match dimension.indirect {
             Some(indirect) => {
                 let offset = self.index_value(indirect);

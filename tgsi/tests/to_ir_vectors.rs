@@ -1,0 +1,148 @@
+//! Recorded results against the IR that shaders are converted to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use tgsi::Shader;
+use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_ir::run::environment::{AnalyticResources, RunLimits};
+
+/// The shared data, or none after saying that the test is skipped.
+fn shared(path: &str, test: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("TGSIC_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+    let path = root.join(path);
+    if !path.exists() {
+        eprintln!("{test}: SKIPPED, no {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn lines(path: PathBuf) -> impl Iterator<Item = String> {
+    let file = std::fs::File::open(path).unwrap();
+    BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
+}
+
+/// Counts of vectors by verdict.
+#[derive(Default, Debug)]
+struct Totals {
+    exact: usize,
+    close: usize,
+    different: usize,
+    errors: usize,
+    special: usize,
+    /// Words whose recorded value lay uninitialised in the recording interpreter.
+    chance: usize,
+    convert: Duration,
+    run: Duration,
+}
+
+/// Runs every vector whose shader `shader` finds. Special values do not bind the IR.
+fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<Shader, String>) -> Totals {
+    let mut totals = Totals::default();
+    let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
+    for line in lines(vectors) {
+        let vector = Vector::parse(&line).unwrap();
+        by_file.entry(vector.file.clone()).or_default().push(vector);
+    }
+    let mut fail = |file: &str, text: String| {
+        failed.entry(file.to_owned()).or_insert((0, text)).0 += 1;
+    };
+    for (file, vectors) in &by_file {
+        let source = match shader(file) {
+            Ok(shader) => as_recorded(&shader),
+            Err(error) => {
+                totals.errors += vectors.len();
+                fail(file, error);
+                continue;
+            }
+        };
+        let start = Instant::now();
+        let ir = to_ir(&source, &ToIrOptions::default()).unwrap();
+        totals.convert += start.elapsed();
+        if let Err(errors) = tgsi_ir::validate::validate(&ir) {
+            fail(file, format!("invalid: {errors}"));
+        }
+        let start = Instant::now();
+        let program = match tgsi_ir::run::Program::new(&ir) {
+            Ok(program) => program,
+            Err(error) => {
+                totals.errors += vectors.len();
+                fail(file, error.to_string());
+                continue;
+            }
+        };
+        let chance = Chance::new(&source);
+        for vector in vectors {
+            if vector.has_special_values() {
+                totals.special += 1;
+                continue;
+            }
+            let inputs = vector.inputs(&source);
+            let outputs = match program.run(&inputs, &mut AnalyticResources::default(), RunLimits::default()) {
+                Ok(outputs) => outputs,
+                Err(error) => {
+                    totals.errors += 1;
+                    fail(file, error.to_string());
+                    continue;
+                }
+            };
+            let mut comparison = vector.compare(&outputs);
+            totals.chance += chance.excuse(&source, vector, &mut comparison);
+            match comparison.verdict() {
+                Agreement::Exact => totals.exact += 1,
+                Agreement::Close => totals.close += 1,
+                Agreement::Different => {
+                    totals.different += 1;
+                    let differences: Vec<_> = comparison.different.iter().take(4).collect();
+                    fail(file, format!("seed {}: {differences:x?}", vector.seed));
+                }
+            }
+        }
+        totals.run += start.elapsed();
+    }
+    println!("{name}: {totals:?}");
+    for (file, (count, text)) in failed.iter().take(60) {
+        println!("  {file} ({count}): {text}");
+    }
+    assert!(failed.is_empty(), "{} shaders of {name} disagree", failed.len());
+    totals
+}
+
+#[test]
+fn corpus_vectors_agree_through_the_ir() {
+    let test = "corpus_vectors_agree_through_the_ir";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(reference) = shared("oracle/reference.jsonl.gz", test) else { return };
+    let tokens: HashMap<String, Vec<u32>> = lines(reference)
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let digits = value["tokens"].as_str().unwrap();
+            let words = (0..digits.len() / 8).map(|i| u32::from_str_radix(&digits[8 * i..8 * i + 8], 16).unwrap());
+            (value["f"].as_str().unwrap().to_owned(), words.collect())
+        })
+        .collect();
+    let totals = run_all("corpus-vectors", vectors, |file| {
+        tgsi::tokens::decode(tokens.get(file).ok_or("no tokens")?).map_err(|error| error.to_string())
+    });
+    assert!(totals.exact > 2000);
+}
+
+#[test]
+fn opcode_vectors_agree_through_the_ir() {
+    let test = "opcode_vectors_agree_through_the_ir";
+    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
+    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let texts = texts.parent().unwrap().to_owned();
+    let totals = run_all("opcode-vectors", vectors, |file| {
+        let text = std::fs::read(texts.join(file)).map_err(|error| error.to_string())?;
+        tgsi::text::parse(&text).map(|parsed| parsed.shader).map_err(|errors| format!("{errors:?}"))
+    });
+    assert!(totals.exact > 3000);
+}
