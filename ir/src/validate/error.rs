@@ -6,6 +6,7 @@ use crate::alu::AluType;
 use crate::body::{JumpKind, Shape, TexSrcKind};
 use crate::entities::{Block, Def, Function, If, Inst, Loop, Use, Variable};
 use crate::shader::Shader;
+use crate::text::{Annotation, AnnotationTarget, print_annotated};
 use crate::variable::VariableModes;
 
 /// Most errors of one report; more are counted as "and more".
@@ -348,8 +349,8 @@ impl Collector {
     }
 }
 
-/// The report: each error on a line.
-fn render(errors: &ValidationErrors, shader: &Shader, _printable: bool) -> String {
+/// The report: each error on a line; then, unless that cannot be trusted, the shader with each message behind what it speaks of.
+fn render(errors: &ValidationErrors, shader: &Shader, printable: bool) -> String {
     use fmt::Write;
     let mut text = String::new();
     for error in &errors.errors {
@@ -361,5 +362,22 @@ fn render(errors: &ValidationErrors, shader: &Shader, _printable: bool) -> Strin
     if errors.truncated {
         text.push_str("and more\n");
     }
+    if printable {
+        let annotations: Vec<Annotation> = errors.errors.iter().map(annotation).collect();
+        text.push_str(&print_annotated(shader, &annotations));
+    }
     text
+}
+
+fn annotation(error: &ValidationError) -> Annotation {
+    let target = match (error.place, error.function) {
+        (Place::Variable(variable), _) => AnnotationTarget::Variable(variable),
+        (Place::Shader, _) | (_, None) => AnnotationTarget::Shader,
+        (Place::Function | Place::Def(_), Some(function)) => AnnotationTarget::Function(function),
+        (Place::Block(block), Some(function)) => AnnotationTarget::Block(function, block),
+        (Place::Inst(inst), Some(function)) => AnnotationTarget::Inst(function, inst),
+        (Place::If(id), Some(function)) => AnnotationTarget::If(function, id),
+        (Place::Loop(id), Some(function)) => AnnotationTarget::Loop(function, id),
+    };
+    Annotation { target, text: format!("error[{}]: {}", error.kind.code(), error.kind) }
 }
