@@ -186,8 +186,8 @@ pub struct TextureRequest {
     pub ddy: [[u32; 4]; 3],
     /// Texel offset, `[component][lane]`, integers.
     pub offset: [[i32; 4]; 3],
-    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at offset i. The
-    /// stand-in texture of [`AnalyticResources`] takes no notice of them.
+    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at offset i, as
+    /// component w of a gather with that offset would be.
     pub gather_offsets: Option<[[[i32; 4]; 2]; 4]>,
 }
 
@@ -239,6 +239,13 @@ pub struct AnalyticResources {
 impl Resources for AnalyticResources {
     fn texture(&mut self, request: &TextureRequest) -> [[u32; 4]; 4] {
         let mut result = [[0; 4]; 4];
+        if let Some(offsets) = request.gather_offsets {
+            for (words, [x, y]) in result.iter_mut().zip(offsets) {
+                let single = TextureRequest { offset: [x, y, [0; 4]], gather_offsets: None, ..request.clone() };
+                *words = self.texture(&single)[3];
+            }
+            return result;
+        }
         #[expect(clippy::needless_range_loop, reason = "a transposition")]
         for lane in 0..4 {
             let sample = analytic_sample(request, lane);

@@ -89,12 +89,6 @@ impl From<Def> for Loaded {
     }
 }
 
-/// A system value with fewer than four components repeats the last one.
-fn padded(def: Def, components: u8) -> Loaded {
-    let last = components.saturating_sub(1);
-    Loaded { def, components: Swizzle::new(&[0, 1.min(last), 2.min(last), 3.min(last)]) }
-}
-
 impl Translator<'_, '_> {
     // ---- constants ------------------------------------------------------------------------------------------------------
 
@@ -242,8 +236,10 @@ impl Translator<'_, '_> {
 
     /// Loads a register; only the components of `needed` will be read.
     pub(super) fn load(&mut self, register: &Register, needed: u8, operand: OperandType) -> Loaded {
-        if register.file == File::Address {
-            return self.load_address(register, needed);
+        match register.file {
+            File::Address => return self.load_address(register, needed),
+            File::SystemValue => return self.load_system_values(register, needed),
+            _ => {}
         }
         if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == register) {
             return *loaded;
@@ -268,7 +264,6 @@ impl Translator<'_, '_> {
                 None => self.zero(),
             },
             File::Constant | File::ConstantBuffer => self.load_constant_register(register, operand),
-            File::SystemValue => self.load_system_values(register),
             _ => self.zero(),
         }
     }
@@ -407,8 +402,24 @@ impl Translator<'_, '_> {
 
     // ---- system values --------------------------------------------------------------------------------------------------
 
-    fn load_system_values(&mut self, register: &Register) -> Loaded {
-        let Some(indirect) = register.indirect else { return self.load_system_value(register.index) };
+    /// A system value of fewer than four components; the others, if they are read, are 0.
+    fn padded(&mut self, def: Def, components: u8, needed: u8) -> Loaded {
+        let swizzle: [u8; 4] = std::array::from_fn(|place| (place as u8).min(components.saturating_sub(1)));
+        if needed >> components == 0 {
+            return Loaded { def, components: Swizzle::new(&swizzle) };
+        }
+        let zero = AluSrc::component(self.constant(0), 0);
+        let sources: [AluSrc; 4] =
+            std::array::from_fn(
+                |place| {
+                    if (place as u8) < components { AluSrc::component(def, place as u8) } else { zero }
+                },
+            );
+        self.b.vec(&sources).into()
+    }
+
+    fn load_system_values(&mut self, register: &Register, needed: u8) -> Loaded {
+        let Some(indirect) = register.indirect else { return self.load_system_value(register.index, needed) };
         let Some(bounds) = self.context.bounds(File::SystemValue, indirect.array_id) else { return self.zero() };
         let offset = self.index_value(indirect);
         let index = self.add_constant(offset, register.index);
@@ -417,7 +428,7 @@ impl Translator<'_, '_> {
             if self.context.declaration_of(File::SystemValue, candidate).is_none() {
                 continue;
             }
-            let own = self.load_system_value(candidate);
+            let own = self.load_system_value(candidate, 0xf);
             let number = self.constant(candidate as u32);
             let chosen = self.b.alu(AluOp::Ieq, &[index, number]);
             let sources = [AluSrc::component(chosen, 0), AluSrc::new(own.def, own.components), value.into()];
@@ -426,7 +437,7 @@ impl Translator<'_, '_> {
         value.into()
     }
 
-    fn load_system_value(&mut self, index: i32) -> Loaded {
+    fn load_system_value(&mut self, index: i32, needed: u8) -> Loaded {
         use IntrinsicOp::*;
         let semantic = self.context.declaration_of(File::SystemValue, index).and_then(|d| d.semantic).map(|s| s.name);
         let Some(semantic) = semantic else { return self.zero() };
@@ -464,13 +475,13 @@ impl Translator<'_, '_> {
             Semantic::SubgroupSize => (LoadSubgroupSize, 1),
             Semantic::SubgroupInvocation => (LoadSubgroupInvocation, 1),
             Semantic::CsUserDataAmd => (LoadUserDataAmd, 4),
-            Semantic::Face => return self.load_flag(LoadFrontFace),
-            Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation),
-            Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask),
-            Semantic::SubgroupGeMask => return self.load_lane_mask(LoadSubgroupGeMask),
-            Semantic::SubgroupGtMask => return self.load_lane_mask(LoadSubgroupGtMask),
-            Semantic::SubgroupLeMask => return self.load_lane_mask(LoadSubgroupLeMask),
-            Semantic::SubgroupLtMask => return self.load_lane_mask(LoadSubgroupLtMask),
+            Semantic::Face => return self.load_flag(LoadFrontFace, needed),
+            Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation, needed),
+            Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask, needed),
+            Semantic::SubgroupGeMask => return self.load_lane_mask(LoadSubgroupGeMask, needed),
+            Semantic::SubgroupGtMask => return self.load_lane_mask(LoadSubgroupGtMask, needed),
+            Semantic::SubgroupLeMask => return self.load_lane_mask(LoadSubgroupLeMask, needed),
+            Semantic::SubgroupLtMask => return self.load_lane_mask(LoadSubgroupLtMask, needed),
             // Not system values.
             Semantic::Color
             | Semantic::BackColor
@@ -489,20 +500,20 @@ impl Translator<'_, '_> {
             | Semantic::ViewportMask => return self.zero(),
         };
         let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, 32));
-        padded(def, components)
+        self.padded(def, components, needed)
     }
 
     /// A boolean system value as all ones or 0.
-    fn load_flag(&mut self, op: IntrinsicOp) -> Loaded {
+    fn load_flag(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
         let flag = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 1));
         let def = self.truth(flag.into(), 1);
-        padded(def, 1)
+        self.padded(def, 1, needed)
     }
 
     /// A 64-bit mask of lanes as (low, high).
-    fn load_lane_mask(&mut self, op: IntrinsicOp) -> Loaded {
+    fn load_lane_mask(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
         let mask = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 64));
         let words = self.b.alu(AluOp::Unpack642x32, &[mask]);
-        padded(words, 2)
+        self.padded(words, 2, needed)
     }
 }
