@@ -34,7 +34,8 @@ impl DerefStep {
         if parent == NULL || (self.bound != u32::MAX && !(0..i64::from(self.bound)).contains(&index)) {
             return NULL;
         }
-        parent.wrapping_add((index as u32).wrapping_mul(self.stride)).wrapping_add(self.offset)
+        let distance = index.saturating_mul(self.stride.into()).saturating_add(self.offset.into());
+        u32::try_from(distance.saturating_add(parent.into())).unwrap_or(NULL)
     }
 }
 

@@ -222,7 +222,9 @@ impl Layout {
                     (false, true) if stride != 0 => stride,
                     (false, true) => align_up(size.bytes, size.align),
                 };
+                // Units behind those of an array of samplers or images are units, too: whether they exist is up to the resources.
                 let bound = match (length, bytes) {
+                    _ if is_opaque(shader, element) => u32::MAX,
                     (0, true) => u32::MAX,
                     (0, false) => UNSIZED_VERTICES,
                     (length, _) => length,

@@ -1,0 +1,212 @@
+//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared data, as converted, and
+//! in SSA.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use tgsi::Shader;
+use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::tables::{File, Opcode, Processor};
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_ir::run::environment::{AnalyticResources, LaneRegisters, Outputs, Resources, RunLimits};
+
+/// The shared data, or none after saying that the test is skipped.
+fn shared(path: &str, test: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("TGSIC_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+    let path = root.join(path);
+    if !path.exists() {
+        eprintln!("{test}: SKIPPED, no {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn lines(path: PathBuf) -> impl Iterator<Item = String> {
+    let file = std::fs::File::open(path).unwrap();
+    BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
+}
+
+/// The forms of one shader.
+struct Forms {
+    tgsi: Shader,
+    program: tgsi::run::Program,
+    stages: Vec<(&'static str, tgsi_ir::Shader)>,
+}
+
+fn forms(shader: Shader) -> Result<Forms, String> {
+    let tgsi = as_recorded(&shader);
+    let program = tgsi::run::Program::new(&tgsi).map_err(|error| error.to_string())?;
+    let parsed = to_ir(&tgsi, &ToIrOptions::default()).map_err(|error| error.to_string())?;
+    let mut ssa = parsed.clone();
+    tgsi_ir::passes::pipeline::into_ssa(&mut ssa);
+    Ok(Forms { tgsi, program, stages: vec![("parsed", parsed), ("ssa", ssa)] })
+}
+
+/// Why the results of a shader in the IR may differ from those recorded, if there is a reason.
+fn excuse(shader: &Shader) -> Option<&'static str> {
+    shader.instructions.iter().find_map(|instruction| match instruction.opcode {
+        // The IR's ldexp gives zero where the result is no normal number.
+        Opcode::Ldexp | Opcode::Dldexp => Some("the opcode of the IR is another"),
+        // Near powers of two the logarithm is rounded up to the next integer before its floor is taken.
+        Opcode::Log => Some("computed from the logarithm"),
+        // The halves of a NaN are compared as words.
+        Opcode::Dmin | Opcode::Dmax => Some("which of two NaNs comes out"),
+        // Offsets that are not known become gathers with one offset each, which the stand-in texture takes into account.
+        Opcode::Tg4 if instruction.texture.as_ref().is_some_and(|texture| texture.offsets.len() == 4) => {
+            Some("gathers with four offsets")
+        }
+        _ => instruction
+            .src
+            .iter()
+            .any(|src| {
+                let dimension = src.register.dimension.as_ref();
+                src.register.file == File::Input && dimension.is_some_and(|dimension| dimension.indirect.is_some())
+            })
+            .then_some("reads vertices that the primitive does not have"),
+    })
+}
+
+/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side fuses).
+fn same(a: u32, b: u32) -> bool {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    a == b || (x.is_nan() && y.is_nan()) || Agreement::of(a, b) != Agreement::Different
+}
+
+/// How two results differ, if they do.
+fn difference(processor: Processor, a: &Outputs, b: &Outputs) -> Option<String> {
+    let registers = |a: &LaneRegisters, b: &LaneRegisters| {
+        for register in 0..a.len().max(b.len()) {
+            for component in 0..4 {
+                for lane in 0..a.lanes() {
+                    let (x, y) = (a.get(register, component, lane), b.get(register, component, lane));
+                    if !same(x, y) {
+                        return Some(format!("OUT[{register}].{component} lane {lane}: {x:08x} and {y:08x}"));
+                    }
+                }
+            }
+        }
+        None
+    };
+    if a.live != b.live {
+        return Some(format!("live lanes {:?} and {:?}", a.live, b.live));
+    }
+    // What dead lanes leave, and what a geometry shader leaves behind its last vertex, does not count.
+    let counts = a.live.iter().all(|&live| live) && processor != Processor::Geometry;
+    if counts && let Some(text) = registers(&a.outputs, &b.outputs) {
+        return Some(text);
+    }
+    let words = |o: &Outputs| -> Vec<u32> {
+        let vertices = o.vertices.iter().flatten().flatten();
+        let emitted = o.emitted.iter().flatten().flatten().flatten().flatten();
+        vertices.chain(emitted).copied().collect()
+    };
+    let (x, y) = (words(a), words(b));
+    if x.len() != y.len() || x.iter().zip(&y).any(|(&x, &y)| !same(x, y)) {
+        return Some(format!("vertices {:x?} and {:x?}", a.emitted, b.emitted));
+    }
+    if a.buffers != b.buffers || a.shared != b.shared || a.counters != b.counters {
+        return Some("memory".into());
+    }
+    None
+}
+
+fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<Shader, String>) {
+    let mut all: HashMap<String, Result<Forms, String>> = HashMap::new();
+    let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut verdicts: BTreeMap<(&str, Agreement), usize> = BTreeMap::new();
+    let mut excused: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut chance = 0;
+    let mut elapsed: BTreeMap<&str, (Duration, u64)> = BTreeMap::new();
+    for line in lines(vectors) {
+        let vector = Vector::parse(&line).unwrap();
+        let forms = all.entry(vector.file.clone()).or_insert_with(|| forms(shader(&vector.file)?));
+        let reason = forms.as_ref().ok().and_then(|forms| excuse(&forms.tgsi));
+        let mut fail = |text: String| {
+            if let Some(reason) = reason {
+                *excused.entry(reason).or_default() += 1;
+                return;
+            }
+            let entry = failed.entry(vector.file.clone()).or_insert((0, format!("seed {}: {text}", vector.seed)));
+            entry.0 += 1;
+        };
+        let forms = match forms {
+            Ok(forms) => forms,
+            Err(error) => {
+                fail(error.clone());
+                continue;
+            }
+        };
+        let inputs = vector.inputs(&forms.tgsi);
+        let mut resources = AnalyticResources::default();
+        let reference = tgsi::run::run(&forms.program, &inputs, &mut resources, RunLimits::default());
+        let stored = resources.stored_texels();
+        for (stage, ir) in &forms.stages {
+            let mut resources = AnalyticResources::default();
+            let start = Instant::now();
+            let result = tgsi_ir::run::run(ir, &inputs, &mut resources, RunLimits::default());
+            let entry = elapsed.entry(stage).or_default();
+            entry.0 += start.elapsed();
+            let outputs = match result {
+                Ok(outputs) => outputs,
+                Err(error) => {
+                    fail(format!("{stage}: {error}"));
+                    continue;
+                }
+            };
+            entry.1 += outputs.steps;
+            let mut comparison = vector.compare(&outputs);
+            chance += Chance::new(&forms.tgsi).excuse(&forms.tgsi, &vector, &mut comparison);
+            *verdicts.entry((stage, comparison.verdict())).or_default() += 1;
+            if comparison.verdict() == Agreement::Different {
+                fail(format!("{stage}: {:x?}", comparison.different.iter().take(4).collect::<Vec<_>>()));
+            }
+            if let Ok(reference) = &reference
+                && let Some(text) = difference(forms.tgsi.processor, reference, &outputs)
+            {
+                fail(format!("{stage}: TGSI and IR: {text}"));
+            }
+            if stored != resources.stored_texels() {
+                fail(format!("{stage}: TGSI and IR: stored texels"));
+            }
+        }
+    }
+    println!("{name}: {} shaders, {verdicts:?}, by chance {chance}, excused {excused:?}, {elapsed:?}", all.len());
+    for (file, (count, text)) in failed.iter().take(60) {
+        println!("  {file} ({count}): {text}");
+    }
+    assert!(failed.is_empty(), "{} shaders of {name} disagree", failed.len());
+}
+
+#[test]
+fn corpus_vectors_agree_in_the_ir() {
+    let test = "corpus_vectors_agree_in_the_ir";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(reference) = shared("oracle/reference.jsonl.gz", test) else { return };
+    let tokens: HashMap<String, Vec<u32>> = lines(reference)
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let digits = value["tokens"].as_str().unwrap();
+            let words = (0..digits.len() / 8).map(|i| u32::from_str_radix(&digits[8 * i..8 * i + 8], 16).unwrap());
+            (value["f"].as_str().unwrap().to_owned(), words.collect())
+        })
+        .collect();
+    run_all("corpus-vectors", vectors, |file| {
+        tgsi::tokens::decode(tokens.get(file).ok_or("no tokens")?).map_err(|error| error.to_string())
+    });
+}
+
+#[test]
+fn opcode_vectors_agree_in_the_ir() {
+    let test = "opcode_vectors_agree_in_the_ir";
+    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
+    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let texts = texts.parent().unwrap().to_owned();
+    run_all("opcode-vectors", vectors, |file| {
+        let text = std::fs::read(texts.join(file)).map_err(|error| error.to_string())?;
+        tgsi::text::parse(&text).map(|parsed| parsed.shader).map_err(|errors| format!("{errors:?}"))
+    });
+}
