@@ -210,3 +210,88 @@ fn opcode_vectors_agree_in_the_ir() {
         tgsi::text::parse(&text).map(|parsed| parsed.shader).map_err(|errors| format!("{errors:?}"))
     });
 }
+
+/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may panic.
+#[test]
+fn damaged_shaders_do_not_panic() {
+    let test = "damaged_shaders_do_not_panic";
+    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(texts).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % below.max(1)
+    };
+    let (mut runs, mut refused) = (0, 0);
+    for file in &files {
+        let Ok(parsed) = tgsi::text::parse(&std::fs::read(file).unwrap()) else { continue };
+        let Ok(original) = to_ir(&parsed.shader, &ToIrOptions::default()) else { continue };
+        for round in 0..12 {
+            let mut shader = original.clone();
+            if round % 2 == 1 {
+                tgsi_ir::passes::pipeline::into_ssa(&mut shader);
+            }
+            let body = shader.main_mut();
+            let insts: Vec<_> = body.blocks().flat_map(|block| body.insts(block).collect::<Vec<_>>()).collect();
+            if insts.is_empty() {
+                continue;
+            }
+            for _ in 0..1 + random(3) {
+                let inst = insts[random(insts.len())];
+                match random(4) {
+                    0 if body.num_sources(inst) != 0 => {
+                        let source = body.source(inst, random(body.num_sources(inst)));
+                        let def = body.inst_def(insts[random(insts.len())]);
+                        if let Some(def) = def {
+                            body.set_src(source, def);
+                        }
+                    }
+                    1 => {
+                        if let Some(def) = body.inst_def(inst) {
+                            let components = [1, 2, 3, 4, 5, 8, 16][random(7)];
+                            let bits = [1, 8, 16, 32, 64][random(5)];
+                            body.set_shape(def, tgsi_ir::Shape::new(components, bits));
+                        }
+                    }
+                    2 => {
+                        if let Some(op) = body.intrinsic(inst)
+                            && !op.info().indices.is_empty()
+                        {
+                            let kind = op.info().indices[random(op.info().indices.len())];
+                            let value = [0, 1, 3, -1, 16, i32::MAX, i32::MIN, 255][random(8)];
+                            body.set_index(inst, kind, value);
+                        }
+                    }
+                    _ => {
+                        if let Some(tex) = body.tex_mut(inst) {
+                            tex.coord_components = random(256) as u8;
+                            tex.is_sparse = random(2) == 0;
+                        }
+                    }
+                }
+            }
+            let lanes = [1, 4, 6][random(3)];
+            let mut inputs = tgsi_ir::run::Inputs { lanes, inputs: LaneRegisters::new(lanes, 4), ..Default::default() };
+            for register in 0..4 {
+                for component in 0..4 {
+                    for lane in 0..lanes {
+                        inputs.inputs.set(register, component, lane, random(1 << 32) as u32);
+                    }
+                }
+            }
+            inputs.buffers = vec![vec![7; 33]; 2];
+            inputs.constants = vec![vec![9; 17]; 2];
+            inputs.counters = vec![vec![1; 2]];
+            inputs.shared_size = 21;
+            runs += 1;
+            let limits = RunLimits { steps: 20_000 };
+            refused +=
+                usize::from(tgsi_ir::run::run(&shader, &inputs, &mut AnalyticResources::default(), limits).is_err());
+        }
+    }
+    println!("{runs} damaged shaders, {refused} refused");
+    assert!(runs > 1000 && refused > 0 && refused < runs);
+}
