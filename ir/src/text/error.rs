@@ -99,6 +99,14 @@ pub enum TextErrorKind {
     /// A swizzle with the wrong number of letters, or letters beyond the source.
     #[error("swizzle `{0}` does not fit its operand")]
     BadSwizzle(String),
+    /// An operand without swizzle that has too few components.
+    #[error("the operand has {size} components, {used} are read")]
+    OperandTooSmall {
+        /// Components of the operand.
+        size: usize,
+        /// Components that are read.
+        used: usize,
+    },
     /// A value is made twice.
     #[error("value %{0} is made twice")]
     DuplicateValue(u32),

@@ -309,7 +309,7 @@ pub(super) fn print_header(out: &mut String, shader: &Shader, mesa: bool) {
     for line in LINES {
         // A field of another stage is left out as Mesa does; a shader that sets one keeps it only in our own prints.
         let foreign = !(line.stages)(shader.stage);
-        if line.own && mesa || foreign && mesa {
+        if mesa && (line.own || foreign) {
             continue;
         }
         if shader.stage == Stage::Task && line.key == "inputs" {
@@ -543,8 +543,102 @@ fn parse_value(shader: &mut Shader, content: &Content, value: &str) -> Option<()
     }
 }
 
-/// Every key of the table (for tests).
 #[cfg(test)]
-pub(super) fn keys() -> impl Iterator<Item = &'static str> {
-    LINES.iter().map(|l| l.key)
+mod tests {
+    use super::*;
+
+    fn sample(content: &Content) -> &'static str {
+        match content {
+            Content::Number { form, .. } => match form {
+                Decimal | Always => "7",
+                Flag => "true",
+                Ranges => "0,4-7,31-33,63",
+                Hex(2) => "0xa5",
+                Hex(4) => "0x12cd",
+                Hex(_) => "0x0012cdef",
+                AlwaysHex => "0x0b",
+                Words(1) => "0x89abcdef",
+                Words(2) => "0x80000001'00000000",
+                Words(_) => "0x80000001'00000000'00000002'7fffffff",
+            },
+            Content::Text { unknown: true, .. } => "TRIANGLE_STRIP",
+            Content::Text { .. } => "some text: with // anything",
+            Content::List { get, hex: true, .. } => {
+                assert_eq!(get(&Shader::without_functions(Stage::Vertex)).len(), 8);
+                "{0x00000001, 0x00000000, 0xffffffff, 0x00000004, 0x00000005, 0x00000006, 0x00000007, 0x00000008}"
+            }
+            Content::List { get, .. } => match get(&Shader::without_functions(Stage::Vertex)).len() {
+                3 => "{1, 0, 4294967295}",
+                _ => "{1, 0, 4294967295, 9}",
+            },
+            Content::WorkgroupSize => "8, 4, 1 (variable)",
+            Content::NextStage => "MESA_SHADER_TESS_CTRL",
+            Content::Constants => "5",
+        }
+    }
+
+    /// Every line of the table, in every stage (a line of another stage is one of our own prints only).
+    #[test]
+    fn every_line_reads_back() {
+        for stage in Stage::ALL {
+            let mut all = Shader::without_functions(stage);
+            for line in LINES {
+                let mut shader = Shader::without_functions(stage);
+                let value = sample(&line.content);
+                assert_eq!(parse_header_line(&mut shader, line.key, value), HeaderLine::Known, "{}", line.key);
+                let mut text = String::new();
+                print_header(&mut text, &shader, false);
+                let printed = format!("{}: {value}\n", line.key);
+                assert!(text.contains(&printed), "{printed} not in {text}");
+                assert_eq!(parse_header_line(&mut all, line.key, value), HeaderLine::Known);
+                let mut mesa = String::new();
+                print_header(&mut mesa, &shader, true);
+                assert_eq!(mesa.contains(&printed), (line.stages)(stage) && !line.own, "{printed}");
+            }
+            all.constant_data = vec![1, 2, 0xff];
+            let mut text = String::new();
+            print_header(&mut text, &all, false);
+            let again = super::super::parse(&text).expect("a header");
+            assert_eq!(again.stage, stage);
+            assert_eq!(again.info, all.info);
+            assert_eq!(again.constant_data, all.constant_data);
+            assert_eq!((again.num_inputs, again.num_outputs, again.num_uniforms, again.scratch_size), (7, 7, 7, 7));
+        }
+    }
+
+    #[test]
+    fn defaults_read_back() {
+        for stage in Stage::ALL {
+            let shader = Shader::without_functions(stage);
+            let mut text = String::new();
+            print_header(&mut text, &shader, false);
+            let again = super::super::parse(&text).expect("a header");
+            assert_eq!((again.stage, again.info), (stage, shader.info));
+            assert_eq!(text.contains("Unhandled stage 6"), stage == Stage::Task);
+        }
+    }
+
+    #[test]
+    fn wrong_values() {
+        let mut shader = Shader::without_functions(Stage::Vertex);
+        for (key, value) in [
+            ("num_ubos", "x"),
+            ("num_ubos", "4294967296"),
+            ("internal", "1"),
+            ("inputs_read", "3-1"),
+            ("inputs_read", "64"),
+            ("inputs_read", "0-128"),
+            ("textures_used", "12"),
+            ("xfb_stride", "{1, 2}"),
+            ("xfb_stride", "{1, 2, 3, 4, 5}"),
+            ("workgroup_size", "1, 2"),
+            ("next_stage", "VERTEX"),
+            ("constants", "99999999999"),
+            ("constant_data", "0x123"),
+            ("constant_data", "0xzz"),
+        ] {
+            assert_eq!(parse_header_line(&mut shader, key, value), HeaderLine::BadValue, "{key}: {value}");
+        }
+        assert_eq!(parse_header_line(&mut shader, "of_the_future", "x"), HeaderLine::Unknown);
+    }
 }

@@ -2,6 +2,7 @@
 
 use bitvec::vec::BitVec;
 
+use super::type_names::type_data;
 use crate::alu::{AluOp, AluType, BaseType};
 use crate::body::{Body, InstData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst, User};
@@ -30,7 +31,8 @@ fn base_flags(base: BaseType) -> u8 {
 impl ValueTypes {
     fn get(&self, def: Def) -> u8 {
         let i = def.as_u32() as usize;
-        u8::from(self.floats.get(i).is_some_and(|b| *b)) * FLOAT | u8::from(self.ints.get(i).is_some_and(|b| *b)) * INT
+        let has = |set: &BitVec| set.get(i).is_some_and(|b| *b);
+        (if has(&self.floats) { FLOAT } else { 0 }) | (if has(&self.ints) { INT } else { 0 })
     }
 
     /// Whether the value is read and written as a float, and as nothing else.
@@ -201,8 +203,8 @@ fn deref_base(shader: &Shader, body: &Body, inst: Inst) -> BaseType {
     }
     let Some(deref) = body.try_def_inst(body.src(inst, 0)) else { return BaseType::Invalid };
     let InstData::Deref { ty, .. } = *body.inst(deref) else { return BaseType::Invalid };
-    match *shader.types.get(ty) {
-        TypeData::Vector { scalar, .. } | TypeData::Matrix { scalar, .. } => match scalar {
+    match type_data(&shader.types, ty) {
+        Some(TypeData::Vector { scalar, .. } | TypeData::Matrix { scalar, .. }) => match scalar {
             ScalarType::Bool => BaseType::Bool,
             ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int | ScalarType::Int64 => BaseType::Int,
             ScalarType::Uint8 | ScalarType::Uint16 | ScalarType::Uint | ScalarType::Uint64 => BaseType::Uint,

@@ -15,7 +15,7 @@ use crate::entities::{Block, Def, If, Inst, Loop, Variable};
 use crate::variable::VariableModes;
 
 /// Deepest nesting of ifs and loops. Finding the loop around a jump costs as much as it is nested.
-const MAX_DEPTH: usize = 4096;
+const MAX_DEPTH: usize = 20_000;
 /// Value numbers may exceed the length of the text by this much (a print shows a gap for every value that was removed).
 const MAX_SPARE_VALUES: u64 = 1 << 20;
 
@@ -374,9 +374,9 @@ impl<'a> BodyParser<'_, 'a> {
         let mut rest = self.parser.lines[at].scanner();
         let dest = self.destination(&mut rest)?;
         // A parallel copy makes further values.
-        if code.contains("; ") {
+        if rest.rest().trim_start().starts_with(['%', '*']) {
             let mut ahead = rest;
-            while let Ok(_) = ahead.until("; ", "`;`") {
+            while ahead.until("; ", "`;`").is_ok() {
                 let mut entry = ahead;
                 self.destination(&mut entry)?;
             }
@@ -542,26 +542,32 @@ impl<'a> BodyParser<'_, 'a> {
                 Some(digits) => u32::from_str_radix(digits, 16).ok(),
                 None => value.parse::<u32>().ok(),
             };
-            let done = match (key, number) {
-                ("dim", _) => SamplerDim::from_name(value).map(|dim| {
-                    tex.dim = dim;
-                    tex.is_array = false;
-                    tex.is_shadow = false;
-                    tex.is_new_style_shadow = false;
-                    tex.coord_components = 0;
-                }),
-                ("array", _) => Some(tex.is_array = true),
-                ("shadow", _) => Some(tex.is_shadow = true),
-                ("new_style", _) => Some(tex.is_new_style_shadow = true),
-                ("lowered_cube", _) => Some(tex.array_is_lowered_cube = true),
-                ("coords", _) => number.and_then(|n| u8::try_from(n).ok()).map(|n| tex.coord_components = n),
-                ("component", _) => number.and_then(|n| u8::try_from(n).ok()).map(|n| tex.component = n),
-                ("backend_flags", _) => number.map(|n| tex.backend_flags = n),
-                ("texture", _) => number.map(|n| tex.texture_index = n),
-                ("sampler", _) => number.map(|n| tex.sampler_index = n),
-                _ => Some(()),
+            let byte = number.and_then(|n| u8::try_from(n).ok());
+            let good = match key {
+                "dim" => match SamplerDim::from_name(value) {
+                    Some(dim) => {
+                        tex.dim = dim;
+                        tex.is_array = false;
+                        tex.is_shadow = false;
+                        tex.is_new_style_shadow = false;
+                        tex.coord_components = 0;
+                        true
+                    }
+                    None => false,
+                },
+                "array" => set(&mut tex.is_array, Some(true)),
+                "shadow" => set(&mut tex.is_shadow, Some(true)),
+                "new_style" => set(&mut tex.is_new_style_shadow, Some(true)),
+                "lowered_cube" => set(&mut tex.array_is_lowered_cube, Some(true)),
+                "coords" => set(&mut tex.coord_components, byte),
+                "component" => set(&mut tex.component, byte),
+                "backend_flags" => set(&mut tex.backend_flags, number),
+                "texture" => set(&mut tex.texture_index, number),
+                "sampler" => set(&mut tex.sampler_index, number),
+                // A remark of somebody else.
+                _ => true,
             };
-            if done.is_none() {
+            if !good {
                 return s.fail(TextErrorKind::BadIndexValue(key.to_string()));
             }
         }
@@ -662,4 +668,9 @@ impl<'a> BodyParser<'_, 'a> {
     pub(super) fn plain(&mut self, s: &mut Scanner<'a>) -> Outcome<SourceSpec> {
         Ok(SourceSpec::plain(self.value(s)?))
     }
+}
+
+/// Sets a field to what was read, if it could be.
+fn set<T>(place: &mut T, value: Option<T>) -> bool {
+    value.map(|value| *place = value).is_some()
 }

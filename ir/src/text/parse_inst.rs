@@ -96,10 +96,15 @@ impl<'a> BodyParser<'_, 'a> {
             loop {
                 let number = found;
                 found += 1;
+                let operand = s;
                 let def = self.value(&mut s)?;
+                let used = usize::from(op.input_components(number, dest.shape.num_components));
+                let size = usize::from(self.body.num_components(def));
                 let swizzle = if s.rest().starts_with('.') {
                     s.eat(".");
-                    self.swizzle(&mut s, usize::from(op.input_components(number, dest.shape.num_components)), def)?
+                    self.swizzle(&mut s, used, def)?
+                } else if size < used {
+                    return operand.fail(TextErrorKind::OperandTooSmall { size, used });
                 } else {
                     Swizzle::IDENTITY
                 };

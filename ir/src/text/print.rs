@@ -10,7 +10,7 @@ use super::index_text::{component_letters, push_format};
 use super::infer::ValueTypes;
 use super::reconstruct::constant_indices;
 use super::slot_names::slot_name;
-use super::type_names::{has_stride, push_type};
+use super::type_names::{element_data, has_stride, push_type, type_data};
 use super::{Annotation, AnnotationTarget, PrintOptions};
 use crate::alu::half;
 use crate::body::{Body, CfNode, CfParent, DerefKind, IfControl, InstData, LoopControl};
@@ -35,10 +35,18 @@ const INPUTS_AND_OUTPUTS: VariableModes = VariableModes(VariableModes::SHADER_IN
 
 /// Spaces of an indentation level.
 const INDENT: usize = 4;
+/// Levels by which a line is indented at most. Deeper nesting prints at this depth; otherwise the size of a print would grow with the square of the
+/// nesting.
+const MAX_LEVEL: usize = 128;
 
 /// Appends spaces.
 pub(super) fn push_spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
+}
+
+/// Columns of an indentation level.
+fn indent(level: usize) -> usize {
+    level.min(MAX_LEVEL) * INDENT
 }
 
 /// Appends a float as C's `%f` does.
@@ -68,7 +76,7 @@ pub(super) fn digits(number: usize) -> usize {
 }
 
 /// The variables of the shader in the order of a print.
-fn ordered_globals(shader: &Shader) -> Vec<Variable> {
+pub(super) fn ordered_globals(shader: &Shader) -> Vec<Variable> {
     let mut globals: Vec<Variable> =
         shader.globals.iter().copied().filter(|&v| shader.variables[v].mode.0 != 0).collect();
     globals.sort_by_key(|&v| {
@@ -151,8 +159,8 @@ impl IoVariables {
             if !data.mode.intersects(INPUTS_AND_OUTPUTS) {
                 continue;
             }
-            let element = shader.types.without_arrays(data.ty);
-            let components = match *shader.types.get(element) {
+            let Some(element) = element_data(&shader.types, data.ty) else { continue };
+            let components = match *element {
                 TypeData::Vector { components, .. } => components,
                 TypeData::Matrix { rows, .. } => rows,
                 _ => 4,
@@ -165,7 +173,7 @@ impl IoVariables {
                     io.exact.entry((data.mode.0, number, component)).or_insert(variable);
                 }
             }
-            if element == data.ty {
+            if std::ptr::eq(element, shader.types.get(data.ty)) {
                 let side = usize::from(data.mode == VariableModes::SHADER_OUT);
                 for component in range {
                     if let Some(place) = io.fallback[side].get_mut(usize::from(component)) {
@@ -292,13 +300,13 @@ impl<'a> Printer<'a> {
 
     // ---- annotations --------------------------------------------------------------------------------------------------
 
-    fn annotate(&mut self, target: AnnotationTarget, indent: usize) {
+    fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
             return;
         }
         for text in self.annotations.remove(&target).unwrap_or_default() {
             for line in text.lines() {
-                push_spaces(&mut self.out, indent);
+                push_spaces(&mut self.out, columns);
                 let _ = writeln!(self.out, "// {line}");
             }
         }
@@ -339,7 +347,7 @@ impl<'a> Printer<'a> {
     fn variable(&mut self, variable: Variable, level: usize) {
         let Some(data) = self.shader.variables.get(variable) else { return };
         let types = &self.shader.types;
-        push_spaces(&mut self.out, level * INDENT);
+        push_spaces(&mut self.out, indent(level));
         self.out.push_str("decl_var ");
         let flags = [
             (data.bindless, "bindless "),
@@ -359,8 +367,7 @@ impl<'a> Printer<'a> {
         let _ = write!(self.out, "{mode} INTERP_MODE_{} ", data.interpolation.name());
         push_access_words(&mut self.out, data);
         self.out.push(' ');
-        let element = types.without_arrays(data.ty);
-        let is_image = matches!(types.get(element), TypeData::Image { .. });
+        let is_image = matches!(element_data(types, data.ty), Some(TypeData::Image { .. }));
         if is_image {
             push_format(&mut self.out, data.image_format);
             self.out.push(' ');
@@ -374,7 +381,7 @@ impl<'a> Printer<'a> {
             self.variable_remark(variable, data, is_image, frac_shown);
         }
         self.out.push('\n');
-        self.annotate(AnnotationTarget::Variable(variable), level * INDENT);
+        self.annotate(AnnotationTarget::Variable(variable), indent(level));
     }
 
     /// The place in parentheses. Returns whether it tells the first component.
@@ -394,9 +401,9 @@ impl<'a> Printer<'a> {
         }
         let mut frac_shown = data.location_frac == 0;
         if data.mode.intersects(INPUTS_AND_OUTPUTS) {
-            let components = match *self.shader.types.get(self.shader.types.without_arrays(data.ty)) {
-                TypeData::Vector { components, .. } => usize::from(components),
-                TypeData::Matrix { columns, rows, .. } => usize::from(columns) * usize::from(rows),
+            let components = match element_data(&self.shader.types, data.ty) {
+                Some(&TypeData::Vector { components, .. }) => usize::from(components),
+                Some(&TypeData::Matrix { columns, rows, .. }) => usize::from(columns) * usize::from(rows),
                 _ => 0,
             };
             if (1..16).contains(&components) {
@@ -489,7 +496,7 @@ impl<'a> Printer<'a> {
                 }
                 Step::Value(value, ty) => (value, ty),
             };
-            let type_data = ty.map(|ty| self.shader.types.get(ty));
+            let type_data = ty.and_then(|ty| type_data(&self.shader.types, ty));
             match value {
                 Initializer::Null => self.out.push_str("null"),
                 Initializer::Pointer(target) => {
@@ -612,19 +619,19 @@ impl<'a> Printer<'a> {
             let next = match body.block_parent(block) {
                 None | Some(CfParent::Function) => None,
                 Some(CfParent::Then(id)) => {
-                    push_spaces(&mut self.out, (level - 1) * INDENT);
+                    push_spaces(&mut self.out, indent(level - 1));
                     self.out.push_str("} else {\n");
                     Some(body.else_list(id).first)
                 }
                 Some(CfParent::Else(id)) => {
                     level -= 1;
                     self.close(level);
-                    self.annotate(AnnotationTarget::If(function, id), level * INDENT);
+                    self.annotate(AnnotationTarget::If(function, id), indent(level));
                     Some(body.block_after_if(id))
                 }
                 Some(CfParent::Body(id)) => match body.loop_continue_list(id) {
                     Some(list) => {
-                        push_spaces(&mut self.out, (level - 1) * INDENT);
+                        push_spaces(&mut self.out, indent(level - 1));
                         self.out.push_str("} continue {\n");
                         Some(list.first)
                     }
@@ -651,12 +658,12 @@ impl<'a> Printer<'a> {
     }
 
     fn close(&mut self, level: usize) {
-        push_spaces(&mut self.out, level * INDENT);
+        push_spaces(&mut self.out, indent(level));
         self.out.push_str("}\n");
     }
 
     fn if_head(&mut self, state: &BodyState<'_>, id: If, level: usize) {
-        push_spaces(&mut self.out, level * INDENT);
+        push_spaces(&mut self.out, indent(level));
         self.out.push_str("if ");
         self.source(state, state.body.src_def(state.body.if_condition(id)), crate::alu::BaseType::Invalid);
         self.out.push_str(match state.body.if_control(id) {
@@ -669,7 +676,7 @@ impl<'a> Printer<'a> {
     }
 
     fn loop_head(&mut self, state: &BodyState<'_>, id: Loop, level: usize) {
-        push_spaces(&mut self.out, level * INDENT);
+        push_spaces(&mut self.out, indent(level));
         let (divergent_continue, divergent_break) = state.body.loop_divergence(id);
         if state.divergence {
             self.out.push_str(if divergent_continue || divergent_break { "div " } else { "con " });
@@ -694,7 +701,7 @@ impl<'a> Printer<'a> {
         }
         self.out.push('\n');
         if let Some(function) = state.function {
-            self.annotate(AnnotationTarget::Loop(function, id), level * INDENT);
+            self.annotate(AnnotationTarget::Loop(function, id), indent(level));
         }
     }
 
@@ -723,7 +730,7 @@ impl<'a> Printer<'a> {
         let has_value = body.insts(block).any(|i| body.inst_def(i).is_some());
         let width = if has_value { 10 + state.digits + if state.divergence { 4 } else { 0 } } else { 0 };
         state.width = width;
-        push_spaces(&mut self.out, level * INDENT);
+        push_spaces(&mut self.out, indent(level));
         if state.divergence {
             self.out.push_str(if Self::is_block_divergent(body, block) { "div " } else { "con " });
         }
@@ -742,17 +749,17 @@ impl<'a> Printer<'a> {
         } else {
             self.out.push('\n');
             if let Some(function) = state.function {
-                self.annotate(AnnotationTarget::Block(function, block), level * INDENT);
+                self.annotate(AnnotationTarget::Block(function, block), indent(level));
             }
             for inst in body.insts(block) {
-                push_spaces(&mut self.out, level * INDENT);
+                push_spaces(&mut self.out, indent(level));
                 self.inst(state, inst);
                 self.out.push('\n');
                 if let Some(function) = state.function {
-                    self.annotate(AnnotationTarget::Inst(function, inst), level * INDENT + width);
+                    self.annotate(AnnotationTarget::Inst(function, inst), indent(level) + width);
                 }
             }
-            push_spaces(&mut self.out, level * INDENT + width);
+            push_spaces(&mut self.out, indent(level) + width);
             self.out.push_str("//");
         }
         self.out.push_str(" succs:");
@@ -761,7 +768,7 @@ impl<'a> Printer<'a> {
         }
         self.out.push('\n');
         if empty && let Some(function) = state.function {
-            self.annotate(AnnotationTarget::Block(function, block), level * INDENT);
+            self.annotate(AnnotationTarget::Block(function, block), indent(level));
         }
     }
 }

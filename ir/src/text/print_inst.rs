@@ -7,7 +7,7 @@ use super::infer::{intrinsic_source_type, tex_source_type};
 use super::print::{BodyState, Printer, constant_index, push_float, push_spaces, push_word, sign_extend};
 use super::reconstruct::{guess_num_components, guess_tex, prints_sampler_index, prints_texture_index};
 use super::slot_names::io_mode;
-use super::type_names::{has_stride, push_type};
+use super::type_names::{has_stride, push_type, type_data};
 use crate::alu::{AluOp, BaseType};
 use crate::body::{AluFlags, Body, DEFAULT_TG4_OFFSETS, DerefKind, InstData, JumpKind, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst, Use};
@@ -275,8 +275,8 @@ impl Printer<'_> {
 
     fn field_name(&mut self, body: &Body, inst: Inst, field: u32) {
         let name = parent_deref(body, inst).and_then(|p| match *body.inst(p) {
-            InstData::Deref { ty, .. } => match self.shader.types.get(ty) {
-                TypeData::Struct { fields, .. } => fields.get(field as usize).map(|f| f.name.as_str()),
+            InstData::Deref { ty, .. } => match type_data(&self.shader.types, ty) {
+                Some(TypeData::Struct { fields, .. }) => fields.get(field as usize).map(|f| f.name.as_str()),
                 _ => None,
             },
             _ => None,

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::type_names::element_data;
 use crate::body::{Body, InstData, TexData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst};
 use crate::intrinsics::indices::SamplerDim;
@@ -76,7 +77,7 @@ pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexDat
             kind @ (TexSrcKind::TextureDeref | TexSrcKind::SamplerDeref) => {
                 if let Some(deref) = body.try_def_inst(def)
                     && let InstData::Deref { ty, .. } = *body.inst(deref)
-                    && let Some(shape) = sampled(types, types.without_arrays(ty))
+                    && let Some(shape) = sampled(element_data(types, ty))
                     && (from_deref.is_none() || kind == TexSrcKind::TextureDeref)
                 {
                     from_deref = Some(shape);
@@ -107,8 +108,8 @@ pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexDat
     guess
 }
 
-fn sampled(types: &TypeTable, ty: crate::entities::Type) -> Option<(SamplerDim, bool)> {
-    match *types.get(ty) {
+fn sampled(data: Option<&TypeData>) -> Option<(SamplerDim, bool)> {
+    match *data? {
         TypeData::Sampler { dim: Some(dim), array, .. }
         | TypeData::Texture { dim, array, .. }
         | TypeData::Image { dim, array, .. } => Some((dim, array)),

@@ -90,8 +90,22 @@ fn push_element(out: &mut String, data: &TypeData) {
     }
 }
 
+/// What is below all arrays of a type; none for an id that the table does not hold (prints show broken shaders too).
+pub(super) fn element_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
+    types.contains(ty).then(|| types.get(types.without_arrays(ty)))
+}
+
+/// What a type is; none for an id that the table does not hold.
+pub(super) fn type_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
+    types.contains(ty).then(|| types.get(ty))
+}
+
 /// Appends the name of a type; with strides in the extended form.
 pub(super) fn push_type(out: &mut String, types: &TypeTable, ty: Type, extended: bool) {
+    if !types.contains(ty) {
+        out.push('?');
+        return;
+    }
     push_element(out, types.get(types.without_arrays(ty)));
     let mut ty = ty;
     while let TypeData::Array { element, length, stride } = *types.get(ty) {
@@ -109,6 +123,9 @@ pub(super) fn push_type(out: &mut String, types: &TypeTable, ty: Type, extended:
 
 /// Whether the extended name says more than the plain one.
 pub(super) fn has_stride(types: &TypeTable, mut ty: Type) -> bool {
+    if !types.contains(ty) {
+        return false;
+    }
     while let TypeData::Array { element, stride, .. } = *types.get(ty) {
         if stride != 0 {
             return true;

@@ -1,3 +1,7 @@
+mod errors;
+mod robustness;
+mod round_trip;
+
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -103,5 +107,6 @@ fn examples_read_back_from_our_own_form() {
         let again = parse_ok(&name, &printed);
         assert_eq!(print(&again), printed, "{name}");
         equivalent(&shader, &again).expect("equal prints");
+        round_trip::assert_same(&shader, &again);
     }
 }
