@@ -124,7 +124,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
                         word = random.word(kind);
                     }
                     if semantic == Some(Semantic::Face) {
-                        let front = if seed % 2 == 0 { 1f32 } else { -1f32 };
+                        let front = if seed.is_multiple_of(2) { 1f32 } else { -1f32 };
                         word = if component == 0 { front.to_bits() } else { 0 };
                     }
                     inputs.inputs.set(usize::from(register), component, lane, word);
