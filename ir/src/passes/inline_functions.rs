@@ -10,7 +10,7 @@
 //!
 //! - Functions are taken innermost first, so that what is inlined has no calls itself. Functions that call themselves, directly or not, keep
 //!   their calls (an interpreter or driver refuses them), and so do calls through pointers and of functions without code.
-//! - `return`s of the callee are lowered first ([`crate::passes::lower_returns`]).
+//! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::lower_returns)).
 //! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
 //!   initialised, at every call: for a call in a loop, stores see to that.
 //! - Calls of calls can make exponentially much code; calls stay once a body has grown beyond [`MAX_INSTRUCTIONS`].

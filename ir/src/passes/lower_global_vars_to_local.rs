@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A function that is not the entry point may run several times, and its global variables then keep their values: these stay global. Variables
-//! that nothing uses stay as well (see [`crate::passes::remove_dead_variables`]).
+//! that nothing uses stay as well (see [`remove_dead_variables`](mod@crate::passes::remove_dead_variables)).
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

@@ -13,13 +13,13 @@
 //! unless
 //! - an element on its path has a sibling that is reached by a variable index or a wildcard, or
 //! - the variable has a use that is no load or store through derefs (casts, calls, atomics, phis, copies: see
-//!   [`crate::passes::split_var_copies`] and [`crate::passes::lower_var_copies`]), or is accessed as `volatile` or in another shape.
+//!   [`split_var_copies`](mod@crate::passes::split_var_copies) and [`lower_var_copies`](mod@crate::passes::lower_var_copies)), or is accessed as `volatile` or in another shape.
 //!
 //! Corner cases:
 //! - Variables start as zero, or as their initialiser says.
 //! - Constant index out of the range of an array: a load gives 0, a store is dropped.
 //! - A component of a vector by array deref: taken from or put into the vector; by a variable index with selections.
-//! - Derefs that nothing uses any more are left to dead code elimination, variables to [`crate::passes::remove_dead_variables`].
+//! - Derefs that nothing uses any more are left to dead code elimination, variables to [`remove_dead_variables`](mod@crate::passes::remove_dead_variables).
 //!
 //! Cost: linear in the accesses, plus the phis.
 

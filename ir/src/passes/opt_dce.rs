@@ -9,7 +9,7 @@
 //!
 //! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. Marking from
 //! there with a work list finds dead cycles of phis as well, in one pass over the instructions and without regard to nesting.
-//! Control flow stays as it is (see [`crate::passes::opt_dead_cf`]).
+//! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::opt_dead_cf)).
 
 use bitvec::vec::BitVec;
 

@@ -9,7 +9,7 @@
 //!
 //! Ways that do not pass the maker bring an undefined value: code that moved a use there has made sure that it does not matter.
 //! Derefs, which may not go through phis, are made anew in the blocks that use them
-//! ([`crate::passes::rematerialize_derefs_in_use_blocks`]).
+//! ([`rematerialize_derefs_in_use_blocks`](mod@crate::passes::rematerialize_derefs_in_use_blocks)).
 //!
 //! Cost: linear in the uses, plus the phis.
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Arrays and matrices get a wildcard on both sides: the size of the code does not depend on lengths. Access flags go along.
-//! [`crate::passes::lower_var_copies`] makes loads and stores of the result.
+//! [`lower_var_copies`](mod@crate::passes::lower_var_copies) makes loads and stores of the result.
 
 use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
 use crate::builder::Builder;

@@ -6,7 +6,7 @@ macro_rules! rules {
     ($($variant:ident = $severity:ident $code:literal, $hint:literal;)+) => {
         /// A rule of the check.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub enum Rule { $(#[doc = concat!("`", $code, "`: ", $hint, ".")] $variant),+ }
+        pub enum Rule { $(#[doc = concat!("`", $code, "`; hint: `", $hint, "`.")] $variant),+ }
 
         impl Rule {
             /// All rules.
