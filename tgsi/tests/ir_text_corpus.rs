@@ -1,0 +1,82 @@
+//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read back.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tgsi::text;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_ir::Shader;
+use tgsi_ir::passes::pipeline;
+use tgsi_ir::text::{PrintOptions, parse, print, print_with};
+
+fn shaders(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            shaders(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "tgsi") {
+            found.push(path);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Figures {
+    bytes: usize,
+    printing: Duration,
+    parsing: Duration,
+}
+
+/// What is wrong with the text of a shader, if anything.
+fn check(shader: &Shader, figures: &mut Figures) -> Result<(), String> {
+    let start = Instant::now();
+    let printed = print(shader);
+    figures.printing += start.elapsed();
+    figures.bytes += printed.len();
+    let start = Instant::now();
+    let again = parse(&printed).map_err(|errors| errors[0].to_string())?;
+    figures.parsing += start.elapsed();
+    for (line, other) in printed.lines().zip(print(&again).lines()) {
+        if line != other {
+            return Err(format!("`{line}` became `{other}`"));
+        }
+    }
+    let mesa = print_with(shader, PrintOptions { mesa: true });
+    parse(&mesa).map_err(|errors| format!("Mesa's form: {}", errors[0]))?;
+    Ok(())
+}
+
+#[test]
+fn corpus_reads_back() {
+    let root = std::env::var_os("TGSIC_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+    let corpus = root.join("corpus");
+    if !corpus.exists() {
+        eprintln!("corpus_reads_back: SKIPPED, no {}", corpus.display());
+        return;
+    }
+    let mut files = Vec::new();
+    shaders(&corpus, &mut files);
+    files.sort();
+    let mut figures = Figures::default();
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for file in &files {
+        let Ok(parsed) = text::parse(&std::fs::read(file).unwrap()) else { continue };
+        let Ok(mut ir) = to_ir(&parsed.shader, &ToIrOptions::default()) else { continue };
+        count += 1;
+        if let Err(message) = check(&ir, &mut figures) {
+            failed.push(format!("{}: {message}", file.display()));
+        }
+        pipeline::into_ssa(&mut ir);
+        if let Err(message) = check(&ir, &mut figures) {
+            failed.push(format!("{} in SSA: {message}", file.display()));
+        }
+    }
+    println!(
+        "{count} shaders, {} bytes, printed in {:?}, parsed in {:?}",
+        figures.bytes, figures.printing, figures.parsing
+    );
+    assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
+    assert!(count > 1000);
+}
