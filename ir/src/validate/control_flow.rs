@@ -3,7 +3,7 @@
 use bitvec::vec::BitVec;
 
 use super::error::Collector;
-use super::{Place, ValidationErrorKind};
+use super::{BlockName, Place, ValidationErrorKind};
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Function, If};
 
@@ -128,7 +128,7 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
         let mut successors = body.successors(block);
         let (first, second) = (successors.next(), successors.next());
         if let Some(outside) = [first, second].into_iter().flatten().find(|&s| !in_code(s)) {
-            report(place, ValidationErrorKind::SuccessorOutside { successor: outside });
+            report(place, ValidationErrorKind::SuccessorOutside { successor: BlockName::new(body, outside) });
         }
         if first.is_some() && first == second {
             report(place, ValidationErrorKind::SuccessorsEqual);
@@ -150,7 +150,7 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
                 && body.successors(predecessor).any(|s| s == block)
                 && std::mem::replace(&mut stamps[predecessor.as_u32() as usize], block.as_u32()) != block.as_u32();
             if !known {
-                report(place, ValidationErrorKind::PredecessorExtra { predecessor });
+                report(place, ValidationErrorKind::PredecessorExtra { predecessor: BlockName::new(body, predecessor) });
             }
         }
     }
@@ -161,7 +161,10 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
         for block in body.blocks() {
             for successor in body.successors(block) {
                 if !body.predecessors(successor).contains(&block) {
-                    report(Place::Block(block), ValidationErrorKind::SuccessorUnlisted { successor });
+                    report(
+                        Place::Block(block),
+                        ValidationErrorKind::SuccessorUnlisted { successor: BlockName::new(body, successor) },
+                    );
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::alu::AluType;
-use crate::body::{JumpKind, Shape, TexSrcKind};
+use crate::body::{Body, JumpKind, Shape, TexSrcKind};
 use crate::entities::{Block, Def, Function, If, Inst, Loop, Use, Variable};
 use crate::shader::Shader;
 use crate::text::{Annotation, AnnotationTarget, print_annotated};
@@ -52,7 +52,7 @@ kinds! {
     2 "source-count" SourceCount { expected: usize, found: usize } "expected {expected} sources, found {found}";
     3 "use-owner" UseOwner { entry: Use } "{entry} says that something else owns it";
     4 "dominance" Dominance { def: Def } "{def} is not made on every path that leads here";
-    4 "dominance-phi" DominancePhi { def: Def, predecessor: Block }
+    4 "dominance-phi" DominancePhi { def: Def, predecessor: BlockName }
         "{def} is not made on every path through predecessor {predecessor}";
     // ALU.
     5 "alu-source-bits" AluSourceBits { number: usize, expected: u8, found: u8 }
@@ -141,9 +141,9 @@ kinds! {
     25 "call-indirect" CallIndirect "a function with code is called directly";
     26 "constant-pool" ConstantPool "the constant lies outside the pool";
     26 "constant-bits" ConstantBits { component: usize } "component {component} has bits beyond its size";
-    27 "phi-missing" PhiMissing { predecessor: Block } "no source for predecessor {predecessor}";
-    27 "phi-extra" PhiExtra { predecessor: Block } "a source for {predecessor}, which is no predecessor";
-    27 "phi-twice" PhiTwice { predecessor: Block } "two sources for predecessor {predecessor}";
+    27 "phi-missing" PhiMissing { predecessor: BlockName } "no source for predecessor {predecessor}";
+    27 "phi-extra" PhiExtra { predecessor: BlockName } "a source for {predecessor}, which is no predecessor";
+    27 "phi-twice" PhiTwice { predecessor: BlockName } "two sources for predecessor {predecessor}";
     27 "phi-shape" PhiShape { def: Def } "{def} has another shape than the phi";
     27 "phi-place" PhiPlace "phis stand at the top of their block";
     27 "copy-entry" CopyEntry { entry: usize } "entry {entry} of the parallel copy is malformed";
@@ -152,7 +152,7 @@ kinds! {
     28 "jump-outside-loop" JumpOutsideLoop "the jump is not inside a loop";
     28 "jump-in-continue" JumpInContinue "the jump is not allowed in a continue construct";
     28 "jump-structured" JumpStructured { jump: JumpKind } "structured code has no {jump:?}";
-    28 "jump-target" JumpTarget { target: Block } "{target} is not in the code";
+    28 "jump-target" JumpTarget { target: BlockName } "{target} is not in the code";
     // Control flow.
     29 "block-parent" BlockParent "the block says that it stands elsewhere";
     29 "block-twice" BlockTwice "the block stands in the tree twice";
@@ -162,9 +162,9 @@ kinds! {
     29 "inst-links" InstLinks "the list of instructions of the block is broken";
     29 "successors" Successors "the successors are not those that the tree gives";
     29 "successors-equal" SuccessorsEqual "both successors are the same";
-    29 "successor-outside" SuccessorOutside { successor: Block } "successor {successor} is not in the code";
-    29 "successor-unlisted" SuccessorUnlisted { successor: Block } "{successor} does not list the block as its predecessor";
-    29 "predecessor-extra" PredecessorExtra { predecessor: Block } "{predecessor} is listed as predecessor and does not lead here";
+    29 "successor-outside" SuccessorOutside { successor: BlockName } "successor {successor} is not in the code";
+    29 "successor-unlisted" SuccessorUnlisted { successor: BlockName } "{successor} does not list the block as its predecessor";
+    29 "predecessor-extra" PredecessorExtra { predecessor: BlockName } "{predecessor} is listed as predecessor and does not lead here";
     29 "start-predecessor" StartPredecessor "the first block has predecessors";
     30 "node-links" NodeLinks "the node and its neighbours or its list disagree";
     30 "condition" Condition "a condition is one component of boolean";
@@ -196,6 +196,32 @@ impl fmt::Display for ShapeName {
         match self.0 {
             Shape { num_components: 1, bit_size } => write!(f, "{bit_size}"),
             Shape { num_components, bit_size } => write!(f, "{bit_size}x{num_components}"),
+        }
+    }
+}
+
+/// A block by the number that a print gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockName {
+    /// The block.
+    pub block: Block,
+    /// Its number in the order of the text; none if it is not in the tree.
+    pub number: Option<u32>,
+}
+
+impl BlockName {
+    /// The name of a block of a body whose tree is sound.
+    pub(super) fn new(body: &Body, block: Block) -> BlockName {
+        let number = body.block_order().index(block);
+        BlockName { block, number: (number != u32::MAX).then_some(number) }
+    }
+}
+
+impl fmt::Display for BlockName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            Some(number) => write!(f, "b{number}"),
+            None => write!(f, "a block outside the code"),
         }
     }
 }

@@ -83,7 +83,8 @@ use std::sync::Arc;
 use bitvec::vec::BitVec;
 
 pub use error::{
-    MAX_ERRORS, ModeNames, Place, ShapeName, TexSrcName, ValidationError, ValidationErrorKind, ValidationErrors,
+    BlockName, MAX_ERRORS, ModeNames, Place, ShapeName, TexSrcName, ValidationError, ValidationErrorKind,
+    ValidationErrors,
 };
 
 use crate::analysis::Dominance;
@@ -289,9 +290,15 @@ impl Checker<'_> {
             let def = body.src_def(source);
             let predecessor = body.phi_predecessor(source);
             if !body.has_block(predecessor) || !body.successors(predecessor).any(|s| s == block) {
-                self.report_inst(inst, ValidationErrorKind::PhiExtra { predecessor });
+                self.report_inst(
+                    inst,
+                    ValidationErrorKind::PhiExtra { predecessor: BlockName::new(body, predecessor) },
+                );
             } else if std::mem::replace(&mut self.stamps[predecessor.as_u32() as usize], self.stamp) == self.stamp {
-                self.report_inst(inst, ValidationErrorKind::PhiTwice { predecessor });
+                self.report_inst(
+                    inst,
+                    ValidationErrorKind::PhiTwice { predecessor: BlockName::new(body, predecessor) },
+                );
             } else {
                 known += 1;
             }
@@ -304,7 +311,10 @@ impl Checker<'_> {
         if known < predecessors.len() {
             for &predecessor in predecessors {
                 if self.stamps.get(predecessor.as_u32() as usize).is_none_or(|&s| s != self.stamp) {
-                    self.report_inst(inst, ValidationErrorKind::PhiMissing { predecessor });
+                    self.report_inst(
+                        inst,
+                        ValidationErrorKind::PhiMissing { predecessor: BlockName::new(body, predecessor) },
+                    );
                 }
             }
         }
@@ -351,7 +361,7 @@ impl Checker<'_> {
         };
         for target in targets.into_iter().flatten() {
             if !body.has_block(target) || (body.block_parent(target).is_none() && target != body.end_block()) {
-                self.report_inst(inst, ValidationErrorKind::JumpTarget { target });
+                self.report_inst(inst, ValidationErrorKind::JumpTarget { target: BlockName::new(body, target) });
             }
         }
     }

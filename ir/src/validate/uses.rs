@@ -3,7 +3,7 @@
 use bitvec::vec::BitVec;
 
 use super::control_flow::Tree;
-use super::{Checker, Place, ValidationErrorKind, is_component_count};
+use super::{BlockName, Checker, Place, ValidationErrorKind, is_component_count};
 use crate::body::{CfNode, InstData, Shape};
 use crate::entities::{Block, Def, If, Inst, Use, User};
 use crate::intrinsics::IntrinsicOp;
@@ -92,6 +92,7 @@ impl Checker<'_> {
             if is_phi {
                 let predecessor = body.phi_predecessor(source);
                 if body.has_block(predecessor) && !self.block_dominates(from, predecessor) {
+                    let predecessor = BlockName::new(body, predecessor);
                     self.report_inst(inst, ValidationErrorKind::DominancePhi { def, predecessor });
                 }
             } else {
