@@ -1,1 +1,145 @@
-//! Placeholder.
+//! IR to TGSI, in the style of a backend that uses the register helpers of [`tgsi_legacy`].
+//!
+//! 1. [`lower`]: what TGSI has no word for is lowered, the shader leaves SSA, register accesses are made trivial. The result is still IR and can be run.
+//! 2. Selection: each instruction becomes TGSI over virtual temporaries; the chase functions find registers, masks and modifiers.
+//! 3. The machine passes: copies propagated, multiply-adds and conditions combined, results written where they are wanted, equal work on several
+//!    components merged.
+//! 4. Allocation: copies coalesced, values packed into the components of few temporaries.
+//! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
+
+mod declarations;
+mod finish;
+mod lower;
+mod machine;
+mod options;
+mod properties;
+mod select;
+
+pub use lower::lower;
+pub use options::{IndirectFiles, TgsiOptions};
+
+use thiserror::Error;
+use tgsi::builder::BuildError;
+use tgsi_ir::Inst;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::JumpKind;
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::shader::Stage;
+
+/// Why a shader has no translation.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DriverError {
+    /// There is no function to translate.
+    #[error("the shader has no entry point")]
+    NoEntryPoint,
+    /// TGSI has no such stage.
+    #[error("TGSI has no {0:?} shaders")]
+    Stage(Stage),
+    /// An operation that TGSI cannot express.
+    #[error("{inst}: {op} has no TGSI form")]
+    UnsupportedAlu {
+        /// The instruction.
+        inst: Inst,
+        /// Its opcode.
+        op: AluOp,
+    },
+    /// An intrinsic that TGSI cannot express.
+    #[error("{inst}: {op} has no TGSI form")]
+    UnsupportedIntrinsic {
+        /// The instruction.
+        inst: Inst,
+        /// Its opcode.
+        op: IntrinsicOp,
+    },
+    /// An atomic operation that TGSI cannot express.
+    #[error("{inst}: the atomic operation has no TGSI form")]
+    UnsupportedAtomic {
+        /// The instruction.
+        inst: Inst,
+    },
+    /// A texture operation that TGSI cannot express.
+    #[error("{inst}: a texture instruction with {what} has no TGSI form")]
+    UnsupportedTexture {
+        /// The instruction.
+        inst: Inst,
+        /// What is in the way.
+        what: &'static str,
+    },
+    /// Values that TGSI has no registers for.
+    #[error("{inst}: values of {bits} bits")]
+    BitSize {
+        /// The instruction.
+        inst: Inst,
+        /// Bits of its result.
+        bits: u8,
+    },
+    /// Something that the lowering should have removed.
+    #[error("{inst}: {what} is left")]
+    NotLowered {
+        /// The instruction.
+        inst: Inst,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A loop with a continue construct.
+    #[error("a loop has a continue construct")]
+    ContinueConstruct,
+    /// A jump that TGSI does not have.
+    #[error("{0:?} is left")]
+    Jump(JumpKind),
+    /// More temporaries than operands can name.
+    #[error("{0} temporaries are too many")]
+    TooManyTemporaries(u32),
+    /// The shader does not fit TGSI's limits.
+    #[error("{0}")]
+    Build(#[from] BuildError),
+}
+
+/// Translates a shader in SSA form. The shader itself is not changed.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    let mut shader = shader.clone();
+    lower(&mut shader, options);
+    #[cfg(debug_assertions)]
+    if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
+        log::error!("register accesses are not trivial: {violations:?}");
+        debug_assert!(false, "register accesses are not trivial: {violations:?}");
+    }
+    translate_lowered(&shader, options)
+}
+
+/// Translates what [`lower`] has lowered with the same options.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    let selector = select::select(shader, options)?;
+    let select::Selector { mut program, declared, arrays, .. } = selector;
+    optimize(&mut program, options);
+    machine::allocate::allocate(&mut program, !options.unoptimized_ra);
+    if options.optimize {
+        // Copies whose registers coincide now are gone after this, and neighbours may have become mergeable.
+        machine::dead_code::remove_dead_code(&mut program);
+        machine::merge::merge_instructions(&mut program);
+    }
+    finish::finish(shader, &declared, &arrays, program)
+}
+
+/// The machine passes before allocation.
+fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
+    if !options.optimize {
+        return;
+    }
+    for _ in 0..3 {
+        let mut changed = machine::propagate::propagate_copies(program);
+        changed |= machine::combine::combine(program, options);
+        changed |= machine::dead_code::remove_dead_code(program);
+        changed |= machine::forward::forward_results(program);
+        changed |= machine::merge::merge_instructions(program);
+        if !changed {
+            break;
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! What the finished shader declares: collected during selection (resources, system values, constants), and from the final instructions (inputs,
+//! outputs, with the components that are used).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tgsi::builder::{Io, ShaderBuilder};
+use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
+use tgsi::slots::semantic_of;
+use tgsi::tables::{
+    File, Interpolation, InterpolationLocation, MemoryType, Opcode, PixelFormat, Processor, ReturnType, Semantic,
+    TextureTarget,
+};
+use tgsi_ir::intrinsics::indices::InterpMode;
+use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::variable::{VariableData, VariableModes};
+
+use crate::machine::operands::source_mask;
+
+/// Inputs or outputs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum IoFile {
+    Input,
+    Output,
+}
+
+impl IoFile {
+    pub(crate) const fn tgsi(self) -> File {
+        match self {
+            IoFile::Input => File::Input,
+            IoFile::Output => File::Output,
+        }
+    }
+
+    const fn mode(self) -> VariableModes {
+        match self {
+            IoFile::Input => VariableModes::SHADER_IN,
+            IoFile::Output => VariableModes::SHADER_OUT,
+        }
+    }
+}
+
+/// An array of inputs or outputs, by its first register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ArrayKey {
+    pub(crate) file: IoFile,
+    pub(crate) first: u32,
+}
+
+/// How an image is used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageUse {
+    pub(crate) target: TextureTarget,
+    pub(crate) format: PixelFormat,
+    pub(crate) writable: bool,
+}
+
+/// Registers of a variable.
+#[derive(Clone, Debug)]
+struct IoVariable {
+    data: VariableData,
+    first: u32,
+    count: u32,
+    is_array: bool,
+}
+
+/// Declarations under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Declared {
+    system_values: Vec<Semantic>,
+    constants: BTreeMap<u32, BTreeSet<(u32, u32)>>,
+    constant_buffers: BTreeSet<u32>,
+    samplers: BTreeSet<u32>,
+    views: BTreeMap<u32, (TextureTarget, ReturnType)>,
+    images: BTreeMap<u32, ImageUse>,
+    buffers: BTreeMap<u32, bool>,
+    memories: BTreeSet<MemoryType>,
+    counters: BTreeMap<i32, (i32, i32)>,
+    /// Arrays that are addressed indirectly: array `n` has number `n + 1` in operands until the end.
+    arrays: Vec<ArrayKey>,
+    array_numbers: HashMap<ArrayKey, u16>,
+    variables: BTreeMap<(IoFile, u32), IoVariable>,
+}
+
+/// The processor of a stage.
+pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
+    Some(match stage {
+        Stage::Vertex => Processor::Vertex,
+        Stage::TessCtrl => Processor::TessControl,
+        Stage::TessEval => Processor::TessEval,
+        Stage::Geometry => Processor::Geometry,
+        Stage::Fragment => Processor::Fragment,
+        Stage::Compute | Stage::Kernel => Processor::Compute,
+        Stage::Task | Stage::Mesh => return None,
+    })
+}
+
+impl Declared {
+    pub(crate) fn of(shader: &Shader) -> Declared {
+        let mut declared = Declared::default();
+        for file in [IoFile::Input, IoFile::Output] {
+            for (_, data) in shader.globals_with(file.mode()) {
+                let mut ty = data.ty;
+                if data.per_vertex
+                    && let Some((element, _)) = element_of(shader, ty)
+                {
+                    ty = element;
+                }
+                let is_array = shader.types.as_vector(ty).is_none();
+                let count = shader.types.slots(ty).max(1);
+                let variable = IoVariable { data: data.clone(), first: data.driver_location, count, is_array };
+                declared
+                    .variables
+                    .entry((file, data.driver_location))
+                    .and_modify(|known| {
+                        if known.count < variable.count {
+                            *known = variable.clone();
+                        }
+                    })
+                    .or_insert(variable);
+            }
+        }
+        declared
+    }
+
+    /// First register of the array that holds a register; the register itself if none does.
+    pub(crate) fn array_of(&self, file: IoFile, register: u32) -> u32 {
+        self.variable(file, register).map_or(register, |v| v.first)
+    }
+
+    fn variable(&self, file: IoFile, register: u32) -> Option<&IoVariable> {
+        self.variables
+            .range((file, 0)..=(file, register))
+            .next_back()
+            .map(|(_, v)| v)
+            .filter(|v| register < v.first + v.count)
+    }
+
+    /// Provisional number of an array.
+    pub(crate) fn array_number(&mut self, key: ArrayKey) -> u16 {
+        let next = self.arrays.len() as u16 + 1;
+        let number = *self.array_numbers.entry(key).or_insert(next);
+        if number == next {
+            self.arrays.push(key);
+        }
+        number
+    }
+
+    pub(crate) fn system_value(&mut self, semantic: Semantic) -> i32 {
+        let place = self.system_values.iter().position(|&s| s == semantic).unwrap_or_else(|| {
+            self.system_values.push(semantic);
+            self.system_values.len() - 1
+        });
+        place as i32
+    }
+
+    pub(crate) fn constant(&mut self, buffer: u32, first: u32, last: u32) {
+        self.constants.entry(buffer).or_default().insert((first, last.max(first)));
+    }
+
+    pub(crate) fn constant_buffer(&mut self, buffer: u32) {
+        self.constant_buffers.insert(buffer);
+    }
+
+    pub(crate) fn sampler(&mut self, unit: u32) {
+        self.samplers.insert(unit);
+    }
+
+    pub(crate) fn view(&mut self, unit: u32, target: TextureTarget, returns: ReturnType) {
+        self.views.insert(unit, (target, returns));
+    }
+
+    pub(crate) fn view_if_absent(&mut self, unit: u32, target: TextureTarget, returns: ReturnType) {
+        self.views.entry(unit).or_insert((target, returns));
+    }
+
+    pub(crate) fn image(&mut self, unit: u32, usage: ImageUse) {
+        let writable = self.images.get(&unit).is_some_and(|known| known.writable);
+        self.images.insert(unit, ImageUse { writable: usage.writable || writable, ..usage });
+    }
+
+    pub(crate) fn image_if_absent(&mut self, unit: u32, usage: ImageUse) {
+        self.images.entry(unit).or_insert(usage);
+    }
+
+    pub(crate) fn buffer(&mut self, number: u32, atomic: bool) {
+        *self.buffers.entry(number).or_insert(atomic) &= atomic;
+    }
+
+    pub(crate) fn memory(&mut self, memory: MemoryType) {
+        self.memories.insert(memory);
+    }
+
+    pub(crate) fn counters(&mut self, buffer: i32, first: i32, last: i32) {
+        let range = self.counters.entry(buffer).or_insert((first, last));
+        *range = (range.0.min(first), range.1.max(last));
+    }
+
+    /// Declares everything with the builder and gives array numbers their final values.
+    pub(crate) fn declare(&self, shader: &Shader, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
+        self.inputs_and_outputs(shader, builder, instructions);
+        for &semantic in &self.system_values {
+            builder.system_value(semantic, 0);
+        }
+        let narrow = |n: u32| n.min(0x7fff) as u16;
+        for &unit in &self.samplers {
+            builder.sampler(narrow(unit));
+        }
+        for (&unit, &(target, returns)) in &self.views {
+            builder.sampler_view(narrow(unit), target, [returns; 4]);
+        }
+        for (&unit, usage) in &self.images {
+            let ImageUse { target, format, writable } = *usage;
+            builder.image(narrow(unit), DeclarationImage { target, raw: false, writable, format });
+        }
+        for (&number, &atomic) in &self.buffers {
+            builder.buffer(narrow(number), atomic);
+        }
+        for &memory in &self.memories {
+            builder.memory(memory);
+        }
+        // Only what is still read is declared, but for indirect accesses, which need whole ranges.
+        let mut direct: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let mut indirect = false;
+        for instruction in instructions.iter() {
+            for src in instruction.src.iter().filter(|s| s.register.file == File::Constant) {
+                let buffer = src.register.dimension.map_or(0, |d| d.index);
+                let dynamic = src.register.indirect.is_some()
+                    || src.register.dimension.is_some_and(|d| d.indirect.is_some());
+                indirect |= dynamic;
+                if !dynamic && let (Ok(buffer), Ok(index)) = (u32::try_from(buffer), u32::try_from(src.register.index)) {
+                    direct.insert((buffer, index));
+                }
+            }
+        }
+        for &(buffer, index) in &direct {
+            builder.constant(narrow(buffer), narrow(index));
+        }
+        if indirect {
+            for (&buffer, ranges) in &self.constants {
+                for &(first, last) in ranges.iter().filter(|r| r.1 > r.0 || r.0 == 0) {
+                    builder.constant_range(narrow(buffer), narrow(first), narrow(last));
+                }
+            }
+        }
+        for &buffer in &self.constant_buffers {
+            builder.constant_buffer(narrow(buffer));
+        }
+        for (&buffer, &(first, last)) in &self.counters {
+            let (buffer, first) = (narrow(buffer.max(0) as u32), first.clamp(0, 0x7fff) as u16);
+            if i32::from(first) == last {
+                builder.hw_atomic(buffer, first);
+            } else {
+                builder.hw_atomic_array(buffer, first, (last.clamp(0, 0x7fff) as u16 - first) + 1);
+            }
+        }
+    }
+
+    fn inputs_and_outputs(&self, shader: &Shader, builder: &mut ShaderBuilder, instructions: &mut [Instruction]) {
+        let Some(processor) = processor(shader.stage) else { return };
+        let mut masks: BTreeMap<(IoFile, u32), u8> = BTreeMap::new();
+        let mut note = |file: File, index: i32, indirect: Option<u16>, mask: u8| {
+            let file = match file {
+                File::Input => IoFile::Input,
+                File::Output => IoFile::Output,
+                _ => return,
+            };
+            let first = match indirect {
+                Some(number) => self.arrays.get(usize::from(number).wrapping_sub(1)).map_or(0, |key| key.first),
+                None => index.max(0) as u32,
+            };
+            let register = match self.variable(file, first) {
+                Some(variable) if variable.is_array => variable.first,
+                _ => first,
+            };
+            *masks.entry((file, register)).or_insert(0) |= mask;
+        };
+        for instruction in instructions.iter() {
+            for (number, src) in instruction.src.iter().enumerate() {
+                let mut mask = source_mask(instruction, number);
+                if instruction.opcode == Opcode::Fbfetch {
+                    mask = 0xf;
+                }
+                note(src.register.file, src.register.index, src.register.indirect.map(|i| i.array_id), mask);
+            }
+            for dst in &instruction.dst {
+                note(
+                    dst.register.file,
+                    dst.register.index,
+                    dst.register.indirect.map(|i| i.array_id),
+                    dst.write_mask,
+                );
+            }
+        }
+        let mut numbers: HashMap<ArrayKey, u16> = HashMap::new();
+        for (&(file, register), &mask) in &masks {
+            let variable = self.variable(file, register);
+            let io = self.io(processor, file, register, mask, variable);
+            match variable {
+                Some(variable) if variable.is_array => {
+                    let count = variable.count.min(0x7fff) as u16;
+                    let array = match file {
+                        IoFile::Input => builder.input_array(io, count),
+                        IoFile::Output => builder.output_array(io, count),
+                    };
+                    numbers.insert(ArrayKey { file, first: register }, array.array_id);
+                }
+                _ => {
+                    match file {
+                        IoFile::Input => builder.input(io),
+                        IoFile::Output => builder.output(io),
+                    };
+                }
+            }
+        }
+        for instruction in instructions {
+            let registers =
+                instruction.src.iter_mut().map(|s| &mut s.register).chain(instruction.dst.iter_mut().map(|d| &mut d.register));
+            for register in registers {
+                if !matches!(register.file, File::Input | File::Output) {
+                    continue;
+                }
+                if let Some(indirect) = &mut register.indirect {
+                    let key = self.arrays.get(usize::from(indirect.array_id).wrapping_sub(1));
+                    indirect.array_id = key.and_then(|k| numbers.get(k)).copied().unwrap_or(0);
+                }
+            }
+        }
+    }
+
+    fn io(&self, processor: Processor, file: IoFile, register: u32, mask: u8, variable: Option<&IoVariable>) -> Io {
+        let register = register.min(0x7fff) as u16;
+        if (processor, file) == (Processor::Vertex, IoFile::Input) {
+            return Io { usage_mask: mask, ..Io::attribute(register) };
+        }
+        let Some(IoVariable { data, .. }) = variable else {
+            return Io { register: Some(register), usage_mask: mask, ..Io::new(Semantic::Generic, register) };
+        };
+        let (semantic, index) =
+            semantic_of(processor, file.tgsi(), data.location).unwrap_or((Semantic::Generic, u32::from(register)));
+        let index = if (processor, file) == (Processor::Fragment, IoFile::Output) { index + data.index } else { index };
+        let interpolation = ((processor, file) == (Processor::Fragment, IoFile::Input)).then(|| {
+            let location = match (data.centroid, data.sample) {
+                (_, true) => InterpolationLocation::Sample,
+                (true, _) => InterpolationLocation::Centroid,
+                _ => InterpolationLocation::Center,
+            };
+            let mode = match data.interpolation {
+                InterpMode::Flat => Interpolation::Constant,
+                InterpMode::NoPerspective => Interpolation::Linear,
+                InterpMode::None if matches!(semantic, Semantic::Color) => Interpolation::Color,
+                InterpMode::None | InterpMode::Smooth | InterpMode::Explicit => {
+                    if semantic == Semantic::Position { Interpolation::Linear } else { Interpolation::Perspective }
+                }
+            };
+            DeclarationInterpolation { mode, location }
+        });
+        let mut streams = [0; 4];
+        if processor == Processor::Geometry && file == IoFile::Output {
+            for (c, stream) in streams.iter_mut().enumerate().filter(|(c, _)| mask & 1 << c != 0) {
+                *stream = data.streams >> (2 * c) & 3;
+            }
+        }
+        Io {
+            usage_mask: mask.max(1),
+            interpolation,
+            streams,
+            invariant: data.invariant,
+            register: Some(register),
+            ..Io::new(semantic, index as u16)
+        }
+    }
+}
+
+fn element_of(shader: &Shader, ty: tgsi_ir::Type) -> Option<(tgsi_ir::Type, u32)> {
+    match *shader.types.get(ty) {
+        tgsi_ir::types::TypeData::Array { element, length, .. } => Some((element, length)),
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! The finished shader: declarations, packed immediates, labels.
+
+use tgsi::Shader;
+use tgsi::builder::ShaderBuilder;
+use tgsi::shader::{Instruction, Register, Src};
+use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
+
+use crate::declarations::{Declared, processor};
+use crate::machine::{Immediates, Program};
+use crate::{DriverError, properties};
+
+/// Builds the shader.
+pub(crate) fn finish(
+    ir: &tgsi_ir::Shader,
+    declared: &Declared,
+    arrays: &[u32],
+    mut program: Program,
+) -> Result<Shader, DriverError> {
+    let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
+    let mut builder = ShaderBuilder::new(processor);
+    properties::set_properties(ir, &mut builder);
+    declared.declare(ir, &mut builder, &mut program.instructions);
+    for &size in arrays {
+        let size = u16::try_from(size).map_err(|_| DriverError::TooManyTemporaries(size))?;
+        builder.temporary_array(size, false);
+    }
+    if program.num_temps > 0x7fff {
+        return Err(DriverError::TooManyTemporaries(program.num_temps));
+    }
+    for _ in program.first_temp..program.num_temps {
+        builder.temporary();
+    }
+    let addresses = program
+        .instructions
+        .iter()
+        .filter_map(|i| i.dst.first())
+        .filter(|d| d.register.file == File::Address)
+        .map(|d| d.register.index + 1)
+        .max()
+        .unwrap_or(0);
+    for _ in 0..addresses {
+        builder.address();
+    }
+    let Program { instructions, immediates, .. } = program;
+    for mut instruction in instructions {
+        pack_immediates(&mut builder, &immediates, &mut instruction);
+        tidy_swizzles(&mut instruction);
+        match (instruction.opcode, instruction.src.first().copied()) {
+            (Opcode::If, Some(condition)) => builder.if_(condition),
+            (Opcode::Uif, Some(condition)) => builder.uif(condition),
+            (Opcode::Else, _) => builder.else_(),
+            (Opcode::Endif, _) => builder.endif(),
+            (Opcode::Bgnloop, _) => builder.bgnloop(),
+            (Opcode::Endloop, _) => builder.endloop(),
+            (Opcode::Brk, _) => builder.brk(),
+            (Opcode::Cont, _) => builder.cont(),
+            _ => {
+                builder.push(instruction);
+            }
+        }
+    }
+    builder.end();
+    Ok(builder.finish()?)
+}
+
+/// How an immediate is shown. Floats only where they print as what they are.
+fn immediate_type(operand: OperandType, words: &[u32]) -> ImmediateType {
+    let is_plain = |&word: &u32| {
+        let value = f32::from_bits(word);
+        value == 0.0 && word == 0 || value.is_normal()
+    };
+    if operand.is_float() && !operand.is_64bit() && words.iter().all(is_plain) {
+        ImmediateType::Float32
+    } else {
+        ImmediateType::Uint32
+    }
+}
+
+fn pack_immediates(builder: &mut ShaderBuilder, immediates: &Immediates, instruction: &mut Instruction) {
+    let opcode = instruction.opcode;
+    for number in 0..instruction.src.len() {
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let src = &mut instruction.src[number];
+        if src.register.file != File::Immediate {
+            continue;
+        }
+        let row = immediates.row(src.register.index);
+        let operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
+        let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
+        let packed = pack(builder, operand, &words, channels);
+        *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
+    }
+    if let Some(texture) = &mut instruction.texture {
+        for offset in &mut texture.offsets {
+            if offset.file == File::Immediate {
+                let row = immediates.row(offset.index);
+                let [x, y, z] = offset.swizzle.map(|c| row[usize::from(c & 3)]);
+                let packed = pack(builder, OperandType::Uint, &[x, y, z, z], 7);
+                offset.index = packed.register.index;
+                offset.swizzle = [packed.swizzle[0], packed.swizzle[1], packed.swizzle[2]];
+            }
+        }
+    }
+}
+
+/// Finds a place for the words that channels need.
+fn pack(builder: &mut ShaderBuilder, operand: OperandType, words: &[u32; 4], channels: u8) -> Src {
+    let mut distinct: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
+    for c in (0..4).filter(|c| channels & 1 << c != 0) {
+        if !distinct.contains(&words[c]) {
+            distinct.push(words[c]);
+        }
+    }
+    if distinct.is_empty() {
+        distinct.push(words[0]);
+    }
+    let packed = builder.immediate(immediate_type(operand, &distinct), &distinct);
+    let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
+    for c in 0..4 {
+        let place = distinct.iter().position(|&w| w == words[c]).filter(|_| channels & 1 << c != 0).unwrap_or(0);
+        src.swizzle[c] = packed.swizzle[place];
+    }
+    src
+}
+
+/// Channels that are not needed repeat one that is.
+fn tidy_swizzles(instruction: &mut Instruction) {
+    for number in 0..instruction.src.len() {
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let src = &mut instruction.src[number];
+        if matches!(src.register.file, File::Sampler | File::SamplerView | File::Image | File::Buffer | File::Memory) {
+            continue;
+        }
+        let Some(first) = (0..4).find(|c| channels & 1 << c != 0) else { continue };
+        // A register as it is reads best.
+        if (0..4u8).all(|c| channels & 1 << c == 0 || src.swizzle[usize::from(c)] == c) && channels.count_ones() > 1 {
+            src.swizzle = [0, 1, 2, 3];
+            continue;
+        }
+        for c in 0..4 {
+            if channels & 1 << c == 0 {
+                src.swizzle[c] = src.swizzle[first];
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Instructions that take in the only maker of an operand.
+//!
+//! ```text
+//! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice)
+//! UMUL t, a, b; UADD d, t, c         =>  UMAD d, a, b, c
+//! INEG t, b;    UADD d, a, t         =>  UADD d, a, -b
+//! FSLT t, x, 0; UCMP d, t, a, b      =>  CMP d, x, a, b
+//! USNE t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, a, b
+//! USEQ t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, b, a
+//! FSLT t, a, b; AND d, t, 1.0        =>  SLT d, a, b           (likewise FSGE, FSEQ, FSNE)
+//! USEQ t, a, b; NOT d, t             =>  USNE d, a, b          (likewise the other comparisons but FSLT and FSGE)
+//! USNE t, x, 0; UIF t                =>  UIF x;  FSNE t, x, 0; UIF t  =>  IF x
+//! FLR t, x; F2I u, t; UARL d, u      =>  ARL d, x
+//! ```
+
+use tgsi::shader::{Instruction, Src};
+use tgsi::tables::{File, Opcode};
+
+use super::flow::blocks;
+use super::operands::{immediate_words, source_mask};
+use super::propagate::{Tracker, apply_modifiers};
+use super::{Immediates, Program};
+use crate::options::TgsiOptions;
+
+/// Combines instructions. The makers stay until dead code is removed. Returns whether anything changed.
+pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
+    let mut tracker = Tracker::new(program);
+    let readers = count_readers(program, &tracker);
+    let mut changed = false;
+    for block in blocks(&program.instructions) {
+        tracker.block_start = block.start;
+        for place in block.start..block.end {
+            // A combined instruction may combine again: AND of NOT, UIF of USNE of a comparison.
+            for _ in 0..4 {
+                let at = At {
+                    instructions: &program.instructions,
+                    immediates: &program.immediates,
+                    tracker: &tracker,
+                    readers: &readers,
+                    place,
+                    options,
+                };
+                let Some(new) = at.combined() else { break };
+                program.instructions[place] = new;
+                changed = true;
+            }
+            tracker.record(place, &program.instructions[place]);
+        }
+    }
+    changed
+}
+
+/// Number of instructions that read each component.
+fn count_readers(program: &Program, tracker: &Tracker) -> Vec<u16> {
+    let mut readers = vec![0u16; tracker.numbering.len() * 4];
+    for instruction in &program.instructions {
+        super::operands::for_each_read(instruction, |file, index, mask| {
+            if let Some(register) = tracker.numbering.number(file, index) {
+                for c in (0..4).filter(|c| mask & 1 << c != 0) {
+                    readers[register * 4 + c] = readers[register * 4 + c].saturating_add(1);
+                }
+            }
+        });
+    }
+    readers
+}
+
+struct At<'a> {
+    instructions: &'a [Instruction],
+    immediates: &'a Immediates,
+    tracker: &'a Tracker,
+    readers: &'a [u16],
+    place: usize,
+    options: &'a TgsiOptions,
+}
+
+impl At<'_> {
+    fn instruction(&self) -> &Instruction {
+        &self.instructions[self.place]
+    }
+
+    /// The maker of everything that a source reads.
+    fn maker(&self, source: usize) -> Option<(usize, &Instruction)> {
+        let place = self.tracker.single_definition(self.instruction(), source)?;
+        let maker = self.instructions.get(place)?;
+        (!maker.saturate).then_some((place, maker))
+    }
+
+    /// The same if nobody else reads it.
+    fn only_maker(&self, source: usize) -> Option<(usize, &Instruction)> {
+        let found = self.maker(source)?;
+        let src = &self.instruction().src[source];
+        let register = self.tracker.numbering.number(src.register.file, src.register.index)?;
+        let mask = source_mask(self.instruction(), source);
+        (0..4).filter(|c| mask & 1 << c != 0).all(|c| self.readers[register * 4 + c] == 1).then_some(found)
+    }
+
+    /// Source `number` of a maker, as seen through source `source` of the instruction (without the latter's modifiers); none if it
+    /// has changed since. The maker must work channel by channel.
+    fn through(&self, source: usize, maker: (usize, &Instruction), number: usize) -> Option<Src> {
+        let outer = &self.instruction().src[source];
+        let mut inner = *maker.1.src.get(number)?;
+        let channels = tgsi::scan::needed_channels(self.instruction(), source);
+        let first = (0..4usize).find(|c| channels & 1 << c != 0)?;
+        let of = inner.swizzle;
+        let mut mask = 0;
+        for c in 0..4 {
+            let channel = if channels & 1 << c != 0 { c } else { first };
+            inner.swizzle[c] = of[usize::from(outer.swizzle[channel] & 3)] & 3;
+            mask |= 1 << inner.swizzle[c];
+        }
+        self.tracker.is_kept(&inner.register, mask, maker.0).then_some(inner)
+    }
+
+    /// Whether all channels that a source (already composed for the instruction) reads are the constant `word`.
+    fn is_constant(&self, src: &Src, channels: u8, word: u32) -> bool {
+        immediate_words(self.immediates, src)
+            .is_some_and(|words| (0..4).filter(|c| channels & 1 << c != 0).all(|c| words[c] == word))
+    }
+
+    fn is_float_zero(&self, src: &Src, channels: u8) -> bool {
+        src.register.file == File::Immediate && {
+            let row = self.immediates.row(src.register.index);
+            (0..4usize)
+                .filter(|c| channels & 1 << c != 0)
+                .all(|c| row[usize::from(src.swizzle[c] & 3)] & 0x7fff_ffff == 0)
+        }
+    }
+
+    fn combined(&self) -> Option<Instruction> {
+        match self.instruction().opcode {
+            Opcode::Add if self.options.fuse_mad => self.multiply_add(Opcode::Mul, Opcode::Mad),
+            Opcode::Uadd => self.multiply_add(Opcode::Umul, Opcode::Umad).or_else(|| self.subtract()),
+            Opcode::Ucmp => self.select(),
+            Opcode::And => self.truth_as_float(),
+            Opcode::Not => self.inverse(),
+            Opcode::Uif => self.condition(),
+            Opcode::Uarl => self.address(),
+            _ => None,
+        }
+    }
+
+    fn multiply_add(&self, multiply: Opcode, fused: Opcode) -> Option<Instruction> {
+        let instruction = self.instruction();
+        for source in [0, 1] {
+            let outer = &instruction.src[source];
+            if outer.absolute || (outer.negate && multiply == Opcode::Umul) {
+                continue;
+            }
+            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == multiply) else { continue };
+            let (Some(mut a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else { continue };
+            if (a.negate || b.negate || instruction.src[1 - source].negate) && multiply == Opcode::Umul {
+                continue;
+            }
+            a.negate ^= outer.negate;
+            let mut new = instruction.clone();
+            new.opcode = fused;
+            new.precise |= maker.1.precise;
+            let addend = instruction.src[1 - source];
+            new.src.clear();
+            new.src.extend([a, b, addend]);
+            return Some(new);
+        }
+        None
+    }
+
+    fn subtract(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        for source in [0, 1] {
+            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == Opcode::Ineg) else { continue };
+            let Some(mut value) = self.through(source, maker, 0) else { continue };
+            if value.absolute || instruction.src[source].absolute {
+                continue;
+            }
+            value.negate ^= !instruction.src[source].negate;
+            let mut new = instruction.clone();
+            new.src[source] = value;
+            return Some(new);
+        }
+        None
+    }
+
+    fn select(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        if instruction.src[0].negate || instruction.src[0].absolute {
+            return None;
+        }
+        let maker = self.maker(0)?;
+        let channels = instruction.dst.first()?.write_mask;
+        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1));
+        let mut new = instruction.clone();
+        match maker.1.opcode {
+            Opcode::Fslt if self.options.has_cmp => {
+                let b = b?;
+                new.opcode = Opcode::Cmp;
+                if self.is_float_zero(&b, channels) {
+                    new.src[0] = a;
+                } else if self.is_float_zero(&a, channels) {
+                    new.src[0] = Src { negate: !b.negate, ..b };
+                } else {
+                    return None;
+                }
+            }
+            Opcode::Usne if self.is_constant(&b?, channels, 0) && !a.negate && !a.absolute => new.src[0] = a,
+            Opcode::Useq if self.is_constant(&b?, channels, 0) && !a.negate && !a.absolute => {
+                new.src[0] = a;
+                new.src.swap(1, 2);
+            }
+            Opcode::Not if self.is_truth(maker.1) => {
+                new.src[0] = a;
+                new.src.swap(1, 2);
+            }
+            _ => return None,
+        }
+        Some(new)
+    }
+
+    /// Whether a `NOT` inverts a truth value (all ones or zero).
+    fn is_truth(&self, _not: &Instruction) -> bool {
+        // Known only if the maker of its operand is a comparison of the same block; `inverse` has then changed it already.
+        false
+    }
+
+    fn truth_as_float(&self) -> Option<Instruction> {
+        const ONE: u32 = 0x3f80_0000;
+        let instruction = self.instruction();
+        let channels = instruction.dst.first()?.write_mask;
+        for source in [0, 1] {
+            if !self.is_constant(&instruction.src[1 - source], channels, ONE) {
+                continue;
+            }
+            let src = &instruction.src[source];
+            if src.negate || src.absolute {
+                continue;
+            }
+            let maker = self.only_maker(source)?;
+            let opcode = match maker.1.opcode {
+                Opcode::Fslt => Opcode::Slt,
+                Opcode::Fsge => Opcode::Sge,
+                Opcode::Fseq => Opcode::Seq,
+                Opcode::Fsne => Opcode::Sne,
+                _ => return None,
+            };
+            let (a, b) = (self.through(source, maker, 0)?, self.through(source, maker, 1)?);
+            let mut new = instruction.clone();
+            new.opcode = opcode;
+            new.src.clear();
+            new.src.extend([a, b]);
+            return Some(new);
+        }
+        None
+    }
+
+    fn inverse(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        let maker = self.only_maker(0)?;
+        let opcode = match maker.1.opcode {
+            Opcode::Useq => Opcode::Usne,
+            Opcode::Usne => Opcode::Useq,
+            Opcode::Uslt => Opcode::Usge,
+            Opcode::Usge => Opcode::Uslt,
+            Opcode::Islt => Opcode::Isge,
+            Opcode::Isge => Opcode::Islt,
+            Opcode::Fseq => Opcode::Fsne,
+            Opcode::Fsne => Opcode::Fseq,
+            _ => return None,
+        };
+        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1)?);
+        let mut new = instruction.clone();
+        new.opcode = opcode;
+        new.src.clear();
+        new.src.extend([a, b]);
+        Some(new)
+    }
+
+    fn condition(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        let maker = self.maker(0)?;
+        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1)?);
+        let mut new = instruction.clone();
+        match maker.1.opcode {
+            Opcode::Usne if self.is_constant(&b, 1, 0) && !a.negate && !a.absolute => new.src[0] = a,
+            Opcode::Fsne if self.is_float_zero(&b, 1) => {
+                new.opcode = Opcode::If;
+                new.src[0] = a;
+            }
+            _ => return None,
+        }
+        Some(new)
+    }
+
+    fn address(&self) -> Option<Instruction> {
+        let maker = self.maker(0)?;
+        if maker.1.opcode != Opcode::F2i {
+            return None;
+        }
+        // The floor that F2I reads, seen from here.
+        let floored = self.through(0, maker, 0)?;
+        let channels = self.instruction().dst.first()?.write_mask;
+        let component = |c: usize| floored.swizzle[c] & 3;
+        let mut place = None;
+        for c in (0..4).filter(|c| channels & 1 << c != 0) {
+            let p = self.tracker.definition(floored.register.file, floored.register.index, component(c))?;
+            if place.is_some_and(|q| q != p) {
+                return None;
+            }
+            place = Some(p);
+        }
+        let place = place?;
+        let floor = self.instructions.get(place)?;
+        if floor.opcode != Opcode::Flr || floor.saturate || floored.negate || floored.absolute {
+            return None;
+        }
+        let mut value = *floor.src.first()?;
+        let of = value.swizzle;
+        let mut mask = 0;
+        for c in 0..4 {
+            value.swizzle[c] = of[usize::from(component(c))] & 3;
+            mask |= 1 << value.swizzle[c];
+        }
+        if !self.tracker.is_kept(&value.register, mask, place) {
+            return None;
+        }
+        let mut new = self.instruction().clone();
+        new.opcode = Opcode::Arl;
+        new.src[0] = apply_modifiers(&Src { negate: false, absolute: false, ..value }, value);
+        Some(new)
+    }
+}

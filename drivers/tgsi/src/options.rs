@@ -1,0 +1,62 @@
+//! What the target can do.
+
+/// Which register files can be addressed by a run-time index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndirectFiles {
+    /// `IN`.
+    pub inputs: bool,
+    /// `OUT`.
+    pub outputs: bool,
+    /// `TEMP`.
+    pub temporaries: bool,
+    /// `CONST`.
+    pub constants: bool,
+}
+
+/// Options of the translation. The default has everything that TGSI can say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TgsiOptions {
+    /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
+    pub fuse_fabs: bool,
+    /// The target has `CMP`.
+    pub has_cmp: bool,
+    /// The target has `SQRT`. Otherwise the product with the reciprocal square root is used.
+    pub has_sqrt: bool,
+    /// `TEX_LZ` and `TXF_LZ` may be used.
+    pub tex_lz: bool,
+    /// The component of `TG4` is the sampler operand's swizzle instead of an immediate.
+    pub tg4_component_in_swizzle: bool,
+    /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
+    pub fuse_mad: bool,
+    /// Files that can be addressed indirectly.
+    pub indirect: IndirectFiles,
+    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register.
+    pub max_constant_index: u32,
+    /// Address registers, 1 to 3.
+    pub address_registers: u8,
+    /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
+    pub unoptimized_ra: bool,
+    /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs`]).
+    pub vec_to_regs: bool,
+    /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
+    pub optimize: bool,
+}
+
+impl Default for TgsiOptions {
+    fn default() -> Self {
+        TgsiOptions {
+            fuse_fabs: true,
+            has_cmp: true,
+            has_sqrt: true,
+            tex_lz: true,
+            tg4_component_in_swizzle: false,
+            fuse_mad: true,
+            indirect: IndirectFiles { inputs: true, outputs: true, temporaries: true, constants: true },
+            max_constant_index: 32767,
+            address_registers: 3,
+            unoptimized_ra: false,
+            vec_to_regs: false,
+            optimize: true,
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! ALU instructions of 32 bits.
+
+use tgsi::shader::{Dst, Register, Src};
+use tgsi::tables::Opcode;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::{Def, Inst, Swizzle};
+use tgsi_legacy::chase::{self, Operand};
+
+use super::{Selector, Value, lane_mask};
+use crate::DriverError;
+
+/// Opcodes that compute each component by itself from 32-bit sources, with the sources in TGSI's order.
+const fn componentwise(op: AluOp) -> Option<Opcode> {
+    Some(match op {
+        AluOp::Fadd => Opcode::Add,
+        AluOp::Fmul => Opcode::Mul,
+        AluOp::Ffma => Opcode::Fma,
+        AluOp::Fdiv => Opcode::Div,
+        AluOp::Fmin => Opcode::Min,
+        AluOp::Fmax => Opcode::Max,
+        AluOp::Ffloor => Opcode::Flr,
+        AluOp::Fceil => Opcode::Ceil,
+        AluOp::Ftrunc => Opcode::Trunc,
+        AluOp::FroundEven => Opcode::Round,
+        AluOp::Ffract => Opcode::Frc,
+        AluOp::Fsign => Opcode::Ssg,
+        AluOp::Slt => Opcode::Slt,
+        AluOp::Sge => Opcode::Sge,
+        AluOp::Seq => Opcode::Seq,
+        AluOp::Sne => Opcode::Sne,
+        AluOp::Flt32 => Opcode::Fslt,
+        AluOp::Fge32 => Opcode::Fsge,
+        AluOp::Feq32 => Opcode::Fseq,
+        AluOp::Fneu32 => Opcode::Fsne,
+        AluOp::Ilt32 => Opcode::Islt,
+        AluOp::Ige32 => Opcode::Isge,
+        AluOp::Ult32 => Opcode::Uslt,
+        AluOp::Uge32 => Opcode::Usge,
+        AluOp::Ieq32 => Opcode::Useq,
+        AluOp::Ine32 => Opcode::Usne,
+        AluOp::Iadd => Opcode::Uadd,
+        AluOp::Imul | AluOp::Amul => Opcode::Umul,
+        AluOp::Imad => Opcode::Umad,
+        AluOp::Ineg => Opcode::Ineg,
+        AluOp::Iabs => Opcode::Iabs,
+        AluOp::Isign => Opcode::Issg,
+        AluOp::Imin => Opcode::Imin,
+        AluOp::Imax => Opcode::Imax,
+        AluOp::Umin => Opcode::Umin,
+        AluOp::Umax => Opcode::Umax,
+        AluOp::Idiv => Opcode::Idiv,
+        AluOp::Ishl => Opcode::Shl,
+        AluOp::Ishr => Opcode::Ishr,
+        AluOp::Ushr => Opcode::Ushr,
+        AluOp::Iand => Opcode::And,
+        AluOp::Ior => Opcode::Or,
+        AluOp::Ixor => Opcode::Xor,
+        AluOp::Inot => Opcode::Not,
+        AluOp::ImulHigh => Opcode::ImulHi,
+        AluOp::UmulHigh => Opcode::UmulHi,
+        AluOp::IbitfieldExtract => Opcode::Ibfe,
+        AluOp::UbitfieldExtract => Opcode::Ubfe,
+        AluOp::BitfieldInsert => Opcode::Bfi,
+        AluOp::BitfieldReverse => Opcode::Brev,
+        AluOp::BitCount => Opcode::Popc,
+        AluOp::FindLsb => Opcode::Lsb,
+        AluOp::IfindMsb => Opcode::Imsb,
+        AluOp::UfindMsb => Opcode::Umsb,
+        AluOp::Ldexp => Opcode::Ldexp,
+        AluOp::F2i32 => Opcode::F2i,
+        AluOp::F2u32 => Opcode::F2u,
+        AluOp::I2f32 => Opcode::I2f,
+        AluOp::U2f32 => Opcode::U2f,
+        AluOp::B32csel => Opcode::Ucmp,
+        AluOp::F2f32 | AluOp::I2i32 | AluOp::U2u32 | AluOp::B2b32 => Opcode::Mov,
+        _ => return None,
+    })
+}
+
+/// Opcodes that compute one result from channel x and write it everywhere.
+const fn replicated(op: AluOp) -> Option<Opcode> {
+    Some(match op {
+        AluOp::Frcp => Opcode::Rcp,
+        AluOp::Frsq => Opcode::Rsq,
+        AluOp::Fsqrt => Opcode::Sqrt,
+        AluOp::Fexp2 => Opcode::Ex2,
+        AluOp::Flog2 => Opcode::Lg2,
+        AluOp::Fsin => Opcode::Sin,
+        AluOp::Fcos => Opcode::Cos,
+        AluOp::Fpow => Opcode::Pow,
+        _ => return None,
+    })
+}
+
+/// Operations on the vectors of their sources: opcode and components read.
+const fn horizontal(op: AluOp) -> Option<(Opcode, usize)> {
+    Some(match op {
+        AluOp::Fdot2 | AluOp::Fdot2Replicated => (Opcode::Dp2, 2),
+        AluOp::Fdot3 | AluOp::Fdot3Replicated => (Opcode::Dp3, 3),
+        AluOp::Fdot4 | AluOp::Fdot4Replicated => (Opcode::Dp4, 4),
+        AluOp::PackHalf2x16 => (Opcode::Pk2h, 2),
+        AluOp::PackUnorm2x16 => (Opcode::Pk2us, 2),
+        AluOp::PackSnorm4x8 => (Opcode::Pk4b, 4),
+        AluOp::PackUnorm4x8 => (Opcode::Pk4ub, 4),
+        AluOp::UnpackHalf2x16 => (Opcode::Up2h, 1),
+        AluOp::UnpackUnorm2x16 => (Opcode::Up2us, 1),
+        AluOp::UnpackSnorm4x8 => (Opcode::Up4b, 1),
+        AluOp::UnpackUnorm4x8 => (Opcode::Up4ub, 1),
+        _ => return None,
+    })
+}
+
+/// Comparisons of whole vectors: per-component comparison, how results combine, components.
+const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
+    Some(match op {
+        AluOp::B32allFequal2 => (Opcode::Fseq, Opcode::And, 2),
+        AluOp::B32allFequal3 => (Opcode::Fseq, Opcode::And, 3),
+        AluOp::B32allFequal4 => (Opcode::Fseq, Opcode::And, 4),
+        AluOp::B32anyFnequal2 => (Opcode::Fsne, Opcode::Or, 2),
+        AluOp::B32anyFnequal3 => (Opcode::Fsne, Opcode::Or, 3),
+        AluOp::B32anyFnequal4 => (Opcode::Fsne, Opcode::Or, 4),
+        AluOp::B32allIequal2 => (Opcode::Useq, Opcode::And, 2),
+        AluOp::B32allIequal3 => (Opcode::Useq, Opcode::And, 3),
+        AluOp::B32allIequal4 => (Opcode::Useq, Opcode::And, 4),
+        AluOp::B32anyInequal2 => (Opcode::Usne, Opcode::Or, 2),
+        AluOp::B32anyInequal3 => (Opcode::Usne, Opcode::Or, 3),
+        AluOp::B32anyInequal4 => (Opcode::Usne, Opcode::Or, 4),
+        _ => return None,
+    })
+}
+
+/// Operands of one instruction: value and swizzle of each source.
+pub(super) type Sources = arrayvec::ArrayVec<(Value, Swizzle), 4>;
+
+/// The operand whose channel c is component `swizzle[c]`.
+fn operand(source: &(Value, Swizzle)) -> Src {
+    let channels = [0, 1, 2, 3].map(|c| source.1.get(c) & 3);
+    source.0.source(channels)
+}
+
+impl Selector<'_> {
+    pub(super) fn alu(&mut self, inst: Inst, op: AluOp) -> Result<(), DriverError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return Ok(()) };
+        let unsupported = DriverError::UnsupportedAlu { inst, op };
+        if Selector::is_move(op) {
+            return self.vector(inst, def, op);
+        }
+        let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
+        if body.num_components(def) > 4 || body.num_sources(inst) > 4 {
+            return Err(unsupported);
+        }
+        if !wide && (![32].contains(&body.bit_size(def)) || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) != 32)) {
+            return Err(DriverError::BitSize { inst, bits: body.bit_size(def) });
+        }
+        let mut sources = Sources::new();
+        for number in 0..body.num_sources(inst) {
+            sources.push(self.alu_source(inst, number));
+        }
+        if wide {
+            return self.alu64(inst, def, op, &sources);
+        }
+        match op {
+            // Words of other words: nothing to compute if the value stays SSA.
+            AluOp::UnpackHalf2x16SplitX | AluOp::UnpackHalf2x16SplitY => {
+                let (register, mask, saturate) = self.alu_destination(def);
+                let mut done = 0;
+                for c in (0..4).filter(|c| mask & 1 << c != 0) {
+                    let temp = self.temp();
+                    let channel = u8::from(op == AluOp::UnpackHalf2x16SplitY);
+                    let src = sources[0].0.lane(sources[0].1.get(c));
+                    self.emit(Opcode::Up2h, Dst::new(temp).masked(3), &[src]);
+                    let value = Value::new(temp).lane(channel);
+                    self.emit_saturated(Opcode::Mov, Dst::new(register).masked(1 << c), &[value], saturate);
+                    done |= 1 << c;
+                }
+                debug_assert!(done != 0);
+                return Ok(());
+            }
+            AluOp::PackHalf2x16Split => {
+                let (register, mask, saturate) = self.alu_destination(def);
+                let temp = self.temp();
+                for (channel, source) in sources.iter().take(2).enumerate() {
+                    self.emit(Opcode::Mov, Dst::new(temp).masked(1 << channel), &[source.0.lane(source.1.get(0))]);
+                }
+                let src = Value::new(temp).source([0, 1, 0, 0]);
+                self.emit_saturated(Opcode::Pk2h, Dst::new(register).masked(mask as u8), &[src], saturate);
+                return Ok(());
+            }
+            AluOp::Umod | AluOp::Udiv | AluOp::Irem | AluOp::Imod => return self.division(def, op, &sources),
+            _ => {}
+        }
+        let (register, mask, saturate) = self.alu_destination(def);
+        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        if let Some(opcode) = componentwise(op) {
+            let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
+            self.emit_saturated(opcode, dst, &operands, saturate);
+            return Ok(());
+        }
+        if let Some(opcode) = replicated(op) {
+            self.per_channel(opcode, register, mask, &sources, saturate);
+            return Ok(());
+        }
+        if let Some((opcode, count)) = horizontal(op) {
+            let operands: arrayvec::ArrayVec<Src, 4> = sources
+                .iter()
+                .map(|(value, swizzle)| {
+                    let channels = [0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3);
+                    value.source(channels)
+                })
+                .collect();
+            self.emit_saturated(opcode, dst, &operands, saturate);
+            return Ok(());
+        }
+        if let Some((compare, combine, count)) = vector_comparison(op) {
+            self.compare_vectors(dst, compare, combine, count, &sources);
+            return Ok(());
+        }
+        let src = |number: usize| sources.get(number).map(operand).ok_or(unsupported.clone());
+        match op {
+            AluOp::Fneg => self.emit_saturated(Opcode::Mov, dst, &[negated(src(0)?)], saturate),
+            AluOp::Fabs if self.options.fuse_fabs => {
+                self.emit_saturated(Opcode::Mov, dst, &[absolute(src(0)?)], saturate);
+            }
+            AluOp::Fabs => self.emit_saturated(Opcode::Max, dst, &[src(0)?, negated(src(0)?)], saturate),
+            AluOp::Fsat => self.emit_saturated(Opcode::Mov, dst, &[src(0)?], true),
+            AluOp::Fsub => self.emit_saturated(Opcode::Add, dst, &[src(0)?, negated(src(1)?)], saturate),
+            AluOp::Isub => {
+                let negative = self.temp();
+                self.emit(Opcode::Ineg, Dst::new(negative).masked(dst.write_mask), &[src(1)?]);
+                self.emit(Opcode::Uadd, dst, &[src(0)?, Value::new(negative).source([0, 1, 2, 3])]);
+            }
+            AluOp::Flrp => self.emit_saturated(Opcode::Lrp, dst, &[src(2)?, src(1)?, src(0)?], saturate),
+            AluOp::B2f32 => {
+                let one = self.float(1.0);
+                self.emit(Opcode::And, dst, &[src(0)?, one]);
+            }
+            AluOp::B2i32 => {
+                let one = self.word(1);
+                self.emit(Opcode::And, dst, &[src(0)?, one]);
+            }
+            AluOp::Fcsel => {
+                let condition = negated(absolute(src(0)?));
+                self.emit_saturated(Opcode::Cmp, dst, &[condition, src(1)?, src(2)?], saturate);
+            }
+            AluOp::FcselGt => {
+                self.emit_saturated(Opcode::Cmp, dst, &[negated(src(0)?), src(1)?, src(2)?], saturate);
+            }
+            AluOp::FcselGe => self.emit_saturated(Opcode::Cmp, dst, &[src(0)?, src(2)?, src(1)?], saturate),
+            AluOp::ExtractU8 | AluOp::ExtractI8 | AluOp::ExtractU16 | AluOp::ExtractI16 => {
+                let bits = if matches!(op, AluOp::ExtractU8 | AluOp::ExtractI8) { 8 } else { 16 };
+                let signed = matches!(op, AluOp::ExtractI8 | AluOp::ExtractI16);
+                let (shift, width) = (self.word(if bits == 8 { 3 } else { 4 }), self.word(bits));
+                let start = self.temp();
+                self.emit(Opcode::Shl, Dst::new(start).masked(dst.write_mask), &[src(1)?, shift]);
+                let start = Value::new(start).source([0, 1, 2, 3]);
+                self.emit(if signed { Opcode::Ibfe } else { Opcode::Ubfe }, dst, &[src(0)?, start, width]);
+            }
+            AluOp::Iadd3 => {
+                let sum = self.temp();
+                self.emit(Opcode::Uadd, Dst::new(sum).masked(dst.write_mask), &[src(0)?, src(1)?]);
+                self.emit(Opcode::Uadd, dst, &[Value::new(sum).source([0, 1, 2, 3]), src(2)?]);
+            }
+            AluOp::UaddCarry => {
+                // The sum is smaller than a summand where it overflowed.
+                let (sum, one) = (self.temp(), self.word(1));
+                self.emit(Opcode::Uadd, Dst::new(sum).masked(dst.write_mask), &[src(0)?, src(1)?]);
+                let less = self.temp();
+                let operands = [Value::new(sum).source([0, 1, 2, 3]), src(0)?];
+                self.emit(Opcode::Uslt, Dst::new(less).masked(dst.write_mask), &operands);
+                self.emit(Opcode::And, dst, &[Value::new(less).source([0, 1, 2, 3]), one]);
+            }
+            AluOp::UsubBorrow => {
+                let (less, one) = (self.temp(), self.word(1));
+                self.emit(Opcode::Uslt, Dst::new(less).masked(dst.write_mask), &[src(0)?, src(1)?]);
+                self.emit(Opcode::And, dst, &[Value::new(less).source([0, 1, 2, 3]), one]);
+            }
+            AluOp::Fsum2 | AluOp::Fsum3 | AluOp::Fsum4 => {
+                let (opcode, count) = match op {
+                    AluOp::Fsum2 => (Opcode::Dp2, 2),
+                    AluOp::Fsum3 => (Opcode::Dp3, 3),
+                    _ => (Opcode::Dp4, 4),
+                };
+                let one = self.float(1.0);
+                let channels = [0, 1, 2, 3].map(|c| sources[0].1.get(if c < count { c } else { 0 }) & 3);
+                self.emit_saturated(opcode, dst, &[sources[0].0.source(channels), one], saturate);
+            }
+            _ => return Err(unsupported),
+        }
+        Ok(())
+    }
+
+    /// An instruction per distinct source channel.
+    fn per_channel(&mut self, opcode: Opcode, register: Register, mask: u32, sources: &Sources, saturate: bool) {
+        // The destination may be a register that the sources read: later parts must not see the first ones' results.
+        let selected = |c: usize| -> arrayvec::ArrayVec<u8, 4> { sources.iter().map(|s| s.1.get(c) & 3).collect() };
+        let mut parts: arrayvec::ArrayVec<(u8, usize), 4> = arrayvec::ArrayVec::new();
+        for c in (0..4).filter(|c| mask & 1 << c != 0) {
+            match parts.iter_mut().find(|p| selected(p.1) == selected(c)) {
+                Some(part) => part.0 |= 1 << c,
+                None => parts.push((1 << c, c)),
+            }
+        }
+        let overlaps = parts.len() > 1 && sources.iter().any(|s| s.0.register == register);
+        let target = if overlaps { self.temp() } else { register };
+        for &(mask, channel) in &parts {
+            let operands: arrayvec::ArrayVec<Src, 4> =
+                sources.iter().map(|(value, swizzle)| value.lane(swizzle.get(channel) & 3)).collect();
+            if opcode == Opcode::Sqrt && !self.options.has_sqrt {
+                self.square_root(Dst::new(target).masked(mask), operands[0], saturate);
+            } else {
+                self.emit_saturated(opcode, Dst::new(target).masked(mask), &operands, saturate);
+            }
+        }
+        if overlaps {
+            let value = Value::new(target).source([0, 1, 2, 3]);
+            self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value]);
+        }
+    }
+
+    /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.
+    fn square_root(&mut self, dst: Dst, src: Src, saturate: bool) {
+        let root = self.temp();
+        self.emit(Opcode::Rsq, Dst::new(root).masked(1), &[src]);
+        self.emit_saturated(Opcode::Rcp, dst, &[Value::new(root).lane(0)], saturate);
+    }
+
+    /// `UDIV`, `UMOD` and `MOD` by zero give all ones, the IR gives 0; and the IR's `imod` takes the divisor's sign.
+    fn division(&mut self, def: Def, op: AluOp, sources: &Sources) -> Result<(), DriverError> {
+        let (register, mask, _) = self.alu_destination(def);
+        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        let (a, b) = (operand(&sources[0]), operand(&sources[1]));
+        let opcode = match op {
+            AluOp::Udiv => Opcode::Udiv,
+            AluOp::Umod => Opcode::Umod,
+            _ => Opcode::Mod,
+        };
+        let never_zero = crate::machine::operands::immediate_words(&self.program.immediates, &b)
+            .is_some_and(|words| (0..4).all(|c| dst.write_mask & 1 << c == 0 || words[c] != 0));
+        if never_zero && op != AluOp::Imod {
+            self.emit(opcode, dst, &[a, b]);
+            return Ok(());
+        }
+        let quotient = self.temp();
+        let all = [0, 1, 2, 3];
+        self.emit(opcode, Dst::new(quotient).masked(dst.write_mask), &[a, b]);
+        let mut result = Value::new(quotient).source(all);
+        if op == AluOp::Imod {
+            // remainder + divisor where the remainder is not 0 and the signs differ.
+            let (sum, sign, zero) = (self.temp(), self.temp(), self.word(0));
+            let m = dst.write_mask;
+            self.emit(Opcode::Uadd, Dst::new(sum).masked(m), &[result, b]);
+            self.emit(Opcode::Xor, Dst::new(sign).masked(m), &[result, b]);
+            let negative = self.temp();
+            self.emit(Opcode::Islt, Dst::new(negative).masked(m), &[Value::new(sign).source(all), zero]);
+            let adjust = self.temp();
+            self.emit(Opcode::Ucmp, Dst::new(adjust).masked(m), &[result, Value::new(negative).source(all), zero]);
+            let chosen = self.temp();
+            let operands = [Value::new(adjust).source(all), Value::new(sum).source(all), result];
+            self.emit(Opcode::Ucmp, Dst::new(chosen).masked(m), &operands);
+            result = Value::new(chosen).source(all);
+        }
+        let zero = self.word(0);
+        self.emit(Opcode::Ucmp, dst, &[b, result, zero]);
+        Ok(())
+    }
+
+    fn compare_vectors(&mut self, dst: Dst, compare: Opcode, combine: Opcode, count: usize, sources: &Sources) {
+        let parts = self.temp();
+        let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
+        self.emit(compare, Dst::new(parts).masked((1 << count) - 1), &operands);
+        let parts = Value::new(parts);
+        if count == 4 {
+            // Two halves at once.
+            let halves = self.temp();
+            let (low, high) = (parts.source([0, 1, 0, 0]), parts.source([2, 3, 2, 2]));
+            self.emit(combine, Dst::new(halves).masked(3), &[low, high]);
+            let halves = Value::new(halves);
+            self.emit(combine, dst, &[halves.lane(0), halves.lane(1)]);
+            return;
+        }
+        let mut sum = parts.lane(0);
+        for c in 1..count as u8 {
+            let last = usize::from(c) + 1 == count;
+            let target = if last { dst } else { Dst::new(self.temp()).masked(1) };
+            self.emit(combine, target, &[sum, parts.lane(c)]);
+            sum = Value::new(target.register).lane(0);
+        }
+    }
+
+    /// `mov` and `vecN`.
+    fn vector(&mut self, inst: Inst, def: Def, op: AluOp) -> Result<(), DriverError> {
+        let body = self.body;
+        let wide = body.bit_size(def) == 64;
+        let count = usize::from(body.num_components(def));
+        if count > 4 || (wide && count > 2) || !matches!(body.bit_size(def), 32 | 64) {
+            return Err(DriverError::BitSize { inst, bits: body.bit_size(def) });
+        }
+        // Source and component of each component of the result; none if undefined.
+        let mut parts: arrayvec::ArrayVec<Option<(Value, u8, bool)>, 4> = arrayvec::ArrayVec::new();
+        for c in 0..count {
+            let (number, selector) = if op == AluOp::Mov { (0, c) } else { (c, 0) };
+            let source = body.source(inst, number);
+            if self.is_undef(body.src_def(source)) {
+                parts.push(None);
+                continue;
+            }
+            let chased = chase::chase_alu_src(body, inst, number, self.options.fuse_fabs);
+            let (value, swizzle) = self.alu_source(inst, number);
+            let stays = matches!(chased.operand, Operand::Ssa(_)) && !chased.absolute && !chased.negate;
+            parts.push(Some((value, swizzle.get(selector), stays)));
+        }
+        let dest = chase::chase_alu_dest(body, def);
+        if let Operand::Ssa(result) = dest.operand
+            && !dest.saturate
+            && let Some(value) = common_value(&parts, wide)
+        {
+            self.values[result] = Some(value);
+            return Ok(());
+        }
+        let (register, mask, saturate) = self.alu_destination(def);
+        let mut target = register;
+        let reads_itself = parts.iter().flatten().any(|p| p.0.register == register);
+        let distinct = parts.iter().flatten().any(|p| parts.iter().flatten().any(|q| !same(&p.0, &q.0)));
+        if reads_itself && distinct {
+            target = self.temp();
+        }
+        let mut done = 0u32;
+        for c in 0..count {
+            let Some((value, _, _)) = parts[c] else { continue };
+            if done & 1 << c != 0 || mask & 1 << c == 0 {
+                continue;
+            }
+            let mut channels = [0u8; 4];
+            let mut written = 0u32;
+            for k in c..count {
+                let Some((other, component, _)) = parts[k] else { continue };
+                if mask & 1 << k == 0 || !same(&other, &value) {
+                    continue;
+                }
+                written |= 1 << k;
+                if wide {
+                    channels[2 * k] = 2 * component;
+                    channels[2 * k + 1] = 2 * component + 1;
+                } else {
+                    channels[k] = component;
+                }
+            }
+            done |= written;
+            let lanes = lane_mask(written, body.bit_size(def));
+            let first = channels[lanes.trailing_zeros() as usize & 3];
+            for (channel, lane) in channels.iter_mut().enumerate() {
+                if lanes & 1 << channel == 0 {
+                    *lane = first;
+                }
+            }
+            let src = value.source(channels);
+            self.emit_saturated(Opcode::Mov, Dst::new(target).masked(lanes), &[src], saturate);
+        }
+        if target != register {
+            let lanes = lane_mask(done, body.bit_size(def));
+            self.emit(Opcode::Mov, Dst::new(register).masked(lanes), &[Value::new(target).source([0, 1, 2, 3])]);
+        }
+        Ok(())
+    }
+}
+
+/// Whether two values are the same register with the same modifiers.
+fn same(a: &Value, b: &Value) -> bool {
+    a.register == b.register && a.absolute == b.absolute && a.negate == b.negate && a.lanes == b.lanes
+}
+
+/// The value that a vector is, if all of it stands in one register that does not change.
+fn common_value(parts: &[Option<(Value, u8, bool)>], wide: bool) -> Option<Value> {
+    let (first, _, _) = parts.iter().flatten().next().copied()?;
+    let mut lanes = [0u8; 4];
+    for (k, part) in parts.iter().enumerate() {
+        let (value, component, stays) = match part {
+            Some(part) => *part,
+            None => (first, 0, true),
+        };
+        if !stays
+            || value.register != first.register
+            || value.register.indirect.is_some()
+            || value.absolute != first.absolute
+            || value.negate != first.negate
+        {
+            return None;
+        }
+        if wide {
+            lanes[2 * k & 3] = value.lanes[usize::from(2 * component & 3)];
+            lanes[(2 * k + 1) & 3] = value.lanes[usize::from((2 * component + 1) & 3)];
+        } else {
+            lanes[k] = value.lanes[usize::from(component & 3)];
+        }
+    }
+    Some(Value { lanes, ..first })
+}
+
+pub(super) fn negated(src: Src) -> Src {
+    src.negated()
+}
+
+pub(super) fn absolute(src: Src) -> Src {
+    src.absolute_value()
+}

@@ -1,0 +1,339 @@
+//! ALU instructions with 64-bit values: one or two components, each a pair of channels.
+//!
+//! | what | written |
+//! |---|---|
+//! | 64 bits to 64 bits, 32 to 64 | the pairs of the components |
+//! | 64 bits to 32 | the first channels of the mask, in order |
+//! | comparisons | the first channel of each pair |
+
+use tgsi::shader::{Dst, Register, Src};
+use tgsi::tables::Opcode;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::{Def, Inst, Swizzle};
+use tgsi_legacy::chase::{self, Operand};
+
+use super::alu::Sources;
+use super::{Selector, Value, lane_mask};
+use crate::DriverError;
+
+/// How operands and result of an opcode lie in the channels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Pairs to pairs.
+    Wide,
+    /// Pairs and a 32-bit word in the first channel of each pair.
+    ByWord,
+    /// Words x and y to pairs.
+    Widen,
+    /// Pairs to words.
+    Narrow,
+    /// Pairs to truth values.
+    Compare,
+}
+
+fn form(op: AluOp, source_bits: u8, result_bits: u8) -> Option<(Form, Opcode)> {
+    use Form::*;
+    Some(match (op, source_bits, result_bits) {
+        (AluOp::Fadd, ..) => (Wide, Opcode::Dadd),
+        (AluOp::Fmul, ..) => (Wide, Opcode::Dmul),
+        (AluOp::Fdiv, ..) => (Wide, Opcode::Ddiv),
+        (AluOp::Ffma, ..) => (Wide, Opcode::Dfma),
+        (AluOp::Fmin, ..) => (Wide, Opcode::Dmin),
+        (AluOp::Fmax, ..) => (Wide, Opcode::Dmax),
+        (AluOp::Ffloor, ..) => (Wide, Opcode::Dflr),
+        (AluOp::Fceil, ..) => (Wide, Opcode::Dceil),
+        (AluOp::Ftrunc, ..) => (Wide, Opcode::Dtrunc),
+        (AluOp::FroundEven, ..) => (Wide, Opcode::Dround),
+        (AluOp::Ffract, ..) => (Wide, Opcode::Dfrac),
+        (AluOp::Fsign, ..) => (Wide, Opcode::Dssg),
+        (AluOp::Fabs, ..) => (Wide, Opcode::Dabs),
+        (AluOp::Fneg, ..) => (Wide, Opcode::Dneg),
+        (AluOp::Frcp, ..) => (Wide, Opcode::Drcp),
+        (AluOp::Frsq, ..) => (Wide, Opcode::Drsq),
+        (AluOp::Fsqrt, ..) => (Wide, Opcode::Dsqrt),
+        (AluOp::Iadd, ..) => (Wide, Opcode::U64add),
+        (AluOp::Imul, ..) => (Wide, Opcode::U64mul),
+        (AluOp::Ineg, ..) => (Wide, Opcode::I64neg),
+        (AluOp::Iabs, ..) => (Wide, Opcode::I64abs),
+        (AluOp::Isign, ..) => (Wide, Opcode::I64ssg),
+        (AluOp::Imin, ..) => (Wide, Opcode::I64min),
+        (AluOp::Imax, ..) => (Wide, Opcode::I64max),
+        (AluOp::Umin, ..) => (Wide, Opcode::U64min),
+        (AluOp::Umax, ..) => (Wide, Opcode::U64max),
+        (AluOp::Idiv, ..) => (Wide, Opcode::I64div),
+        (AluOp::Udiv, ..) => (Wide, Opcode::U64div),
+        (AluOp::Irem, ..) => (Wide, Opcode::I64mod),
+        (AluOp::Umod, ..) => (Wide, Opcode::U64mod),
+        (AluOp::F2i64, 64, _) => (Wide, Opcode::D2i64),
+        (AluOp::F2u64, 64, _) => (Wide, Opcode::D2u64),
+        (AluOp::I2f64, 64, _) => (Wide, Opcode::I642d),
+        (AluOp::U2f64, 64, _) => (Wide, Opcode::U642d),
+        (AluOp::Ishl, ..) => (ByWord, Opcode::U64shl),
+        (AluOp::Ishr, ..) => (ByWord, Opcode::I64shr),
+        (AluOp::Ushr, ..) => (ByWord, Opcode::U64shr),
+        (AluOp::Ldexp, ..) => (ByWord, Opcode::Dldexp),
+        (AluOp::F2f64, 32, _) => (Widen, Opcode::F2d),
+        (AluOp::I2f64, 32, _) => (Widen, Opcode::I2d),
+        (AluOp::U2f64, 32, _) => (Widen, Opcode::U2d),
+        (AluOp::F2i64, 32, _) => (Widen, Opcode::F2i64),
+        (AluOp::F2u64, 32, _) => (Widen, Opcode::F2u64),
+        (AluOp::I2i64, 32, _) => (Widen, Opcode::I2i64),
+        (AluOp::U2u64, 32, _) => (Widen, Opcode::U2i64),
+        (AluOp::F2f32, 64, _) => (Narrow, Opcode::D2f),
+        (AluOp::F2i32, 64, _) => (Narrow, Opcode::D2i),
+        (AluOp::F2u32, 64, _) => (Narrow, Opcode::D2u),
+        (AluOp::I2f32, 64, _) => (Narrow, Opcode::I642f),
+        (AluOp::U2f32, 64, _) => (Narrow, Opcode::U642f),
+        (AluOp::Flt32, ..) => (Compare, Opcode::Dslt),
+        (AluOp::Fge32, ..) => (Compare, Opcode::Dsge),
+        (AluOp::Feq32, ..) => (Compare, Opcode::Dseq),
+        (AluOp::Fneu32, ..) => (Compare, Opcode::Dsne),
+        (AluOp::Ilt32, ..) => (Compare, Opcode::I64slt),
+        (AluOp::Ige32, ..) => (Compare, Opcode::I64sge),
+        (AluOp::Ult32, ..) => (Compare, Opcode::U64slt),
+        (AluOp::Uge32, ..) => (Compare, Opcode::U64sge),
+        (AluOp::Ieq32, ..) => (Compare, Opcode::U64seq),
+        (AluOp::Ine32, ..) => (Compare, Opcode::U64sne),
+        _ => return None,
+    })
+}
+
+/// Pairs of the components that a swizzle selects.
+fn pairs(source: &(Value, Swizzle), count: usize) -> Src {
+    let component = |k: usize| source.1.get(if k < count { k } else { 0 }) & 1;
+    let (a, b) = (component(0), component(1));
+    source.0.source([2 * a, 2 * a + 1, 2 * b, 2 * b + 1])
+}
+
+/// A 32-bit component for each pair, in both channels.
+fn words(source: &(Value, Swizzle), count: usize) -> Src {
+    let component = |k: usize| source.1.get(if k < count { k } else { 0 }) & 3;
+    let (a, b) = (component(0), component(1));
+    source.0.source([a, a, b, b])
+}
+
+impl Selector<'_> {
+    pub(super) fn alu64(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) -> Result<(), DriverError> {
+        let body = self.body;
+        let count = usize::from(body.num_components(def));
+        let source_bits = body.sources(inst).next().map_or(32, |s| body.bit_size(body.src_def(s)));
+        let result_bits = body.bit_size(def);
+        let unsupported = DriverError::UnsupportedAlu { inst, op };
+        if count > 2 && !matches!(op, AluOp::Unpack642x32) {
+            return Err(unsupported);
+        }
+        match op {
+            AluOp::Pack642x32Split | AluOp::Pack642x32 | AluOp::Unpack642x32SplitX | AluOp::Unpack642x32SplitY
+            | AluOp::Unpack642x32 | AluOp::I2i32 | AluOp::U2u32 => {
+                self.rearrange(inst, def, op, sources, count);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let Some((form, opcode)) = form(op, source_bits, result_bits) {
+            let full = (1u32 << count) - 1;
+            return match form {
+                Form::Wide | Form::ByWord | Form::Widen => {
+                    let operands: arrayvec::ArrayVec<Src, 4> = sources
+                        .iter()
+                        .enumerate()
+                        .map(|(number, source)| match form {
+                            Form::ByWord if number == 1 => words(source, count),
+                            Form::Widen => {
+                                let (a, b) = (source.1.get(0) & 3, source.1.get(if count > 1 { 1 } else { 0 }) & 3);
+                                source.0.source([a, b, a, b])
+                            }
+                            _ => pairs(source, count),
+                        })
+                        .collect();
+                    let remainder = matches!(op, AluOp::Udiv | AluOp::Umod | AluOp::Irem);
+                    // A partial destination of a widening would move the words that are read.
+                    let (target, mask, moved) = self.wide_destination(def, form == Form::Widen, full);
+                    let dst = Dst::new(target).masked(lane_mask(mask, 64));
+                    if remainder {
+                        self.divide64(opcode, dst, operands[0], operands[1], count);
+                    } else {
+                        self.emit(opcode, dst, &operands);
+                    }
+                    self.finish_move(target, moved, 64);
+                    Ok(())
+                }
+                Form::Narrow | Form::Compare => {
+                    let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
+                    let temp = self.temp();
+                    let (mask, lanes) = match form {
+                        Form::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
+                        _ => (if count > 1 { 0b101 } else { 1 }, [0, 2, 0, 0]),
+                    };
+                    let value = Value { lanes, ..Value::new(temp) };
+                    self.emit(opcode, Dst::new(temp).masked(mask), &operands);
+                    self.bind_alu(def, value);
+                    Ok(())
+                }
+            };
+        }
+        match op {
+            AluOp::Fsat => {
+                let (zero, one) = (self.wide_constant(0), self.wide_constant(1f64.to_bits()));
+                let (register, mask, _) = self.alu_destination(def);
+                let m = lane_mask(mask, 64);
+                let low = self.temp();
+                self.emit(Opcode::Dmax, Dst::new(low).masked(m), &[pairs(&sources[0], count), zero]);
+                self.emit(Opcode::Dmin, Dst::new(register).masked(m), &[Value::new(low).source([0, 1, 2, 3]), one]);
+                Ok(())
+            }
+            AluOp::Fsub | AluOp::Isub => {
+                let (register, mask, _) = self.alu_destination(def);
+                let m = lane_mask(mask, 64);
+                let (negate, add) = match op {
+                    AluOp::Fsub => (Opcode::Dneg, Opcode::Dadd),
+                    _ => (Opcode::I64neg, Opcode::U64add),
+                };
+                let negative = self.temp();
+                self.emit(negate, Dst::new(negative).masked(m), &[pairs(&sources[1], count)]);
+                let operands = [pairs(&sources[0], count), Value::new(negative).source([0, 1, 2, 3])];
+                self.emit(add, Dst::new(register).masked(m), &operands);
+                Ok(())
+            }
+            AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot => {
+                let (register, mask, _) = self.alu_destination(def);
+                let opcode = match op {
+                    AluOp::Iand => Opcode::And,
+                    AluOp::Ior => Opcode::Or,
+                    AluOp::Ixor => Opcode::Xor,
+                    _ => Opcode::Not,
+                };
+                let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
+                self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 64)), &operands);
+                Ok(())
+            }
+            AluOp::B32csel => {
+                let (register, mask, _) = self.alu_destination(def);
+                let operands =
+                    [words(&sources[0], count), pairs(&sources[1], count), pairs(&sources[2], count)];
+                self.emit(Opcode::Ucmp, Dst::new(register).masked(lane_mask(mask, 64)), &operands);
+                Ok(())
+            }
+            AluOp::B2f64 | AluOp::B2i64 => {
+                let (register, mask, _) = self.alu_destination(def);
+                let one = self.wide_constant(if op == AluOp::B2f64 { 1f64.to_bits() } else { 1 });
+                let dst = Dst::new(register).masked(lane_mask(mask, 64));
+                self.emit(Opcode::And, dst, &[words(&sources[0], count), one]);
+                Ok(())
+            }
+            _ => Err(unsupported),
+        }
+    }
+
+    fn wide_constant(&mut self, word: u64) -> Src {
+        let (low, high) = (word as u32, (word >> 32) as u32);
+        self.immediate([low, high, low, high]).source([0, 1, 2, 3])
+    }
+
+    /// Where a 64-bit result goes. What must be written whole goes through a temporary if only a part of a register is wanted.
+    fn wide_destination(&mut self, def: Def, whole: bool, full: u32) -> (Register, u32, Option<(Register, u32)>) {
+        let (register, mask, _) = self.alu_destination(def);
+        if whole && mask != full {
+            let temp = self.temp();
+            return (temp, full, Some((register, mask)));
+        }
+        (register, mask, None)
+    }
+
+    fn finish_move(&mut self, from: Register, moved: Option<(Register, u32)>, bits: u8) {
+        if let Some((register, mask)) = moved {
+            let dst = Dst::new(register).masked(lane_mask(mask, bits));
+            self.emit(Opcode::Mov, dst, &[Value::new(from).source([0, 1, 2, 3])]);
+        }
+    }
+
+    /// Division by zero gives 0 in the IR, all ones in TGSI.
+    fn divide64(&mut self, opcode: Opcode, dst: Dst, a: Src, b: Src, count: usize) {
+        let never_zero = crate::machine::operands::immediate_words(&self.program.immediates, &b)
+            .is_some_and(|w| w[0] | w[1] != 0 && (count == 1 || w[2] | w[3] != 0));
+        if never_zero {
+            self.emit(opcode, dst, &[a, b]);
+            return;
+        }
+        let (quotient, nonzero) = (self.temp(), self.temp());
+        let zero = self.wide_constant(0);
+        self.emit(opcode, Dst::new(quotient).masked(dst.write_mask), &[a, b]);
+        let mask = dst.write_mask & 0b101;
+        self.emit(Opcode::U64sne, Dst::new(nonzero).masked(mask), &[b, zero]);
+        let operands = [Value::new(nonzero).source([0, 0, 2, 2]), Value::new(quotient).source([0, 1, 2, 3]), zero];
+        self.emit(Opcode::Ucmp, dst, &operands);
+    }
+
+    /// Binds an ALU result to where it is, or moves it to its register.
+    pub(super) fn bind_alu(&mut self, def: Def, value: Value) {
+        let dest = chase::chase_alu_dest(self.body, def);
+        if let Operand::Ssa(result) = dest.operand
+            && !dest.saturate
+        {
+            self.values[result] = Some(value);
+            return;
+        }
+        let (register, mask, saturate) = self.alu_destination(def);
+        let dst = Dst::new(register).masked(lane_mask(mask, self.body.bit_size(def)));
+        self.emit_saturated(Opcode::Mov, dst, &[value.source([0, 1, 2, 3])], saturate);
+    }
+
+    /// Opcodes that put words together or take them apart: bound to the words where they stand, if they stay there.
+    fn rearrange(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources, count: usize) {
+        // (source, lane) of each lane of the result.
+        let mut lanes: arrayvec::ArrayVec<(usize, u8), 4> = arrayvec::ArrayVec::new();
+        match op {
+            AluOp::Pack642x32Split => {
+                for k in 0..count {
+                    lanes.push((0, sources[0].1.get(k) & 3));
+                    lanes.push((1, sources[1].1.get(k) & 3));
+                }
+            }
+            AluOp::Pack642x32 => {
+                lanes.push((0, sources[0].1.get(0) & 3));
+                lanes.push((0, sources[0].1.get(1) & 3));
+            }
+            AluOp::Unpack642x32 => {
+                let k = sources[0].1.get(0) & 1;
+                lanes.push((0, 2 * k));
+                lanes.push((0, 2 * k + 1));
+            }
+            _ => {
+                let high = u8::from(op == AluOp::Unpack642x32SplitY);
+                for k in 0..count {
+                    lanes.push((0, 2 * (sources[0].1.get(k) & 1) + high));
+                }
+            }
+        }
+        let fixed = |number: usize| {
+            let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+            matches!(chased.operand, Operand::Ssa(_))
+        };
+        let first = sources[0].0;
+        let together = lanes.iter().all(|&(number, _)| {
+            let value = &sources[number].0;
+            fixed(number) && value.register == first.register && !value.absolute && !value.negate
+        }) && first.register.indirect.is_none();
+        if together {
+            let mut value = Value::new(first.register);
+            for (to, &(number, lane)) in value.lanes.iter_mut().zip(&lanes) {
+                *to = sources[number].0.lanes[usize::from(lane)];
+            }
+            self.bind_alu(def, value);
+            return;
+        }
+        let temp = self.temp();
+        for number in 0..sources.len() {
+            let mut channels = [0; 4];
+            let mut mask = 0u8;
+            for (channel, &(_, lane)) in lanes.iter().enumerate().filter(|(_, l)| l.0 == number) {
+                channels[channel] = lane;
+                mask |= 1 << channel;
+            }
+            if mask != 0 {
+                self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[sources[number].0.source(channels)]);
+            }
+        }
+        self.bind_alu(def, Value::new(temp));
+    }
+}

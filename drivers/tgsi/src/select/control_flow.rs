@@ -1,0 +1,88 @@
+//! Blocks, conditions, loops.
+
+use tgsi::tables::Opcode;
+use tgsi_ir::body::{CfList, CfNode, JumpKind};
+use tgsi_ir::{If, Loop};
+use tgsi_legacy::chase;
+
+use super::Selector;
+use crate::DriverError;
+
+/// What is still to be done.
+enum Step {
+    List(CfList),
+    Node(CfNode),
+    Else(If),
+    EndIf,
+    EndLoop(Loop),
+}
+
+impl Selector<'_> {
+    /// Selects the whole body.
+    pub(super) fn control_flow(&mut self) -> Result<(), DriverError> {
+        let body = self.body;
+        let mut steps = vec![Step::List(body.body_list())];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::List(list) => steps.push(Step::Node(CfNode::Block(list.first))),
+                Step::Node(node) => {
+                    match node {
+                        CfNode::Block(block) => {
+                            self.forget_addresses();
+                            if let Some(next) = body.node_after(block) {
+                                steps.push(Step::Node(next));
+                            }
+                            let mut next = body.first_inst(block);
+                            while let Some(inst) = next {
+                                self.instruction(inst)?;
+                                next = body.next_inst(inst);
+                            }
+                        }
+                        CfNode::If(id) => {
+                            steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
+                            steps.push(Step::EndIf);
+                            steps.push(Step::Else(id));
+                            steps.push(Step::List(body.then_list(id)));
+                            let condition = match chase::chase_src(body, body.if_condition(id)) {
+                                chase::Operand::Ssa(def) => self.value(def),
+                                chase::Operand::Register(register) => self.register_value(register),
+                            };
+                            self.emit_bare(Opcode::Uif, &[condition.lane(0)]);
+                        }
+                        CfNode::Loop(id) => {
+                            if body.loop_continue_list(id).is_some() {
+                                return Err(DriverError::ContinueConstruct);
+                            }
+                            steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
+                            steps.push(Step::EndLoop(id));
+                            steps.push(Step::List(body.loop_body(id)));
+                            self.emit_bare(Opcode::Bgnloop, &[]);
+                        }
+                    }
+                }
+                Step::Else(id) => {
+                    let list = body.else_list(id);
+                    let empty = list.first == list.last && body.first_inst(list.first).is_none();
+                    if !empty {
+                        self.emit_bare(Opcode::Else, &[]);
+                        steps.push(Step::List(list));
+                    }
+                }
+                Step::EndIf => self.emit_bare(Opcode::Endif, &[]),
+                Step::EndLoop(_) => self.emit_bare(Opcode::Endloop, &[]),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn jump(&mut self, kind: JumpKind) -> Result<(), DriverError> {
+        match kind {
+            JumpKind::Break => self.emit_bare(Opcode::Brk, &[]),
+            JumpKind::Continue => self.emit_bare(Opcode::Cont, &[]),
+            // Returns at the end of the program need nothing; others must have been lowered.
+            JumpKind::Return | JumpKind::Halt => return Err(DriverError::Jump(kind)),
+            _ => return Err(DriverError::Jump(kind)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,291 @@
+//! Inputs, outputs, constants.
+
+use tgsi::shader::{Dimension, Dst, Indirect, Register, Src};
+use tgsi::tables::{File, Opcode};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::shader::Stage;
+use tgsi_ir::{Def, Inst, Use};
+use tgsi_legacy::chase::{self, Operand};
+
+use super::{IoFile, Selector, Value};
+use crate::DriverError;
+
+/// Constants of a buffer that are declared where it is not known how far an index may reach: as many as a buffer can have.
+const ALL_CONSTANTS: u32 = 4096;
+
+impl Selector<'_> {
+    /// A value with its first component at component `first` of a register.
+    fn at_component(register: Register, first: i32) -> Value {
+        let lane = |c: i32| (first.clamp(0, 3) + c).min(3) as u8;
+        Value { lanes: [lane(0), lane(1), lane(2), lane(3)], ..Value::new(register) }
+    }
+
+    /// Binds a value to a register that never changes, unless its address may.
+    fn bind_read_only(&mut self, def: Def, value: Value) {
+        let indirect =
+            value.register.indirect.is_some() || value.register.dimension.is_some_and(|d| d.indirect.is_some());
+        if indirect { self.copy_to(def, value) } else { self.bind_or_move(def, value) }
+    }
+
+    /// Puts the outer index of an access by vertex on a register.
+    fn by_vertex(&mut self, register: Register, vertex: Use) -> Register {
+        let def = self.body.src_def(vertex);
+        let dimension = match self.body.constant_component(def, 0) {
+            Some(vertex) => Dimension { index: vertex as i32, indirect: None },
+            None => {
+                let (slot, offset) = self.load_address(def);
+                let indirect = Indirect { file: slot.0.file, index: slot.0.index, component: slot.1, array_id: 0 };
+                Dimension { index: offset, indirect: Some(indirect) }
+            }
+        };
+        Register { dimension: Some(dimension), ..register }
+    }
+
+    pub(super) fn load_input(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return Ok(()) };
+        let base = body.index(inst, IndexKind::Base);
+        let component = body.index(inst, IndexKind::Component);
+        let offset = body.source(inst, body.num_sources(inst) - 1);
+        let mut register = self.io_register(IoFile::Input, base, offset);
+        match op {
+            IntrinsicOp::LoadPerVertexInput => register = self.by_vertex(register, body.source(inst, 0)),
+            IntrinsicOp::LoadInterpolatedInput => {
+                let at = body.def_inst(body.src(inst, 0));
+                let opcode = match body.intrinsic(at) {
+                    Some(IntrinsicOp::LoadBarycentricAtSample) => Some(Opcode::InterpSample),
+                    Some(IntrinsicOp::LoadBarycentricAtOffset) => Some(Opcode::InterpOffset),
+                    Some(IntrinsicOp::LoadBarycentricCentroid) => Some(Opcode::InterpCentroid),
+                    _ => None,
+                };
+                if let Some(opcode) = opcode {
+                    let value = Self::at_component(register, component);
+                    let mut sources = vec![value.source([0, 1, 2, 3])];
+                    if opcode != Opcode::InterpCentroid {
+                        let place = self.value(body.src(inst, 0));
+                        sources.push(place.source([0, 1, 0, 0]));
+                    }
+                    let register = self.destination(def);
+                    let mask = self.full_lanes(def);
+                    self.emit(opcode, Dst::new(register).masked(mask), &sources);
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        self.bind_read_only(def, Self::at_component(register, component));
+        Ok(())
+    }
+
+    /// `load_barycentric_*`: bound to its argument.
+    pub(super) fn barycentric(&mut self, inst: Inst) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        if body.num_sources(inst) == 0 {
+            return;
+        }
+        let value = self.settled(body.source(inst, 0));
+        self.values[def] = Some(value);
+    }
+
+    /// The value of a source as something that does not change: copied if it is a register of the IR.
+    pub(super) fn settled(&mut self, source: Use) -> Value {
+        let body = self.body;
+        let value = self.operand(source);
+        if matches!(chase::chase_src(body, source), Operand::Ssa(_)) {
+            return value;
+        }
+        let temp = self.temp();
+        let mask = self.full_lanes(body.src_def(source));
+        self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[value.source([0, 1, 2, 3])]);
+        Value::new(temp)
+    }
+
+    pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        let base = body.index(inst, IndexKind::Base);
+        let component = body.index(inst, IndexKind::Component);
+        let offset = body.source(inst, body.num_sources(inst) - 1);
+        let mut register = self.io_register(IoFile::Output, base, offset);
+        if op == IntrinsicOp::LoadPerVertexOutput {
+            register = self.by_vertex(register, body.source(inst, 0));
+        }
+        let value = Self::at_component(register, component);
+        if self.shader.stage == Stage::Fragment {
+            let temp = self.temp();
+            self.emit(Opcode::Fbfetch, Dst::new(temp), &[Src::new(register)]);
+            let value = Value { register: temp, ..value };
+            self.bind_or_move(def, value);
+        } else {
+            // Other invocations may write it later.
+            self.copy_to(def, value);
+        }
+    }
+
+    pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) {
+        let body = self.body;
+        let base = body.index(inst, IndexKind::Base);
+        let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
+        let offset = body.source(inst, body.num_sources(inst) - 1);
+        let mut register = self.io_register(IoFile::Output, base, offset);
+        if op == IntrinsicOp::StorePerVertexOutput {
+            register = self.by_vertex(register, body.source(inst, 1));
+        }
+        let value = self.source(inst, 0);
+        let defined = !self.is_undef(body.src(inst, 0));
+        let mask = (body.index(inst, IndexKind::WriteMask) as u32) << component & 0xf;
+        let channels = [0, 1, 2, 3].map(|c: u8| c.saturating_sub(component));
+        if mask != 0 && defined {
+            self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value.source(channels)]);
+        }
+    }
+
+    pub(super) fn load_uniform(&mut self, inst: Inst) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        let base = body.index(inst, IndexKind::Base);
+        let offset = body.src(inst, 0);
+        let size = self.shader.num_uniforms;
+        let register = match body.constant_component(offset, 0) {
+            Some(constant) => {
+                let index = base.wrapping_add(constant as i32);
+                if index < 0 || index as u32 > self.options.max_constant_index.min(0x7fff) {
+                    let zero = self.immediate([0; 4]);
+                    self.bind_or_move(def, zero);
+                    return;
+                }
+                self.declared.constant(0, index as u32, index as u32);
+                Register::new_2d(File::Constant, 0, index)
+            }
+            None => {
+                let (slot, add) = self.load_address(offset);
+                self.declared.constant(0, 0, size.max(1) - 1);
+                Register::new_2d(File::Constant, 0, base.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
+            }
+        };
+        self.bind_read_only(def, Value::new(register));
+    }
+
+    /// Constant buffers are one further than blocks: block -1 is buffer 0.
+    pub(super) fn load_ubo(&mut self, inst: Inst) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        let block = body.src(inst, 0);
+        let count = u32::from(body.num_components(def)) * u32::from(body.bit_size(def)) / 32;
+        let vec4 = body.intrinsic(inst) == Some(IntrinsicOp::LoadUboVec4);
+        let offset = if vec4 {
+            let base = body.index(inst, IndexKind::Base);
+            let component = body.index(inst, IndexKind::Component) as u32;
+            match body.constant_component(body.src(inst, 1), 0) {
+                Some(constant) => Some((None, i64::from(base) + constant as i64, component)),
+                None => Some((Some(body.src(inst, 1)), i64::from(base), component)),
+            }
+        } else {
+            self.constant_offset(inst, count)
+        };
+        let fixed_block = body.constant_component(block, 0).map(|b| b.wrapping_add(1) as u32);
+        let Some((dynamic, index, component)) = offset.filter(|o| (0..=0x7fff).contains(&o.1) || o.0.is_some()) else {
+            self.load_constant_buffer(inst, def, fixed_block);
+            return;
+        };
+        let index = index as i32;
+        let mut register = match dynamic {
+            None => Register::new(File::Constant, index),
+            Some(dynamic) => {
+                let (slot, add) = self.load_address(dynamic);
+                Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
+            }
+        };
+        let reach = if dynamic.is_some() { (0, ALL_CONSTANTS - 1) } else { (index as u32, index as u32) };
+        match fixed_block {
+            Some(buffer) => {
+                register = register.in_dimension(buffer as i32);
+                self.declared.constant(buffer, reach.0, reach.1);
+            }
+            None => {
+                let (slot, add) = self.load_address(block);
+                register = register.in_dimension_indexed_by(add.wrapping_add(1), slot.0, slot.1);
+                for buffer in 0..=self.shader.info.num_ubos {
+                    self.declared.constant(buffer, reach.0, reach.1);
+                }
+            }
+        }
+        self.bind_read_only(def, Self::at_component(register, component as i32));
+    }
+
+    /// A byte offset as (run-time vec4 index, constant vec4 index, component), if the access stays within one vec4.
+    fn constant_offset(&self, inst: Inst, count: u32) -> Option<(Option<Def>, i64, u32)> {
+        let body = self.body;
+        let mut def = body.src(inst, 1);
+        let mut constant = 0u32;
+        let mut component = 0u8;
+        for _ in 0..16 {
+            if let Some(value) = body.constant_component(def, usize::from(component)) {
+                let bytes = constant.wrapping_add(value as u32);
+                let first = bytes % 16 / 4;
+                return (bytes.is_multiple_of(4) && first + count <= 4).then_some((None, i64::from(bytes / 16), first));
+            }
+            let maker = body.def_inst(def);
+            let op = body.alu_op(maker)?;
+            let operand = |number: usize| {
+                let source = body.source(maker, number);
+                (body.src_def(source), body.swizzle(source).get(usize::from(component)))
+            };
+            let known = |(def, component): (Def, u8)| body.constant_component(def, usize::from(component));
+            match op {
+                AluOp::Iadd => {
+                    let (a, b) = (operand(0), operand(1));
+                    let (value, add) = match (known(a), known(b)) {
+                        (_, Some(add)) => (a, add),
+                        (Some(add), None) => (b, add),
+                        _ => return None,
+                    };
+                    constant = constant.wrapping_add(add as u32);
+                    (def, component) = value;
+                }
+                AluOp::Mov => (def, component) = operand(0),
+                AluOp::Ishl | AluOp::Imul => {
+                    let (value, factor) = (operand(0), known(operand(1))?);
+                    let vec4s = if op == AluOp::Ishl { factor == 4 } else { factor == 16 };
+                    let first = constant % 16 / 4;
+                    // The index is read where the load stands, so it must be one that does not change.
+                    let fits = vec4s
+                        && constant.is_multiple_of(4)
+                        && first + count <= 4
+                        && value.1 == 0
+                        && chase::load_reg_for_def(body, value.0).is_none();
+                    let index = i64::from(constant as i32 >> 4);
+                    return (fits && index.unsigned_abs() < 0x4000).then_some((Some(value.0), index, first));
+                }
+                _ => return None,
+            }
+            if chase::load_reg_for_def(body, def).is_some() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Any other offset: a `LOAD`.
+    fn load_constant_buffer(&mut self, inst: Inst, def: Def, fixed: Option<u32>) {
+        let body = self.body;
+        let resource = match fixed {
+            Some(buffer) => {
+                self.declared.constant_buffer(buffer);
+                Register::new(File::ConstantBuffer, buffer as i32)
+            }
+            None => {
+                let (slot, add) = self.load_address(body.src(inst, 0));
+                for buffer in 0..=self.shader.info.num_ubos {
+                    self.declared.constant_buffer(buffer);
+                }
+                Register::new(File::ConstantBuffer, add.wrapping_add(1)).indexed_by(slot.0, slot.1, 0)
+            }
+        };
+        let address = self.source(inst, 1).lane(0);
+        let access = body.index(inst, IndexKind::Access);
+        self.load_memory(def, Src::new(resource), address, super::memory::buffer_memory(access));
+    }
+}

@@ -1,0 +1,614 @@
+//! Intrinsics: buffers, images, counters, barriers, and the dispatch of all others.
+
+use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
+use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, TextureTarget};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::intrinsics::indices::{Access, AtomicOp, DescType, SamplerDim, Scope};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Def, Inst};
+
+use super::{Selector, Value, system_values};
+use crate::DriverError;
+use crate::declarations::ImageUse;
+
+/// Counters of a buffer that are declared where an index is not known.
+const ALL_COUNTERS: u32 = 256;
+
+fn qualifiers(access: i32) -> MemoryQualifiers {
+    let access = Access::from_i32(access);
+    let bits = [
+        (Access::COHERENT, MemoryQualifiers::COHERENT),
+        (Access::RESTRICT, MemoryQualifiers::RESTRICT),
+        (Access::VOLATILE, MemoryQualifiers::VOLATILE),
+        (Access::NON_TEMPORAL, MemoryQualifiers::STREAM_CACHE_POLICY),
+    ];
+    MemoryQualifiers(bits.iter().filter(|b| access.contains(b.0)).fold(0, |m, b| m | b.1.0))
+}
+
+/// Memory word of an access to a buffer.
+pub(super) fn buffer_memory(access: i32) -> InstructionMemory {
+    InstructionMemory { qualifiers: qualifiers(access), ..InstructionMemory::default() }
+}
+
+/// The target of images of a dimensionality.
+fn image_target(dim: SamplerDim, array: bool) -> TextureTarget {
+    use TextureTarget::*;
+    match (dim, array) {
+        (SamplerDim::Buf, _) => Buffer,
+        (SamplerDim::Dim1D, false) => Texture1D,
+        (SamplerDim::Dim1D, true) => Texture1DArray,
+        (SamplerDim::Dim3D, _) => Texture3D,
+        (SamplerDim::Cube, false) => Cube,
+        (SamplerDim::Cube, true) => CubeArray,
+        (SamplerDim::Rect, _) => Rect,
+        (SamplerDim::Ms | SamplerDim::SubpassMs, false) => Texture2DMsaa,
+        (SamplerDim::Ms | SamplerDim::SubpassMs, true) => Texture2DArrayMsaa,
+        (_, true) => Texture2DArray,
+        _ => Texture2D,
+    }
+}
+
+const fn atomic_opcode(op: AtomicOp) -> Option<Opcode> {
+    Some(match op {
+        AtomicOp::Iadd => Opcode::Atomuadd,
+        AtomicOp::Imin => Opcode::Atomimin,
+        AtomicOp::Umin => Opcode::Atomumin,
+        AtomicOp::Imax => Opcode::Atomimax,
+        AtomicOp::Umax => Opcode::Atomumax,
+        AtomicOp::Iand => Opcode::Atomand,
+        AtomicOp::Ior => Opcode::Atomor,
+        AtomicOp::Ixor => Opcode::Atomxor,
+        AtomicOp::Xchg => Opcode::Atomxchg,
+        AtomicOp::Fadd => Opcode::Atomfadd,
+        AtomicOp::Cmpxchg => Opcode::Atomcas,
+        AtomicOp::IncWrap => Opcode::AtomincWrap,
+        AtomicOp::DecWrap => Opcode::AtomdecWrap,
+        AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::Fcmpxchg => return None,
+    })
+}
+
+impl Selector<'_> {
+    pub(super) fn intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
+        use IntrinsicOp::*;
+        let body = self.body;
+        if let Some(semantic) = system_values::semantic(op) {
+            self.system_value(inst, semantic);
+            return Ok(());
+        }
+        match op {
+            DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect | Nop => {}
+            LoadInput | LoadPerVertexInput | LoadInterpolatedInput => return self.load_input(inst, op),
+            LoadBarycentricPixel | LoadBarycentricCentroid | LoadBarycentricSample | LoadBarycentricAtSample
+            | LoadBarycentricAtOffset => self.barycentric(inst),
+            LoadOutput | LoadPerVertexOutput => self.load_output(inst, op),
+            StoreOutput | StorePerVertexOutput => self.store_output(inst, op),
+            LoadUniform => self.load_uniform(inst),
+            LoadUbo | LoadUboVec4 => self.load_ubo(inst),
+            Ddx | DdxCoarse => self.simple(inst, Opcode::Ddx),
+            Ddy | DdyCoarse => self.simple(inst, Opcode::Ddy),
+            DdxFine => self.simple(inst, Opcode::DdxFine),
+            DdyFine => self.simple(inst, Opcode::DdyFine),
+            Terminate => self.emit_bare(Opcode::Kill, &[]),
+            TerminateIf => self.terminate_if(inst),
+            Demote => self.emit_bare(Opcode::Demote, &[]),
+            DemoteIf => {
+                let condition = self.source(inst, 0).lane(0);
+                self.emit_bare(Opcode::Uif, &[condition]);
+                self.emit_bare(Opcode::Demote, &[]);
+                self.emit_bare(Opcode::Endif, &[]);
+                self.forget_addresses();
+            }
+            IsHelperInvocation => {
+                if let Some(def) = body.inst_def(inst) {
+                    let register = self.destination(def);
+                    self.emit(Opcode::ReadHelper, Dst::new(register).masked(1), &[]);
+                }
+            }
+            EmitVertex | EndPrimitive => {
+                let stream = self.word(body.index(inst, IndexKind::StreamId) as u32);
+                self.emit_bare(if op == EmitVertex { Opcode::Emit } else { Opcode::Endprim }, &[stream]);
+            }
+            VoteAny => self.simple(inst, Opcode::VoteAny),
+            VoteAll => self.simple(inst, Opcode::VoteAll),
+            VoteIeq => self.simple(inst, Opcode::VoteEq),
+            ReadFirstInvocation => self.simple(inst, Opcode::ReadFirst),
+            ReadInvocation => {
+                if let Some(def) = body.inst_def(inst) {
+                    let (value, lane) = (self.source(inst, 0), self.source(inst, 1));
+                    let register = self.destination(def);
+                    let dst = Dst::new(register).masked(self.full_lanes(def));
+                    self.emit(Opcode::ReadInvoc, dst, &[value.source([0, 1, 2, 3]), lane.lane(0)]);
+                }
+            }
+            Ballot => {
+                if let Some(def) = body.inst_def(inst) {
+                    let value = self.source(inst, 0).lane(0);
+                    let register = self.destination(def);
+                    self.emit(Opcode::Ballot, Dst::new(register).masked(self.full_lanes(def) & 3), &[value]);
+                }
+            }
+            ShaderClock => {
+                if let Some(def) = body.inst_def(inst) {
+                    let register = self.destination(def);
+                    self.emit(Opcode::Clock, Dst::new(register).masked(3), &[]);
+                }
+            }
+            Barrier => self.barrier(inst),
+            LoadSsbo => {
+                let resource = self.buffer(body.src(inst, 0), false);
+                let address = self.source(inst, 1).lane(0);
+                if let Some(def) = body.inst_def(inst) {
+                    self.load_memory(def, Src::new(resource), address, buffer_memory(body.index(inst, IndexKind::Access)));
+                }
+            }
+            StoreSsbo => {
+                let resource = self.buffer(body.src(inst, 1), false);
+                let (value, address) = (self.source(inst, 0), self.source(inst, 2).lane(0));
+                self.store_memory(inst, resource, address, value, buffer_memory(body.index(inst, IndexKind::Access)));
+            }
+            LoadShared => {
+                let address = self.shared_address(inst, 0);
+                let resource = self.shared();
+                if let Some(def) = body.inst_def(inst) {
+                    self.load_memory(def, Src::new(resource), address, InstructionMemory::default());
+                }
+            }
+            StoreShared => {
+                let address = self.shared_address(inst, 1);
+                let (resource, value) = (self.shared(), self.source(inst, 0));
+                self.store_memory(inst, resource, address, value, InstructionMemory::default());
+            }
+            SsboAtomic | SsboAtomicSwap => {
+                let resource = Src::new(self.buffer(body.src(inst, 0), false));
+                let address = self.source(inst, 1).lane(0);
+                return self.atomic(inst, resource, address, 2, buffer_memory(body.index(inst, IndexKind::Access)));
+            }
+            SharedAtomic | SharedAtomicSwap => {
+                let address = self.shared_address(inst, 0);
+                let resource = Src::new(self.shared());
+                return self.atomic(inst, resource, address, 1, InstructionMemory::default());
+            }
+            GetSsboSize => {
+                let resource = self.buffer(body.src(inst, 0), false);
+                if let Some(def) = body.inst_def(inst) {
+                    self.query(def, Src::new(resource), 1, buffer_memory(body.index(inst, IndexKind::Access)));
+                }
+            }
+            ImageDerefLoad | BindlessImageLoad | ImageDerefStore | BindlessImageStore | ImageDerefAtomic
+            | BindlessImageAtomic | ImageDerefAtomicSwap | BindlessImageAtomicSwap | ImageDerefSize
+            | BindlessImageSize | ImageDerefSamples | BindlessImageSamples => return self.image(inst, op),
+            AtomicCounterRead | AtomicCounterInc | AtomicCounterPreDec | AtomicCounterPostDec | AtomicCounterAdd
+            | AtomicCounterMin | AtomicCounterMax | AtomicCounterAnd | AtomicCounterOr | AtomicCounterXor
+            | AtomicCounterExchange | AtomicCounterCompSwap => self.counter(inst, op),
+            VulkanResourceIndex => {
+                // Read where it stands; its reader finds the unit behind it.
+                if let Some(def) = body.inst_def(inst) {
+                    let value = self.settled(body.source(inst, 0));
+                    self.values[def] = Some(value);
+                }
+            }
+            LoadVulkanDescriptor => self.handle(inst),
+            _ => return Err(DriverError::UnsupportedIntrinsic { inst, op }),
+        }
+        Ok(())
+    }
+
+    /// An intrinsic that is one instruction on its only source.
+    fn simple(&mut self, inst: Inst, opcode: Opcode) {
+        let Some(def) = self.body.inst_def(inst) else { return };
+        let value = self.source(inst, 0);
+        let register = self.destination(def);
+        let dst = Dst::new(register).masked(self.full_lanes(def));
+        self.emit(opcode, dst, &[value.source([0, 1, 2, 3])]);
+    }
+
+    /// `KILL_IF` kills where a component is negative: of what was compared with 0 if the condition is made so.
+    fn terminate_if(&mut self, inst: Inst) {
+        let body = self.body;
+        if let Some(src) = self.compared_with_zero(body.src(inst, 0)) {
+            self.emit_bare(Opcode::KillIf, &[src]);
+            return;
+        }
+        let condition = self.source(inst, 0).lane(0);
+        let (temp, one) = (self.temp(), self.float(1.0));
+        self.emit(Opcode::And, Dst::new(temp).masked(1), &[condition, one]);
+        self.emit_bare(Opcode::KillIf, &[Value::new(temp).lane(0).negated()]);
+    }
+
+    /// The operand of which `condition` says that some component is below 0.
+    fn compared_with_zero(&mut self, condition: Def) -> Option<Src> {
+        let body = self.body;
+        let maker = body.def_inst(condition);
+        let is_zero = |inst: Inst, number: usize, count: usize| {
+            let source = body.source(inst, number);
+            (0..count).all(|c| {
+                body.constant_component(body.src_def(source), usize::from(body.swizzle(source).get(c)))
+                    .is_some_and(|word| word & 0x7fff_ffff == 0)
+            })
+        };
+        let (compare, count, selected) = match body.alu_op(maker)? {
+            AluOp::Flt32 => (maker, 1, tgsi_ir::Swizzle::IDENTITY),
+            op @ (AluOp::B32anyInequal2 | AluOp::B32anyInequal3 | AluOp::B32anyInequal4) => {
+                let count = match op {
+                    AluOp::B32anyInequal2 => 2,
+                    AluOp::B32anyInequal3 => 3,
+                    _ => 4,
+                };
+                let constant = body.source(maker, 1);
+                let zero = (0..count).all(|c| {
+                    body.constant_component(body.src_def(constant), usize::from(body.swizzle(constant).get(c))) == Some(0)
+                });
+                if !zero {
+                    return None;
+                }
+                let source = body.source(maker, 0);
+                (body.def_inst(body.src_def(source)), count, body.swizzle(source))
+            }
+            _ => return None,
+        };
+        if body.alu_op(compare) != Some(AluOp::Flt32) || body.bit_size(body.src(compare, 0)) != 32 {
+            return None;
+        }
+        // 0 < x kills where -x < 0.
+        let (number, negate) = if is_zero(compare, 1, usize::from(body.num_components(body.inst_def(compare)?))) {
+            (0, false)
+        } else if is_zero(compare, 0, usize::from(body.num_components(body.inst_def(compare)?))) {
+            (1, true)
+        } else {
+            return None;
+        };
+        let chased = tgsi_legacy::chase::chase_alu_src(body, compare, number, self.options.fuse_fabs);
+        if !matches!(chased.operand, tgsi_legacy::chase::Operand::Ssa(_)) {
+            return None;
+        }
+        let (mut value, swizzle) = self.alu_source(compare, number);
+        value.negate ^= negate;
+        let channels = [0, 1, 2, 3].map(|c| swizzle.get(usize::from(selected.get(if c < count { c } else { 0 }))) & 3);
+        Some(value.source(channels))
+    }
+
+    // ---- buffers ----------------------------------------------------------------------------------------------------------
+
+    fn buffer(&mut self, number: Def, atomic: bool) -> Register {
+        match self.body.constant_component(number, 0) {
+            Some(index) => {
+                self.declared.buffer(index as u32, atomic);
+                Register::new(File::Buffer, index as i32)
+            }
+            None => {
+                let (slot, add) = self.load_address(number);
+                for index in 0..self.shader.info.num_ssbos {
+                    self.declared.buffer(index, atomic);
+                }
+                Register::new(File::Buffer, add).indexed_by(slot.0, slot.1, 0)
+            }
+        }
+    }
+
+    fn shared(&mut self) -> Register {
+        self.declared.memory(MemoryType::Shared);
+        Register::new(File::Memory, MemoryType::Shared.value().into())
+    }
+
+    /// `base + offset` of an access to shared memory.
+    fn shared_address(&mut self, inst: Inst, number: usize) -> Src {
+        let base = self.body.index(inst, IndexKind::Base);
+        let address = self.source(inst, number).lane(0);
+        if base == 0 {
+            return address;
+        }
+        let (temp, base) = (self.temp(), self.word(base as u32));
+        self.emit(Opcode::Uadd, Dst::new(temp).masked(1), &[address, base]);
+        Value::new(temp).lane(0)
+    }
+
+    pub(super) fn load_memory(&mut self, def: Def, resource: Src, address: Src, memory: InstructionMemory) {
+        let register = self.destination(def);
+        let mut instruction = Instruction::new(Opcode::Load);
+        instruction.memory = Some(memory);
+        instruction.dst.push(Dst::new(register).masked(self.full_lanes(def)));
+        instruction.src.extend([resource, address]);
+        self.emit_instruction(instruction);
+    }
+
+    fn store_memory(&mut self, inst: Inst, resource: Register, address: Src, value: Value, memory: InstructionMemory) {
+        let body = self.body;
+        let bits = body.bit_size(body.src(inst, 0));
+        let mask = super::lane_mask(body.index(inst, IndexKind::WriteMask) as u32, bits);
+        let mut instruction = Instruction::new(Opcode::Store);
+        instruction.memory = Some(memory);
+        instruction.dst.push(Dst::new(resource).masked(mask));
+        instruction.src.extend([address, value.source([0, 1, 2, 3])]);
+        self.emit_instruction(instruction);
+    }
+
+    fn query(&mut self, def: Def, resource: Src, mask: u8, memory: InstructionMemory) {
+        let register = self.destination(def);
+        let mut instruction = Instruction::new(Opcode::Resq);
+        instruction.memory = Some(memory);
+        instruction.dst.push(Dst::new(register).masked(mask));
+        instruction.src.push(resource);
+        self.emit_instruction(instruction);
+    }
+
+    /// An atomic whose data begin at source `first`.
+    fn atomic(
+        &mut self,
+        inst: Inst,
+        resource: Src,
+        address: Src,
+        first: usize,
+        memory: InstructionMemory,
+    ) -> Result<(), DriverError> {
+        let body = self.body;
+        let opcode = AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp))
+            .and_then(atomic_opcode)
+            .ok_or(DriverError::UnsupportedAtomic { inst })?;
+        let mut sources = arrayvec::ArrayVec::<Src, 5>::new();
+        sources.extend([resource, address]);
+        for number in first..body.num_sources(inst).min(first + 2) {
+            let value = self.source(inst, number);
+            sources.push(value.lane(0));
+        }
+        self.emit_atomic(inst, opcode, &sources, memory);
+        Ok(())
+    }
+
+    fn emit_atomic(&mut self, inst: Inst, opcode: Opcode, sources: &[Src], memory: InstructionMemory) {
+        let Some(def) = self.body.inst_def(inst) else { return };
+        let register = self.destination(def);
+        let mut instruction = Instruction::new(opcode);
+        instruction.memory = Some(memory);
+        instruction.dst.push(Dst::new(register).masked(1));
+        instruction.src.extend(sources.iter().copied().take(5));
+        self.emit_instruction(instruction);
+    }
+
+    // ---- counters ---------------------------------------------------------------------------------------------------------
+
+    fn counter(&mut self, inst: Inst, op: IntrinsicOp) {
+        use IntrinsicOp::*;
+        let body = self.body;
+        let buffer = body.index(inst, IndexKind::Base);
+        let base = body.index(inst, IndexKind::RangeBase);
+        let offset = body.src(inst, 0);
+        let resource = match body.constant_component(offset, 0) {
+            Some(bytes) => {
+                let index = base.wrapping_add(bytes as i32) / 4;
+                self.declared.counters(buffer, index, index);
+                Register::new_2d(File::HwAtomic, buffer, index)
+            }
+            None => {
+                let bytes = self.source(inst, 0).lane(0);
+                let (index, two) = (self.temp(), self.word(2));
+                self.emit(Opcode::Ushr, Dst::new(index).masked(1), &[bytes, two]);
+                let slot = self.load_value(Value::new(index).lane(0));
+                self.declared.counters(buffer, 0, base / 4 + ALL_COUNTERS as i32 - 1);
+                Register::new_2d(File::HwAtomic, buffer, base / 4).indexed_by(slot.0, slot.1, 0)
+            }
+        };
+        let zero = self.word(0);
+        let resource = Src::new(resource);
+        let memory = InstructionMemory::default();
+        let (opcode, constant) = match op {
+            AtomicCounterRead => {
+                if let Some(def) = body.inst_def(inst) {
+                    self.load_memory(def, resource, zero, memory);
+                }
+                return;
+            }
+            AtomicCounterInc => (Opcode::Atomuadd, Some(1)),
+            AtomicCounterPreDec | AtomicCounterPostDec => (Opcode::Atomuadd, Some(u32::MAX)),
+            AtomicCounterAdd => (Opcode::Atomuadd, None),
+            AtomicCounterMin => (Opcode::Atomumin, None),
+            AtomicCounterMax => (Opcode::Atomumax, None),
+            AtomicCounterAnd => (Opcode::Atomand, None),
+            AtomicCounterOr => (Opcode::Atomor, None),
+            AtomicCounterXor => (Opcode::Atomxor, None),
+            AtomicCounterExchange => (Opcode::Atomxchg, None),
+            _ => (Opcode::Atomcas, None),
+        };
+        let mut sources = arrayvec::ArrayVec::<Src, 5>::new();
+        sources.extend([resource, zero]);
+        match constant {
+            Some(word) => sources.push(self.word(word)),
+            None => {
+                for number in 1..body.num_sources(inst).min(3) {
+                    let value = self.source(inst, number);
+                    sources.push(value.lane(0));
+                }
+            }
+        }
+        if op == AtomicCounterPreDec {
+            // The new value is wanted.
+            let old = self.temp();
+            let mut instruction = Instruction::new(opcode);
+            instruction.memory = Some(memory);
+            instruction.dst.push(Dst::new(old).masked(1));
+            instruction.src.extend(sources.iter().copied());
+            self.emit_instruction(instruction);
+            if let Some(def) = body.inst_def(inst) {
+                let register = self.destination(def);
+                let one = self.word(u32::MAX);
+                self.emit(Opcode::Uadd, Dst::new(register).masked(1), &[Value::new(old).lane(0), one]);
+            }
+            return;
+        }
+        self.emit_atomic(inst, opcode, &sources, memory);
+    }
+
+    // ---- images -----------------------------------------------------------------------------------------------------------
+
+    fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
+        use IntrinsicOp::*;
+        let body = self.body;
+        let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
+        let target = image_target(dim, body.index(inst, IndexKind::ImageArray) != 0);
+        let format =
+            PixelFormat::from_value(body.index(inst, IndexKind::Format) as u32 as _).unwrap_or(PixelFormat::NONE);
+        let access = body.index(inst, IndexKind::Access);
+        let memory = InstructionMemory { qualifiers: qualifiers(access), target, format };
+        let bindless = matches!(
+            op,
+            BindlessImageLoad
+                | BindlessImageStore
+                | BindlessImageAtomic
+                | BindlessImageAtomicSwap
+                | BindlessImageSize
+                | BindlessImageSamples
+        );
+        let stores = !matches!(
+            op,
+            ImageDerefLoad | BindlessImageLoad | ImageDerefSize | BindlessImageSize | ImageDerefSamples | BindlessImageSamples
+        );
+        let resource = if bindless {
+            self.source(inst, 0).source([0, 1, 0, 1])
+        } else {
+            let unit = self.unit(inst, body.src(inst, 0))?;
+            let data = &self.shader.variables[unit.variable];
+            let declared = if data.image_format == PixelFormat::NONE { format } else { data.image_format };
+            let writable = stores || !data.access.contains(Access::NON_WRITEABLE);
+            let usage = ImageUse { target, format: declared, writable };
+            match unit.dynamic {
+                None => {
+                    self.declared.image(unit.base, usage);
+                    Src::new(Register::new(File::Image, unit.base as i32))
+                }
+                Some(index) => {
+                    let count = self.shader.types.array_elements(data.ty).max(1);
+                    for number in 0..count {
+                        self.declared.image(data.binding + number, usage);
+                    }
+                    let slot = self.load_value(index.lane(0));
+                    Src::new(Register::new(File::Image, unit.base as i32).indexed_by(slot.0, slot.1, 0))
+                }
+            }
+        };
+        let Some(def) = body.inst_def(inst) else {
+            let address = self.texel(inst, target);
+            let value = self.source(inst, 3);
+            let mut instruction = Instruction::new(Opcode::Store);
+            instruction.memory = Some(memory);
+            let mask = if bindless { 0xf } else { super::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32) };
+            instruction.dst.push(Dst::new(resource.register).masked(mask));
+            instruction.src.extend([address, value.source([0, 1, 2, 3])]);
+            self.emit_instruction(instruction);
+            return Ok(());
+        };
+        match op {
+            ImageDerefSize | BindlessImageSize => self.query(def, resource, self.full_lanes(def), memory),
+            ImageDerefSamples | BindlessImageSamples => {
+                let temp = self.temp();
+                let mut instruction = Instruction::new(Opcode::Resq);
+                instruction.memory = Some(memory);
+                instruction.dst.push(Dst::new(temp).masked(8));
+                instruction.src.push(resource);
+                self.emit_instruction(instruction);
+                self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(temp) });
+            }
+            ImageDerefLoad | BindlessImageLoad => {
+                let address = self.texel(inst, target);
+                self.load_memory(def, resource, address, memory);
+            }
+            _ => {
+                let address = self.texel(inst, target);
+                return self.atomic(inst, resource, address, 3, memory);
+            }
+        }
+        Ok(())
+    }
+
+    /// Coordinates of a texel, the sample in w.
+    fn texel(&mut self, inst: Inst, target: TextureTarget) -> Src {
+        let coordinate = self.source(inst, 1);
+        let count = target.coordinate_components().max(1);
+        let lanes = [0, 1, 2, 3].map(|c: u8| if c < count { c } else { 0 });
+        if !target.is_msaa() {
+            return coordinate.source(lanes);
+        }
+        let sample = self.source(inst, 2);
+        let mut src = coordinate.source(lanes);
+        if sample.register == coordinate.register && sample.register.indirect.is_none() {
+            src.swizzle[3] = sample.lanes[0];
+            return src;
+        }
+        let temp = self.temp();
+        self.emit(Opcode::Mov, Dst::new(temp).masked((1 << count) - 1), &[src]);
+        self.emit(Opcode::Mov, Dst::new(temp).masked(8), &[sample.lane(0)]);
+        Value::new(temp).source([0, 1, 2, 3])
+    }
+
+    // ---- the rest ---------------------------------------------------------------------------------------------------------
+
+    fn barrier(&mut self, inst: Inst) {
+        let body = self.body;
+        let modes = VariableModes(body.index(inst, IndexKind::MemoryModes) as u32);
+        let scope = Scope::from_i32(body.index(inst, IndexKind::MemoryScope)).unwrap_or(Scope::None);
+        let mut bits = 0;
+        for (mode, bit) in [
+            (VariableModes::MEM_SSBO, 3),
+            (VariableModes::MEM_GLOBAL, 1),
+            (VariableModes::IMAGE, 4),
+            (VariableModes::MEM_SHARED, 8),
+        ] {
+            if modes.intersects(mode) {
+                bits |= bit;
+            }
+        }
+        if scope != Scope::None && bits != 0 {
+            if scope == Scope::Workgroup && self.shader.stage.has_workgroups() {
+                bits |= 16;
+            }
+            let bits = self.word(bits);
+            self.emit_membar(bits);
+        }
+        if Scope::from_i32(body.index(inst, IndexKind::ExecutionScope)).unwrap_or(Scope::None) != Scope::None {
+            self.emit_bare(Opcode::Barrier, &[]);
+        }
+    }
+
+    fn emit_membar(&mut self, bits: Src) {
+        self.emit_bare(Opcode::Membar, &[bits]);
+    }
+
+    /// A bindless handle of a unit.
+    fn handle(&mut self, inst: Inst) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        let index = body.def_inst(body.src(inst, 0));
+        let binding = body.index(index, IndexKind::Binding);
+        let is_image = body.index(inst, IndexKind::DescType) == DescType::Image.to_i32();
+        let file = if is_image { File::Image } else { File::Sampler };
+        let offset = (body.num_sources(index) > 0).then(|| body.src(index, 0));
+        let constant = offset.and_then(|o| body.constant_component(o, 0));
+        let unit = binding.wrapping_add(constant.unwrap_or(0) as i32);
+        let mut register = Register::new(file, unit);
+        if constant.is_none() && offset.is_some() {
+            let value = self.value(body.src(inst, 0));
+            let slot = self.load_value(value.lane(0));
+            register = register.indexed_by(slot.0, slot.1, 0);
+        }
+        let usage = ImageUse { target: TextureTarget::Texture2D, format: PixelFormat::NONE, writable: true };
+        if is_image {
+            self.declared.image_if_absent(unit as u32, usage);
+        } else {
+            self.declared.sampler(unit as u32);
+        }
+        let opcode = if is_image { Opcode::Img2hnd } else { Opcode::Samp2hnd };
+        let dst = self.destination(def);
+        let mut instruction = Instruction::new(opcode);
+        if is_image {
+            instruction.memory = Some(InstructionMemory::default());
+        } else {
+            instruction.texture = Some(tgsi::shader::InstructionTexture {
+                target: TextureTarget::Texture2D,
+                return_type: tgsi::tables::ReturnType::Float,
+                offsets: arrayvec::ArrayVec::new(),
+            });
+        }
+        instruction.dst.push(Dst::new(dst).masked(3));
+        instruction.src.push(Src::new(register));
+        self.emit_instruction(instruction);
+    }
+}

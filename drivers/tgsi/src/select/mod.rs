@@ -1,0 +1,465 @@
+//! Instruction selection: IR in register form to TGSI over virtual temporaries.
+//!
+//! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain inputs, uniforms and system
+//! values, movs, and vectors whose components stand in one register need no instruction: the value is bound to what is there already. Such a
+//! binding is always to something that does not change. Registers of the IR change, so what reads them reads at its own place; the chase functions of
+//! [`tgsi_legacy`] find them.
+
+mod address;
+mod alu;
+mod alu64;
+mod control_flow;
+mod io;
+mod memory;
+mod system_values;
+mod texture;
+
+use cranelift_entity::SecondaryMap;
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::{DerefKind, InstData};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Body, Def, Inst, Shader, Use, Variable};
+use tgsi_legacy::chase::{self, Operand};
+
+use crate::declarations::{ArrayKey, Declared};
+use crate::machine::Program;
+use crate::options::TgsiOptions;
+use crate::{DriverError, declarations};
+
+/// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and `2k + 1`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Value {
+    pub(crate) register: Register,
+    pub(crate) lanes: [u8; 4],
+    pub(crate) absolute: bool,
+    pub(crate) negate: bool,
+}
+
+impl Value {
+    fn new(register: Register) -> Value {
+        Value { register, lanes: [0, 1, 2, 3], absolute: false, negate: false }
+    }
+
+    /// The source operand whose channel `c` is lane `channels[c]`.
+    fn source(&self, channels: [u8; 4]) -> Src {
+        Src {
+            absolute: self.absolute,
+            negate: self.negate,
+            ..Src::new(self.register).swizzled(channels.map(|c| self.lanes[usize::from(c & 3)]))
+        }
+    }
+
+    /// Lane `lane` in all channels.
+    fn lane(&self, lane: u8) -> Src {
+        self.source([lane; 4])
+    }
+}
+
+/// Where a register of the IR lives.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    Temp(u32),
+    /// First register, number of elements, array number.
+    Array(u32, u32, u16),
+}
+
+/// What a deref of a sampler or image designates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub(crate) variable: Variable,
+    /// Constant part of the unit number, the binding included.
+    pub(crate) base: u32,
+    /// Run-time part, a scalar.
+    pub(crate) dynamic: Option<Value>,
+}
+
+/// A loaded address register component.
+#[derive(Clone, Copy, Debug)]
+struct LoadedAddress {
+    source: Option<(Opcode, Src)>,
+    /// Instruction that last needed it, for replacement.
+    used: u64,
+}
+
+pub(crate) struct Selector<'a> {
+    pub(crate) shader: &'a Shader,
+    pub(crate) body: &'a Body,
+    pub(crate) options: &'a TgsiOptions,
+    pub(crate) program: Program,
+    pub(crate) declared: Declared,
+    values: SecondaryMap<Def, Option<Value>>,
+    homes: SecondaryMap<Def, Option<Home>>,
+    units: SecondaryMap<Def, Option<Unit>>,
+    addresses: Vec<LoadedAddress>,
+    clock: u64,
+    /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
+    pub(crate) arrays: Vec<u32>,
+    /// Temporary that always is 1.0 / 0.0 etc. are immediates; this one is never written: undefined values.
+    exact: bool,
+}
+
+/// Selects the whole entry point.
+pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
+    let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
+    let body = shader.functions[entry].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
+    let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
+    let mut selector = Selector {
+        shader,
+        body,
+        options,
+        program: Program::default(),
+        declared: declarations::Declared::of(shader),
+        values: SecondaryMap::new(),
+        homes: SecondaryMap::new(),
+        units: SecondaryMap::new(),
+        addresses: vec![LoadedAddress { source: None, used: 0 }; count],
+        clock: 0,
+        arrays: Vec::new(),
+        exact: false,
+    };
+    selector.declare_registers();
+    selector.control_flow()?;
+    Ok(selector)
+}
+
+/// The lanes that a component mask covers for values of `bits` bits.
+fn lane_mask(components: u32, bits: u8) -> u8 {
+    if bits == 64 {
+        (0..2).filter(|c| components & 1 << c != 0).fold(0, |m, c| m | 3 << (2 * c))
+    } else {
+        (components & 0xf) as u8
+    }
+}
+
+impl Selector<'_> {
+    fn declare_registers(&mut self) {
+        let body = self.body;
+        let start = body.start_block();
+        let declarations: Vec<Inst> =
+            body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
+        // Arrays come first: they have fixed places.
+        for &inst in &declarations {
+            let elements = body.index(inst, IndexKind::NumArrayElems) as u32;
+            if elements > 0
+                && let Some(def) = body.inst_def(inst)
+            {
+                self.arrays.push(elements);
+                let first = self.program.num_temps;
+                self.homes[def] = Some(Home::Array(first, elements, self.arrays.len() as u16));
+                self.program.num_temps += elements;
+            }
+        }
+        self.program.first_temp = self.program.num_temps;
+        for &inst in &declarations {
+            if let Some(def) = body.inst_def(inst)
+                && self.homes[def].is_none()
+            {
+                self.homes[def] = Some(Home::Temp(self.program.new_temp()));
+            }
+        }
+    }
+
+    // ---- emission -------------------------------------------------------------------------------------------------------
+
+    fn emit_instruction(&mut self, mut instruction: Instruction) {
+        instruction.precise |= self.exact && instruction.opcode.info().dst_type.is_float();
+        if let Some(dst) = instruction.dst.first()
+            && instruction.opcode != Opcode::Store
+        {
+            let register = dst.register;
+            self.forget_addresses_of(&register);
+        }
+        self.program.instructions.push(instruction);
+    }
+
+    fn emit(&mut self, opcode: Opcode, dst: Dst, src: &[Src]) {
+        self.emit_saturated(opcode, dst, src, false);
+    }
+
+    fn emit_saturated(&mut self, opcode: Opcode, dst: Dst, src: &[Src], saturate: bool) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.saturate = saturate;
+        instruction.dst.push(dst);
+        instruction.src.extend(src.iter().copied().take(5));
+        self.emit_instruction(instruction);
+    }
+
+    /// An instruction without destination.
+    fn emit_bare(&mut self, opcode: Opcode, src: &[Src]) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.src.extend(src.iter().copied().take(5));
+        self.emit_instruction(instruction);
+    }
+
+    /// A new temporary.
+    fn temp(&mut self) -> Register {
+        let index = self.program.new_temp();
+        Register::new(File::Temporary, index as i32)
+    }
+
+    /// The words of an immediate.
+    fn immediate(&mut self, words: [u32; 4]) -> Value {
+        let number = self.program.immediates.intern(words);
+        Value::new(Register::new(File::Immediate, number))
+    }
+
+    /// One word in all channels.
+    fn word(&mut self, word: u32) -> Src {
+        self.immediate([word; 4]).source([0, 1, 2, 3])
+    }
+
+    fn float(&mut self, value: f32) -> Src {
+        self.word(value.to_bits())
+    }
+
+    // ---- values ---------------------------------------------------------------------------------------------------------
+
+    /// What holds an SSA value.
+    fn value(&mut self, def: Def) -> Value {
+        if let Some(value) = self.values[def] {
+            return value;
+        }
+        let body = self.body;
+        let value = match body.inst(body.def_inst(def)) {
+            InstData::LoadConst { .. } => {
+                let words = body.def_constant(def).unwrap_or(&[]);
+                let mut row = [0; 4];
+                if body.bit_size(def) == 64 {
+                    for (k, &word) in words.iter().take(2).enumerate() {
+                        row[2 * k] = word as u32;
+                        row[2 * k + 1] = (word >> 32) as u32;
+                    }
+                } else {
+                    for (lane, &word) in row.iter_mut().zip(words) {
+                        *lane = word as u32;
+                    }
+                }
+                self.immediate(row)
+            }
+            // A value that nobody made: undefined, so zero will do.
+            _ => self.immediate([0; 4]),
+        };
+        self.values[def] = Some(value);
+        value
+    }
+
+    fn is_undef(&self, def: Def) -> bool {
+        matches!(self.body.inst(self.body.def_inst(def)), InstData::Undef)
+    }
+
+    /// Binds a value to a new temporary and returns the temporary.
+    fn bind_temp(&mut self, def: Def) -> Register {
+        let register = self.temp();
+        self.values[def] = Some(Value::new(register));
+        register
+    }
+
+    /// What a register operand of the IR is, as a value. The address register is loaded if need be.
+    fn register_value(&mut self, register: chase::Register) -> Value {
+        match self.homes[register.handle] {
+            Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
+            Some(Home::Array(first, elements, array)) => {
+                let operand = self.array_element(first, elements, array, register);
+                operand.map_or_else(|| self.immediate([0; 4]), Value::new)
+            }
+            None => self.immediate([0; 4]),
+        }
+    }
+
+    /// An element of an array of temporaries; none if it is outside.
+    fn array_element(&mut self, first: u32, elements: u32, array: u16, register: chase::Register) -> Option<Register> {
+        match register.indirect {
+            None if register.base < elements => {
+                Some(Register::new(File::Temporary, (first + register.base) as i32))
+            }
+            None => None,
+            Some(index) => {
+                let (slot, offset) = self.load_address(index);
+                let base = i64::from(first) + i64::from(register.base as i32) + i64::from(offset);
+                Some(Register::new(File::Temporary, base as i32).indexed_by(slot.0, slot.1, array))
+            }
+        }
+    }
+
+    /// What a source of something that is no ALU instruction reads.
+    fn operand(&mut self, source: Use) -> Value {
+        match chase::chase_src(self.body, source) {
+            Operand::Ssa(def) => self.value(def),
+            Operand::Register(register) => self.register_value(register),
+        }
+    }
+
+    /// Source `number` of an intrinsic or texture instruction.
+    fn source(&mut self, inst: Inst, number: usize) -> Value {
+        self.operand(self.body.source(inst, number))
+    }
+
+    /// Source `number` of an ALU instruction with its modifiers, and its swizzle.
+    fn alu_source(&mut self, inst: Inst, number: usize) -> (Value, tgsi_ir::Swizzle) {
+        let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+        let mut value = match chased.operand {
+            Operand::Ssa(def) => self.value(def),
+            Operand::Register(register) => self.register_value(register),
+        };
+        if chased.absolute {
+            value.absolute = true;
+            value.negate = false;
+        }
+        value.negate ^= chased.negate;
+        (value, chased.swizzle)
+    }
+
+    // ---- destinations -----------------------------------------------------------------------------------------------------
+
+    /// Where the value of an instruction goes: register, component mask, saturation. SSA values get a temporary.
+    fn alu_destination(&mut self, def: Def) -> (Register, u32, bool) {
+        let dest = chase::chase_alu_dest(self.body, def);
+        match dest.operand {
+            Operand::Ssa(def) => (self.bind_temp(def), dest.write_mask, dest.saturate),
+            Operand::Register(register) => (self.destination_register(register), dest.write_mask, dest.saturate),
+        }
+    }
+
+    fn destination_register(&mut self, register: chase::Register) -> Register {
+        match self.homes[register.handle] {
+            Some(Home::Temp(temp)) => Register::new(File::Temporary, temp as i32),
+            Some(Home::Array(first, elements, array)) => match self.array_element(first, elements, array, register) {
+                Some(element) => element,
+                // Writes outside an array are dropped: nobody reads this temporary.
+                None => self.temp(),
+            },
+            None => self.temp(),
+        }
+    }
+
+    /// Where the value of an instruction that is no ALU one goes, and whether it goes to a register of the IR.
+    fn destination(&mut self, def: Def) -> Register {
+        match chase::chase_dest(self.body, def) {
+            Operand::Ssa(def) => self.bind_temp(def),
+            Operand::Register(register) => self.destination_register(register),
+        }
+    }
+
+    /// Makes a value be what some register already holds: by binding if it stays SSA, by a `MOV` otherwise.
+    fn bind_or_move(&mut self, def: Def, value: Value) {
+        if let Operand::Ssa(_) = chase::chase_dest(self.body, def) {
+            self.values[def] = Some(value);
+            return;
+        }
+        let register = self.destination(def);
+        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
+    }
+
+    /// Like [`Selector::bind_or_move`] for what changes: always copied.
+    fn copy_to(&mut self, def: Def, value: Value) {
+        let register = self.destination(def);
+        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
+    }
+
+    /// Mask of the components of a value that are read, as lanes.
+    fn full_lanes(&self, def: Def) -> u8 {
+        lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def))
+    }
+
+    // ---- instructions -------------------------------------------------------------------------------------------------------
+
+    fn instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
+        let body = self.body;
+        match *body.inst(inst) {
+            InstData::Alu { op, flags } => {
+                if chase::is_folded(body, inst, self.options.fuse_fabs) {
+                    return Ok(());
+                }
+                self.exact = flags.is_exact();
+                let result = self.alu(inst, op);
+                self.exact = false;
+                result
+            }
+            InstData::LoadConst { .. } | InstData::Undef => Ok(()),
+            InstData::Deref { kind, .. } => {
+                self.deref(inst, kind);
+                Ok(())
+            }
+            InstData::Tex(_) => self.texture(inst),
+            InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
+            InstData::Jump(kind) => self.jump(kind),
+            InstData::Phi | InstData::ParallelCopy(_) => Err(DriverError::NotLowered { inst, what: "a phi" }),
+            InstData::Call { .. } => Err(DriverError::NotLowered { inst, what: "a call" }),
+        }
+    }
+
+    /// Follows derefs of samplers and images.
+    fn deref(&mut self, inst: Inst, kind: DerefKind) {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return };
+        match kind {
+            DerefKind::Var(variable) => {
+                let base = self.shader.variables[variable].binding;
+                self.units[def] = Some(Unit { variable, base, dynamic: None });
+            }
+            DerefKind::Array => {
+                let Some(parent) = self.units[body.src(inst, 0)] else { return };
+                let stride = body.deref_type(def).map_or(1, |ty| self.shader.types.array_elements(ty).max(1));
+                let mut unit = parent;
+                match body.constant_component(body.src(inst, 1), 0) {
+                    Some(index) => unit.base = unit.base.wrapping_add((index as u32).wrapping_mul(stride)),
+                    None => {
+                        // The index is read here: a register may change before the deref is used.
+                        let index = self.source(inst, 1);
+                        let register = self.temp();
+                        let dst = Dst::new(register).masked(1);
+                        if stride == 1 {
+                            self.emit(Opcode::Mov, dst, &[index.lane(0)]);
+                        } else {
+                            let stride = self.word(stride);
+                            self.emit(Opcode::Umul, dst, &[index.lane(0), stride]);
+                        }
+                        let mut sum = Value::new(register);
+                        if let Some(outer) = unit.dynamic {
+                            let register = self.temp();
+                            let dst = Dst::new(register).masked(1);
+                            self.emit(Opcode::Uadd, dst, &[outer.lane(0), sum.lane(0)]);
+                            sum = Value::new(register);
+                        }
+                        unit.dynamic = Some(sum);
+                    }
+                }
+                self.units[def] = Some(unit);
+            }
+            _ => {}
+        }
+    }
+
+    /// The unit that a deref names.
+    fn unit(&self, inst: Inst, deref: Def) -> Result<Unit, DriverError> {
+        self.units[deref].ok_or(DriverError::NotLowered { inst, what: "a deref of something else than a variable" })
+    }
+
+    /// Whether an ALU opcode moves bits only.
+    fn is_move(op: AluOp) -> bool {
+        op.is_vec_or_mov()
+    }
+}
+
+pub(crate) use declarations::IoFile;
+
+impl Selector<'_> {
+    /// An input or output register: `base + offset`, in the array that the variable is if there is a run-time part.
+    fn io_register(&mut self, file: IoFile, base: i32, offset: Use) -> Register {
+        let tgsi_file = file.tgsi();
+        let def = self.body.src_def(offset);
+        match self.body.constant_component(def, 0) {
+            Some(constant) => Register::new(tgsi_file, base.wrapping_add(constant as i32)),
+            None => {
+                let key = self.declared.array_of(file, base as u32);
+                let (slot, add) = self.load_address_of_source(offset);
+                let array = self.declared.array_number(ArrayKey { file, first: key });
+                Register::new(tgsi_file, base.wrapping_add(add)).indexed_by(slot.0, slot.1, array)
+            }
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! Texture instructions.
+//!
+//! TGSI takes coordinate, reference value, bias or level, divisor and sample together in one vector, what does not fit in the first channels of a
+//! second one. Where the parts stand in one register already, a swizzle is all it needs.
+
+use arrayvec::ArrayVec;
+use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Src, TextureOffset};
+use tgsi::span::Span;
+use tgsi::tables::{File, Opcode, ReturnType, TextureTarget};
+use tgsi_ir::alu::{AluType, BaseType};
+use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
+use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::types::TypeData;
+use tgsi_ir::{Def, Inst};
+
+use super::{Selector, Unit, Value};
+use crate::DriverError;
+
+/// A component of a packed operand.
+type Part = Option<(Value, u8)>;
+
+/// What names a texture or a sampler.
+#[derive(Clone, Copy)]
+enum Named {
+    Unit(Unit),
+    /// A unit number and what is added at run time.
+    Number(u32, Option<Value>),
+    Handle(Value),
+}
+
+fn target(dim: SamplerDim, array: bool, shadow: bool) -> TextureTarget {
+    use TextureTarget::*;
+    match (dim, array, shadow) {
+        (SamplerDim::Buf, ..) => Buffer,
+        (SamplerDim::Dim1D, false, false) => Texture1D,
+        (SamplerDim::Dim1D, false, true) => Shadow1D,
+        (SamplerDim::Dim1D, true, false) => Texture1DArray,
+        (SamplerDim::Dim1D, true, true) => Shadow1DArray,
+        (SamplerDim::Dim3D, ..) => Texture3D,
+        (SamplerDim::Cube, false, false) => Cube,
+        (SamplerDim::Cube, false, true) => ShadowCube,
+        (SamplerDim::Cube, true, false) => CubeArray,
+        (SamplerDim::Cube, true, true) => ShadowCubeArray,
+        (SamplerDim::Rect, _, false) => Rect,
+        (SamplerDim::Rect, _, true) => ShadowRect,
+        (SamplerDim::Ms | SamplerDim::SubpassMs, false, _) => Texture2DMsaa,
+        (SamplerDim::Ms | SamplerDim::SubpassMs, true, _) => Texture2DArrayMsaa,
+        (_, false, false) => Texture2D,
+        (_, false, true) => Shadow2D,
+        (_, true, false) => Texture2DArray,
+        (_, true, true) => Shadow2DArray,
+    }
+}
+
+fn return_type(ty: AluType) -> ReturnType {
+    match ty.base {
+        BaseType::Int => ReturnType::Sint,
+        BaseType::Uint => ReturnType::Uint,
+        _ => ReturnType::Float,
+    }
+}
+
+impl Selector<'_> {
+    pub(super) fn texture(&mut self, inst: Inst) -> Result<(), DriverError> {
+        let body = self.body;
+        let (Some(&data), Some(def)) = (body.tex(inst), body.inst_def(inst)) else { return Ok(()) };
+        if data.is_sparse {
+            return Err(DriverError::UnsupportedTexture { inst, what: "sparse residency" });
+        }
+        let texture = self.named(inst, &data, true)?;
+        let shadow = match &texture {
+            Named::Unit(unit) => {
+                let ty = self.shader.types.without_arrays(self.shader.variables[unit.variable].ty);
+                matches!(self.shader.types.get(ty), TypeData::Sampler { shadow: true, .. })
+            }
+            _ => false,
+        };
+        let target = target(data.dim, data.is_array, data.is_shadow || shadow);
+        let returns = return_type(data.dest_type);
+        match data.op {
+            TexOp::Txs | TexOp::QueryLevels => {
+                let level = match body.tex_src(inst, TexSrcKind::Lod) {
+                    Some(source) => self.operand(source).lane(0),
+                    None => self.word(0),
+                };
+                let sampler = self.sampler(inst, &data, texture, target)?;
+                if data.op == TexOp::Txs {
+                    let register = self.destination(def);
+                    let dst = Dst::new(register).masked(self.full_lanes(def));
+                    self.emit_texture(Opcode::Txq, dst, target, returns, &[], &[level, sampler]);
+                } else {
+                    let temp = self.temp();
+                    let dst = Dst::new(temp).masked(8);
+                    self.emit_texture(Opcode::Txq, dst, target, returns, &[], &[level, sampler]);
+                    self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(temp) });
+                }
+                return Ok(());
+            }
+            TexOp::TextureSamples => {
+                let sampler = self.sampler(inst, &data, texture, target)?;
+                let register = self.destination(def);
+                self.emit_texture(Opcode::Txqs, Dst::new(register).masked(1), target, returns, &[], &[sampler]);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.lookup(inst, def, &data, texture, target)
+    }
+
+    fn lookup(
+        &mut self,
+        inst: Inst,
+        def: Def,
+        data: &TexData,
+        texture: Named,
+        target: TextureTarget,
+    ) -> Result<(), DriverError> {
+        let body = self.body;
+        let returns = return_type(data.dest_type);
+        let part = |s: &mut Self, kind: TexSrcKind| body.tex_src(inst, kind).map(|source| (s.operand(source), 0u8));
+        let coordinate = body
+            .tex_src(inst, TexSrcKind::Coord)
+            .ok_or(DriverError::UnsupportedTexture { inst, what: "a lookup without coordinate" })?;
+        let count = usize::from(data.coord_components.min(4));
+        let mut coordinate = self.operand(coordinate);
+        let mut comparator = part(self, TexSrcKind::Comparator);
+        let (bias, lod) = (part(self, TexSrcKind::Bias), part(self, TexSrcKind::Lod));
+        let mut projector = part(self, TexSrcKind::Projector);
+        let sample = part(self, TexSrcKind::MsIndex);
+        if body.tex_src(inst, TexSrcKind::MinLod).is_some() {
+            return Err(DriverError::UnsupportedTexture { inst, what: "a least level" });
+        }
+
+        // Only TXP divides, and it has no room for a divisor beside a third coordinate and a reference value.
+        if let Some((by, lane)) = projector
+            && (data.op != TexOp::Tex || data.is_array || count > 3 || (count == 3 && comparator.is_some()))
+        {
+            let divided = self.temp();
+            let by = by.lane(lane);
+            self.emit(
+                Opcode::Div,
+                Dst::new(divided).masked((1 << count) - 1),
+                &[coordinate.source([0, 1, 2, 3]), by],
+            );
+            coordinate = Value::new(divided);
+            if let Some((value, lane)) = comparator {
+                let divided = self.temp();
+                self.emit(Opcode::Div, Dst::new(divided).masked(1), &[value.lane(lane), by]);
+                comparator = Some((Value::new(divided), 0));
+            }
+            projector = None;
+        }
+
+        let constant_zero = |s: &Self, kind: TexSrcKind| {
+            body.tex_src(inst, kind).is_some_and(|source| {
+                s.body.constant_component(body.src_def(source), 0).is_some_and(|word| word & 0x7fff_ffff == 0)
+            })
+        };
+        let zero_level = constant_zero(self, TexSrcKind::Lod);
+        let mut parts: ArrayVec<Part, 8> = ArrayVec::new();
+        for c in 0..count {
+            parts.push(Some((coordinate, c as u8)));
+        }
+        let cube_array_compare = comparator.is_some() && count == 4;
+        let explicit = bias.or(lod);
+        if cube_array_compare && explicit.is_some() && matches!(data.op, TexOp::Txb | TexOp::Txl) {
+            // Both do not fit in order: the second operand has bias or level first.
+            parts.push(explicit);
+            parts.push(comparator);
+        } else {
+            if comparator.is_some() {
+                while parts.len() < 2 {
+                    parts.push(None);
+                }
+                parts.push(comparator);
+            }
+            while parts.len() < 3 {
+                parts.push(None);
+            }
+            // Levels that need not be said: fetches from what has one level, level 0 by the opcodes for it.
+            let drop_level = (data.op == TexOp::Txf
+                && (matches!(data.dim, SamplerDim::Buf) || (zero_level && self.options.tex_lz)))
+                || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3);
+            for extra in [bias, if drop_level { None } else { lod }, projector, sample].into_iter().flatten() {
+                let _ = parts.try_push(Some(extra));
+            }
+        }
+        while parts.last().is_some_and(Option::is_none) {
+            parts.pop();
+        }
+
+        let mut sources: ArrayVec<Src, 5> = ArrayVec::new();
+        let second = parts.len() > 4;
+        let first_half: ArrayVec<Part, 4> = parts.iter().take(4).copied().collect();
+        let second_half: ArrayVec<Part, 4> = parts.iter().skip(4).copied().collect();
+        sources.push(self.pack(&first_half));
+        let opcode = match data.op {
+            TexOp::Tex if projector.is_some() => Opcode::Txp,
+            TexOp::Tex if second => Opcode::Tex2,
+            TexOp::Tex => Opcode::Tex,
+            TexOp::Txb if second => Opcode::Txb2,
+            TexOp::Txb => Opcode::Txb,
+            TexOp::Txl if second => Opcode::Txl2,
+            TexOp::Txl if zero_level && self.options.tex_lz && parts.len() <= 3 => Opcode::TexLz,
+            TexOp::Txl => Opcode::Txl,
+            TexOp::Txd => Opcode::Txd,
+            TexOp::Txf if !matches!(data.dim, SamplerDim::Buf) && zero_level && self.options.tex_lz => Opcode::TxfLz,
+            TexOp::Txf | TexOp::TxfMs => Opcode::Txf,
+            TexOp::Tg4 => Opcode::Tg4,
+            TexOp::Lod => Opcode::Lodq,
+            _ => return Err(DriverError::UnsupportedTexture { inst, what: data.op.name() }),
+        };
+        if data.op == TexOp::Txd {
+            for kind in [TexSrcKind::Ddx, TexSrcKind::Ddy] {
+                let source = body
+                    .tex_src(inst, kind)
+                    .ok_or(DriverError::UnsupportedTexture { inst, what: "gradients that are missing" })?;
+                let size = usize::from(body.num_components(body.src_def(source))).min(4);
+                let value = self.operand(source);
+                sources.push(value.source([0, 1, 2, 3].map(|c: usize| if c < size { c as u8 } else { 0 })));
+            }
+            if second {
+                return Err(DriverError::UnsupportedTexture { inst, what: "gradients beside five operands" });
+            }
+        } else if data.op == TexOp::Tg4 {
+            if second {
+                sources.push(self.pack(&second_half));
+            } else {
+                let component = if self.options.tg4_component_in_swizzle { 0 } else { u32::from(data.component) };
+                sources.push(self.word(component));
+            }
+        } else if second {
+            sources.push(self.pack(&second_half));
+        }
+
+        let offsets = self.offsets(inst, data)?;
+        let mut sampler = self.sampler(inst, data, texture, target)?;
+        if data.op == TexOp::Tg4 && self.options.tg4_component_in_swizzle {
+            sampler.swizzle = [data.component & 3; 4];
+        }
+        let units = self.separate_units(inst, data, texture)?;
+        sources.push(sampler);
+        let register = self.destination(def);
+        let dst = Dst::new(register).masked(self.full_lanes(def));
+        match units {
+            None => self.emit_texture(opcode, dst, target, returns, &offsets, &sources),
+            Some((view, sampler)) => {
+                self.sample(inst, data, dst, (view, sampler), &parts, &offsets, &sources)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Texture and sampler if they are different units, which only the `SAMPLE` family can say.
+    fn separate_units(&mut self, inst: Inst, data: &TexData, texture: Named) -> Result<Option<(u32, u32)>, DriverError> {
+        if !data.op.needs_sampler() {
+            return Ok(None);
+        }
+        let sampler = self.named(inst, data, false)?;
+        Ok(match (texture, sampler) {
+            (Named::Unit(a), Named::Unit(b)) if a.base != b.base && a.dynamic.is_none() && b.dynamic.is_none() => {
+                Some((a.base, b.base))
+            }
+            (Named::Number(a, None), Named::Number(b, None)) if a != b => Some((a, b)),
+            _ => None,
+        })
+    }
+
+    /// A lookup with separate units.
+    #[expect(clippy::too_many_arguments, reason = "what lookup has put together")]
+    fn sample(
+        &mut self,
+        inst: Inst,
+        data: &TexData,
+        dst: Dst,
+        (view, sampler): (u32, u32),
+        parts: &[Part],
+        offsets: &[TextureOffset],
+        packed: &[Src],
+    ) -> Result<(), DriverError> {
+        let body = self.body;
+        let coordinates: ArrayVec<Part, 4> =
+            parts.iter().take(usize::from(data.coord_components.min(4))).copied().collect();
+        let coordinate = self.pack(&coordinates);
+        let extra = |s: &mut Self, kind: TexSrcKind| body.tex_src(inst, kind).map(|source| s.operand(source).lane(0));
+        let mut sources: ArrayVec<Src, 5> = ArrayVec::new();
+        sources.extend([
+            coordinate,
+            Src::new(Register::new(File::SamplerView, view as i32)),
+            Src::new(Register::new(File::Sampler, sampler as i32)),
+        ]);
+        let comparator = extra(self, TexSrcKind::Comparator);
+        let opcode = match (data.op, comparator) {
+            (TexOp::Tex, None) => Opcode::Sample,
+            (TexOp::Tex, Some(_)) => Opcode::SampleC,
+            (TexOp::Txl, Some(_)) => Opcode::SampleCLz,
+            (TexOp::Txb, None) => Opcode::SampleB,
+            (TexOp::Txl, None) => Opcode::SampleL,
+            (TexOp::Txd, None) => Opcode::SampleD,
+            (TexOp::Tg4, None) => Opcode::Gather4,
+            (TexOp::Lod, None) => Opcode::Lod,
+            _ => return Err(DriverError::UnsupportedTexture { inst, what: "separate units" }),
+        };
+        match opcode {
+            Opcode::SampleC | Opcode::SampleCLz => sources.extend(comparator),
+            Opcode::SampleB => sources.extend(extra(self, TexSrcKind::Bias)),
+            Opcode::SampleL => sources.extend(extra(self, TexSrcKind::Lod)),
+            Opcode::SampleD => sources.extend(packed.iter().skip(1).take(2).copied()),
+            Opcode::Gather4 => sources[1].swizzle = [0, 1, 2, 3],
+            _ => {}
+        }
+        let target = target(data.dim, data.is_array, data.is_shadow);
+        self.declared.sampler(sampler);
+        self.declared.view(view, target, return_type(data.dest_type));
+        let mut instruction = Instruction::new(opcode);
+        if !offsets.is_empty() || opcode != Opcode::Lod {
+            instruction.texture = Some(InstructionTexture {
+                target: TextureTarget::Unknown,
+                return_type: ReturnType::Unknown,
+                offsets: offsets.iter().copied().take(4).collect(),
+            });
+        }
+        instruction.dst.push(dst);
+        instruction.src = sources;
+        self.emit_instruction(instruction);
+        Ok(())
+    }
+
+    /// A vector of parts: a swizzle where they are in one register, else put together in a new one.
+    fn pack(&mut self, parts: &[Part]) -> Src {
+        let Some((first, lane)) = parts.iter().flatten().next().copied() else { return self.word(0) };
+        let together = parts.iter().flatten().all(|(value, _)| {
+            value.register == first.register && value.absolute == first.absolute && value.negate == first.negate
+        });
+        let constants = parts.iter().flatten().all(|(value, _)| value.register.file == File::Immediate);
+        if constants && !together {
+            let mut words = [0; 4];
+            for (word, part) in words.iter_mut().zip(parts) {
+                if let Some((value, lane)) = part {
+                    let row = self.program.immediates.row(value.register.index);
+                    *word = row[usize::from(value.lanes[usize::from(*lane & 3)] & 3)];
+                }
+            }
+            return self.immediate(words).source([0, 1, 2, 3]);
+        }
+        if together {
+            let mut channels = [first.lanes[usize::from(lane & 3)]; 4];
+            for (channel, part) in channels.iter_mut().zip(parts) {
+                if let Some((value, lane)) = part {
+                    *channel = value.lanes[usize::from(*lane & 3)];
+                }
+            }
+            let unswizzled = Value { lanes: [0, 1, 2, 3], ..first };
+            return unswizzled.source(channels);
+        }
+        let temp = self.temp();
+        let mut done = 0u8;
+        for place in 0..parts.len() {
+            let Some((value, _)) = parts[place] else { continue };
+            if done & 1 << place != 0 {
+                continue;
+            }
+            let mut channels = [0; 4];
+            let mut mask = 0u8;
+            for (other, part) in parts.iter().enumerate() {
+                if let Some((candidate, lane)) = part
+                    && candidate.register == value.register
+                    && candidate.absolute == value.absolute
+                    && candidate.negate == value.negate
+                {
+                    channels[other] = candidate.lanes[usize::from(*lane & 3)];
+                    mask |= 1 << other;
+                }
+            }
+            done |= mask;
+            let first = channels[mask.trailing_zeros() as usize & 3];
+            for (channel, lane) in channels.iter_mut().enumerate() {
+                if mask & 1 << channel == 0 {
+                    *lane = first;
+                }
+            }
+            let unswizzled = Value { lanes: [0, 1, 2, 3], ..value };
+            self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[unswizzled.source(channels)]);
+        }
+        // Channels in between that nothing needs still are read by name.
+        let mut source = Value::new(temp).source([0, 1, 2, 3]);
+        let first = done.trailing_zeros() as u8 & 3;
+        for c in 0..4u8 {
+            if done & 1 << c == 0 {
+                source.swizzle[usize::from(c)] = first;
+            }
+        }
+        source
+    }
+
+    fn offsets(&mut self, inst: Inst, data: &TexData) -> Result<ArrayVec<TextureOffset, 4>, DriverError> {
+        let body = self.body;
+        let mut offsets = ArrayVec::new();
+        if data.op == TexOp::Tg4 && data.tg4_offsets != DEFAULT_TG4_OFFSETS {
+            for [x, y] in data.tg4_offsets {
+                let value = self.immediate([i32::from(x) as u32, i32::from(y) as u32, 0, 0]);
+                offsets.push(offset(value, 2));
+            }
+            return Ok(offsets);
+        }
+        let Some(source) = body.tex_src(inst, TexSrcKind::Offset) else { return Ok(offsets) };
+        let size = body.num_components(body.src_def(source));
+        let mut value = self.operand(source);
+        let plain = matches!(value.register.file, File::Immediate | File::Temporary)
+            && value.register.indirect.is_none()
+            && !value.negate
+            && !value.absolute;
+        if !plain {
+            let temp = self.temp();
+            let dst = Dst::new(temp).masked(((1u32 << size) - 1) as u8);
+            self.emit(Opcode::Mov, dst, &[value.source([0, 1, 2, 3])]);
+            value = Value::new(temp);
+        }
+        offsets.push(offset(value, size));
+        Ok(offsets)
+    }
+
+    /// What names the texture (or the sampler) of an instruction.
+    fn named(&mut self, inst: Inst, data: &TexData, texture: bool) -> Result<Named, DriverError> {
+        let body = self.body;
+        let (deref, handle, offset, index) = if texture {
+            (TexSrcKind::TextureDeref, TexSrcKind::TextureHandle, TexSrcKind::TextureOffset, data.texture_index)
+        } else {
+            (TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset, data.sampler_index)
+        };
+        if let Some(source) = body.tex_src(inst, deref) {
+            return Ok(Named::Unit(self.unit(inst, body.src_def(source))?));
+        }
+        if let Some(source) = body.tex_src(inst, handle) {
+            return Ok(Named::Handle(self.operand(source)));
+        }
+        let dynamic = body.tex_src(inst, offset).map(|source| self.operand(source));
+        Ok(Named::Number(index, dynamic))
+    }
+
+    /// The sampler operand, declared.
+    fn sampler(
+        &mut self,
+        inst: Inst,
+        data: &TexData,
+        texture: Named,
+        target: TextureTarget,
+    ) -> Result<Src, DriverError> {
+        let returns = return_type(match data.op {
+            // Queries do not say what the texture holds.
+            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::Lod => AluType::FLOAT32,
+            _ => data.dest_type,
+        });
+        let separate = self.separate_units(inst, data, texture)?.is_some();
+        let is_query = data.op.is_query();
+        let mut declare = |s: &mut Self, number: u32, count: u32| {
+            for unit in number..number.saturating_add(count.max(1)) {
+                if !separate {
+                    s.declared.sampler(unit);
+                }
+                if is_query { s.declared.view_if_absent(unit, target, returns) } else { s.declared.view(unit, target, returns) }
+            }
+        };
+        let (base, dynamic) = match texture {
+            Named::Handle(value) => return Ok(value.source([0, 1, 0, 1])),
+            Named::Unit(unit) => {
+                match unit.dynamic {
+                    None => declare(self, unit.base, 1),
+                    Some(_) => {
+                        let variable = &self.shader.variables[unit.variable];
+                        let count = self.shader.types.array_elements(variable.ty);
+                        let binding = variable.binding;
+                        declare(self, binding, count);
+                    }
+                }
+                (unit.base, unit.dynamic)
+            }
+            Named::Number(number, dynamic) => {
+                declare(self, number, if dynamic.is_some() { self.shader.info.num_textures.max(1) } else { 1 });
+                (number, dynamic)
+            }
+        };
+        let register = Register::new(File::Sampler, base as i32);
+        Ok(Src::new(match dynamic {
+            None => register,
+            Some(index) => {
+                let slot = self.load_value(index.lane(0));
+                register.indexed_by(slot.0, slot.1, 0)
+            }
+        }))
+    }
+
+    fn emit_texture(
+        &mut self,
+        opcode: Opcode,
+        dst: Dst,
+        target: TextureTarget,
+        return_type: ReturnType,
+        offsets: &[TextureOffset],
+        sources: &[Src],
+    ) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.texture =
+            Some(InstructionTexture { target, return_type, offsets: offsets.iter().copied().take(4).collect() });
+        instruction.dst.push(dst);
+        instruction.src.extend(sources.iter().copied().take(5));
+        self.emit_instruction(instruction);
+    }
+}
+
+/// The first components of a value as texel offset.
+fn offset(value: Value, size: u8) -> TextureOffset {
+    let lane = |c: u8| value.lanes[usize::from(c.min(size.max(1) - 1))];
+    TextureOffset {
+        file: value.register.file,
+        index: value.register.index,
+        swizzle: [lane(0), lane(1), lane(2)],
+        span: Span::default(),
+    }
+}
