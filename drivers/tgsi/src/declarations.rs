@@ -224,10 +224,11 @@ impl Declared {
         for instruction in instructions.iter() {
             for src in instruction.src.iter().filter(|s| s.register.file == File::Constant) {
                 let buffer = src.register.dimension.map_or(0, |d| d.index);
-                let dynamic = src.register.indirect.is_some()
-                    || src.register.dimension.is_some_and(|d| d.indirect.is_some());
+                let dynamic =
+                    src.register.indirect.is_some() || src.register.dimension.is_some_and(|d| d.indirect.is_some());
                 indirect |= dynamic;
-                if !dynamic && let (Ok(buffer), Ok(index)) = (u32::try_from(buffer), u32::try_from(src.register.index)) {
+                if !dynamic && let (Ok(buffer), Ok(index)) = (u32::try_from(buffer), u32::try_from(src.register.index))
+                {
                     direct.insert((buffer, index));
                 }
             }
@@ -283,12 +284,7 @@ impl Declared {
                 note(src.register.file, src.register.index, src.register.indirect.map(|i| i.array_id), mask);
             }
             for dst in &instruction.dst {
-                note(
-                    dst.register.file,
-                    dst.register.index,
-                    dst.register.indirect.map(|i| i.array_id),
-                    dst.write_mask,
-                );
+                note(dst.register.file, dst.register.index, dst.register.indirect.map(|i| i.array_id), dst.write_mask);
             }
         }
         let mut numbers: HashMap<ArrayKey, u16> = HashMap::new();
@@ -313,8 +309,11 @@ impl Declared {
             }
         }
         for instruction in instructions {
-            let registers =
-                instruction.src.iter_mut().map(|s| &mut s.register).chain(instruction.dst.iter_mut().map(|d| &mut d.register));
+            let registers = instruction
+                .src
+                .iter_mut()
+                .map(|s| &mut s.register)
+                .chain(instruction.dst.iter_mut().map(|d| &mut d.register));
             for register in registers {
                 if !matches!(register.file, File::Input | File::Output) {
                     continue;
@@ -349,7 +348,11 @@ impl Declared {
                 InterpMode::NoPerspective => Interpolation::Linear,
                 InterpMode::None if matches!(semantic, Semantic::Color) => Interpolation::Color,
                 InterpMode::None | InterpMode::Smooth | InterpMode::Explicit => {
-                    if semantic == Semantic::Position { Interpolation::Linear } else { Interpolation::Perspective }
+                    if semantic == Semantic::Position {
+                        Interpolation::Linear
+                    } else {
+                        Interpolation::Perspective
+                    }
                 }
             };
             DeclarationInterpolation { mode, location }

@@ -18,13 +18,13 @@ mod select;
 pub use lower::lower;
 pub use options::{IndirectFiles, TgsiOptions};
 
-use thiserror::Error;
 use tgsi::builder::BuildError;
 use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::shader::Stage;
+use thiserror::Error;
 
 /// Why a shader has no translation.
 #[derive(Clone, Debug, PartialEq, Error)]

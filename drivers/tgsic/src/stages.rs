@@ -3,6 +3,7 @@
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::to_ir::ToIrOptions;
+use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline;
 
 use crate::args::Stage;
@@ -29,14 +30,12 @@ pub fn to_stage(shader: &Shader, stage: Stage) -> Result<tgsi_ir::Shader, Proble
     if stage == Stage::Ssa {
         return Ok(ir);
     }
-    tgsi_legacy::convert_from_ssa(&mut ir);
-    tgsi_legacy::lower_locals_to_regs(&mut ir, 32);
-    tgsi_legacy::lower_vec_to_regs(&mut ir, None);
-    tgsi_legacy::legacy_trivialize(&mut ir, true);
+    tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default());
     Ok(ir)
 }
 
 /// A shader translated for the TGSI driver.
-pub fn translate(_shader: &Shader) -> Result<Shader, Problem> {
-    Err(Problem::Other("the driver is still to come".into()))
+pub fn translate(shader: &Shader) -> Result<Shader, Problem> {
+    let ir = to_stage(shader, Stage::Ssa)?;
+    tgsi_driver_tgsi::translate(&ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))
 }

@@ -1,7 +1,9 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
 pub mod inline_functions;
+pub mod lower_bool_to_int32;
 pub mod lower_global_vars_to_local;
+pub mod lower_io;
 pub mod lower_reg_intrinsics_to_ssa;
 pub mod lower_returns;
 pub mod lower_var_copies;
@@ -22,7 +24,9 @@ pub mod repair_ssa;
 pub mod split_var_copies;
 
 pub use inline_functions::inline_functions;
+pub use lower_bool_to_int32::lower_bool_to_int32;
 pub use lower_global_vars_to_local::lower_global_vars_to_local;
+pub use lower_io::lower_io;
 pub use lower_reg_intrinsics_to_ssa::lower_reg_intrinsics_to_ssa;
 pub use lower_returns::lower_returns;
 pub use lower_var_copies::lower_var_copies;

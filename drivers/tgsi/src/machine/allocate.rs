@@ -43,10 +43,30 @@ const IDENTITY: Permutation = [0, 1, 2, 3];
 
 /// Placements, the identity first.
 const PERMUTATIONS: [Permutation; 24] = [
-    [0, 1, 2, 3], [1, 0, 2, 3], [0, 2, 1, 3], [2, 1, 0, 3], [0, 3, 2, 1], [3, 1, 2, 0],
-    [0, 1, 3, 2], [2, 0, 1, 3], [1, 2, 0, 3], [3, 0, 2, 1], [1, 3, 2, 0], [2, 3, 0, 1],
-    [3, 2, 1, 0], [1, 0, 3, 2], [0, 2, 3, 1], [0, 3, 1, 2], [2, 1, 3, 0], [3, 1, 0, 2],
-    [2, 0, 3, 1], [3, 0, 1, 2], [1, 2, 3, 0], [3, 2, 0, 1], [1, 3, 0, 2], [2, 3, 1, 0],
+    [0, 1, 2, 3],
+    [1, 0, 2, 3],
+    [0, 2, 1, 3],
+    [2, 1, 0, 3],
+    [0, 3, 2, 1],
+    [3, 1, 2, 0],
+    [0, 1, 3, 2],
+    [2, 0, 1, 3],
+    [1, 2, 0, 3],
+    [3, 0, 2, 1],
+    [1, 3, 2, 0],
+    [2, 3, 0, 1],
+    [3, 2, 1, 0],
+    [1, 0, 3, 2],
+    [0, 2, 3, 1],
+    [0, 3, 1, 2],
+    [2, 1, 3, 0],
+    [3, 1, 0, 2],
+    [2, 0, 3, 1],
+    [3, 0, 1, 2],
+    [1, 2, 3, 0],
+    [3, 2, 0, 1],
+    [1, 3, 0, 2],
+    [2, 3, 1, 0],
 ];
 
 fn placements(freedom: Freedom) -> &'static [Permutation] {
@@ -192,7 +212,8 @@ fn constrain(instruction: &Instruction, numbering: Numbering, freedom: &mut [Fre
         if src.register.file != File::Temporary || src.register.indirect.is_some() {
             continue;
         }
-        let resource = info.is_tex && number + 1 == usize::from(info.num_src) || number == 0 && reads_resource(instruction.opcode);
+        let resource =
+            info.is_tex && number + 1 == usize::from(info.num_src) || number == 0 && reads_resource(instruction.opcode);
         if resource {
             narrow(freedom, src.register.index, Freedom::Fixed);
         } else if info.src_types.get(number).is_some_and(|t| t.is_64bit()) {
@@ -223,9 +244,7 @@ fn moves_in_pairs(opcode: Opcode) -> bool {
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
 fn number_values(program: &Program, numbering: Numbering, writes: &[u32], at_start: Option<&ComponentSet>) -> Vec<u32> {
     let mut values: Vec<u32> = (0..writes.len() as u32).collect();
-    let once = |slot: usize| {
-        writes[slot] == 1 && at_start.is_none_or(|live| live.get(slot / 4) & 1 << (slot % 4) == 0)
-    };
+    let once = |slot: usize| writes[slot] == 1 && at_start.is_none_or(|live| live.get(slot / 4) & 1 << (slot % 4) == 0);
     for instruction in &program.instructions {
         if instruction.opcode != Opcode::Mov || instruction.saturate {
             continue;
@@ -388,9 +407,7 @@ fn assign(program: &Program, allocation: &mut Allocation, pack: bool) -> u32 {
         .bundles
         .iter()
         .enumerate()
-        .filter_map(|(number, b)| {
-            Some((b.positions.iter().filter_map(|l| l.first()).map(|s| s.start).min()?, number))
-        })
+        .filter_map(|(number, b)| Some((b.positions.iter().filter_map(|l| l.first()).map(|s| s.start).min()?, number)))
         .collect();
     order.sort_unstable();
     let mut registers: Vec<[Taken; 4]> = Vec::new();
@@ -501,9 +518,11 @@ fn rewrite(program: &mut Program, numbering: Numbering, allocation: &Allocation)
             }
         }
     }
-    debug_assert!(program.instructions.iter().all(|i| {
-        i.dst.first().is_none_or(|d| d.write_mask != 0 || i.opcode.info().dst_type == OperandType::None)
-    }));
+    debug_assert!(
+        program.instructions.iter().all(|i| {
+            i.dst.first().is_none_or(|d| d.write_mask != 0 || i.opcode.info().dst_type == OperandType::None)
+        })
+    );
 }
 
 fn rewrite_source(src: &mut Src, numbering: Numbering, allocation: &Allocation) {

@@ -148,7 +148,9 @@ impl At<'_> {
                 continue;
             }
             let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == multiply) else { continue };
-            let (Some(mut a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else { continue };
+            let (Some(mut a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else {
+                continue;
+            };
             if (a.negate || b.negate || instruction.src[1 - source].negate) && multiply == Opcode::Umul {
                 continue;
             }

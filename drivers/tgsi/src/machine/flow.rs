@@ -38,7 +38,8 @@ pub(crate) fn blocks(instructions: &[Instruction]) -> Vec<Block> {
     let mut open: Vec<Open> = Vec::new();
     for number in 0..blocks.len() {
         let next = (number + 1 < blocks.len()).then_some(number + 1);
-        let last = blocks[number].end.checked_sub(1).filter(|&l| l >= blocks[number].start).map(|l| instructions[l].opcode);
+        let last =
+            blocks[number].end.checked_sub(1).filter(|&l| l >= blocks[number].start).map(|l| instructions[l].opcode);
         match last {
             Some(Opcode::If | Opcode::Uif) => {
                 blocks[number].successors[0] = next;
@@ -127,9 +128,11 @@ impl ComponentSet {
 
     /// Temporaries in the set with their components.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u8)> + '_ {
-        self.0.iter().enumerate().filter(|(_, w)| **w != 0).flat_map(|(i, &w)| {
-            (0..16).map(move |k| (i * 16 + k, (w >> (k * 4)) as u8 & 0xf)).filter(|(_, m)| *m != 0)
-        })
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, w)| **w != 0)
+            .flat_map(|(i, &w)| (0..16).map(move |k| (i * 16 + k, (w >> (k * 4)) as u8 & 0xf)).filter(|(_, m)| *m != 0))
     }
 }
 
@@ -152,9 +155,7 @@ impl Numbering {
     pub(crate) fn number(self, file: File, index: i32) -> Option<usize> {
         match file {
             File::Temporary => usize::try_from(index - self.first_temp as i32).ok().filter(|&n| n < self.temps),
-            File::Address => {
-                usize::try_from(index).ok().filter(|&n| n < ADDRESS_REGISTERS).map(|n| self.temps + n)
-            }
+            File::Address => usize::try_from(index).ok().filter(|&n| n < ADDRESS_REGISTERS).map(|n| self.temps + n),
             _ => None,
         }
     }

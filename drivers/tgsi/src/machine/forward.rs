@@ -152,9 +152,8 @@ fn plan(
 
 /// Whether an instruction reads or writes components of a register, or makes outputs visible.
 fn touches(program: &Program, instruction: &Instruction, register: &Register, mask: u8) -> bool {
-    let in_array = |r: &Register| {
-        r.file == File::Temporary && (r.indirect.is_some() || r.index < program.first_temp as i32)
-    };
+    let in_array =
+        |r: &Register| r.file == File::Temporary && (r.indirect.is_some() || r.index < program.first_temp as i32);
     if in_array(register) {
         return instruction.src.iter().any(|s| in_array(&s.register))
             || instruction.dst.iter().any(|d| in_array(&d.register));

@@ -16,7 +16,7 @@ pub(crate) fn source_mask(instruction: &Instruction, source: usize) -> u8 {
 /// Calls `f` with file, index and components of everything that an instruction reads: sources, texel offsets, index registers. Registers
 /// that are addressed by a run-time index are not reported themselves.
 pub(crate) fn for_each_read(instruction: &Instruction, mut f: impl FnMut(File, i32, u8)) {
-    let mut index_registers = |register: &Register, f: &mut dyn FnMut(File, i32, u8)| {
+    let index_registers = |register: &Register, f: &mut dyn FnMut(File, i32, u8)| {
         for indirect in [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten() {
             f(indirect.file, indirect.index, 1 << indirect.component);
         }
@@ -58,7 +58,12 @@ pub(crate) fn is_componentwise(opcode: Opcode) -> bool {
         && !info.src_types.iter().any(|t| t.is_64bit())
         && !matches!(
             opcode,
-            Opcode::ReadInvoc | Opcode::ReadHelper | Opcode::VoteAll | Opcode::VoteAny | Opcode::VoteEq | Opcode::ReadFirst
+            Opcode::ReadInvoc
+                | Opcode::ReadHelper
+                | Opcode::VoteAll
+                | Opcode::VoteAny
+                | Opcode::VoteEq
+                | Opcode::ReadFirst
         )
 }
 
@@ -89,7 +94,13 @@ pub(crate) fn takes_modifiers(opcode: Opcode, source: usize) -> bool {
 pub(crate) fn is_value(src: &Src) -> bool {
     matches!(
         src.register.file,
-        File::Temporary | File::Input | File::Output | File::Constant | File::Immediate | File::SystemValue | File::Address
+        File::Temporary
+            | File::Input
+            | File::Output
+            | File::Constant
+            | File::Immediate
+            | File::SystemValue
+            | File::Address
     )
 }
 

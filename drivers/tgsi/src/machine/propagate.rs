@@ -83,9 +83,9 @@ impl Tracker {
             File::Temporary if register.indirect.is_some() || register.index < self.first_temp => {
                 self.array_write as usize <= since
             }
-            File::Temporary | File::Address => {
-                (0..4u8).filter(|c| mask & 1 << c != 0).all(|c| self.component_kept(register.file, register.index, c, since))
-            }
+            File::Temporary | File::Address => (0..4u8)
+                .filter(|c| mask & 1 << c != 0)
+                .all(|c| self.component_kept(register.file, register.index, c, since)),
             File::Constant | File::Input | File::Immediate | File::SystemValue => true,
             _ => false,
         }
@@ -130,9 +130,7 @@ pub(crate) fn propagate_copies(program: &mut Program) -> bool {
         for place in block.start..block.end {
             let count = program.instructions[place].src.len();
             for source in 0..count {
-                if let Some(new) =
-                    propagated(&program.instructions, &mut program.immediates, &tracker, place, source)
-                {
+                if let Some(new) = propagated(&program.instructions, &mut program.immediates, &tracker, place, source) {
                     program.instructions[place].src[source] = new;
                     changed = true;
                 }
@@ -151,7 +149,12 @@ fn is_free_value(instruction: &Instruction, source: usize) -> bool {
             && (info.is_store && instruction.opcode != Opcode::Store
                 || matches!(
                     instruction.opcode,
-                    Opcode::Load | Opcode::Resq | Opcode::Fbfetch | Opcode::InterpCentroid | Opcode::InterpOffset | Opcode::InterpSample
+                    Opcode::Load
+                        | Opcode::Resq
+                        | Opcode::Fbfetch
+                        | Opcode::InterpCentroid
+                        | Opcode::InterpOffset
+                        | Opcode::InterpSample
                 )));
     !resource
 }

@@ -27,7 +27,9 @@ impl Selector<'_> {
         for address in &mut self.addresses {
             let stale = address.source.is_some_and(|(_, src)| {
                 src.register.file == register.file
-                    && (src.register.index == register.index || register.indirect.is_some() || src.register.indirect.is_some())
+                    && (src.register.index == register.index
+                        || register.indirect.is_some()
+                        || src.register.indirect.is_some())
             });
             if stale {
                 address.source = None;
@@ -103,9 +105,10 @@ impl Selector<'_> {
     pub(super) fn load_value(&mut self, src: Src) -> Slot {
         self.clock += 1;
         let wanted = Some((Opcode::Uarl, src));
-        let found = self.addresses.iter().position(|a| {
-            matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1)
-        });
+        let found = self
+            .addresses
+            .iter()
+            .position(|a| matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1));
         let slot = found.unwrap_or_else(|| {
             self.addresses.iter().enumerate().min_by_key(|(_, a)| a.used).map_or(0, |(place, _)| place)
         });

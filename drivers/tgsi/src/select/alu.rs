@@ -132,6 +132,9 @@ const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
 /// Operands of one instruction: value and swizzle of each source.
 pub(super) type Sources = arrayvec::ArrayVec<(Value, Swizzle), 4>;
 
+/// Words of the components in use.
+type ArrayWords = arrayvec::ArrayVec<u32, 4>;
+
 /// The operand whose channel c is component `swizzle[c]`.
 fn operand(source: &(Value, Swizzle)) -> Src {
     let channels = [0, 1, 2, 3].map(|c| source.1.get(c) & 3);
@@ -150,7 +153,9 @@ impl Selector<'_> {
         if body.num_components(def) > 4 || body.num_sources(inst) > 4 {
             return Err(unsupported);
         }
-        if !wide && (![32].contains(&body.bit_size(def)) || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) != 32)) {
+        if !wide
+            && (![32].contains(&body.bit_size(def)) || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) != 32))
+        {
             return Err(DriverError::BitSize { inst, bits: body.bit_size(def) });
         }
         let mut sources = Sources::new();
@@ -185,6 +190,11 @@ impl Selector<'_> {
                 }
                 let src = Value::new(temp).source([0, 1, 0, 0]);
                 self.emit_saturated(Opcode::Pk2h, Dst::new(register).masked(mask as u8), &[src], saturate);
+                return Ok(());
+            }
+            AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
+            AluOp::Bfi | AluOp::Bfm | AluOp::Ubfe | AluOp::Ibfe => {
+                self.bit_field(inst, def, op, &sources);
                 return Ok(());
             }
             AluOp::Umod | AluOp::Udiv | AluOp::Irem | AluOp::Imod => return self.division(def, op, &sources),
@@ -224,6 +234,31 @@ impl Selector<'_> {
             }
             AluOp::Fabs => self.emit_saturated(Opcode::Max, dst, &[src(0)?, negated(src(0)?)], saturate),
             AluOp::Fsat => self.emit_saturated(Opcode::Mov, dst, &[src(0)?], true),
+            // The rules of the whole shader say how zero times anything comes out.
+            AluOp::Fmulz if self.shader.info.use_legacy_math_rules => {
+                self.emit_saturated(Opcode::Mul, dst, &[src(0)?, src(1)?], saturate);
+            }
+            AluOp::Ffmaz if self.shader.info.use_legacy_math_rules => {
+                self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
+            }
+            AluOp::Fmulz => {
+                let (product, smaller, zero) = (self.temp(), self.temp(), self.float(0.0));
+                let m = dst.write_mask;
+                self.emit(Opcode::Mul, Dst::new(product).masked(m), &[src(0)?, src(1)?]);
+                self.emit(Opcode::Min, Dst::new(smaller).masked(m), &[absolute(src(0)?), absolute(src(1)?)]);
+                let (smaller, product) = (Value::new(smaller).source([0, 1, 2, 3]), Value::new(product));
+                let operands = [negated(smaller), product.source([0, 1, 2, 3]), zero];
+                self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
+            }
+            AluOp::BitfieldSelect => {
+                let (chosen, others, inverse) = (self.temp(), self.temp(), self.temp());
+                let (m, all) = (dst.write_mask, [0, 1, 2, 3]);
+                self.emit(Opcode::And, Dst::new(chosen).masked(m), &[src(0)?, src(1)?]);
+                self.emit(Opcode::Not, Dst::new(inverse).masked(m), &[src(0)?]);
+                let operands = [Value::new(inverse).source(all), src(2)?];
+                self.emit(Opcode::And, Dst::new(others).masked(m), &operands);
+                self.emit(Opcode::Or, dst, &[Value::new(chosen).source(all), Value::new(others).source(all)]);
+            }
             AluOp::Fsub => self.emit_saturated(Opcode::Add, dst, &[src(0)?, negated(src(1)?)], saturate),
             AluOp::Isub => {
                 let negative = self.temp();
@@ -363,6 +398,102 @@ impl Selector<'_> {
         let zero = self.word(0);
         self.emit(Opcode::Ucmp, dst, &[b, result, zero]);
         Ok(())
+    }
+
+    /// Bit fields with the IR's conventions: widths count modulo 32, where TGSI's opcodes know a width of 32.
+    fn bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
+        let body = self.body;
+        let all = [0, 1, 2, 3];
+        let known = |immediates: &crate::machine::Immediates, src: &Src, mask: u8| -> Option<ArrayWords> {
+            let words = crate::machine::operands::immediate_words(immediates, src)?;
+            Some((0..4).filter(|c| mask & 1 << c != 0).map(|c| words[c]).collect())
+        };
+        if op == AluOp::Bfi
+            && body.alu_op(body.def_inst(body.src(inst, 0))) == Some(AluOp::Bfm)
+            && let Some((offset, width)) = self.mask_parts(inst)
+        {
+            let (register, mask, _) = self.alu_destination(def);
+            let dst = Dst::new(register).masked(lane_mask(mask, 32));
+            let width = self.narrow_width(width, dst.write_mask);
+            self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offset, width]);
+            return;
+        }
+        let (register, mask, _) = self.alu_destination(def);
+        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        let m = dst.write_mask;
+        match op {
+            AluOp::Ubfe | AluOp::Ibfe => {
+                let opcode = if op == AluOp::Ubfe { Opcode::Ubfe } else { Opcode::Ibfe };
+                let width = self.narrow_width(operand(&sources[2]), m);
+                self.emit(opcode, dst, &[operand(&sources[0]), operand(&sources[1]), width]);
+            }
+            AluOp::Bfm => {
+                let (one, minus_one) = (self.word(1), self.word(u32::MAX));
+                let (power, ones) = (self.temp(), self.temp());
+                self.emit(Opcode::Shl, Dst::new(power).masked(m), &[one, operand(&sources[0])]);
+                self.emit(Opcode::Uadd, Dst::new(ones).masked(m), &[Value::new(power).source(all), minus_one]);
+                self.emit(Opcode::Shl, dst, &[Value::new(ones).source(all), operand(&sources[1])]);
+            }
+            _ => {
+                let selector = operand(&sources[0]);
+                // A run of ones is a field.
+                if let Some(words) = known(&self.program.immediates, &selector, m)
+                    && words
+                        .iter()
+                        .all(|&w| w != 0 && (w >> w.trailing_zeros()).wrapping_add(1) & (w >> w.trailing_zeros()) == 0)
+                {
+                    let (mut offsets, mut widths) = ([0; 4], [0; 4]);
+                    for (c, &word) in (0..4).filter(|c| m & 1 << c != 0).zip(&words) {
+                        offsets[c] = word.trailing_zeros();
+                        widths[c] = word.count_ones();
+                    }
+                    let (offsets, widths) = (self.immediate(offsets).source(all), self.immediate(widths).source(all));
+                    self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offsets, widths]);
+                    return;
+                }
+                let (lowest, shifted, chosen, inverse, kept) =
+                    (self.temp(), self.temp(), self.temp(), self.temp(), self.temp());
+                self.emit(Opcode::Lsb, Dst::new(lowest).masked(m), &[selector]);
+                let count = Value::new(lowest).source(all);
+                self.emit(Opcode::Shl, Dst::new(shifted).masked(m), &[operand(&sources[1]), count]);
+                self.emit(Opcode::And, Dst::new(chosen).masked(m), &[Value::new(shifted).source(all), selector]);
+                self.emit(Opcode::Not, Dst::new(inverse).masked(m), &[selector]);
+                let operands = [operand(&sources[2]), Value::new(inverse).source(all)];
+                self.emit(Opcode::And, Dst::new(kept).masked(m), &operands);
+                self.emit(Opcode::Or, dst, &[Value::new(chosen).source(all), Value::new(kept).source(all)]);
+            }
+        }
+    }
+
+    /// Offset and width of the `bfm` that makes the mask of a `bfi`, if they do not change.
+    fn mask_parts(&mut self, inst: Inst) -> Option<(Src, Src)> {
+        let body = self.body;
+        let source = body.source(inst, 0);
+        let maker = body.def_inst(body.src_def(source));
+        let outer = body.swizzle(source);
+        let mut parts: arrayvec::ArrayVec<Src, 2> = arrayvec::ArrayVec::new();
+        for number in [1, 0] {
+            let part = body.source(maker, number);
+            let def = body.src_def(part);
+            if chase::load_reg_for_def(body, def).is_some() {
+                return None;
+            }
+            let swizzle = outer.compose(body.swizzle(part));
+            parts.push(self.value(def).source([0, 1, 2, 3].map(|c| swizzle.get(c) & 3)));
+        }
+        Some((*parts.first()?, *parts.get(1)?))
+    }
+
+    /// A width modulo 32.
+    fn narrow_width(&mut self, width: Src, mask: u8) -> Src {
+        let fits = crate::machine::operands::immediate_words(&self.program.immediates, &width)
+            .is_some_and(|words| (0..4).all(|c| mask & 1 << c == 0 || words[c] != 32));
+        if fits {
+            return width;
+        }
+        let (narrow, low) = (self.temp(), self.word(31));
+        self.emit(Opcode::And, Dst::new(narrow).masked(mask), &[width, low]);
+        Value::new(narrow).source([0, 1, 2, 3])
     }
 
     fn compare_vectors(&mut self, dst: Dst, compare: Opcode, combine: Opcode, count: usize, sources: &Sources) {

@@ -123,8 +123,13 @@ impl Selector<'_> {
             return Err(unsupported);
         }
         match op {
-            AluOp::Pack642x32Split | AluOp::Pack642x32 | AluOp::Unpack642x32SplitX | AluOp::Unpack642x32SplitY
-            | AluOp::Unpack642x32 | AluOp::I2i32 | AluOp::U2u32 => {
+            AluOp::Pack642x32Split
+            | AluOp::Pack642x32
+            | AluOp::Unpack642x32SplitX
+            | AluOp::Unpack642x32SplitY
+            | AluOp::Unpack642x32
+            | AluOp::I2i32
+            | AluOp::U2u32 => {
                 self.rearrange(inst, def, op, sources, count);
                 return Ok(());
             }
@@ -209,8 +214,7 @@ impl Selector<'_> {
             }
             AluOp::B32csel => {
                 let (register, mask, _) = self.alu_destination(def);
-                let operands =
-                    [words(&sources[0], count), pairs(&sources[1], count), pairs(&sources[2], count)];
+                let operands = [words(&sources[0], count), pairs(&sources[1], count), pairs(&sources[2], count)];
                 self.emit(Opcode::Ucmp, Dst::new(register).masked(lane_mask(mask, 64)), &operands);
                 Ok(())
             }

@@ -1,8 +1,8 @@
 //! Blocks, conditions, loops.
 
 use tgsi::tables::Opcode;
+use tgsi_ir::If;
 use tgsi_ir::body::{CfList, CfNode, JumpKind};
-use tgsi_ir::{If, Loop};
 use tgsi_legacy::chase;
 
 use super::Selector;
@@ -14,7 +14,7 @@ enum Step {
     Node(CfNode),
     Else(If),
     EndIf,
-    EndLoop(Loop),
+    EndLoop,
 }
 
 impl Selector<'_> {
@@ -25,41 +25,39 @@ impl Selector<'_> {
         while let Some(step) = steps.pop() {
             match step {
                 Step::List(list) => steps.push(Step::Node(CfNode::Block(list.first))),
-                Step::Node(node) => {
-                    match node {
-                        CfNode::Block(block) => {
-                            self.forget_addresses();
-                            if let Some(next) = body.node_after(block) {
-                                steps.push(Step::Node(next));
-                            }
-                            let mut next = body.first_inst(block);
-                            while let Some(inst) = next {
-                                self.instruction(inst)?;
-                                next = body.next_inst(inst);
-                            }
+                Step::Node(node) => match node {
+                    CfNode::Block(block) => {
+                        self.forget_addresses();
+                        if let Some(next) = body.node_after(block) {
+                            steps.push(Step::Node(next));
                         }
-                        CfNode::If(id) => {
-                            steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
-                            steps.push(Step::EndIf);
-                            steps.push(Step::Else(id));
-                            steps.push(Step::List(body.then_list(id)));
-                            let condition = match chase::chase_src(body, body.if_condition(id)) {
-                                chase::Operand::Ssa(def) => self.value(def),
-                                chase::Operand::Register(register) => self.register_value(register),
-                            };
-                            self.emit_bare(Opcode::Uif, &[condition.lane(0)]);
-                        }
-                        CfNode::Loop(id) => {
-                            if body.loop_continue_list(id).is_some() {
-                                return Err(DriverError::ContinueConstruct);
-                            }
-                            steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
-                            steps.push(Step::EndLoop(id));
-                            steps.push(Step::List(body.loop_body(id)));
-                            self.emit_bare(Opcode::Bgnloop, &[]);
+                        let mut next = body.first_inst(block);
+                        while let Some(inst) = next {
+                            self.instruction(inst)?;
+                            next = body.next_inst(inst);
                         }
                     }
-                }
+                    CfNode::If(id) => {
+                        steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
+                        steps.push(Step::EndIf);
+                        steps.push(Step::Else(id));
+                        steps.push(Step::List(body.then_list(id)));
+                        let condition = match chase::chase_src(body, body.if_condition(id)) {
+                            chase::Operand::Ssa(def) => self.value(def),
+                            chase::Operand::Register(register) => self.register_value(register),
+                        };
+                        self.emit_bare(Opcode::Uif, &[condition.lane(0)]);
+                    }
+                    CfNode::Loop(id) => {
+                        if body.loop_continue_list(id).is_some() {
+                            return Err(DriverError::ContinueConstruct);
+                        }
+                        steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
+                        steps.push(Step::EndLoop);
+                        steps.push(Step::List(body.loop_body(id)));
+                        self.emit_bare(Opcode::Bgnloop, &[]);
+                    }
+                },
                 Step::Else(id) => {
                     let list = body.else_list(id);
                     let empty = list.first == list.last && body.first_inst(list.first).is_none();
@@ -69,7 +67,7 @@ impl Selector<'_> {
                     }
                 }
                 Step::EndIf => self.emit_bare(Opcode::Endif, &[]),
-                Step::EndLoop(_) => self.emit_bare(Opcode::Endloop, &[]),
+                Step::EndLoop => self.emit_bare(Opcode::Endloop, &[]),
             }
         }
         Ok(())

@@ -79,7 +79,10 @@ impl Selector<'_> {
         match op {
             DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect | Nop => {}
             LoadInput | LoadPerVertexInput | LoadInterpolatedInput => return self.load_input(inst, op),
-            LoadBarycentricPixel | LoadBarycentricCentroid | LoadBarycentricSample | LoadBarycentricAtSample
+            LoadBarycentricPixel
+            | LoadBarycentricCentroid
+            | LoadBarycentricSample
+            | LoadBarycentricAtSample
             | LoadBarycentricAtOffset => self.barycentric(inst),
             LoadOutput | LoadPerVertexOutput => self.load_output(inst, op),
             StoreOutput | StorePerVertexOutput => self.store_output(inst, op),
@@ -139,7 +142,12 @@ impl Selector<'_> {
                 let resource = self.buffer(body.src(inst, 0), false);
                 let address = self.source(inst, 1).lane(0);
                 if let Some(def) = body.inst_def(inst) {
-                    self.load_memory(def, Src::new(resource), address, buffer_memory(body.index(inst, IndexKind::Access)));
+                    self.load_memory(
+                        def,
+                        Src::new(resource),
+                        address,
+                        buffer_memory(body.index(inst, IndexKind::Access)),
+                    );
                 }
             }
             StoreSsbo => {
@@ -175,12 +183,30 @@ impl Selector<'_> {
                     self.query(def, Src::new(resource), 1, buffer_memory(body.index(inst, IndexKind::Access)));
                 }
             }
-            ImageDerefLoad | BindlessImageLoad | ImageDerefStore | BindlessImageStore | ImageDerefAtomic
-            | BindlessImageAtomic | ImageDerefAtomicSwap | BindlessImageAtomicSwap | ImageDerefSize
-            | BindlessImageSize | ImageDerefSamples | BindlessImageSamples => return self.image(inst, op),
-            AtomicCounterRead | AtomicCounterInc | AtomicCounterPreDec | AtomicCounterPostDec | AtomicCounterAdd
-            | AtomicCounterMin | AtomicCounterMax | AtomicCounterAnd | AtomicCounterOr | AtomicCounterXor
-            | AtomicCounterExchange | AtomicCounterCompSwap => self.counter(inst, op),
+            ImageDerefLoad
+            | BindlessImageLoad
+            | ImageDerefStore
+            | BindlessImageStore
+            | ImageDerefAtomic
+            | BindlessImageAtomic
+            | ImageDerefAtomicSwap
+            | BindlessImageAtomicSwap
+            | ImageDerefSize
+            | BindlessImageSize
+            | ImageDerefSamples
+            | BindlessImageSamples => return self.image(inst, op),
+            AtomicCounterRead
+            | AtomicCounterInc
+            | AtomicCounterPreDec
+            | AtomicCounterPostDec
+            | AtomicCounterAdd
+            | AtomicCounterMin
+            | AtomicCounterMax
+            | AtomicCounterAnd
+            | AtomicCounterOr
+            | AtomicCounterXor
+            | AtomicCounterExchange
+            | AtomicCounterCompSwap => self.counter(inst, op),
             VulkanResourceIndex => {
                 // Read where it stands; its reader finds the unit behind it.
                 if let Some(def) = body.inst_def(inst) {
@@ -237,7 +263,8 @@ impl Selector<'_> {
                 };
                 let constant = body.source(maker, 1);
                 let zero = (0..count).all(|c| {
-                    body.constant_component(body.src_def(constant), usize::from(body.swizzle(constant).get(c))) == Some(0)
+                    body.constant_component(body.src_def(constant), usize::from(body.swizzle(constant).get(c)))
+                        == Some(0)
                 });
                 if !zero {
                     return None;
@@ -460,7 +487,12 @@ impl Selector<'_> {
         );
         let stores = !matches!(
             op,
-            ImageDerefLoad | BindlessImageLoad | ImageDerefSize | BindlessImageSize | ImageDerefSamples | BindlessImageSamples
+            ImageDerefLoad
+                | BindlessImageLoad
+                | ImageDerefSize
+                | BindlessImageSize
+                | ImageDerefSamples
+                | BindlessImageSamples
         );
         let resource = if bindless {
             self.source(inst, 0).source([0, 1, 0, 1])
@@ -490,7 +522,8 @@ impl Selector<'_> {
             let value = self.source(inst, 3);
             let mut instruction = Instruction::new(Opcode::Store);
             instruction.memory = Some(memory);
-            let mask = if bindless { 0xf } else { super::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32) };
+            let mask =
+                if bindless { 0xf } else { super::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32) };
             instruction.dst.push(Dst::new(resource.register).masked(mask));
             instruction.src.extend([address, value.source([0, 1, 2, 3])]);
             self.emit_instruction(instruction);

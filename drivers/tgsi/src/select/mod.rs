@@ -11,6 +11,7 @@ mod alu64;
 mod control_flow;
 mod io;
 mod memory;
+mod recognize;
 mod system_values;
 mod texture;
 
@@ -271,9 +272,7 @@ impl Selector<'_> {
     /// An element of an array of temporaries; none if it is outside.
     fn array_element(&mut self, first: u32, elements: u32, array: u16, register: chase::Register) -> Option<Register> {
         match register.indirect {
-            None if register.base < elements => {
-                Some(Register::new(File::Temporary, (first + register.base) as i32))
-            }
+            None if register.base < elements => Some(Register::new(File::Temporary, (first + register.base) as i32)),
             None => None,
             Some(index) => {
                 let (slot, offset) = self.load_address(index);

@@ -137,11 +137,7 @@ impl Selector<'_> {
         {
             let divided = self.temp();
             let by = by.lane(lane);
-            self.emit(
-                Opcode::Div,
-                Dst::new(divided).masked((1 << count) - 1),
-                &[coordinate.source([0, 1, 2, 3]), by],
-            );
+            self.emit(Opcode::Div, Dst::new(divided).masked((1 << count) - 1), &[coordinate.source([0, 1, 2, 3]), by]);
             coordinate = Value::new(divided);
             if let Some((value, lane)) = comparator {
                 let divided = self.temp();
@@ -180,7 +176,14 @@ impl Selector<'_> {
             // Levels that need not be said: fetches from what has one level, level 0 by the opcodes for it.
             let drop_level = (data.op == TexOp::Txf
                 && (matches!(data.dim, SamplerDim::Buf) || (zero_level && self.options.tex_lz)))
-                || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3);
+                || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3)
+                // A fetch from a cube array has its level where the layer is.
+                || (data.op == TexOp::Txf
+                    && count == 4
+                    && lod.is_some_and(|(level, lane)| level.lane(lane) == coordinate.lane(3)));
+            if data.op == TexOp::Txf && count == 4 && !drop_level {
+                return Err(DriverError::UnsupportedTexture { inst, what: "a level beside four coordinates" });
+            }
             for extra in [bias, if drop_level { None } else { lod }, projector, sample].into_iter().flatten() {
                 let _ = parts.try_push(Some(extra));
             }
@@ -252,7 +255,12 @@ impl Selector<'_> {
     }
 
     /// Texture and sampler if they are different units, which only the `SAMPLE` family can say.
-    fn separate_units(&mut self, inst: Inst, data: &TexData, texture: Named) -> Result<Option<(u32, u32)>, DriverError> {
+    fn separate_units(
+        &mut self,
+        inst: Inst,
+        data: &TexData,
+        texture: Named,
+    ) -> Result<Option<(u32, u32)>, DriverError> {
         if !data.op.needs_sampler() {
             return Ok(None);
         }
@@ -453,12 +461,16 @@ impl Selector<'_> {
         });
         let separate = self.separate_units(inst, data, texture)?.is_some();
         let is_query = data.op.is_query();
-        let mut declare = |s: &mut Self, number: u32, count: u32| {
+        let declare = |s: &mut Self, number: u32, count: u32| {
             for unit in number..number.saturating_add(count.max(1)) {
                 if !separate {
                     s.declared.sampler(unit);
                 }
-                if is_query { s.declared.view_if_absent(unit, target, returns) } else { s.declared.view(unit, target, returns) }
+                if is_query {
+                    s.declared.view_if_absent(unit, target, returns)
+                } else {
+                    s.declared.view(unit, target, returns)
+                }
             }
         };
         let (base, dynamic) = match texture {

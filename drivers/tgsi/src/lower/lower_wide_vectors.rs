@@ -1,0 +1,72 @@
+//! ALU instructions on more than two 64-bit components become one instruction per component: a TGSI register holds two.
+//!
+//! ```text
+//! 64x3 %3 = fadd %1, %2     =>     64 %4 = fadd %1.x, %2.x
+//!                                  64 %5 = fadd %1.y, %2.y
+//!                                  64 %6 = fadd %1.z, %2.z
+//!                                  64x3 %3 = vec3 %4, %5, %6
+//! ```
+//!
+//! What reads components of such a vector afterwards reads the scalars.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader};
+
+/// Splits. Returns whether anything changed.
+pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= split(body, inst);
+            }
+        }
+    }
+    progress
+}
+
+/// The scalar behind a component, looked for through vectors.
+fn scalar(body: &Body, mut def: Def, mut component: u8) -> AluSrc {
+    for _ in 0..8 {
+        let maker = body.def_inst(def);
+        match body.alu_op(maker) {
+            Some(op) if op.is_vec() && usize::from(component) < body.num_sources(maker) => {
+                let source = body.source(maker, usize::from(component));
+                component = body.swizzle(source).get(0);
+                def = body.src_def(source);
+            }
+            Some(AluOp::Mov) => {
+                let source = body.source(maker, 0);
+                component = body.swizzle(source).get(usize::from(component));
+                def = body.src_def(source);
+            }
+            _ => break,
+        }
+    }
+    AluSrc::component(def, component)
+}
+
+fn split(body: &mut Body, inst: Inst) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
+    let count = body.num_components(def);
+    let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
+    let info = op.info();
+    let by_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
+    if !wide || count <= 2 || !by_component || op.is_vec_or_mov() {
+        return false;
+    }
+    let mut scalars = Vec::new();
+    for c in 0..usize::from(count) {
+        let sources: Vec<AluSrc> =
+            body.sources(inst).map(|s| scalar(body, body.src_def(s), body.swizzle(s).get(c))).collect();
+        let mut builder = Builder::new(body, Cursor::Before(inst));
+        builder.flags = flags;
+        scalars.push(builder.alu_sized(op, 1, &sources));
+    }
+    let vector = Builder::new(body, Cursor::Before(inst)).vec_of(&scalars);
+    body.replace_all_uses(def, vector);
+    body.remove_inst(inst);
+    true
+}

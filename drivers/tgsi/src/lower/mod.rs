@@ -1,0 +1,42 @@
+//! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is still IR and can be run.
+
+mod lower_boolean_words;
+mod lower_wide_vectors;
+
+use tgsi_ir::Shader;
+use tgsi_ir::passes::{
+    lower_bool_to_int32, lower_global_vars_to_local, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
+    remove_dead_variables,
+};
+use tgsi_ir::variable::VariableModes;
+use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
+
+use crate::options::TgsiOptions;
+
+/// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses.
+pub fn lower(shader: &mut Shader, options: &TgsiOptions) {
+    lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
+    lower_global_vars_to_local(shader);
+    lower_vars_to_ssa(shader);
+    lower_wide_vectors::lower_wide_vectors(shader);
+    lower_bool_to_int32(shader);
+    loop {
+        let mut progress = lower_boolean_words::lower_boolean_words(shader);
+        progress |= opt_copy_prop(shader);
+        progress |= opt_dce(shader);
+        if !progress {
+            break;
+        }
+    }
+    opt_cse(shader);
+    opt_dce(shader);
+    remove_dead_variables(shader, VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0));
+
+    convert_from_ssa(shader);
+    if options.vec_to_regs {
+        lower_vec_to_regs(shader, None);
+    }
+    lower_locals_to_regs(shader, 32);
+    opt_dce(shader);
+    legacy_trivialize(shader, options.fuse_fabs);
+}

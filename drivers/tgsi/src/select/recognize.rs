@@ -1,0 +1,125 @@
+//! Selections that repair what a TGSI opcode and the IR's disagree about are that opcode.
+//!
+//! ```text
+//! b32csel (ieq32 b, 0), ~0, (udiv a, b)                             UDIV a, b     (likewise UMOD, MOD)
+//! b32csel (ieq32 (ior (iand o, 31), (ixor w, 32)), 0), a, (ubfe a, o, w)    UBFE a, o, w  (likewise IBFE)
+//! b32csel (ieq32 w, 32), b, (bfi (bfm w, o), b, a)                  BFI a, b, o, w
+//! ```
+//!
+//! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may have changed since.
+
+use arrayvec::ArrayVec;
+use tgsi::shader::{Dst, Src};
+use tgsi::tables::Opcode;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::{Def, Inst};
+use tgsi_legacy::chase;
+
+use super::{Selector, lane_mask};
+
+/// A value and the component that each component of the result reads.
+#[derive(Clone, Copy, PartialEq)]
+struct Term {
+    def: Def,
+    components: [u8; 4],
+}
+
+impl Selector<'_> {
+    /// Source `number` of an instruction as the components of `outer` see it.
+    fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
+        let source = self.body.source(inst, number);
+        let swizzle = self.body.swizzle(source);
+        Term { def: self.body.src_def(source), components: outer.map(|c| swizzle.get(usize::from(c)) & 3) }
+    }
+
+    /// The sources of a term if it is made by `op`.
+    fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
+        let maker = self.body.def_inst(term.def);
+        (self.body.alu_op(maker) == Some(op))
+            .then(|| (0..self.body.num_sources(maker).min(4)).map(|n| self.term(maker, n, term.components)).collect())
+    }
+
+    fn is_word(&self, term: Term, count: usize, word: u64) -> bool {
+        (0..count).all(|c| self.body.constant_component(term.def, usize::from(term.components[c])) == Some(word))
+    }
+
+    fn same_term(&self, a: Term, b: Term, count: usize) -> bool {
+        a.def == b.def && a.components[..count] == b.components[..count]
+    }
+
+    /// The sources of a commutative operation with a constant: the other one.
+    fn with_word(&self, term: Term, op: AluOp, count: usize, word: u64) -> Option<Term> {
+        let sources = self.made_by(term, op)?;
+        let (a, b) = (*sources.first()?, *sources.get(1)?);
+        if self.is_word(b, count, word) {
+            Some(a)
+        } else if self.is_word(a, count, word) {
+            Some(b)
+        } else {
+            None
+        }
+    }
+
+    /// Emits the opcode that a selection stands for; false if it is an ordinary one.
+    pub(super) fn recognized(&mut self, inst: Inst, def: Def) -> bool {
+        let count = usize::from(self.body.num_components(def));
+        if self.body.bit_size(def) != 32 || count > 4 {
+            return false;
+        }
+        let Some((opcode, terms)) =
+            self.recognized_division(inst, count).or_else(|| self.recognized_field(inst, count))
+        else {
+            return false;
+        };
+        if terms.iter().any(|t| chase::load_reg_for_def(self.body, t.def).is_some() || self.body.bit_size(t.def) != 32)
+        {
+            return false;
+        }
+        let sources: ArrayVec<Src, 4> = terms.iter().map(|t| self.value(t.def).source(t.components)).collect();
+        let (register, mask, _) = self.alu_destination(def);
+        self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 32)), &sources);
+        true
+    }
+
+    fn recognized_division(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {
+        let all = [0, 1, 2, 3];
+        let (condition, ones, value) = (self.term(inst, 0, all), self.term(inst, 1, all), self.term(inst, 2, all));
+        if !self.is_word(ones, count, 0xffff_ffff) {
+            return None;
+        }
+        let divisor = self.with_word(condition, AluOp::Ieq32, count, 0)?;
+        [(AluOp::Udiv, Opcode::Udiv), (AluOp::Umod, Opcode::Umod), (AluOp::Irem, Opcode::Mod)].into_iter().find_map(
+            |(op, opcode)| {
+                let sources = self.made_by(value, op)?;
+                self.same_term(*sources.get(1)?, divisor, count).then_some((opcode, sources))
+            },
+        )
+    }
+
+    fn recognized_field(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {
+        let all = [0, 1, 2, 3];
+        let (condition, whole, field) = (self.term(inst, 0, all), self.term(inst, 1, all), self.term(inst, 2, all));
+        if let Some(width) = self.with_word(condition, AluOp::Ieq32, count, 32) {
+            let insert = self.made_by(field, AluOp::Bfi)?;
+            let (mask, value, base) = (*insert.first()?, *insert.get(1)?, *insert.get(2)?);
+            let parts = self.made_by(mask, AluOp::Bfm)?;
+            let (own_width, offset) = (*parts.first()?, *parts.get(1)?);
+            let fits = self.same_term(own_width, width, count) && self.same_term(value, whole, count);
+            return fits.then(|| (Opcode::Bfi, [base, value, offset, width].into_iter().collect()));
+        }
+        let neither = self.with_word(condition, AluOp::Ieq32, count, 0)?;
+        let (op, opcode) = match self.made_by(field, AluOp::Ubfe) {
+            Some(_) => (AluOp::Ubfe, Opcode::Ubfe),
+            None => (AluOp::Ibfe, Opcode::Ibfe),
+        };
+        let sources = self.made_by(field, op)?;
+        let (value, offset, width) = (*sources.first()?, *sources.get(1)?, *sources.get(2)?);
+        let parts = self.made_by(neither, AluOp::Ior)?;
+        let matches = |low: Term, high: Term| {
+            self.with_word(low, AluOp::Iand, count, 31).is_some_and(|t| self.same_term(t, offset, count))
+                && self.with_word(high, AluOp::Ixor, count, 32).is_some_and(|t| self.same_term(t, width, count))
+        };
+        let (a, b) = (*parts.first()?, *parts.get(1)?);
+        ((matches(a, b) || matches(b, a)) && self.same_term(value, whole, count)).then_some((opcode, sources))
+    }
+}

@@ -1,0 +1,259 @@
+//! The driver on real shaders: every one translates, what comes out passes the check, and recorded results come out of it.
+//!
+//! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use tgsi::Shader;
+use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::{Program, run};
+use tgsi::tables::File;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_driver_tgsi::{TgsiOptions, lower, translate_lowered};
+use tgsi_ir::passes::pipeline;
+use tgsi_ir::run::environment::{AnalyticResources, RunLimits};
+
+/// The shared data, or none after saying that the test is skipped.
+fn shared(path: &str, test: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("TGSIC_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let path = root.join(path);
+    if !path.exists() {
+        eprintln!("{test}: SKIPPED, no {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn lines(path: PathBuf) -> impl Iterator<Item = String> {
+    let file = std::fs::File::open(path).unwrap();
+    BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
+}
+
+/// The corpus by path, decoded from the reference's tokens.
+fn corpus(test: &str) -> Option<Vec<(String, Shader)>> {
+    let only = std::env::var("TGSIC_ONLY").ok();
+    let reference = shared("oracle/reference.jsonl.gz", test)?;
+    let mut shaders = Vec::new();
+    for line in lines(reference) {
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let file = value["f"].as_str().unwrap();
+        if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
+            continue;
+        }
+        let digits = value["tokens"].as_str().unwrap();
+        let words: Vec<u32> =
+            (0..digits.len() / 8).map(|i| u32::from_str_radix(&digits[8 * i..8 * i + 8], 16).unwrap()).collect();
+        shaders.push((file.to_owned(), tgsi::tokens::decode(&words).unwrap()));
+    }
+    Some(shaders)
+}
+
+fn show(shader: &Shader) -> String {
+    tgsi::text::print(shader, tgsi::text::PrintOptions::default())
+}
+
+fn verbose() -> bool {
+    std::env::var_os("TGSIC_ONLY").is_some()
+}
+
+fn optimised(source: &Shader) -> tgsi_ir::Shader {
+    let mut ir = to_ir(source, &ToIrOptions::default()).unwrap();
+    pipeline::into_ssa(&mut ir);
+    ir
+}
+
+fn through_driver(source: &Shader) -> Result<Shader, String> {
+    let options = TgsiOptions::default();
+    let mut ir = optimised(source);
+    if verbose() {
+        println!("--- before\n{}", show(source));
+    }
+    lower(&mut ir, &options);
+    if verbose() {
+        println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
+    }
+    tgsi_legacy::check::check(&ir, options.fuse_fabs).map_err(|v| format!("not trivial: {v:?}"))?;
+    let shader = translate_lowered(&ir, &options).map_err(|e| e.to_string())?;
+    if verbose() {
+        println!("--- after\n{}", show(&shader));
+    }
+    let findings = tgsi::check::check(&shader).diagnostics;
+    let errors: Vec<_> = findings.iter().filter(|d| d.is_error()).map(|d| format!("{d:?}")).take(3).collect();
+    if errors.is_empty() { Ok(shader) } else { Err(errors.join("; ")) }
+}
+
+fn temporaries(shader: &Shader) -> u32 {
+    shader
+        .declarations
+        .iter()
+        .filter(|d| d.file == File::Temporary)
+        .map(|d| u32::from(d.last) - u32::from(d.first) + 1)
+        .sum()
+}
+
+#[test]
+fn the_corpus_translates() {
+    let test = "the_corpus_translates";
+    let Some(shaders) = corpus(test) else { return };
+    let peer: HashMap<String, (usize, u32)> = shared("oracle/peer.csv", test)
+        .map(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            text.lines()
+                .skip(1)
+                .map(|l| l.split(',').collect::<Vec<_>>())
+                .filter(|f| f[1] == "ok" && f[2].parse::<usize>().unwrap() <= 5000)
+                .map(|f| (f[0].to_owned(), (f[3].parse().unwrap(), f[5].parse().unwrap())))
+                .collect()
+        })
+        .unwrap_or_default();
+    let (mut before, mut after, mut temps_before, mut temps_after) = (0, 0, 0, 0);
+    let (mut ours, mut theirs, mut ours_temps, mut theirs_temps, mut hurt) = (0, 0, 0, 0, Vec::new());
+    let (mut frontend, mut lowering, mut backend) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    let mut failed: BTreeMap<String, String> = BTreeMap::new();
+    let mut grown = Vec::new();
+    let options = TgsiOptions::default();
+    for (file, source) in &shaders {
+        let start = Instant::now();
+        let mut ir = optimised(source);
+        frontend += start.elapsed();
+        let start = Instant::now();
+        lower(&mut ir, &options);
+        lowering += start.elapsed();
+        let start = Instant::now();
+        let result = translate_lowered(&ir, &options).map_err(|e| e.to_string());
+        backend += start.elapsed();
+        match result.and_then(|shader| {
+            let findings = tgsi::check::check(&shader).diagnostics;
+            let errors: Vec<_> = findings.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).take(3).collect();
+            if errors.is_empty() { Ok(shader) } else { Err(errors.join("; ")) }
+        }) {
+            Ok(shader) => {
+                if source.instructions.len() <= 5000 {
+                    before += source.instructions.len();
+                    after += shader.instructions.len();
+                }
+                temps_before += temporaries(source);
+                temps_after += temporaries(&shader);
+                if shader.instructions.len() > source.instructions.len() {
+                    grown.push((shader.instructions.len() - source.instructions.len(), file.clone()));
+                }
+                if let Some(&(instructions, temps)) = peer.get(file) {
+                    ours += shader.instructions.len();
+                    theirs += instructions;
+                    ours_temps += temporaries(&shader);
+                    theirs_temps += temps;
+                    if shader.instructions.len() > instructions {
+                        hurt.push((shader.instructions.len() - instructions, file.clone()));
+                    }
+                }
+            }
+            Err(error) => {
+                failed.insert(file.clone(), error);
+            }
+        }
+    }
+    println!("{} of {} translated", shaders.len() - failed.len(), shaders.len());
+    println!("instructions {before} -> {after}, temporaries {temps_before} -> {temps_after}");
+    println!("time: front end and optimiser {frontend:?}, lowering {lowering:?}, backend {backend:?}");
+    println!(
+        "peer: instructions {ours} against {theirs}, temporaries {ours_temps} against {theirs_temps}, hurt {}",
+        hurt.len()
+    );
+    grown.sort_by(|a, b| b.cmp(a));
+    hurt.sort_by(|a, b| b.cmp(a));
+    println!("grown {}: {:#?}", grown.len(), grown.iter().take(10).collect::<Vec<_>>());
+    println!("hurt: {:#?}", hurt.iter().take(15).collect::<Vec<_>>());
+    for (file, text) in failed.iter().take(40) {
+        println!("  {file}: {text}");
+    }
+    assert!(failed.is_empty(), "{} shaders failed", failed.len());
+}
+
+/// Runs every vector whose shader `shader` finds.
+fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Option<Shader>) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
+    for line in lines(vectors) {
+        let vector = Vector::parse(&line).unwrap();
+        by_file.entry(vector.file.clone()).or_default().push(vector);
+    }
+    let mut fail = |file: &str, text: String| {
+        failed.entry(file.to_owned()).or_insert((0, text)).0 += 1;
+    };
+    for (file, vectors) in &by_file {
+        let Some(source) = shader(file) else { continue };
+        let source = as_recorded(&source);
+        let translated = match through_driver(&source) {
+            Ok(translated) => translated,
+            Err(error) => {
+                *counts.entry("errors").or_default() += vectors.len();
+                fail(file, error);
+                continue;
+            }
+        };
+        let program = Program::new(&translated).unwrap();
+        let chance = Chance::new(&source);
+        for vector in vectors {
+            if vector.has_special_values() {
+                *counts.entry("special").or_default() += 1;
+                continue;
+            }
+            let inputs = vector.inputs(&source);
+            let outputs = match run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default()) {
+                Ok(outputs) => outputs,
+                Err(error) => {
+                    *counts.entry("errors").or_default() += 1;
+                    fail(file, error.to_string());
+                    continue;
+                }
+            };
+            let mut comparison = vector.compare(&outputs);
+            *counts.entry("chance").or_default() += chance.excuse(&source, vector, &mut comparison);
+            match comparison.verdict() {
+                Agreement::Exact => *counts.entry("exact").or_default() += 1,
+                Agreement::Close => *counts.entry("close").or_default() += 1,
+                Agreement::Different => {
+                    *counts.entry("different").or_default() += 1;
+                    let differences: Vec<_> = comparison.different.iter().take(3).collect();
+                    fail(file, format!("seed {}: {differences:x?}", vector.seed));
+                }
+            }
+        }
+    }
+    println!("{name}: {counts:?}");
+    for (file, (count, text)) in failed.iter().take(60) {
+        println!("  {file} ({count}): {text}");
+    }
+    assert!(failed.is_empty(), "{} shaders of {name} disagree", failed.len());
+}
+
+#[test]
+fn corpus_vectors_agree_through_the_driver() {
+    let test = "corpus_vectors_agree_through_the_driver";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(shaders) = corpus(test) else { return };
+    let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
+    run_all("corpus-vectors", vectors, |file| shaders.get(file).cloned());
+}
+
+#[test]
+fn opcode_vectors_agree_through_the_driver() {
+    let test = "opcode_vectors_agree_through_the_driver";
+    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
+    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let texts = texts.parent().unwrap().to_owned();
+    let only = std::env::var("TGSIC_ONLY").ok();
+    run_all("opcode-vectors", vectors, |file| {
+        if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
+            return None;
+        }
+        let text = std::fs::read(texts.join(file)).unwrap();
+        Some(tgsi::text::parse(&text).unwrap().shader)
+    });
+}

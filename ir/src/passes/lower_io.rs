@@ -1,0 +1,212 @@
+//! Loads and stores of input and output variables become intrinsics that name slots.
+//!
+//! ```text
+//! 32   %1 = deref_var &in_2 (shader_in vec4[3])
+//! 32   %2 = deref_array &(*%1)[%i]                =>    32x4 %3 = @load_input (%i) (base=2, component=0, ...)
+//! 32x4 %3 = @load_deref (%2)
+//! ```
+//!
+//! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time part, both in slots of four
+//! components. The outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
+//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode; ordinary loads of fragment inputs stay
+//! `load_input`, because how a register is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
+//!
+//! Derefs that nobody reads any more are left to dead code elimination. Variables of other types than (arrays of) vectors are left alone.
+
+use arrayvec::ArrayVec;
+
+use crate::alu::{AluOp, AluType, BaseType};
+use crate::body::{Body, DerefKind, InstData, Shape};
+use crate::builder::Builder;
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst, Type, Variable};
+use crate::intrinsics::indices::IoSemantics;
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::shader::Shader;
+use crate::types::{ScalarType, TypeData, TypeTable};
+use crate::variable::{VariableData, VariableModes};
+
+/// Deepest path of derefs that is followed.
+const MAX_PATH: usize = 16;
+
+/// Lowers accesses to variables of the given modes (`SHADER_IN`, `SHADER_OUT`). Returns whether anything changed.
+pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
+    let mut progress = false;
+    let Shader { functions, types, variables, .. } = shader;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                let Some(op) = body.intrinsic(inst) else { continue };
+                let accesses = matches!(
+                    op,
+                    IntrinsicOp::LoadDeref
+                        | IntrinsicOp::StoreDeref
+                        | IntrinsicOp::InterpDerefAtCentroid
+                        | IntrinsicOp::InterpDerefAtSample
+                        | IntrinsicOp::InterpDerefAtOffset
+                );
+                if accesses
+                    && body.deref_modes(body.src(inst, 0)).intersects(modes)
+                    && let Some(place) = locate(body, types, &|v| &variables[v], inst)
+                {
+                    lower(body, inst, op, &place);
+                    progress = true;
+                }
+            }
+        }
+    }
+    progress
+}
+
+/// What an access designates.
+struct Place {
+    vertex: Option<Def>,
+    /// Slots from the start of the variable, the constant part.
+    slots: u32,
+    /// Terms of the run-time part: index and slots of an element.
+    dynamic: ArrayVec<(Def, u32), MAX_PATH>,
+    base: i32,
+    component: i32,
+    is_input: bool,
+    semantics: IoSemantics,
+    scalar: ScalarType,
+    interpolation: i32,
+}
+
+fn locate<'a>(
+    body: &Body,
+    types: &TypeTable,
+    variable_data: &dyn Fn(Variable) -> &'a VariableData,
+    access: Inst,
+) -> Option<Place> {
+    let mut path: ArrayVec<Inst, MAX_PATH> = ArrayVec::new();
+    let mut current = body.def_inst(body.src(access, 0));
+    let variable = loop {
+        match *body.inst(current) {
+            InstData::Deref { kind: DerefKind::Var(variable), .. } => break variable,
+            InstData::Deref { kind: DerefKind::Array, .. } => {
+                path.try_push(current).ok()?;
+                current = body.def_inst(body.src(current, 0));
+            }
+            _ => return None,
+        }
+    };
+    path.reverse();
+    let data = variable_data(variable);
+    let mut ty: Type = data.ty;
+    let mut steps = path.iter();
+    let mut vertex = None;
+    if data.per_vertex {
+        let step = *steps.next()?;
+        let TypeData::Array { element, .. } = *types.get(ty) else { return None };
+        vertex = Some(body.src(step, 1));
+        ty = element;
+    }
+    let all_slots = types.slots(ty);
+    let mut slots = 0u32;
+    let mut dynamic = ArrayVec::new();
+    for &step in steps {
+        let TypeData::Array { element, .. } = *types.get(ty) else { return None };
+        let stride = types.slots(element).max(1);
+        let index = body.src(step, 1);
+        match body.constant_component(index, 0) {
+            Some(constant) => slots = slots.wrapping_add((constant as u32).wrapping_mul(stride)),
+            None => dynamic.try_push((index, stride)).ok()?,
+        }
+        ty = element;
+    }
+    let (scalar, _) = types.as_vector(ty)?;
+    let location = u32::try_from(data.location).ok().filter(|&l| l < 128).unwrap_or(0);
+    let mut semantics = IoSemantics::new(location as u8, all_slots.min(63) as u8);
+    semantics.gs_streams = data.streams;
+    semantics.invariant = data.invariant;
+    semantics.fb_fetch_output = data.fb_fetch_output;
+    semantics.dual_source_blend_index = data.index != 0;
+    Some(Place {
+        vertex,
+        slots,
+        dynamic,
+        base: data.driver_location as i32,
+        component: i32::from(data.location_frac),
+        is_input: data.mode == VariableModes::SHADER_IN,
+        semantics,
+        scalar,
+        interpolation: data.interpolation.to_i32(),
+    })
+}
+
+fn alu_type(scalar: ScalarType) -> AluType {
+    let base = match scalar {
+        ScalarType::Bool => BaseType::Bool,
+        ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int | ScalarType::Int64 => BaseType::Int,
+        ScalarType::Uint8 | ScalarType::Uint16 | ScalarType::Uint | ScalarType::Uint64 => BaseType::Uint,
+        _ => BaseType::Float,
+    };
+    AluType::new(base, scalar.bit_size())
+}
+
+fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
+    let shape = body.inst_def(inst).map(|def| body.shape(def));
+    let extra: ArrayVec<Def, 2> = body.sources(inst).skip(1).take(2).map(|s| body.src_def(s)).collect();
+    let mask = body.index(inst, IndexKind::WriteMask);
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    let mut offset = None;
+    for &(index, stride) in &place.dynamic {
+        let term = if stride == 1 {
+            index
+        } else {
+            let stride = builder.u32_const(stride);
+            builder.alu(AluOp::Imul, &[index, stride])
+        };
+        offset = Some(match offset {
+            Some(sum) => builder.alu(AluOp::Iadd, &[sum, term]),
+            None => term,
+        });
+    }
+    let offset = offset.unwrap_or_else(|| builder.u32_const(0));
+    let base = (IndexKind::Base, place.base.wrapping_add(place.slots as i32));
+    let component = (IndexKind::Component, place.component);
+    let semantics = (IndexKind::IoSemantics, place.semantics.to_i32());
+    let range = (IndexKind::Range, i32::from(place.semantics.num_slots));
+    let ty = alu_type(place.scalar).to_i32();
+    if op == IntrinsicOp::StoreDeref {
+        let Some(&value) = extra.first() else { return };
+        let indices = [base, component, semantics, range, (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty)];
+        match place.vertex {
+            Some(vertex) => {
+                builder.intrinsic(IntrinsicOp::StorePerVertexOutput, &[value, vertex, offset], &indices, None)
+            }
+            None => builder.intrinsic(IntrinsicOp::StoreOutput, &[value, offset], &indices, None),
+        };
+        body.remove_inst(inst);
+        return;
+    }
+    let shape = shape.unwrap_or(Shape::new(4, 32));
+    let dest_type = (IndexKind::DestType, ty);
+    let interpolated = |builder: &mut Builder<'_>, barycentric: IntrinsicOp| {
+        let sources: ArrayVec<Def, 1> = extra.first().copied().into_iter().collect();
+        let mode = [(IndexKind::InterpMode, place.interpolation)];
+        let sources = if barycentric == IntrinsicOp::LoadBarycentricCentroid { &[][..] } else { &sources[..] };
+        let weights = builder.intrinsic_def(barycentric, sources, &mode, Shape::new(2, 32));
+        let indices = [base, component, semantics, dest_type];
+        builder.intrinsic_def(IntrinsicOp::LoadInterpolatedInput, &[weights, offset], &indices, shape)
+    };
+    let indices = [base, component, semantics, range, dest_type];
+    let value = match (op, place.is_input, place.vertex) {
+        (IntrinsicOp::InterpDerefAtCentroid, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricCentroid),
+        (IntrinsicOp::InterpDerefAtSample, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtSample),
+        (IntrinsicOp::InterpDerefAtOffset, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtOffset),
+        (_, true, Some(vertex)) => {
+            builder.intrinsic_def(IntrinsicOp::LoadPerVertexInput, &[vertex, offset], &indices, shape)
+        }
+        (_, true, None) => builder.intrinsic_def(IntrinsicOp::LoadInput, &[offset], &indices, shape),
+        (_, false, Some(vertex)) => {
+            builder.intrinsic_def(IntrinsicOp::LoadPerVertexOutput, &[vertex, offset], &indices, shape)
+        }
+        (_, false, None) => builder.intrinsic_def(IntrinsicOp::LoadOutput, &[offset], &indices, shape),
+    };
+    if let Some(old) = body.inst_def(inst) {
+        body.replace_all_uses(old, value);
+    }
+    body.remove_inst(inst);
+}
