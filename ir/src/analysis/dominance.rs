@@ -34,6 +34,7 @@ impl Dominance {
         let start = body.start_block();
         let mut idom: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
         idom[start] = start.into();
+        let mut preds: Vec<Block> = Vec::new();
         let mut changed = true;
         while changed {
             changed = false;
@@ -42,7 +43,14 @@ impl Dominance {
                     continue;
                 }
                 let mut new: Option<Block> = None;
-                for &pred in body.predecessors(block) {
+                // The last of the text first: each step then goes up a little from where the one before has ended. In the other direction every
+                // `break` of a loop would walk all the way up.
+                preds.clear();
+                preds.extend_from_slice(body.predecessors(block));
+                if preds.len() > 2 {
+                    preds.sort_unstable_by_key(|&p| std::cmp::Reverse(order.index(p)));
+                }
+                for &pred in &preds {
                     if idom[pred].is_none() {
                         continue;
                     }
@@ -111,9 +119,11 @@ impl Dominance {
             for &pred in preds {
                 let mut runner = pred;
                 while nodes[runner].post != 0 && Some(runner) != stop.expand() {
-                    if nodes[runner].frontier.last() != Some(&block) {
-                        nodes[runner].frontier.push(block);
+                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop share most of the way.
+                    if nodes[runner].frontier.last() == Some(&block) {
+                        break;
                     }
+                    nodes[runner].frontier.push(block);
                     match nodes[runner].idom.expand() {
                         Some(up) => runner = up,
                         None => break,

@@ -52,6 +52,7 @@ pub fn clean(shader: &mut Shader) -> bool {
             opt_copy_prop,
             opt_constant_folding,
             opt_peephole_cleanup,
+            opt_undef,
             opt_remove_phis,
             opt_dead_cf,
             opt_cse,

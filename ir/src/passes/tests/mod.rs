@@ -9,6 +9,25 @@ use crate::validate::validate;
 use crate::variable::VariableModes;
 use random_shaders::{Options, outcome, random_shader};
 
+/// Every phi and every value that crosses a block through registers, and back.
+fn through_registers(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            progress |= lower_phis_to_regs_block(body, block);
+        }
+    }
+    // Derefs do not go into registers.
+    progress |= rematerialize_derefs_in_use_blocks(shader);
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            progress |= lower_ssa_defs_to_regs_block(body, block);
+        }
+    }
+    validate(shader).unwrap_or_else(|errors| panic!("in registers: {errors}"));
+    progress
+}
+
 type Pass = (&'static str, fn(&mut Shader) -> bool);
 
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
@@ -36,12 +55,16 @@ const STRAIGHT: &[Pass] = passes![
     opt_cse,
     opt_dce,
     rematerialize_derefs_in_use_blocks,
+    opt_undef,
     opt_copy_prop,
     opt_peephole_cleanup,
     opt_dead_cf,
     opt_remove_phis,
     opt_cse,
     opt_dce,
+    through_registers,
+    lower_reg_intrinsics_to_ssa,
+    opt_remove_phis,
     into_ssa,
 ];
 
