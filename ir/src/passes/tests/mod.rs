@@ -153,3 +153,162 @@ fn random_shaders_have_variety() {
     let found = [loops, ifs, calls, returns, phis, derefs, live];
     assert!(found.iter().zip([100, 200, 50, 50, 50, 1000, 2000]).all(|(&n, least)| n > least), "{found:?}");
 }
+
+/// Large shaders of simple shapes: quadratic work would take minutes. Without validation after each pass, which is not what is measured.
+mod large {
+    use super::*;
+    use crate::alu::{AluOp, AluType};
+    use crate::body::{JumpKind, Shape};
+    use crate::builder::Builder;
+    use crate::entities::Def;
+    use crate::intrinsics::{IndexKind, IntrinsicOp};
+    use crate::shader::Stage;
+    use std::time::{Duration, Instant};
+
+    const SHAPE: Shape = Shape::new(4, 32);
+
+    fn measure(name: &str, make: impl FnOnce(&mut Builder<'_>, Def, &[Def])) -> Shader {
+        let mut shader = Shader::new(Stage::Vertex);
+        let mut b = Builder::at_end(shader.main_mut());
+        let registers: Vec<Def> = (0..8).map(|_| b.decl_reg(SHAPE, 0)).collect();
+        let zero = b.u32_const(0);
+        let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], SHAPE);
+        make(&mut b, input, &registers);
+        for (i, &register) in registers.iter().enumerate() {
+            let value = b.load_reg(register, 0);
+            let source_type = AluType::UINT32.to_i32();
+            let indices = [(IndexKind::Base, i as i32), (IndexKind::WriteMask, 15), (IndexKind::SrcType, source_type)];
+            b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
+        }
+        let start = Instant::now();
+        for round in 0..4 {
+            for &(pass_name, pass) in passes![
+                lower_returns,
+                lower_reg_intrinsics_to_ssa,
+                opt_copy_prop,
+                opt_constant_folding,
+                opt_peephole_cleanup,
+                opt_undef,
+                opt_remove_phis,
+                opt_dead_cf,
+                opt_cse,
+                opt_dce,
+                repair_ssa,
+            ] {
+                let before = Instant::now();
+                pass(&mut shader);
+                if before.elapsed() > Duration::from_millis(100) {
+                    println!("{name}, round {round}: {pass_name} takes {:?}", before.elapsed());
+                }
+            }
+        }
+        let elapsed = start.elapsed();
+        println!("{name}: {elapsed:?}, {} instructions left", pass_manager::count_instructions(&shader));
+        assert!(elapsed < Duration::from_secs(20), "{name} takes {elapsed:?}");
+        validate(&shader).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        shader
+    }
+
+    /// A condition that no pass sees through.
+    fn condition(b: &mut Builder<'_>, input: Def, i: usize) -> Def {
+        let number = b.u32_const(i as u32);
+        let component = b.channel(input, (i % 4) as u8);
+        b.alu(AluOp::Ult, &[component, number])
+    }
+
+    fn bump(b: &mut Builder<'_>, input: Def, register: Def, i: usize) {
+        let value = b.load_reg(register, 0);
+        let sum = b.alu(AluOp::Iadd, &[value, input]);
+        b.store_reg(sum, register, 0, 1 + (i % 15) as u32);
+    }
+
+    #[test]
+    fn nested_ifs() {
+        measure("50,000 nested ifs", |b, input, registers| {
+            let mut open = Vec::new();
+            for i in 0..50_000 {
+                let c = condition(b, input, i);
+                open.push(b.push_if(c));
+                bump(b, input, registers[i % 8], i);
+            }
+            for id in open.into_iter().rev() {
+                b.end_if(id);
+            }
+        });
+    }
+
+    #[test]
+    fn ifs_in_a_row() {
+        measure("20,000 ifs in a row", |b, input, registers| {
+            for i in 0..20_000 {
+                let c = condition(b, input, i);
+                let id = b.push_if(c);
+                bump(b, input, registers[i % 8], i);
+                b.end_if(id);
+            }
+        });
+    }
+
+    #[test]
+    fn breaks_of_a_loop() {
+        measure("10,000 breaks of a loop", |b, input, registers| {
+            let outer = b.push_loop();
+            for i in 0..10_000 {
+                let c = condition(b, input, i);
+                let id = b.push_if(c);
+                bump(b, input, registers[i % 8], i);
+                b.jump(if i % 3 == 0 { JumpKind::Continue } else { JumpKind::Break });
+                b.end_if(id);
+                bump(b, input, registers[(i + 1) % 8], i);
+            }
+            b.end_loop(outer);
+        });
+    }
+
+    #[test]
+    fn returns_everywhere() {
+        measure("10,000 returns", |b, input, registers| {
+            for i in 0..10_000 {
+                let c = condition(b, input, i);
+                let id = b.push_if(c);
+                bump(b, input, registers[i % 8], i);
+                b.jump(JumpKind::Return);
+                b.end_if(id);
+                bump(b, input, registers[(i + 1) % 8], i);
+            }
+        });
+    }
+
+    #[test]
+    fn nested_loops() {
+        measure("1,000 nested loops", |b, input, registers| {
+            let mut open = Vec::new();
+            for i in 0..1_000 {
+                open.push(b.push_loop());
+                let c = condition(b, input, i);
+                let id = b.push_if(c);
+                b.jump(JumpKind::Break);
+                b.end_if(id);
+                bump(b, input, registers[i % 8], i);
+            }
+            for id in open.into_iter().rev() {
+                b.end_loop(id);
+            }
+        });
+    }
+
+    #[test]
+    fn dead_nests() {
+        let shader = measure("20,000 nested ifs without effect", |b, input, _| {
+            let mut open = Vec::new();
+            for i in 0..20_000 {
+                let c = condition(b, input, i);
+                open.push(b.push_if(c));
+            }
+            for id in open.into_iter().rev() {
+                b.end_if(id);
+            }
+        });
+        assert_eq!(shader.main().blocks().count(), 1);
+    }
+}
