@@ -73,14 +73,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The number of a resource (its index, and its outer index or 0) as `lane` sees it; none for a negative one, and for a run-time index
-    /// that leaves what is declared.
+    /// The number of a resource (its index, and its outer index or 0) as `lane` sees it; none for a negative one. A unit is a unit whether it is
+    /// declared or not: what is bound to it decides.
     pub(super) fn resource_number(&self, address: &Address, lane: usize) -> Option<(usize, usize)> {
         let index = self.index(address.index, address.index_register, lane, true);
-        let (first, last) = address.bounds;
-        if address.index_register.is_some() && !(first..=last).contains(&i64::from(index)) {
-            return None;
-        }
         let outer = self.index(address.outer.unwrap_or(0), address.outer_register, lane, true);
         Some((usize::try_from(index).ok()?, usize::try_from(outer).ok()?))
     }

@@ -218,13 +218,6 @@ impl Layout {
             if last < first {
                 continue;
             }
-            if matches!(declaration.file, File::Sampler | File::SamplerView | File::Image) {
-                // A run-time index stays within its array, or within what is declared of the file.
-                for array in [Some(0), declaration.array()].into_iter().flatten() {
-                    let range = layout.arrays.entry((declaration.file, array)).or_insert((first as i64, last as i64));
-                    *range = (range.0.min(first as i64), range.1.max(last as i64));
-                }
-            }
             let Some(file) = lane_file(declaration.file) else { continue };
             let declared = &mut layout.files[file].declared;
             if declared.len() <= last {

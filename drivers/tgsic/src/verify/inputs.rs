@@ -16,7 +16,8 @@ pub enum Kind {
     IntegralFloats,
     /// A mixture of the above.
     Mixture,
-    /// Zeros of both signs, infinities, NaN, denormals, extremes.
+    /// Zeros of both signs, infinities, denormals, extremes. No NaN: whose sign and payload an operation on two of them
+    /// returns is nobody's business, and a shader may look at the bits.
     Special,
 }
 
@@ -39,7 +40,7 @@ const SPECIAL: [u32; 16] = [
     0x8000_0000,
     0x7f80_0000,
     0xff80_0000,
-    0x7fc0_0000,
+    0x3f00_0000,
     0x0000_0001,
     0x8000_0001,
     0x007f_ffff,
@@ -136,6 +137,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         let Some(semantic) = declaration.semantic else { continue };
         let Some(value) = system_value_of(semantic.name, shader.processor) else { continue };
         let words = (0..4)
+            .take(usize::from(value.num_components()) * usize::from(value.bit_size()).div_ceil(32))
             .map(|component| {
                 (0..lanes).map(|lane| system_value(semantic.name, component, lane, block, kind, &mut random)).collect()
             })
