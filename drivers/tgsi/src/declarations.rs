@@ -135,6 +135,20 @@ impl Declared {
             .filter(|v| register < v.first + v.count)
     }
 
+    /// Whether an input register belongs to a vertex and not to the patch.
+    pub(crate) fn is_by_vertex(&self, stage: Stage, register: i32) -> bool {
+        let processor = match stage {
+            Stage::Geometry => Processor::Geometry,
+            Stage::TessCtrl => Processor::TessControl,
+            Stage::TessEval => Processor::TessEval,
+            _ => return false,
+        };
+        let variable = u32::try_from(register).ok().and_then(|r| self.variable(IoFile::Input, r));
+        variable
+            .and_then(|v| semantic_of(processor, File::Input, v.data.location))
+            .is_some_and(|(semantic, _)| !semantic.is_patch())
+    }
+
     /// Provisional number of an array.
     pub(crate) fn array_number(&mut self, key: ArrayKey) -> u16 {
         let next = self.arrays.len() as u16 + 1;

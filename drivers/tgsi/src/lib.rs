@@ -118,7 +118,9 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
     let selector = select::select(shader, options)?;
     let select::Selector { mut program, declared, arrays, .. } = selector;
     optimize(&mut program, options);
-    machine::allocate::allocate(&mut program, !options.unoptimized_ra);
+    // Outputs of these stages are seen by others before the end, or again and again.
+    let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
+    machine::allocate::allocate(&mut program, !options.unoptimized_ra, outputs_wait && options.optimize);
     if options.optimize {
         // Copies whose registers coincide now are gone after this, and neighbours may have become mergeable.
         machine::dead_code::remove_dead_code(&mut program);
@@ -132,8 +134,9 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
     if !options.optimize {
         return;
     }
-    for _ in 0..3 {
-        let mut changed = machine::propagate::propagate_copies(program);
+    for _ in 0..4 {
+        let mut changed = machine::tidy_flow::tidy_flow(program);
+        changed |= machine::propagate::propagate_copies(program);
         changed |= machine::combine::combine(program, options);
         changed |= machine::dead_code::remove_dead_code(program);
         changed |= machine::forward::forward_results(program);

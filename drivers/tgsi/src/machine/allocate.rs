@@ -12,11 +12,11 @@
 //! Everything is linear in the number of segments times the number of registers in use.
 
 use tgsi::shader::{Instruction, Src};
-use tgsi::tables::{File, Opcode, OperandType, OutputMode};
+use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Program;
 use super::flow::{ComponentSet, Liveness, Numbering};
-use super::operands::{for_each_read, is_componentwise, is_permutable, is_replicated, written};
+use super::operands::{for_each_read, is_componentwise, is_permutable, is_replicated, moves_in_pairs, written};
 
 /// Half-open stretch of points (two a place: reads at the even one, writes at the odd one), and the value held.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,8 @@ struct Bundle {
     positions: [Vec<Segment>; 4],
     freedom: Freedom,
     members: Vec<u32>,
+    /// The output that the bundle is.
+    output: Option<i32>,
 }
 
 /// Most segments of a component for which merging is tried.
@@ -96,11 +98,14 @@ struct Allocation {
 
 /// Allocates. Afterwards temporaries are numbered from 0 without gaps; returns how many there are, arrays included. With `coalesce` off nothing but
 /// numbering happens: one register to a temporary.
-pub(crate) fn allocate(program: &mut Program, optimize: bool) -> u32 {
+pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_early: bool) -> u32 {
     let numbering = Numbering::of(program);
     let mut allocation = build(program, numbering);
     if optimize {
         coalesce(program, numbering, &mut allocation);
+        if may_write_outputs_early {
+            become_outputs(program, numbering, &mut allocation);
+        }
     }
     let count = assign(program, &mut allocation, optimize);
     rewrite(program, numbering, &allocation);
@@ -178,7 +183,7 @@ fn build(program: &Program, numbering: Numbering) -> Allocation {
             for list in &mut positions {
                 list.reverse();
             }
-            Bundle { positions, freedom, members: vec![temp as u32] }
+            Bundle { positions, freedom, members: vec![temp as u32], output: None }
         })
         .collect();
     Allocation { bundles, bundle_of: (0..count as u32).collect(), place_of: vec![IDENTITY; count] }
@@ -230,15 +235,6 @@ fn constrain(instruction: &Instruction, numbering: Numbering, freedom: &mut [Fre
 
 fn reads_resource(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Load | Opcode::Resq) || (opcode.info().is_store && opcode != Opcode::Store)
-}
-
-/// 64-bit instructions all of whose operands are pairs: both halves of everything can be swapped together.
-fn moves_in_pairs(opcode: Opcode) -> bool {
-    let info = opcode.info();
-    info.output_mode == OutputMode::Componentwise
-        && info.dst_type.is_64bit()
-        && info.src_types.iter().all(|t| t.is_64bit())
-        && !matches!(opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr)
 }
 
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
@@ -377,7 +373,7 @@ impl Allocation {
     fn join(&mut self, a: usize, b: usize, p: Permutation) {
         let moved = std::mem::replace(
             &mut self.bundles[b],
-            Bundle { positions: Default::default(), freedom: Freedom::Any, members: Vec::new() },
+            Bundle { positions: Default::default(), freedom: Freedom::Any, members: Vec::new(), output: None },
         );
         for (k, list) in moved.positions.iter().enumerate() {
             if !list.is_empty() {
@@ -399,6 +395,122 @@ type Taken = std::collections::BTreeMap<u32, u32>;
 
 fn has_room(taken: &Taken, list: &[Segment]) -> bool {
     list.iter().all(|s| taken.range(..s.end).next_back().is_none_or(|(_, &end)| end <= s.start))
+}
+
+/// Marks the numbers of outputs among the registers of temporaries.
+const OUTPUT: u32 = 1 << 31;
+
+/// The register that a temporary has become.
+fn register_of(number: u32) -> (File, i32) {
+    if number & OUTPUT != 0 { (File::Output, (number & !OUTPUT) as i32) } else { (File::Temporary, number as i32) }
+}
+
+/// Bundles that are only collected to be copied to an output at the end of the program are that output.
+///
+/// The copy must be outside of all control flow, so that it happens in any case, and nothing else may write those components of the output.
+fn become_outputs(program: &Program, numbering: Numbering, allocation: &mut Allocation) {
+    if program.instructions.iter().any(|i| i.src.iter().any(|s| s.register.file == File::Output)) {
+        return;
+    }
+    #[derive(Clone, Copy, PartialEq)]
+    enum Reader {
+        None,
+        Copy(usize),
+        Other,
+    }
+    let mut readers = vec![Reader::None; allocation.bundles.len()];
+    // Writes to each component of the outputs; none if some write cannot be told.
+    let mut writes: std::collections::HashMap<i32, [u32; 4]> = std::collections::HashMap::new();
+    let mut depth = 0i32;
+    for (place, instruction) in program.instructions.iter().enumerate() {
+        match instruction.opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop => depth += 1,
+            Opcode::Endif | Opcode::Endloop => depth -= 1,
+            _ => {}
+        }
+        if let Some(dst) = instruction.dst.first()
+            && dst.register.file == File::Output
+        {
+            if dst.register.indirect.is_some() || dst.register.dimension.is_some() {
+                return;
+            }
+            let counts = writes.entry(dst.register.index).or_default();
+            for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
+                counts[c] += 1;
+            }
+        }
+        let is_copy = instruction.opcode == Opcode::Mov
+            && !instruction.saturate
+            && instruction.src.first().is_some_and(|s| !s.negate && !s.absolute && s.register.indirect.is_none());
+        let to_output =
+            is_copy && depth == 0 && instruction.dst.first().is_some_and(|d| d.register.file == File::Output);
+        let target = instruction.dst.first().filter(|_| is_copy).and_then(|d| {
+            (d.register.indirect.is_none()).then(|| numbering.number(d.register.file, d.register.index))?
+        });
+        for_each_read(instruction, |file, index, _| {
+            let Some(temp) = numbering.number(file, index).filter(|&t| t < numbering.temps()) else { return };
+            let bundle = allocation.bundle_of[temp] as usize;
+            let within = target.is_some_and(|t| {
+                t < numbering.temps()
+                    && allocation.bundle_of[t] as usize == bundle
+                    && (0..4).all(|c| {
+                        instruction.dst[0].write_mask & 1 << c == 0
+                            || allocation.place_of[t][c]
+                                == allocation.place_of[temp][usize::from(instruction.src[0].swizzle[c] & 3)]
+                    })
+            });
+            if within {
+                return;
+            }
+            readers[bundle] = match readers[bundle] {
+                Reader::None if to_output => Reader::Copy(place),
+                _ => Reader::Other,
+            };
+        });
+    }
+    for (number, reader) in readers.iter().enumerate() {
+        let Reader::Copy(place) = *reader else { continue };
+        let copy = &program.instructions[place];
+        let (dst, src) = (&copy.dst[0], &copy.src[0]);
+        let Some(temp) = numbering.number(src.register.file, src.register.index) else { continue };
+        let counts = writes.get(&dst.register.index).copied().unwrap_or_default();
+        let mut to: [Option<u8>; 4] = [None; 4];
+        let mut taken = 0u8;
+        let mut fits = true;
+        for c in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
+            let position = usize::from(allocation.place_of[temp][usize::from(src.swizzle[usize::from(c)] & 3)]);
+            fits &= to[position].is_none() && counts[usize::from(c)] == 1;
+            to[position] = Some(c);
+            taken |= 1 << c;
+        }
+        let bundle = &allocation.bundles[number];
+        fits &= (0..4).all(|p| bundle.positions[p].is_empty() || to[p].is_some());
+        if !fits {
+            continue;
+        }
+        let mut placement = IDENTITY;
+        for p in 0..4 {
+            placement[p] = to[p].unwrap_or_else(|| {
+                let free = (0..4u8).find(|c| taken & 1 << c == 0).unwrap_or(0);
+                taken |= 1 << free;
+                free
+            });
+        }
+        let allowed = match bundle.freedom {
+            Freedom::Any => true,
+            freedom => placements(freedom)
+                .iter()
+                .any(|q| (0..4).all(|p| bundle.positions[p].is_empty() || q[p] == placement[p])),
+        };
+        if !allowed {
+            continue;
+        }
+        allocation.bundles[number].output = Some(dst.register.index);
+        for &member in &allocation.bundles[number].members {
+            let place = &mut allocation.place_of[member as usize];
+            *place = place.map(|k| placement[usize::from(k)]);
+        }
+    }
 }
 
 /// Gives every bundle a register and final positions; returns the number of registers.
@@ -461,6 +573,12 @@ fn assign(program: &Program, allocation: &mut Allocation, pack: bool) -> u32 {
         result[number] = (register as u32, placement);
     }
     for (number, bundle) in allocation.bundles.iter().enumerate() {
+        if let Some(output) = bundle.output {
+            for &member in &bundle.members {
+                allocation.bundle_of[member as usize] = OUTPUT | output as u32;
+            }
+            continue;
+        }
         let (register, placement) = result[number];
         for &member in &bundle.members {
             let member = member as usize;
@@ -493,7 +611,7 @@ fn rewrite(program: &mut Program, numbering: Numbering, allocation: &Allocation)
             continue;
         }
         let Some(temp) = numbering.number(File::Temporary, dst.register.index) else { continue };
-        dst.register.index = allocation.bundle_of[temp] as i32;
+        (dst.register.file, dst.register.index) = register_of(allocation.bundle_of[temp]);
         let place = allocation.place_of[temp];
         if opcode == Opcode::Store || place == IDENTITY {
             continue;
@@ -530,6 +648,6 @@ fn rewrite_source(src: &mut Src, numbering: Numbering, allocation: &Allocation) 
         return;
     }
     let Some(temp) = numbering.number(File::Temporary, src.register.index) else { return };
-    src.register.index = allocation.bundle_of[temp] as i32;
+    (src.register.file, src.register.index) = register_of(allocation.bundle_of[temp]);
     src.swizzle = src.swizzle.map(|c| allocation.place_of[temp][usize::from(c & 3)]);
 }

@@ -8,7 +8,7 @@
 //! USNE t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, a, b
 //! USEQ t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, b, a
 //! FSLT t, a, b; AND d, t, 1.0        =>  SLT d, a, b           (likewise FSGE, FSEQ, FSNE)
-//! USEQ t, a, b; NOT d, t             =>  USNE d, a, b          (likewise the other comparisons but FSLT and FSGE)
+//! USEQ t, a, b; NOT d, t             =>  USNE d, a, b          (likewise the other comparisons but FSLT and FSGE; USEQ d, t, 0)
 //! USNE t, x, 0; UIF t                =>  UIF x;  FSNE t, x, 0; UIF t  =>  IF x
 //! FLR t, x; F2I u, t; UARL d, u      =>  ARL d, x
 //! ```
@@ -134,6 +134,7 @@ impl At<'_> {
             Opcode::Ucmp => self.select(),
             Opcode::And => self.truth_as_float(),
             Opcode::Not => self.inverse(),
+            Opcode::Useq => self.inverse_by_zero(),
             Opcode::Uif => self.condition(),
             Opcode::Uarl => self.address(),
             _ => None,
@@ -208,19 +209,9 @@ impl At<'_> {
                 new.src[0] = a;
                 new.src.swap(1, 2);
             }
-            Opcode::Not if self.is_truth(maker.1) => {
-                new.src[0] = a;
-                new.src.swap(1, 2);
-            }
             _ => return None,
         }
         Some(new)
-    }
-
-    /// Whether a `NOT` inverts a truth value (all ones or zero).
-    fn is_truth(&self, _not: &Instruction) -> bool {
-        // Known only if the maker of its operand is a comparison of the same block; `inverse` has then changed it already.
-        false
     }
 
     fn truth_as_float(&self) -> Option<Instruction> {
@@ -251,6 +242,14 @@ impl At<'_> {
             return Some(new);
         }
         None
+    }
+
+    /// `USEQ t, c, 0` of a truth value `c` inverts it.
+    fn inverse_by_zero(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        let channels = instruction.dst.first()?.write_mask;
+        let plain = |src: &Src| !src.negate && !src.absolute;
+        (self.is_constant(&instruction.src[1], channels, 0) && plain(&instruction.src[0])).then(|| self.inverse())?
     }
 
     fn inverse(&self) -> Option<Instruction> {

@@ -41,7 +41,8 @@ pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
                 && instruction.dst[0].register == instruction.src[0].register
                 && !instruction.src[0].negate
                 && !instruction.src[0].absolute
-                && instruction.dst[0].register.file == File::Temporary
+                && matches!(instruction.dst[0].register.file, File::Temporary | File::Output)
+                && instruction.dst[0].register.dimension.is_none()
                 && instruction.dst[0].register.indirect.is_none()
                 && (0..4u8).all(|c| {
                     instruction.dst[0].write_mask & 1 << c == 0 || instruction.src[0].swizzle[usize::from(c)] == c

@@ -11,7 +11,9 @@ use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
 use super::flow::blocks;
-use super::operands::{for_each_read, immediate_words, is_componentwise, is_replicated, same_register, written};
+use super::operands::{
+    for_each_read, immediate_words, is_componentwise, is_replicated, moves_in_pairs, same_register, written,
+};
 use super::{Immediates, Program};
 
 /// How far an instruction may move.
@@ -24,7 +26,9 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
     for block in blocks(&program.instructions) {
         for place in block.start..block.end {
             let instruction = &program.instructions[place];
-            let mergeable = is_componentwise(instruction.opcode) || is_replicated(instruction.opcode);
+            let mergeable = is_componentwise(instruction.opcode)
+                || is_replicated(instruction.opcode)
+                || moves_in_pairs(instruction.opcode);
             let Some((file, _, _)) = written(instruction) else { continue };
             if !mergeable || !matches!(file, File::Temporary | File::Output | File::Address) {
                 continue;

@@ -16,6 +16,7 @@ pub(crate) mod forward;
 pub(crate) mod merge;
 pub(crate) mod operands;
 pub(crate) mod propagate;
+pub(crate) mod tidy_flow;
 
 use std::collections::HashMap;
 

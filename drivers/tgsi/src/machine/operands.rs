@@ -146,3 +146,12 @@ pub(crate) fn has_effect(instruction: &Instruction) -> bool {
     let info = instruction.opcode.info();
     info.num_dst == 0 || info.is_store || is_flow(instruction.opcode)
 }
+
+/// 64-bit instructions all of whose operands are pairs: both halves of everything can be swapped together.
+pub(crate) fn moves_in_pairs(opcode: Opcode) -> bool {
+    let info = opcode.info();
+    info.output_mode == OutputMode::Componentwise
+        && info.dst_type.is_64bit()
+        && info.src_types.iter().all(|t| t.is_64bit())
+        && !matches!(opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr)
+}

@@ -50,6 +50,10 @@ impl Selector<'_> {
         let offset = body.source(inst, body.num_sources(inst) - 1);
         let mut register = self.io_register(IoFile::Input, base, offset);
         match op {
+            // An access that names no vertex of a file with vertices reads vertex 0.
+            IntrinsicOp::LoadInput if self.declared.is_by_vertex(self.shader.stage, base) => {
+                register = register.in_dimension(0);
+            }
             IntrinsicOp::LoadPerVertexInput => register = self.by_vertex(register, body.source(inst, 0)),
             IntrinsicOp::LoadInterpolatedInput => {
                 let at = body.def_inst(body.src(inst, 0));

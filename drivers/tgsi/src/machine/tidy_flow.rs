@@ -1,0 +1,84 @@
+//! Control flow that says the same with fewer instructions.
+//!
+//! ```text
+//! UIF c  ENDIF                                  (nothing)
+//! UIF c  A  ELSE  ENDIF                   =>    UIF c  A  ENDIF
+//! UIF c  ELSE  B  ENDIF                   =>    USEQ t, c, 0  UIF t  B  ENDIF     (combines with a comparison that makes c)
+//! UIF c  A  BRK  ELSE  B  ENDIF           =>    UIF c  A  BRK  ENDIF  B           (likewise CONT)
+//! CONT  ENDLOOP                           =>    ENDLOOP
+//! ```
+
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
+
+use super::Program;
+
+/// Tidies. Returns whether anything changed.
+pub(crate) fn tidy_flow(program: &mut Program) -> bool {
+    let mut changed = false;
+    // What follows an ELSE that is dropped is let out of its construct: constructs whose ENDIF has come already.
+    let mut closed_early: Vec<bool> = Vec::new();
+    let old = std::mem::take(&mut program.instructions);
+    let mut new: Vec<Instruction> = Vec::with_capacity(old.len());
+    for (place, instruction) in old.iter().enumerate() {
+        let next = old.get(place + 1).map(|i| i.opcode);
+        match instruction.opcode {
+            Opcode::If | Opcode::Uif => closed_early.push(false),
+            Opcode::Else => {
+                let last = new.last().map(|i| i.opcode);
+                match last {
+                    _ if next == Some(Opcode::Endif) => {
+                        changed = true;
+                        continue;
+                    }
+                    Some(Opcode::Brk | Opcode::Cont) => {
+                        new.push(Instruction::new(Opcode::Endif));
+                        if let Some(closed) = closed_early.last_mut() {
+                            *closed = true;
+                        }
+                        changed = true;
+                        continue;
+                    }
+                    Some(Opcode::If | Opcode::Uif) => {
+                        if let Some(condition) = new.pop() {
+                            let is_float = condition.opcode == Opcode::If;
+                            let number = program.immediates.intern([0; 4]);
+                            let temp = program.num_temps;
+                            program.num_temps += 1;
+                            let register = Register::new(File::Temporary, temp as i32);
+                            let mut compare = Instruction::new(if is_float { Opcode::Fseq } else { Opcode::Useq });
+                            compare.dst.push(Dst::new(register).masked(1));
+                            compare.src.extend(condition.src.first().copied());
+                            compare.src.push(Src::new(Register::new(File::Immediate, number)));
+                            new.push(compare);
+                            let mut branch = Instruction::new(Opcode::Uif);
+                            branch.src.push(Src::new(register).swizzled([0; 4]));
+                            new.push(branch);
+                            changed = true;
+                            continue;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            Opcode::Endif => {
+                if closed_early.pop() == Some(true) {
+                    continue;
+                }
+                if matches!(new.last().map(|i| i.opcode), Some(Opcode::If | Opcode::Uif)) {
+                    new.pop();
+                    changed = true;
+                    continue;
+                }
+            }
+            Opcode::Cont if next == Some(Opcode::Endloop) => {
+                changed = true;
+                continue;
+            }
+            _ => {}
+        }
+        new.push(instruction.clone());
+    }
+    program.instructions = new;
+    changed
+}
