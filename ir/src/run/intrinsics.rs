@@ -81,6 +81,20 @@ impl Machine<'_, '_> {
                     machine.buffer_bytes_behind(machine.get(pointer, 0, lane) as u32) as u64 / 4
                 });
             }
+            // A unit by its number, and its handle.
+            I::VulkanResourceIndex => {
+                let (index, binding) = (self.sources(intrinsic)[0], intrinsic.index(IndexKind::Binding) as u32);
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+                    u64::from(binding.wrapping_add(machine.get(index, 0, lane) as u32))
+                });
+            }
+            I::LoadVulkanDescriptor => {
+                let unit = self.sources(intrinsic)[0];
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| {
+                    let unit = machine.get(unit, 0, lane) as u32;
+                    machine.resources.handle(unit)
+                });
+            }
             I::LoadUniform => self.load_uniform(intrinsic),
             I::LoadUbo => self.load_ubo(intrinsic),
             I::LoadUboVec4 => self.load_ubo_vec4(intrinsic),

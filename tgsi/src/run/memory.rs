@@ -8,7 +8,7 @@ use tgsi_ir::run::environment::ImageTexel;
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Place, Source};
-use super::texture::sampler_dim;
+use super::texture::{extents, sampler_dim};
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// What a resource operand names in one lane.
@@ -291,7 +291,8 @@ impl Machine<'_> {
                     mask = op.write_mask;
                     let target = self.image_target(op, unit);
                     let size = self.resources.image_size(unit, sampler_dim(target), target.is_array());
-                    [size.size[0], size.size[1], size.size[2], size.samples]
+                    let extent = |component: usize| if component < extents(target) { size.size[component] } else { 0 };
+                    [extent(0), extent(1), extent(2), size.samples]
                 }
                 Resource::Constants(buffer) => {
                     [self.inputs.constants.get(buffer).map_or(0, |words| words.len() as u32 * 4), 0, 0, 0]

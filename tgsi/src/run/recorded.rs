@@ -6,7 +6,6 @@
 use crate::shader::{
     Declaration, Dst, Immediate, Indirect, Instruction, InstructionTexture, ItemKind, Register, Shader, Src,
 };
-use crate::span::Span;
 use crate::tables::{File, ImmediateType, Opcode, Primitive, PropertyName, TextureTarget};
 
 /// The shader as the recording interpreter understood it:
@@ -17,7 +16,6 @@ use crate::tables::{File, ImmediateType, Opcode, Primitive, PropertyName, Textur
 /// * `TXD` hands components of the coordinate operand to the sampler that its target has no use for;
 /// * texel offsets have three components whatever the target;
 /// * a run-time buffer index counts modulo the number of buffers that it had, 32;
-/// * any unit may be named by a run-time sampler index, of which the stand-in texture looks at three bits;
 /// * of several texel offsets none counts;
 /// * a geometry shader finds six vertices, whatever the primitive.
 ///
@@ -54,8 +52,6 @@ pub fn as_recorded(shader: &Shader) -> Shader {
 
 /// Storage buffers that the recording interpreter had.
 const BUFFERS: u32 = 32;
-/// Units that the stand-in texture tells apart.
-const TEXTURES: u32 = 8;
 
 /// Declares registers in front of the first instruction.
 fn declare(shader: &mut Shader, file: File, registers: &[u16]) {
@@ -128,46 +124,14 @@ impl Scratch {
 fn rewrite_with_copies(shader: &mut Shader) {
     let immediates = shader.immediates.clone();
     let buffer_indices = shader.instructions.iter_mut().any(|instruction| indirect_buffer(instruction).is_some());
-    let mut samplers: Vec<u16> = Vec::new();
-    for instruction in &mut shader.instructions {
-        if let Some(register) = indirect_sampler(instruction) {
-            samplers.extend((0..=register.index + TEXTURES as i32).filter_map(|unit| u16::try_from(unit).ok()));
-        }
-    }
-    samplers.sort_unstable();
-    samplers.dedup();
-    samplers.retain(|unit| {
-        !shader.declarations.iter().any(|d| d.file == File::Sampler && (d.first..=d.last).contains(unit))
-    });
-    declare(shader, File::Sampler, &samplers);
-    // Immediates are numbered by their order, so that the new ones may stand last.
-    let mut mask =
-        |wanted: bool, bits| wanted.then(|| shader.push_immediate(Immediate::new(ImmediateType::Uint32, [bits; 4])));
-    let buffer_mask = mask(buffer_indices, BUFFERS - 1);
-    let texture_mask = mask(!samplers.is_empty(), TEXTURES - 1);
+    // Immediates are numbered by their order, so that the new one may stand last.
+    let buffer_mask =
+        buffer_indices.then(|| shader.push_immediate(Immediate::new(ImmediateType::Uint32, [BUFFERS - 1; 4])));
     rewrite(shader, |instruction, scratch| {
         move_float_modifiers(instruction, scratch)
             .or_else(|| spell_out_arguments(instruction, &immediates, scratch))
             .or_else(|| replace_buffer_index(instruction, buffer_mask?, Opcode::And, scratch))
     });
-    if let Some(mask) = texture_mask {
-        rewrite(shader, |instruction, scratch| replace_sampler_index(instruction, mask, scratch));
-    }
-}
-
-/// The sampler operand of an instruction, if its index is not constant.
-fn indirect_sampler(instruction: &mut Instruction) -> Option<&mut Register> {
-    let mut registers = instruction.src.iter_mut().map(|source| &mut source.register);
-    registers.find(|register| register.file == File::Sampler && register.indirect.is_some())
-}
-
-/// Masks the run-time index of a sampler operand.
-fn replace_sampler_index(instruction: &mut Instruction, mask: u32, scratch: &mut Scratch) -> Option<Instruction> {
-    let span = instruction.span;
-    let register = indirect_sampler(instruction)?;
-    let indirect = register.indirect?;
-    // No array: the units that are declared here as well count.
-    Some(replace_index(register, Indirect { array_id: 0, ..indirect }, mask, Opcode::And, span, scratch))
 }
 
 /// The buffer operand of an instruction, if its index is not constant.
@@ -187,25 +151,13 @@ pub(super) fn replace_buffer_index(
     let span = instruction.span;
     let register = indirect_buffer(instruction)?;
     let indirect = register.indirect?;
-    Some(replace_index(register, indirect, immediate, opcode, span, scratch))
-}
-
-/// Lets a run-time index go through `opcode` with an immediate first.
-fn replace_index(
-    register: &mut Register,
-    indirect: Indirect,
-    immediate: u32,
-    opcode: Opcode,
-    span: Span,
-    scratch: &mut Scratch,
-) -> Instruction {
     let index = scratch.register(1);
     let mut changed = Instruction { span, ..Instruction::new(opcode) };
     changed.dst.push(Dst::new(index).masked(1));
     changed.src.push(Src::new(Register::new(indirect.file, indirect.index)).swizzled([indirect.component; 4]));
     changed.src.push(Src::new(Register::new(File::Immediate, immediate as i32)));
     register.indirect = Some(Indirect { file: index.file, index: index.index, component: 0, ..indirect });
-    changed
+    Some(changed)
 }
 
 /// Changes every instruction by `change`, which may return one to be put before it and take registers for that, and adjusts the labels.

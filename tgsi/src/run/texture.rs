@@ -51,6 +51,16 @@ pub(super) fn sampler_dim(target: TextureTarget) -> SamplerDim {
     }
 }
 
+/// Number of components that the size of a texture or image has; a query gives 0 for the others.
+pub(super) fn extents(target: TextureTarget) -> usize {
+    let dimensions = match sampler_dim(target) {
+        SamplerDim::Dim1D | SamplerDim::Buf => 1,
+        SamplerDim::Dim3D => 3,
+        _ => 2,
+    };
+    dimensions + usize::from(target.is_array())
+}
+
 /// Where the operands of a lookup stand: places among the sources.
 struct Operands {
     view: usize,
@@ -147,7 +157,8 @@ impl Machine<'_> {
             let size = self.texture_size(op, unit, level);
             // SVIEWINFO defines what a level beyond the last gives.
             let exists = op.opcode == Opcode::Txq || level < size.levels;
-            for (component, &extent) in size.size.iter().enumerate() {
+            let extents = extents(self.target(op, unit));
+            for (component, &extent) in size.size.iter().enumerate().take(extents) {
                 result[component][place] = if exists { extent } else { 0 };
             }
             result[3][place] = size.levels;

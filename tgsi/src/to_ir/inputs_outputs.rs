@@ -108,11 +108,11 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Whether the registers of a group are usually addressed by vertex. Old texts leave out the empty brackets in geometry shaders.
+    /// Whether the registers of a group are usually addressed by vertex: texts show it by empty brackets, which say no more than the semantic.
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
         let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
-        self.has_vertices(file)
-            && (self.shader.processor == Processor::Geometry || declaration.is_some_and(|d| d.dimension.is_some()))
+        let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
+        self.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
     }
 
     fn group(&mut self, file: File) {

@@ -381,6 +381,9 @@ impl Translator<'_, '_> {
             Some(indirect) => {
                 let offset = self.index_value(indirect);
                 let index = self.add_constant(offset, register.index);
+                // An index so large that its byte offset would come round again is beyond every buffer.
+                let most = self.constant(u32::MAX >> 4);
+                let index = self.b.alu(AluOp::Umin, &[index, most]);
                 let four = self.constant(4);
                 self.b.alu(AluOp::Ishl, &[index, four])
             }

@@ -126,8 +126,8 @@ fn size_and_sample_queries() {
         );
         out(&run_with(&text, &lanes(4), &mut Recorder::default()), 3)
     };
-    assert_eq!(go("TXQ OUT[0], IMM[0].yyyy, SAMP[2], 2D"), [2, 1, 3, 2]);
-    assert_eq!(go("SVIEWINFO OUT[0], IMM[0].yyyy, SVIEW[2]"), [2, 1, 3, 2]);
+    assert_eq!(go("TXQ OUT[0], IMM[0].yyyy, SAMP[2], 2D"), [2, 1, 0, 2]);
+    assert_eq!(go("SVIEWINFO OUT[0], IMM[0].yyyy, SVIEW[2]"), [2, 1, 0, 2]);
     assert_eq!(go("SVIEWINFO OUT[0], IMM[0].zzzz, SVIEW[2]"), [0, 0, 0, 2]);
     assert_eq!(go("TXQS OUT[0].x, SAMP[2], 2D_MSAA"), [8, 0, 0, 0]);
     assert_eq!(go("SAMPLE_INFO OUT[0].x, SVIEW[2], IMM[0].xxxx"), [8f32.to_bits(), 0, 0, 0]);
