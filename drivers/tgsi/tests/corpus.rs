@@ -67,18 +67,17 @@ fn optimised(source: &Shader) -> tgsi_ir::Shader {
     ir
 }
 
-fn through_driver(source: &Shader) -> Result<Shader, String> {
-    let options = TgsiOptions::default();
+fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
     let mut ir = optimised(source);
     if verbose() {
         println!("--- before\n{}", show(source));
     }
-    lower(&mut ir, &options);
+    lower(&mut ir, options);
     if verbose() {
         println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
     }
     tgsi_legacy::check::check(&ir, options.fuse_fabs).map_err(|v| format!("not trivial: {v:?}"))?;
-    let shader = translate_lowered(&ir, &options).map_err(|e| e.to_string())?;
+    let shader = translate_lowered(&ir, options).map_err(|e| e.to_string())?;
     if verbose() {
         println!("--- after\n{}", show(&shader));
     }
@@ -175,7 +174,7 @@ fn the_corpus_translates() {
 }
 
 /// Runs every vector whose shader `shader` finds.
-fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Option<Shader>) {
+fn run_all(name: &str, options: &TgsiOptions, vectors: PathBuf, mut shader: impl FnMut(&str) -> Option<Shader>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut by_file: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
@@ -189,7 +188,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Option<
     for (file, vectors) in &by_file {
         let Some(source) = shader(file) else { continue };
         let source = as_recorded(&source);
-        let translated = match through_driver(&source) {
+        let translated = match through_driver(&source, options) {
             Ok(translated) => translated,
             Err(error) => {
                 *counts.entry("errors").or_default() += vectors.len();
@@ -239,7 +238,7 @@ fn corpus_vectors_agree_through_the_driver() {
     let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
     let Some(shaders) = corpus(test) else { return };
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
-    run_all("corpus-vectors", vectors, |file| shaders.get(file).cloned());
+    run_all("corpus-vectors", &TgsiOptions::default(), vectors, |file| shaders.get(file).cloned());
 }
 
 #[test]
@@ -249,11 +248,35 @@ fn opcode_vectors_agree_through_the_driver() {
     let Some(texts) = shared("oracle/opcodes", test) else { return };
     let texts = texts.parent().unwrap().to_owned();
     let only = std::env::var("TGSIC_ONLY").ok();
-    run_all("opcode-vectors", vectors, |file| {
+    run_all("opcode-vectors", &TgsiOptions::default(), vectors, |file| {
         if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
             return None;
         }
         let text = std::fs::read(texts.join(file)).unwrap();
         Some(tgsi::text::parse(&text).unwrap().shader)
     });
+}
+
+/// Targets that lack something, and the passes turned off: a part of the corpus through each.
+#[test]
+fn every_option_computes_the_same() {
+    let test = "every_option_computes_the_same";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(shaders) = corpus(test) else { return };
+    let all = TgsiOptions::default();
+    let options = [
+        ("fuse_fabs off", TgsiOptions { fuse_fabs: false, ..all.clone() }),
+        ("has_cmp off", TgsiOptions { has_cmp: false, ..all.clone() }),
+        ("has_sqrt off, tex_lz off", TgsiOptions { has_sqrt: false, tex_lz: false, ..all.clone() }),
+        ("component of gathers in the swizzle", TgsiOptions { tg4_component_in_swizzle: true, ..all.clone() }),
+        ("one address register", TgsiOptions { address_registers: 1, fuse_mad: false, ..all.clone() }),
+        ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all.clone() }),
+        ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all.clone() }),
+        ("optimize off", TgsiOptions { optimize: false, ..all.clone() }),
+        ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all }),
+    ];
+    for (number, (name, options)) in options.iter().enumerate() {
+        let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(6).cloned().collect();
+        run_all(name, options, vectors.clone(), |file| part.get(file).cloned());
+    }
 }

@@ -3,12 +3,12 @@
 mod lower_boolean_words;
 mod lower_wide_vectors;
 
-use tgsi_ir::Shader;
 use tgsi_ir::passes::{
     lower_bool_to_int32, lower_global_vars_to_local, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
     remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::options::TgsiOptions;
@@ -34,7 +34,14 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) {
 
     convert_from_ssa(shader);
     if options.vec_to_regs {
-        lower_vec_to_regs(shader, None);
+        // A register holds two 64-bit values, so what works on them is not to be widened.
+        let narrow = |body: &Body, maker: Inst, _: u32| {
+            body.inst_def(maker)
+                .into_iter()
+                .chain(body.sources(maker).map(|s| body.src_def(s)))
+                .all(|def| body.bit_size(def) != 64)
+        };
+        lower_vec_to_regs(shader, Some(&narrow));
     }
     lower_locals_to_regs(shader, 32);
     opt_dce(shader);

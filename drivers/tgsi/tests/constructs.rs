@@ -1,0 +1,182 @@
+//! What single constructs become: TGSI through the IR and back, compared as text.
+
+use pretty_assertions::assert_eq;
+use tgsi_driver_tgsi::{TgsiOptions, translate};
+
+/// Declarations and instructions of the translation, without numbers and properties.
+fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
+    let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
+    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+    let shader = translate(&ir, options).unwrap();
+    let findings = tgsi::check::check(&shader).diagnostics;
+    assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
+    tgsi::text::print(&shader, tgsi::text::PrintOptions::default())
+        .lines()
+        .filter_map(|line| line.split_once(": ").map(|(_, rest)| rest.trim().replace(", RETURN(FLOAT)", "")))
+        .collect()
+}
+
+fn translated(text: &str) -> Vec<String> {
+    translated_with(text, &TgsiOptions::default())
+}
+
+fn fragment(body: &str) -> Vec<String> {
+    translated(&format!(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL IN[1], GENERIC[1], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\n\
+         DCL SVIEW[0], 2D, FLOAT\nDCL CONST[0][0..7]\nDCL CONST[1][0..7]\nDCL TEMP[0..7]\nDCL ADDR[0..1]\n\
+         IMM[0] FLT32 {{0.0, 1.0, 0.5, 2.0}}\nIMM[1] UINT32 {{0, 1, 4294967295, 32}}\n{body}\nEND\n"
+    ))
+}
+
+#[test]
+fn results_are_made_where_they_are_wanted() {
+    let code = fragment("MUL TEMP[0], IN[0], IN[1]\nADD TEMP[1], TEMP[0], CONST[0][1]\nMOV_SAT OUT[0], TEMP[1]");
+    assert_eq!(code, ["MAD_SAT OUT[0], IN[0], IN[1], CONST[0][1]", "END"]);
+}
+
+#[test]
+fn modifiers_are_operands() {
+    let code = fragment("MOV TEMP[0], -|IN[0].wzyx|\nADD OUT[0], TEMP[0], -CONST[1][2]");
+    assert_eq!(code, ["ADD OUT[0], -|IN[0].wzyx|, -CONST[1][2]", "END"]);
+}
+
+#[test]
+fn scalar_results_are_written_once_to_every_component() {
+    let code = fragment("RCP TEMP[0].x, IN[0].yyyy\nMOV OUT[0], TEMP[0].xxxx");
+    assert_eq!(code, ["RCP OUT[0], IN[0].yyyy", "END"]);
+}
+
+#[test]
+fn comparisons_combine() {
+    let code = fragment("FSLT TEMP[0], IN[0], IMM[0].xxxx\nUCMP OUT[0], TEMP[0], IN[1], CONST[0][0]");
+    assert_eq!(code, ["CMP OUT[0], IN[0], IN[1], CONST[0][0]", "END"]);
+    let code = fragment("FSLT TEMP[0], IN[0], IN[1]\nAND OUT[0], TEMP[0], IMM[0].yyyy");
+    assert_eq!(code, ["SLT OUT[0], IN[0], IN[1]", "END"]);
+    let code =
+        fragment("USNE TEMP[0].x, CONST[0][0].xxxx, IMM[1].xxxx\nUIF TEMP[0].xxxx\nKILL\nENDIF\nMOV OUT[0], IN[0]");
+    assert_eq!(code, ["UIF CONST[0][0].xxxx :2", "KILL", "ENDIF", "MOV OUT[0], IN[0]", "END"]);
+}
+
+#[test]
+fn kill_if_is_direct() {
+    let code = fragment("KILL_IF -IN[0].xyyy\nMOV OUT[0], IN[0]");
+    assert_eq!(code, ["KILL_IF -IN[0].xyxx", "MOV OUT[0], IN[0]", "END"]);
+}
+
+#[test]
+fn integer_division_keeps_its_own_rule() {
+    let code = fragment("UDIV TEMP[0], CONST[0][0], CONST[0][1]\nU2F OUT[0], TEMP[0]");
+    assert_eq!(code, ["UDIV TEMP[0], CONST[0][0], CONST[0][1]", "U2F OUT[0], TEMP[0]", "END"]);
+    let code = fragment("UMOD TEMP[0], CONST[0][0], CONST[0][1].yyyy\nU2F OUT[0], TEMP[0]");
+    assert_eq!(code, ["UMOD TEMP[0], CONST[0][0], CONST[0][1].yyyy", "U2F OUT[0], TEMP[0]", "END"]);
+}
+
+#[test]
+fn bit_fields_keep_their_own_rule() {
+    let code = fragment("UBFE TEMP[0], CONST[0][0], CONST[0][1], CONST[0][2]\nU2F OUT[0], TEMP[0]");
+    assert_eq!(code, ["UBFE TEMP[0], CONST[0][0], CONST[0][1], CONST[0][2]", "U2F OUT[0], TEMP[0]", "END"]);
+    let code = fragment("BFI TEMP[0], CONST[0][0], CONST[0][1], CONST[0][2], CONST[0][3]\nU2F OUT[0], TEMP[0]");
+    assert_eq!(code, ["BFI TEMP[0], CONST[0][0], CONST[0][1], CONST[0][2], CONST[0][3]", "U2F OUT[0], TEMP[0]", "END"]);
+}
+
+#[test]
+fn an_index_is_loaded_once() {
+    let code = fragment(
+        "ARL ADDR[0].x, IN[0].xxxx\nMOV TEMP[0], CONST[ADDR[0].x+1]\nADD TEMP[0], TEMP[0], CONST[1][ADDR[0].x+2]\n\
+         MOV OUT[0], TEMP[0]",
+    );
+    assert_eq!(code, ["ARL ADDR[0].x, IN[0].xxxx", "ADD OUT[0], CONST[0][ADDR[0].x+1], CONST[1][ADDR[0].x+2]", "END"]);
+}
+
+#[test]
+fn texture_operands_are_swizzles() {
+    let code = fragment("TXB OUT[0], IN[0], SAMP[0], 2D");
+    assert_eq!(code, ["TXB OUT[0], IN[0], SAMP[0], 2D", "END"]);
+    let code = fragment("TEX TEMP[0].xy, IN[0], SAMP[0], 2D\nTEX OUT[0], TEMP[0], SAMP[0], 2D");
+    assert_eq!(code, ["TEX TEMP[0].xy, IN[0], SAMP[0], 2D", "TEX OUT[0], TEMP[0], SAMP[0], 2D", "END"]);
+}
+
+#[test]
+fn branches_write_outputs_themselves() {
+    let code = fragment(
+        "FSLT TEMP[0].x, IN[0].xxxx, IN[0].yyyy\nUIF TEMP[0].xxxx\nMUL TEMP[1], IN[1], IMM[0].wwww\nELSE\n\
+         MOV TEMP[1], CONST[0][0]\nENDIF\nMOV OUT[0], TEMP[1]",
+    );
+    assert_eq!(
+        code,
+        [
+            "FSLT TEMP[0].x, IN[0].xxxx, IN[0].yyyy",
+            "UIF TEMP[0].xxxx :3",
+            "MUL OUT[0], IN[1], IMM[0].xxxx",
+            "ELSE :5",
+            "MOV OUT[0], CONST[0][0]",
+            "ENDIF",
+            "END"
+        ]
+    );
+}
+
+#[test]
+fn an_output_that_is_written_elsewhere_too_is_not_taken_over() {
+    let code = fragment(
+        "MOV TEMP[1], IN[0]\nUIF CONST[0][0].xxxx\nMOV TEMP[1], IN[1]\nENDIF\nMOV OUT[0], TEMP[1]\nADD OUT[0].x, TEMP[1], TEMP[1]",
+    );
+    // x of the output is the sum; the rest may be taken over.
+    assert!(code.iter().any(|line| line.starts_with("ADD OUT[0].x")), "{code:#?}");
+}
+
+#[test]
+fn loops_keep_their_counter_in_one_register() {
+    let code = fragment(
+        "MOV TEMP[0].x, IMM[1].xxxx\nMOV TEMP[1], IN[0]\nBGNLOOP\nUSGE TEMP[2].x, TEMP[0].xxxx, CONST[0][0].xxxx\n\
+         UIF TEMP[2].xxxx\nBRK\nENDIF\nMUL TEMP[1], TEMP[1], IN[1]\nUADD TEMP[0].x, TEMP[0].xxxx, IMM[1].yyyy\nENDLOOP\n\
+         MOV OUT[0], TEMP[1]",
+    );
+    let movs = code.iter().filter(|line| line.starts_with("MOV")).count();
+    // The start of either variable, and the copy of what the loop goes on reading.
+    assert_eq!(movs, 3, "{code:#?}");
+    assert_eq!(code.len(), 12, "{code:#?}");
+}
+
+#[test]
+fn doubles_stay_in_pairs() {
+    let code = fragment("DADD TEMP[0], CONST[0][0], CONST[0][1].zwxy\nD2F OUT[0].xy, TEMP[0]");
+    assert_eq!(code, ["DADD TEMP[0], CONST[0][0], CONST[0][1].zwxy", "D2F OUT[0].xy, TEMP[0]", "END"]);
+    let code = fragment("DSLT TEMP[0].xz, CONST[0][0], CONST[0][1]\nAND OUT[0], TEMP[0].xxzz, IMM[0].yyyy");
+    assert_eq!(code.len(), 3, "{code:#?}");
+}
+
+#[test]
+fn absolute_values_without_the_modifier() {
+    let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nADD OUT[0], |IN[0]|, IN[0].wzyx\nEND\n";
+    let code = translated_with(text, &TgsiOptions { fuse_fabs: false, ..TgsiOptions::default() });
+    assert_eq!(code, ["MAX TEMP[0], IN[0], -IN[0]", "ADD OUT[0], TEMP[0], IN[0].wzyx", "END"]);
+}
+
+#[test]
+fn geometry_outputs_are_written_before_each_vertex() {
+    let code = translated(
+        "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY GS_MAX_OUTPUT_VERTICES 2\n\
+         DCL IN[][0], POSITION\nDCL OUT[0], POSITION\nIMM[0] UINT32 {0, 0, 0, 0}\nMOV OUT[0], IN[0][0]\nEMIT IMM[0].xxxx\n\
+         ADD OUT[0], IN[0][0], IN[0][0].yxzw\nEMIT IMM[0].xxxx\nEND\n",
+    );
+    assert_eq!(
+        code,
+        ["MOV OUT[0], IN[0][0]", "EMIT IMM[0].xxxx", "ADD OUT[0], IN[0][0], IN[0][0].yxzw", "EMIT IMM[0].xxxx", "END"]
+    );
+}
+
+#[test]
+fn compute_memory() {
+    let code = translated(
+        "COMP\nDCL BUFFER[1]\nDCL MEMORY[0], SHARED\nDCL SV[0], THREAD_ID\nDCL TEMP[0..2]\nIMM[0] UINT32 {4, 16, 1, 0}\n\
+         UMUL TEMP[0].x, SV[0].xxxx, IMM[0].yyyy\nLOAD TEMP[1], BUFFER[1], TEMP[0].xxxx, COHERENT\n\
+         STORE MEMORY[0].xy, TEMP[0].xxxx, TEMP[1]\nBARRIER\n\
+         ATOMUADD TEMP[2].x, BUFFER[1], IMM[0].wwww, IMM[0].zzzz\nSTORE BUFFER[1].x, TEMP[0].xxxx, TEMP[2]\nEND\n",
+    );
+    let opcodes: Vec<&str> = code.iter().filter_map(|line| line.split([' ', ',']).next()).collect();
+    assert_eq!(opcodes, ["UMUL", "LOAD", "STORE", "BARRIER", "ATOMUADD", "STORE", "END"]);
+    assert!(code[1].contains("BUFFER[1]") && code[1].contains("COHERENT"), "{code:#?}");
+    assert!(code[2].starts_with("STORE MEMORY[1].xy") || code[2].starts_with("STORE MEMORY[0].xy"), "{code:#?}");
+}
