@@ -146,3 +146,8 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
         }
     }
 }
+
+/// The example of the project's README, which must compile and hold.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

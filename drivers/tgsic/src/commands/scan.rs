@@ -27,14 +27,35 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<bool, Failure> {
     })
 }
 
-/// One line a field that says something; zeros, empty lists and false are left out.
+/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that only repeats its last element.
 fn readable(value: &Value) -> String {
     let Value::Object(fields) = value else { return String::new() };
     fields
         .iter()
         .filter(|(_, value)| says_something(value))
-        .map(|(name, value)| format!("{name}: {}\n", value.to_string().trim_matches('"')))
+        .map(|(name, value)| format!("{name}: {}\n", brief(value)))
         .collect()
+}
+
+fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => {
+            let used = values.iter().rposition(|v| Some(v) != values.last()).map_or(1, |p| p + 2);
+            let shown: Vec<String> = values.iter().take(used).map(brief).collect();
+            let rest = if used < values.len() { ", ..." } else { "" };
+            format!("{}{rest}", shown.join(", "))
+        }
+        Value::Object(fields) => {
+            let shown: Vec<String> = fields
+                .iter()
+                .filter(|(_, v)| says_something(v) && v.as_i64() != Some(-1))
+                .map(|(k, v)| format!("{k} {}", brief(v)))
+                .collect();
+            shown.join(", ")
+        }
+        other => other.to_string(),
+    }
 }
 
 fn says_something(value: &Value) -> bool {
