@@ -20,6 +20,8 @@ use crate::tables::{
 pub struct Shader {
     /// The stage.
     pub processor: Processor,
+    /// Place of the stage in the source.
+    pub processor_span: Span,
     /// Where the items of each kind come in the stream.
     pub order: Vec<ItemKind>,
     /// Declarations in stream order.
@@ -68,6 +70,7 @@ impl Shader {
     pub fn new(processor: Processor) -> Shader {
         Shader {
             processor,
+            processor_span: Span::default(),
             order: Vec::new(),
             declarations: Vec::new(),
             immediates: Vec::new(),

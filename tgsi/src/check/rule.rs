@@ -31,6 +31,9 @@ macro_rules! rules {
 }
 
 rules! {
+    // The stage.
+    UnsupportedStage = Error "unsupported-stage", "there is no driver and no API for TGSI shaders of this stage";
+
     // Control structure.
     BlockNotOpened = Error "block-not-opened", "blocks are closed and divided by instructions of their own kind";
     BlockNotClosed = Error "block-not-closed", "add the instruction that closes the block";

@@ -7,6 +7,12 @@ use crate::tables::{Opcode, Processor};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
+    // The tables have numbers for these stages, but nothing that is special to them: no outputs of a mesh, no launch of one.
+    if matches!(shader.processor, Processor::Task | Processor::Mesh) {
+        findings.report(Rule::UnsupportedStage, shader.processor_span, || {
+            format!("TGSI cannot express {} shaders", shader.processor)
+        });
+    }
     // Where the blocks are wrong, what is inside of them is a guess.
     if nesting(shader, findings) || !shader.instructions.iter().any(|i| i.opcode == Opcode::End) {
         end(shader, findings);

@@ -40,6 +40,7 @@ pub fn decode(words: &[u32]) -> Result<Shader, DecodeError> {
     let processor = reader.next("the processor")?;
     let processor = reader.table(Processor::from_value, "processor", field(processor, 0, 4))?;
     let mut shader = Shader::new(processor);
+    shader.processor_span = reader.span(1);
     reader.at = header_size;
     while reader.at < words.len() {
         let start = reader.at;

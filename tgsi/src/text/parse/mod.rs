@@ -332,6 +332,7 @@ impl<'a> Parser<'a> {
             return Err(());
         };
         self.shader.processor = processor;
+        self.shader.processor_span = span;
         self.vertices = match processor {
             Processor::TessControl | Processor::TessEval => 32,
             _ => 0,
