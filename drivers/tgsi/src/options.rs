@@ -26,6 +26,9 @@ pub struct TgsiOptions {
     pub tex_lz: bool,
     /// The component of `TG4` is the sampler operand's swizzle instead of an immediate.
     pub tg4_component_in_swizzle: bool,
+    /// Say in the texture words of instructions what type comes back. Text has no form for it that Mesa reads, so that only those who take
+    /// tokens should want it; the sampler view says the same.
+    pub texture_return_types: bool,
     /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
     pub fuse_mad: bool,
     /// Files that can be addressed indirectly.
@@ -50,6 +53,7 @@ impl Default for TgsiOptions {
             has_sqrt: true,
             tex_lz: true,
             tg4_component_in_swizzle: false,
+            texture_return_types: false,
             fuse_mad: true,
             indirect: IndirectFiles { inputs: true, outputs: true, temporaries: true, constants: true },
             max_constant_index: 32767,

@@ -13,7 +13,7 @@ fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
     tgsi::text::print(&shader, tgsi::text::PrintOptions::default())
         .lines()
-        .filter_map(|line| line.split_once(": ").map(|(_, rest)| rest.trim().replace(", RETURN(FLOAT)", "")))
+        .filter_map(|line| line.split_once(": ").map(|(_, rest)| rest.trim()))
         .collect()
 }
 

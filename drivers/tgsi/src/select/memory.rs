@@ -636,7 +636,7 @@ impl Selector<'_> {
         } else {
             instruction.texture = Some(tgsi::shader::InstructionTexture {
                 target: TextureTarget::Texture2D,
-                return_type: tgsi::tables::ReturnType::Float,
+                return_type: tgsi::tables::ReturnType::Unknown,
                 offsets: arrayvec::ArrayVec::new(),
             });
         }

@@ -16,7 +16,7 @@ mod system_values;
 mod texture;
 
 use cranelift_entity::SecondaryMap;
-use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{DerefKind, InstData};
@@ -166,6 +166,12 @@ impl Selector<'_> {
 
     fn emit_instruction(&mut self, mut instruction: Instruction) {
         instruction.precise |= self.exact && instruction.opcode.info().dst_type.is_float();
+        // A memory word where text has one, and none where an empty one would say nothing: readers of text make the same tokens of it.
+        if instruction.opcode.info().has_memory {
+            instruction.memory.get_or_insert_default();
+        } else if instruction.memory == Some(InstructionMemory::default()) {
+            instruction.memory = None;
+        }
         if let Some(dst) = instruction.dst.first()
             && instruction.opcode != Opcode::Store
         {

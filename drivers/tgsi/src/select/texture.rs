@@ -512,6 +512,7 @@ impl Selector<'_> {
         sources: &[Src],
     ) {
         let mut instruction = Instruction::new(opcode);
+        let return_type = if self.options.texture_return_types { return_type } else { ReturnType::Unknown };
         instruction.texture =
             Some(InstructionTexture { target, return_type, offsets: offsets.iter().copied().take(4).collect() });
         instruction.dst.push(dst);
