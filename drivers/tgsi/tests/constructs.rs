@@ -13,7 +13,7 @@ fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
     tgsi::text::print(&shader, tgsi::text::PrintOptions::default())
         .lines()
-        .filter_map(|line| line.split_once(": ").map(|(_, rest)| rest.trim()))
+        .filter_map(|line| line.split_once(": ").map(|(_, rest)| rest.trim().to_string()))
         .collect()
 }
 
