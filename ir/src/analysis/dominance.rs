@@ -1,6 +1,8 @@
 //! Dominance: immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"),
 //! dominance frontiers after Cytron et al., pre- and post-order numbers of the dominator tree for O(1) queries.
 //!
+//! Blocks are taken in reverse post-order of the graph, not in the order of the text: with `goto` a block may come before the one that dominates it.
+//!
 //! An unreachable block has no immediate dominator, and every block counts as dominating it.
 
 use cranelift_entity::SecondaryMap;
@@ -32,23 +34,24 @@ impl Dominance {
     pub(super) fn compute(body: &Body) -> Dominance {
         let order = body.block_order();
         let start = body.start_block();
+        let (reverse_postorder, rank) = reverse_postorder(body);
         let mut idom: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
         idom[start] = start.into();
         let mut preds: Vec<Block> = Vec::new();
         let mut changed = true;
         while changed {
             changed = false;
-            for &block in &order.blocks {
+            for &block in &reverse_postorder {
                 if block == start {
                     continue;
                 }
                 let mut new: Option<Block> = None;
-                // The last of the text first: each step then goes up a little from where the one before has ended. In the other direction every
+                // The last of the order first: each step then goes up a little from where the one before has ended. In the other direction every
                 // `break` of a loop would walk all the way up.
                 preds.clear();
                 preds.extend_from_slice(body.predecessors(block));
                 if preds.len() > 2 {
-                    preds.sort_unstable_by_key(|&p| std::cmp::Reverse(order.index(p)));
+                    preds.sort_unstable_by_key(|&p| std::cmp::Reverse(rank[p]));
                 }
                 for &pred in &preds {
                     if idom[pred].is_none() {
@@ -59,8 +62,8 @@ impl Dominance {
                         Some(other) => {
                             let (mut a, mut b) = (pred, other);
                             while a != b {
-                                // The block that comes later in the text cannot dominate the earlier one: walk it up.
-                                let later = if order.index(a) > order.index(b) { &mut a } else { &mut b };
+                                // The block that comes later in the order cannot dominate the earlier one: walk it up.
+                                let later = if rank[a] > rank[b] { &mut a } else { &mut b };
                                 match idom[*later].expand() {
                                     Some(up) if up != *later => *later = up,
                                     _ => break,
@@ -112,7 +115,8 @@ impl Dominance {
         }
         for &block in &order.blocks {
             let preds = body.predecessors(block);
-            if preds.len() < 2 {
+            // The way from outside counts as a predecessor of the start.
+            if preds.len() < 2 && block != start {
                 continue;
             }
             let stop = nodes[block].idom;
@@ -210,6 +214,35 @@ impl Dominance {
     }
 }
 
+/// The reachable blocks in reverse post-order, and the place of each in it. Of the successors the last is gone to first, so that structured
+/// code comes in the order of the text.
+fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
+    let start = body.start_block();
+    let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+    seen[start] = true;
+    let mut blocks = Vec::new();
+    let mut stack = vec![(start, body.successors(start))];
+    while let Some((block, successors)) = stack.last_mut() {
+        match successors.next_back() {
+            Some(next) => {
+                if !std::mem::replace(&mut seen[next], true) {
+                    stack.push((next, body.successors(next)));
+                }
+            }
+            None => {
+                blocks.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    blocks.reverse();
+    let mut rank = SecondaryMap::with_default(u32::MAX);
+    for (place, &block) in blocks.iter().enumerate() {
+        rank[block] = place as u32;
+    }
+    (blocks, rank)
+}
+
 impl Body {
     /// Whether the value is available right before `inst` (not a phi): made earlier in its block, or in a block that dominates it.
     pub fn def_dominates_inst(&self, dominance: &Dominance, def: Def, inst: Inst) -> bool {
@@ -220,6 +253,117 @@ impl Body {
             order.index(maker) < order.index(inst)
         } else {
             dominance.dominates(from, to)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::body::JumpKind;
+    use crate::shader::{Shader, Stage};
+
+    /// Blocks reachable from the start without passing `removed`.
+    fn reachable_without(body: &Body, removed: Option<Block>) -> Vec<Block> {
+        let start = body.start_block();
+        let mut seen = Vec::new();
+        let mut work = vec![start];
+        while let Some(block) = work.pop() {
+            if Some(block) != removed && !seen.contains(&block) {
+                seen.push(block);
+                work.extend(body.successors(block));
+            }
+        }
+        seen
+    }
+
+    /// Compares with what removing each block says.
+    fn check(body: &Body) {
+        let dominance = body.dominance();
+        let blocks: Vec<Block> = body.block_order().blocks.clone();
+        let reachable = reachable_without(body, None);
+        for &dominator in &blocks {
+            let without = reachable_without(body, Some(dominator));
+            assert_eq!(dominance.is_reachable(dominator), reachable.contains(&dominator));
+            for &block in &blocks {
+                let dominated =
+                    !reachable.contains(&block) || (!without.contains(&block) && reachable.contains(&dominator));
+                assert_eq!(dominance.dominates(dominator, block), dominated, "{dominator} {block}");
+            }
+            let mut frontier: Vec<Block> = blocks
+                .iter()
+                .copied()
+                .filter(|&meet| {
+                    let strictly = meet != dominator && dominance.dominates(dominator, meet);
+                    let reaches = |&&pred: &&Block| {
+                        dominance.is_reachable(pred)
+                            && dominance.is_reachable(dominator)
+                            && dominance.dominates(dominator, pred)
+                    };
+                    !strictly && body.predecessors(meet).iter().find(reaches).is_some()
+                })
+                .collect();
+            let mut found = dominance.frontier(dominator).to_vec();
+            frontier.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, frontier, "frontier of {dominator}");
+        }
+    }
+
+    #[test]
+    fn a_block_dominates_one_before_it_in_the_text() {
+        // start -> last of the text -> then -> else -> after.
+        let mut shader = Shader::new(Stage::Kernel);
+        let body = shader.main_mut();
+        let mut b = Builder::at_end(body);
+        let yes = b.bool_const(false);
+        let id = b.push_if(yes);
+        let (first, second) = (b.block(), b.body.else_list(id).first);
+        b.end_if(id);
+        let last = b.block();
+        let start = b.body.start_block();
+        body.insert_jump(start, JumpKind::Goto(last), None);
+        body.insert_jump(last, JumpKind::Goto(second), None);
+        body.insert_jump(second, JumpKind::Goto(first), None);
+        let dominance = body.dominance();
+        assert_eq!(dominance.idom(last), Some(start));
+        assert_eq!(dominance.idom(second), Some(last));
+        assert_eq!(dominance.idom(first), Some(second));
+        check(body);
+    }
+
+    #[test]
+    fn random_graphs() {
+        let mut state = 1u64;
+        let mut random = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
+        };
+        for _ in 0..400 {
+            let mut shader = Shader::new(Stage::Kernel);
+            let body = shader.main_mut();
+            let mut b = Builder::at_end(body);
+            let yes = b.bool_const(false);
+            for _ in 0..1 + random(5) {
+                let id = b.push_if(yes);
+                if random(2) == 0 {
+                    let inner = b.push_if(yes);
+                    b.end_if(inner);
+                }
+                b.push_else(id);
+                b.end_if(id);
+            }
+            let blocks: Vec<Block> = body.blocks().collect();
+            for &block in &blocks {
+                let [one, two] = [0; 2].map(|_| blocks[random(blocks.len())]);
+                match random(3) {
+                    0 => body.insert_jump(block, JumpKind::Goto(one), None),
+                    1 => body.insert_jump(block, JumpKind::GotoIf { then_block: one, else_block: two }, Some(yes)),
+                    _ => continue,
+                };
+            }
+            check(body);
         }
     }
 }
