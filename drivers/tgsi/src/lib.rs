@@ -141,6 +141,7 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
         changed |= machine::dead_code::remove_dead_code(program);
         changed |= machine::forward::forward_results(program);
         changed |= machine::merge::merge_instructions(program);
+        changed |= machine::vectorize::vectorize(program);
         if !changed {
             break;
         }

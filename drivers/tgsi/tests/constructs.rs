@@ -180,3 +180,20 @@ fn compute_memory() {
     assert!(code[1].contains("BUFFER[1]") && code[1].contains("COHERENT"), "{code:#?}");
     assert!(code[2].starts_with("STORE MEMORY[1].xy") || code[2].starts_with("STORE MEMORY[0].xy"), "{code:#?}");
 }
+
+#[test]
+fn equal_work_on_components_is_put_together() {
+    let code = fragment(
+        "UADD TEMP[0].x, CONST[0][0].xxxx, IMM[1].yyyy\nI2F TEMP[1].x, TEMP[0].xxxx\nUADD TEMP[2].x, CONST[0][0].yyyy, IMM[1].wwww\n\
+         I2F TEMP[3].x, TEMP[2].xxxx\nMUL OUT[0], TEMP[1].xxxx, TEMP[3].xxxx",
+    );
+    assert_eq!(
+        code,
+        [
+            "UADD TEMP[0].xy, CONST[0][0], IMM[0]",
+            "I2F TEMP[0].xy, TEMP[0]",
+            "MUL OUT[0], TEMP[0].xxxx, TEMP[0].yyyy",
+            "END"
+        ]
+    );
+}

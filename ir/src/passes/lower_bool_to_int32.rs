@@ -138,3 +138,43 @@ fn convert(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     body.remove_inst(inst);
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Stage;
+
+    #[test]
+    fn no_boolean_is_left() {
+        let mut shader = Shader::new(Stage::Vertex);
+        let body = shader.main_mut();
+        let mut b = Builder::at_end(body);
+        let (x, y) = (b.f32_const(1.0), b.f32_const(2.0));
+        let less = b.alu(AluOp::Flt, &[x, y]);
+        let yes = b.bool_const(true);
+        let both = b.alu(AluOp::Iand, &[less, yes]);
+        let pair = b.vec_of(&[both, less]);
+        let any = b.alu(AluOp::BanyInequal2, &[pair, pair]);
+        let same = b.alu(AluOp::Ieq, &[any, yes]);
+        let value = b.alu(AluOp::Bcsel, &[same, x, y]);
+        let converted = b.alu(AluOp::I2i1, &[value]);
+        let branch = b.push_if(converted);
+        b.end_if(branch);
+        assert!(lower_bool_to_int32(&mut shader));
+        crate::validate::validate(&shader).expect("valid");
+        let body = shader.main();
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                assert!(body.inst_def(inst).is_none_or(|def| body.bit_size(def) == 32), "{inst}");
+            }
+        }
+        let op = |def| body.alu_op(body.def_inst(def));
+        assert_eq!(op(less), Some(AluOp::Flt32));
+        assert_eq!(op(both), Some(AluOp::Iand));
+        assert_eq!(op(any), Some(AluOp::B32anyInequal2));
+        assert_eq!(op(same), Some(AluOp::Ieq32));
+        assert_eq!(op(value), Some(AluOp::B32csel));
+        assert_eq!(body.def_constant(yes), Some(&[0xffff_ffff][..]));
+        assert!(!lower_bool_to_int32(&mut shader));
+    }
+}

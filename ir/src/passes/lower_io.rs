@@ -210,3 +210,68 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
     }
     body.remove_inst(inst);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Stage;
+
+    /// A vertex shader that copies element `index` of an array of inputs to a scalar output that is component z of its register.
+    fn shader(index: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
+        let mut shader = Shader::new(Stage::Vertex);
+        let vec4 = shader.types.vector(ScalarType::Float, 4);
+        let float = shader.types.vector(ScalarType::Float, 1);
+        let array = shader.types.array(vec4, 4);
+        let mut input = VariableData::new("in_2", array, VariableModes::SHADER_IN);
+        input.driver_location = 2;
+        input.location = 17;
+        let input = shader.add_variable(input);
+        let mut output = VariableData::new("out_1", float, VariableModes::SHADER_OUT);
+        output.driver_location = 1;
+        output.location_frac = 2;
+        let output = shader.add_variable(output);
+        let mut b = Builder::at_end(shader.main_mut());
+        let parent = b.deref_var(input, VariableModes::SHADER_IN, array);
+        let index = index(&mut b);
+        let element = b.deref_array(parent, index, vec4);
+        let value = b.load_deref(element, Shape::new(4, 32));
+        let value = b.channel(value, 1);
+        let place = b.deref_var(output, VariableModes::SHADER_OUT, float);
+        b.store_deref(place, value, 1);
+        shader
+    }
+
+    fn find(shader: &Shader, op: IntrinsicOp) -> Inst {
+        let body = shader.main();
+        body.insts(body.start_block()).find(|&i| body.intrinsic(i) == Some(op)).expect("the intrinsic is there")
+    }
+
+    fn lowered(mut shader: Shader) -> Shader {
+        let modes = VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
+        assert!(lower_io(&mut shader, modes));
+        assert!(!lower_io(&mut shader, modes), "everything is lowered at once");
+        crate::validate::validate(&shader).expect("valid");
+        shader
+    }
+
+    #[test]
+    fn constant_elements_go_into_the_base() {
+        let shader = lowered(shader(|b| b.u32_const(3)));
+        let (body, load) = (shader.main(), find(&shader, IntrinsicOp::LoadInput));
+        assert_eq!(body.index(load, IndexKind::Base), 5);
+        assert_eq!(body.constant_component(body.src(load, 0), 0), Some(0));
+        let semantics = IoSemantics::from_i32(body.index(load, IndexKind::IoSemantics));
+        assert_eq!((semantics.location, semantics.num_slots), (17, 4));
+        let store = find(&shader, IntrinsicOp::StoreOutput);
+        let index = |kind| body.index(store, kind);
+        assert_eq!((index(IndexKind::Base), index(IndexKind::Component), index(IndexKind::WriteMask)), (1, 2, 1));
+    }
+
+    #[test]
+    fn run_time_elements_become_the_offset() {
+        let shader = lowered(shader(|b| b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32))));
+        let (body, load) = (shader.main(), find(&shader, IntrinsicOp::LoadInput));
+        assert_eq!(body.index(load, IndexKind::Base), 2);
+        assert_eq!(body.intrinsic(body.def_inst(body.src(load, 0))), Some(IntrinsicOp::LoadVertexId));
+    }
+}

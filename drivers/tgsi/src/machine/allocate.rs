@@ -28,7 +28,7 @@ struct Segment {
 
 /// How the components of a bundle may be placed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Freedom {
+pub(super) enum Freedom {
     /// Any component anywhere.
     Any,
     /// The halves may be swapped.
@@ -117,11 +117,10 @@ fn build(program: &Program, numbering: Numbering) -> Allocation {
     let count = numbering.temps();
     let liveness = Liveness::of(program);
     let mut segments: Vec<[Vec<Segment>; 4]> = (0..count).map(|_| Default::default()).collect();
-    let mut freedom = vec![Freedom::Any; count];
+    let freedom = freedoms(program, numbering);
     let mut writes = vec![0u32; count * 4];
 
     for instruction in &program.instructions {
-        constrain(instruction, numbering, &mut freedom);
         if let Some((File::Temporary, index, mask)) = written(instruction)
             && let Some(temp) = numbering.number(File::Temporary, index)
         {
@@ -198,6 +197,15 @@ fn push(list: &mut Vec<Segment>, segment: Segment) {
         }
         _ => list.push(segment),
     }
+}
+
+/// How the components of each virtual temporary may be placed.
+pub(super) fn freedoms(program: &Program, numbering: Numbering) -> Vec<Freedom> {
+    let mut freedom = vec![Freedom::Any; numbering.temps()];
+    for instruction in &program.instructions {
+        constrain(instruction, numbering, &mut freedom);
+    }
+    freedom
 }
 
 /// Narrows the freedom of the temporaries of an instruction.

@@ -38,7 +38,7 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
                     continue;
                 }
                 let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                let depends = writes_source_of(program, a, b);
+                let depends = depends_on(program, a, b);
                 if !depends && let Some(merged) = merged(&program.immediates, a, b) {
                     let (mut merged, rows) = merged;
                     for (source, words) in rows {
@@ -51,7 +51,7 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
                     changed = true;
                     break;
                 }
-                if depends || touches_destination(program, a, b) {
+                if depends || hinders(program, a, b) {
                     break;
                 }
             }
@@ -68,7 +68,7 @@ fn in_array(program: &Program, register: &Register) -> bool {
 }
 
 /// Whether `earlier` writes what `later` reads.
-fn writes_source_of(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
+pub(super) fn depends_on(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
     let Some(dst) = earlier.dst.first() else { return false };
     if in_array(program, &dst.register) {
         return later.src.iter().any(|s| in_array(program, &s.register));
@@ -83,7 +83,7 @@ fn writes_source_of(program: &Program, earlier: &Instruction, later: &Instructio
 }
 
 /// Whether `earlier` reads or writes what `later` writes, or must see outputs before `later` changes them.
-fn touches_destination(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
+pub(super) fn hinders(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
     let Some((file, index, mask)) = written(later) else { return true };
     if file == File::Output
         && (matches!(earlier.opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch)
@@ -106,10 +106,10 @@ fn touches_destination(program: &Program, earlier: &Instruction, later: &Instruc
 }
 
 /// Sources that need a new immediate, with its words.
-type NewRows = Vec<(usize, [u32; 4])>;
+pub(super) type NewRows = Vec<(usize, [u32; 4])>;
 
 /// One instruction for both, if they fit.
-fn merged(immediates: &Immediates, a: &Instruction, b: &Instruction) -> Option<(Instruction, NewRows)> {
+pub(super) fn merged(immediates: &Immediates, a: &Instruction, b: &Instruction) -> Option<(Instruction, NewRows)> {
     if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {
         return None;
     }

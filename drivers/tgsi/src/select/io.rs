@@ -261,7 +261,8 @@ impl Selector<'_> {
                         && value.1 == 0
                         && chase::load_reg_for_def(body, value.0).is_none();
                     let index = i64::from(constant as i32 >> 4);
-                    return (fits && index.unsigned_abs() < 0x4000).then_some((Some(value.0), index, first));
+                    let value = self.without_clamp(value.0);
+                    return (fits && index.unsigned_abs() < 0x4000).then_some((Some(value), index, first));
                 }
                 _ => return None,
             }
@@ -270,6 +271,28 @@ impl Selector<'_> {
             }
         }
         None
+    }
+
+    /// What an index is before it is clamped so that its byte offset does not wrap around: an operand takes it as it is, and no buffer is as long
+    /// as either.
+    fn without_clamp(&self, index: Def) -> Def {
+        const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;
+        let body = self.body;
+        let maker = body.def_inst(index);
+        if body.alu_op(maker) != Some(AluOp::Umin) {
+            return index;
+        }
+        for (value, limit) in [(0, 1), (1, 0)] {
+            let (value, limit) = (body.source(maker, value), body.source(maker, limit));
+            let known = body.constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)));
+            if known.is_some_and(|l| l >= LONGER_THAN_ANY_BUFFER)
+                && body.swizzle(value).get(0) == 0
+                && chase::load_reg_for_def(body, body.src_def(value)).is_none()
+            {
+                return body.src_def(value);
+            }
+        }
+        index
     }
 
     /// Any other offset: a `LOAD`.

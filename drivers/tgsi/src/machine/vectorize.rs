@@ -1,0 +1,133 @@
+//! Instructions that do the same to values of their own are put into one, their values into one temporary.
+//!
+//! ```text
+//! UADD TEMP[4].x, CONST[0][0].xxxx, IMM[0].xxxx        UADD TEMP[4].xy, CONST[0][0].xxxx, IMM[0].xyxx
+//! I2F TEMP[5].x, TEMP[4].xxxx                    =>    I2F TEMP[5].xy, TEMP[4].xyxx
+//! UADD TEMP[6].x, CONST[0][0].xxxx, IMM[0].yyyy        ... TEMP[4].yyyy for TEMP[6].xxxx, TEMP[5].yyyy for TEMP[7].xxxx
+//! I2F TEMP[7].x, TEMP[6].xxxx
+//! ```
+//!
+//! Only temporaries that one instruction writes take part, and whose components may stand anywhere. Operands must be the same registers (or constants),
+//! so that what is put together are components of vectors that something took apart. The later instruction moves up to the earlier one.
+
+use tgsi::shader::{Instruction, Register};
+use tgsi::tables::File;
+
+use super::Program;
+use super::allocate::{Freedom, freedoms};
+use super::flow::{Numbering, blocks};
+use super::merge::{depends_on, hinders, merged};
+use super::operands::{is_componentwise, written};
+
+/// How far an instruction may move.
+const WINDOW: usize = 48;
+
+/// Where the components of a temporary have gone.
+type Renames = Vec<Option<(i32, [u8; 4])>>;
+
+/// Puts instructions together. Returns whether anything changed.
+pub(crate) fn vectorize(program: &mut Program) -> bool {
+    let numbering = Numbering::of(program);
+    let freedom = freedoms(program, numbering);
+    let mut writers = vec![0u32; numbering.len()];
+    for instruction in &program.instructions {
+        if let Some((file, index, _)) = written(instruction)
+            && let Some(register) = numbering.number(file, index)
+        {
+            writers[register] += 1;
+        }
+    }
+    let own = |instruction: &Instruction| {
+        let (file, index, mask) = written(instruction)?;
+        let temp = numbering.number(file, index).filter(|&t| t < numbering.temps())?;
+        (writers[temp] == 1 && freedom[temp] == Freedom::Any && is_componentwise(instruction.opcode))
+            .then_some((temp, mask))
+    };
+    let mut renames: Renames = vec![None; numbering.temps()];
+    let mut dead = vec![false; program.instructions.len()];
+    let mut changed = false;
+    for block in blocks(&program.instructions) {
+        for place in block.start..block.end {
+            rename(&mut program.instructions[place], numbering, &renames);
+            let Some((temp, mask)) = own(&program.instructions[place]) else { continue };
+            for earlier in (block.start.max(place.saturating_sub(WINDOW))..place).rev() {
+                if dead[earlier] {
+                    continue;
+                }
+                let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
+                let depends = depends_on(program, a, b);
+                if !depends
+                    && a.opcode == b.opcode
+                    && let Some((into, taken)) = own(a)
+                    && into != temp
+                    && taken.count_ones() + mask.count_ones() <= 4
+                {
+                    let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
+                    if let Some((mut both, rows)) = merged(&program.immediates, a, &moved) {
+                        for (source, words) in rows {
+                            let number = program.immediates.intern(words);
+                            both.src[source].register = Register::new(File::Immediate, number);
+                            both.src[source].swizzle = [0, 1, 2, 3];
+                        }
+                        renames[temp] = Some((both.dst[0].register.index, places));
+                        program.instructions[earlier] = both;
+                        dead[place] = true;
+                        changed = true;
+                        break;
+                    }
+                }
+                if depends || hinders(program, a, b) {
+                    break;
+                }
+            }
+        }
+    }
+    if changed {
+        // Readers that stand before, in loops.
+        for instruction in &mut program.instructions {
+            rename(instruction, numbering, &renames);
+        }
+        program.remove(&dead);
+    }
+    changed
+}
+
+/// An instruction with its result in free components of another temporary, and where each component went.
+fn moved_to(instruction: &Instruction, register: Register, taken: u8, mask: u8) -> (Instruction, [u8; 4]) {
+    let mut places = [0u8; 4];
+    let mut from = [0u8; 4];
+    let mut new_mask = 0u8;
+    let mut free = (0..4u8).filter(|c| taken & 1 << c == 0);
+    for c in (0..4u8).filter(|c| mask & 1 << c != 0) {
+        if let Some(place) = free.next() {
+            places[usize::from(c)] = place;
+            from[usize::from(place)] = c;
+            new_mask |= 1 << place;
+        }
+    }
+    let mut moved = instruction.clone();
+    super::operands::permute(&mut moved, new_mask, from);
+    moved.dst[0].register = register;
+    (moved, places)
+}
+
+fn rename(instruction: &mut Instruction, numbering: Numbering, renames: &Renames) {
+    let new = |file: File, index: i32| {
+        let temp = numbering.number(file, index).filter(|_| file == File::Temporary)?;
+        renames.get(temp).copied().flatten()
+    };
+    for src in &mut instruction.src {
+        if src.register.indirect.is_none()
+            && let Some((index, places)) = new(src.register.file, src.register.index)
+        {
+            src.register.index = index;
+            src.swizzle = src.swizzle.map(|c| places[usize::from(c & 3)]);
+        }
+    }
+    for offset in instruction.texture.iter_mut().flat_map(|t| &mut t.offsets) {
+        if let Some((index, places)) = new(offset.file, offset.index) {
+            offset.index = index;
+            offset.swizzle = offset.swizzle.map(|c| places[usize::from(c & 3)]);
+        }
+    }
+}
