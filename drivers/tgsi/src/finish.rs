@@ -116,8 +116,8 @@ fn pack(builder: &mut ShaderBuilder, operand: OperandType, words: &[u32; 4], cha
     }
     let packed = builder.immediate(immediate_type(operand, &distinct), &distinct);
     let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
-    for c in 0..4 {
-        let place = distinct.iter().position(|&w| w == words[c]).filter(|_| channels & 1 << c != 0).unwrap_or(0);
+    for (c, word) in words.iter().enumerate() {
+        let place = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);
         src.swizzle[c] = packed.swizzle[place];
     }
     src

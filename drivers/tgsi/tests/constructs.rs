@@ -197,3 +197,31 @@ fn equal_work_on_components_is_put_together() {
         ]
     );
 }
+
+/// Many values in many blocks: what comes after the lowering must not take the product of both.
+#[test]
+fn many_blocks_take_linear_time() {
+    let backend = |count: usize| {
+        let mut text = String::from(
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0..3]\nDCL TEMP[0..1]\nMOV TEMP[0], IN[0]\n",
+        );
+        for number in 0..count {
+            let (c, k) = (["x", "y", "z", "w"][number % 4], number % 4);
+            text.push_str(&format!(
+                "FSLT TEMP[1].{c}, TEMP[0].{c}{c}{c}{c}, CONST[0][{k}].xxxx\nUIF TEMP[1].{c}{c}{c}{c}\n"
+            ));
+            text.push_str(&format!("MAD TEMP[0].{c}, TEMP[0], TEMP[0].yzwx, IN[0]\nENDIF\n"));
+        }
+        text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+        let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
+        let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+        tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default());
+        let start = std::time::Instant::now();
+        let shader = tgsi_driver_tgsi::translate_lowered(&ir, &TgsiOptions::default()).unwrap();
+        assert!(shader.instructions.len() <= 4 * count + 8, "{} instructions", shader.instructions.len());
+        start.elapsed()
+    };
+    let (once, eight) = (backend(125), backend(1000));
+    assert!(eight < once * 30 + std::time::Duration::from_secs(1), "{once:?} for 125 branches, {eight:?} for 1000");
+}

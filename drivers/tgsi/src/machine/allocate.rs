@@ -129,13 +129,13 @@ fn build(program: &Program, numbering: Numbering) -> Allocation {
             }
         }
     }
-    let values = number_values(program, numbering, &writes, liveness.live_in.first());
+    let values = number_values(program, numbering, &writes, &liveness.live_in(0));
 
     // Backward over each block; ends of open segments by component.
     let mut open = vec![0u32; count * 4];
     for (number, block) in liveness.blocks.iter().enumerate().rev() {
         let block_end = 2 * block.end as u32;
-        let mut live: ComponentSet = liveness.live_out[number].clone();
+        let mut live = liveness.live_out(number);
         for (temp, mask) in live.iter().filter(|&(t, _)| t < count) {
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
                 open[temp * 4 + c] = block_end;
@@ -246,9 +246,9 @@ fn reads_resource(opcode: Opcode) -> bool {
 }
 
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
-fn number_values(program: &Program, numbering: Numbering, writes: &[u32], at_start: Option<&ComponentSet>) -> Vec<u32> {
+fn number_values(program: &Program, numbering: Numbering, writes: &[u32], at_start: &ComponentSet) -> Vec<u32> {
     let mut values: Vec<u32> = (0..writes.len() as u32).collect();
-    let once = |slot: usize| writes[slot] == 1 && at_start.is_none_or(|live| live.get(slot / 4) & 1 << (slot % 4) == 0);
+    let once = |slot: usize| writes[slot] == 1 && at_start.get(slot / 4) & 1 << (slot % 4) == 0;
     for instruction in &program.instructions {
         if instruction.opcode != Opcode::Mov || instruction.saturate {
             continue;
@@ -537,13 +537,13 @@ fn assign(program: &Program, allocation: &mut Allocation, pack: bool) -> u32 {
         let found = if pack {
             registers.iter().enumerate().find_map(|(register, taken)| {
                 let mut room = [0u8; 4];
-                for k in 0..4 {
-                    for position in 0..4 {
-                        if has_room(&taken[position], &bundle.positions[k]) {
-                            room[k] |= 1 << position;
+                for (room, list) in room.iter_mut().zip(&bundle.positions) {
+                    for (position, taken) in taken.iter().enumerate() {
+                        if has_room(taken, list) {
+                            *room |= 1 << position;
                         }
                     }
-                    if room[k] == 0 {
+                    if *room == 0 {
                         return None;
                     }
                 }

@@ -13,7 +13,7 @@ pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
     let mut dead = vec![false; program.instructions.len()];
     let mut changed = false;
     for (number, block) in liveness.blocks.iter().enumerate() {
-        let mut live = liveness.live_out[number].clone();
+        let mut live = liveness.live_out(number);
         for place in (block.start..block.end).rev() {
             let instruction = &mut program.instructions[place];
             if let Some((file, index, mask)) = written(instruction)

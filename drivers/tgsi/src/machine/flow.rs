@@ -172,31 +172,74 @@ impl Numbering {
 }
 
 /// What is live at the ends of the blocks.
+///
+/// Most temporaries live within one block; only the others have a place in the sets that are kept for every block, which would be large otherwise.
 pub(crate) struct Liveness {
     pub(crate) blocks: Vec<Block>,
-    pub(crate) live_in: Vec<ComponentSet>,
-    pub(crate) live_out: Vec<ComponentSet>,
+    /// Registers that are live across blocks.
+    global: Vec<usize>,
+    live_in: Vec<ComponentSet>,
+    live_out: Vec<ComponentSet>,
+    registers: usize,
+}
+
+/// Registers that more than one block accesses, or that are read before the block writes them.
+fn global_registers(program: &Program, numbering: Numbering, blocks: &[Block]) -> Vec<usize> {
+    let count = numbering.len();
+    let mut is_global = vec![false; count];
+    let mut accessed_in = vec![u32::MAX; count];
+    let mut defined = vec![0u8; count];
+    for (number, block) in blocks.iter().enumerate() {
+        let number = number as u32;
+        for instruction in &program.instructions[block.start..block.end] {
+            let mut access = |file: File, index: i32, mask: u8, writes: bool| {
+                let Some(register) = numbering.number(file, index) else { return };
+                if accessed_in[register] != number {
+                    is_global[register] |= accessed_in[register] != u32::MAX;
+                    accessed_in[register] = number;
+                    defined[register] = 0;
+                }
+                if writes {
+                    defined[register] |= mask;
+                } else {
+                    is_global[register] |= mask & !defined[register] != 0;
+                }
+            };
+            for_each_read(instruction, |file, index, mask| access(file, index, mask, false));
+            if let Some((file, index, mask)) = written(instruction) {
+                access(file, index, mask, true);
+            }
+        }
+    }
+    (0..count).filter(|&register| is_global[register]).collect()
 }
 
 impl Liveness {
     pub(crate) fn of(program: &Program) -> Liveness {
         let numbering = Numbering::of(program);
         let blocks = blocks(&program.instructions);
-        let count = numbering.len();
-        let empty = ComponentSet::new(count);
+        let global = global_registers(program, numbering, &blocks);
+        let mut place_of = vec![usize::MAX; numbering.len()];
+        for (place, &register) in global.iter().enumerate() {
+            place_of[register] = place;
+        }
+        let place = |file: File, index: i32| {
+            numbering.number(file, index).map(|register| place_of[register]).filter(|&p| p != usize::MAX)
+        };
+        let empty = ComponentSet::new(global.len());
         let (mut uses, mut defs) = (vec![empty.clone(); blocks.len()], vec![empty.clone(); blocks.len()]);
         for (number, block) in blocks.iter().enumerate() {
             for instruction in &program.instructions[block.start..block.end] {
                 for_each_read(instruction, |file, index, mask| {
-                    if let Some(register) = numbering.number(file, index) {
-                        let mask = mask & !defs[number].get(register);
-                        uses[number].insert(register, mask);
+                    if let Some(place) = place(file, index) {
+                        let mask = mask & !defs[number].get(place);
+                        uses[number].insert(place, mask);
                     }
                 });
                 if let Some((file, index, mask)) = written(instruction)
-                    && let Some(register) = numbering.number(file, index)
+                    && let Some(place) = place(file, index)
                 {
-                    defs[number].insert(register, mask);
+                    defs[number].insert(place, mask);
                 }
             }
         }
@@ -213,12 +256,7 @@ impl Liveness {
         while let Some(number) = work.pop() {
             pending[number] = false;
             for successor in blocks[number].successors.into_iter().flatten() {
-                if successor == number {
-                    let own = live_in[number].clone();
-                    live_out[number].unite(&own);
-                } else {
-                    live_out[number].unite(&live_in[successor]);
-                }
+                live_out[number].unite(&live_in[successor]);
             }
             let mut through = live_out[number].clone();
             for (a, b) in through.0.iter_mut().zip(&defs[number].0) {
@@ -233,6 +271,26 @@ impl Liveness {
                 }
             }
         }
-        Liveness { blocks, live_in, live_out }
+        Liveness { blocks, global, live_in, live_out, registers: numbering.len() }
+    }
+
+    fn spread(&self, set: Option<&ComponentSet>) -> ComponentSet {
+        let mut all = ComponentSet::new(self.registers);
+        for (place, mask) in set.into_iter().flat_map(ComponentSet::iter) {
+            if let Some(&register) = self.global.get(place) {
+                all.insert(register, mask);
+            }
+        }
+        all
+    }
+
+    /// What is live at the end of a block.
+    pub(crate) fn live_out(&self, block: usize) -> ComponentSet {
+        self.spread(self.live_out.get(block))
+    }
+
+    /// What is live at the start of a block.
+    pub(crate) fn live_in(&self, block: usize) -> ComponentSet {
+        self.spread(self.live_in.get(block))
     }
 }

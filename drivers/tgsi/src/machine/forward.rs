@@ -31,14 +31,14 @@ pub(crate) fn forward_results(program: &mut Program) -> bool {
         }
     }
     let mut last_write = vec![0u32; numbering.len() * 4];
-    let mut dead = vec![false; program.instructions.len()];
+    let mut copies: Vec<usize> = Vec::new();
     let mut changed = false;
     for block in blocks(&program.instructions) {
         for place in block.start..block.end {
             if let Some(plan) = plan(program, numbering, &reads, &writes, &last_write, block.start, place) {
                 let copy = program.instructions[place].clone();
                 apply(program, &plan, &copy);
-                dead[place] = true;
+                copies.push(place);
                 changed = true;
                 if let Some(register) = numbering.number(copy.dst[0].register.file, copy.dst[0].register.index) {
                     for (&(maker, mask, _), c) in plan.iter().flat_map(|p| (0..4).map(move |c| (p, c))) {
@@ -59,6 +59,10 @@ pub(crate) fn forward_results(program: &mut Program) -> bool {
         }
     }
     if changed {
+        let mut dead = vec![false; program.instructions.len()];
+        for place in copies {
+            dead[place] = true;
+        }
         program.remove(&dead);
     }
     changed

@@ -619,7 +619,7 @@ fn common_value(parts: &[Option<(Value, u8, bool)>], wide: bool) -> Option<Value
             return None;
         }
         if wide {
-            lanes[2 * k & 3] = value.lanes[usize::from(2 * component & 3)];
+            lanes[(2 * k) & 3] = value.lanes[usize::from((2 * component) & 3)];
             lanes[(2 * k + 1) & 3] = value.lanes[usize::from((2 * component + 1) & 3)];
         } else {
             lanes[k] = value.lanes[usize::from(component & 3)];
