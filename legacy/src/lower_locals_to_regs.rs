@@ -8,8 +8,9 @@
 //! ```
 //!
 //! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size is the product of the array
-//! lengths. Constant indices go into the base, others are summed up. An access whose constant index lies outside the array reads 0 or does nothing. The
-//! derefs become dead. There must be no copies of whole variables and no initialisers left.
+//! lengths. Constant indices go into the base, others are summed up. An access whose constant index lies outside the array reads 0 or does nothing; so does one
+//! with a run-time index, for which a register array sees to that itself. In an array of arrays each run-time index is compared with its own length first,
+//! because outside of its row it could still be inside the register. The derefs become dead. There must be no copies of whole variables and no initialisers left.
 
 use std::collections::HashMap;
 
@@ -172,14 +173,11 @@ impl Lowering<'_> {
                 Some(constant) if constant >= u64::from(length) => return Ok(None),
                 Some(constant) => base += constant * u64::from(stride),
                 None => {
-                    let mut builder = Builder::new(self.body, Cursor::Before(access));
-                    let mut term = index;
-                    if stride != 1 {
-                        let factor = builder.u32_const(stride);
-                        term = builder.alu(AluOp::Imul, &[term, factor]);
-                    }
+                    let guarded = levels.len() > 1 || self.body.bit_size(index) != 32;
+                    let beyond = guarded.then_some((length, elements));
+                    let term = self.scaled_index(access, index, stride, beyond);
                     indirect = Some(match indirect {
-                        Some(sum) => builder.alu(AluOp::Iadd, &[sum, term]),
+                        Some(sum) => Builder::new(self.body, Cursor::Before(access)).alu(AluOp::Iadd, &[sum, term]),
                         None => term,
                     });
                 }
@@ -187,6 +185,29 @@ impl Lowering<'_> {
             stride = stride.saturating_mul(length);
         }
         Ok(Some(Location { handle, base: base as u32, indirect }))
+    }
+
+    /// What an index adds to the element number: `index * stride`. With other indices beside it an index outside its own array could lead to another
+    /// element of the whole, so that `beyond` (length of the array, elements of the whole) makes it one outside everything.
+    fn scaled_index(&mut self, access: Inst, index: Def, stride: u32, beyond: Option<(u32, u32)>) -> Def {
+        let bits = self.body.bit_size(index);
+        let mut builder = Builder::new(self.body, Cursor::Before(access));
+        let mut term = if bits == 32 { index } else { builder.alu(AluOp::I2i32, &[index]) };
+        if stride != 1 {
+            let factor = builder.u32_const(stride);
+            term = builder.alu(AluOp::Imul, &[term, factor]);
+        }
+        let Some((length, elements)) = beyond else { return term };
+        // An index of few bits cannot even name every length: it is widened by its sign, as derefs do.
+        let (index, bits) = if bits < 32 { (builder.alu(AluOp::I2i32, &[index]), 32) } else { (index, bits) };
+        let length = builder.constant(bits, &[u64::from(length)]);
+        let outside = builder.u32_const(elements);
+        let (less, select) = match self.bool_bit_size {
+            1 => (AluOp::Ult, AluOp::Bcsel),
+            _ => (AluOp::Ult32, AluOp::B32csel),
+        };
+        let is_inside = builder.alu(less, &[index, length]);
+        builder.alu(select, &[is_inside, term, outside])
     }
 
     /// The only element of an array of one: a run-time index selects it through an array register of one element, so that indices other than 0 are outside.
@@ -202,6 +223,10 @@ impl Lowering<'_> {
                 Some(0) => {}
                 Some(_) => return Ok(None),
                 None => {
+                    let mut index = index;
+                    if self.body.bit_size(index) != 32 {
+                        index = self.scaled_index(access, index, 1, Some((1, 1)));
+                    }
                     sum = Some(match sum {
                         // Any index other than 0 makes the whole access one outside; bits are gathered so that none is lost.
                         Some(other) => Builder::new(self.body, Cursor::Before(access)).alu(AluOp::Ior, &[other, index]),

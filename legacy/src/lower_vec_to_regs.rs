@@ -55,6 +55,8 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
     }
 
     let handle = Builder::new(body, Cursor::Before(vec)).decl_reg(shape, 0);
+    // Read by the vector in the place of coalesced sources until it goes.
+    let placeholder = Builder::new(body, Cursor::Before(vec)).undef(1, shape.bit_size);
     let mut done = 0u32;
     let mut coalesced = 0;
     for first in 0..count {
@@ -68,7 +70,7 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
             continue;
         }
         if can_coalesce(body, vec, value, mask, filter) {
-            coalesce(body, vec, value, mask, shape, handle, &sources);
+            coalesce(body, vec, value, mask, (shape, handle), &sources, placeholder);
             coalesced += 1;
         } else {
             // Components outside the mask select what is cheapest to say: component 0.
@@ -82,6 +84,7 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
     }
     replace_by_loads(body, result, handle);
     body.remove_inst(vec);
+    body.remove_inst(body.def_inst(placeholder));
     trace!("lower_vec_to_regs: vec{count}, {coalesced} sources written directly");
 }
 
@@ -103,7 +106,15 @@ fn is_replicated(op: AluOp) -> bool {
 }
 
 /// Widens the maker of a value to the vector's size, so that component i of the vector comes out at component i, and stores it right behind.
-fn coalesce(body: &mut Body, vec: Inst, value: Def, mask: u32, shape: Shape, handle: Def, sources: &[(Def, u8)]) {
+fn coalesce(
+    body: &mut Body,
+    vec: Inst,
+    value: Def,
+    mask: u32,
+    (shape, handle): (Shape, Def),
+    sources: &[(Def, u8)],
+    placeholder: Def,
+) {
     let maker = body.def_inst(value);
     if body.alu_op(maker).is_some_and(|op| !is_replicated(op)) {
         for source in body.sources(maker) {
@@ -115,7 +126,6 @@ fn coalesce(body: &mut Body, vec: Inst, value: Def, mask: u32, shape: Shape, han
         }
     }
     // The vector must not read the value any more before the value changes its shape.
-    let placeholder = Builder::new(body, Cursor::Before(vec)).undef(1, shape.bit_size);
     for source in body.sources(vec) {
         if body.src_def(source) == value {
             body.set_src(source, placeholder);
