@@ -2,6 +2,8 @@
 //!
 //! One row a value: variant, the name that prints use for a `system_value` variable, components, bit size.
 
+use crate::intrinsics::IntrinsicOp;
+
 macro_rules! system_values {
     ($($(#[$meta:meta])* $variant:ident $name:literal $components:literal x $bits:literal;)+) => {
         /// A system value.
@@ -72,6 +74,52 @@ system_values! {
 }
 
 impl SystemValue {
+    /// The system value that an intrinsic loads as it is.
+    pub const fn loaded_by(op: IntrinsicOp) -> Option<SystemValue> {
+        use IntrinsicOp as I;
+        use SystemValue as S;
+        Some(match op {
+            I::LoadVertexId => S::VertexId,
+            I::LoadVertexIdZeroBase => S::VertexIdZeroBase,
+            I::LoadBaseVertex => S::BaseVertex,
+            I::LoadFirstVertex => S::FirstVertex,
+            I::LoadInstanceId => S::InstanceId,
+            I::LoadBaseInstance => S::BaseInstance,
+            I::LoadDrawId => S::DrawId,
+            I::LoadInvocationId => S::InvocationId,
+            I::LoadFragCoord => S::FragCoord,
+            I::LoadPointCoord => S::PointCoord,
+            I::LoadFrontFace => S::FrontFace,
+            I::LoadSampleId | I::LoadSampleIdNoPerSample => S::SampleId,
+            I::LoadSamplePos | I::LoadSamplePosOrCenter => S::SamplePos,
+            I::LoadSampleMaskIn => S::SampleMaskIn,
+            I::LoadHelperInvocation => S::HelperInvocation,
+            I::LoadTessCoord | I::LoadTessCoordXy => S::TessCoord,
+            I::LoadPatchVerticesIn => S::VerticesIn,
+            I::LoadPrimitiveId => S::PrimitiveId,
+            I::LoadTessLevelOuter => S::TessLevelOuter,
+            I::LoadTessLevelInner => S::TessLevelInner,
+            I::LoadTessLevelOuterDefault => S::TessLevelOuterDefault,
+            I::LoadTessLevelInnerDefault => S::TessLevelInnerDefault,
+            I::LoadLocalInvocationId => S::LocalInvocationId,
+            I::LoadLocalInvocationIndex => S::LocalInvocationIndex,
+            I::LoadGlobalInvocationId => S::GlobalInvocationId,
+            I::LoadWorkgroupId => S::WorkgroupId,
+            I::LoadWorkgroupSize => S::WorkgroupSize,
+            I::LoadNumWorkgroups => S::NumWorkgroups,
+            I::LoadWorkDim => S::WorkDim,
+            I::LoadUserDataAmd => S::UserDataAmd,
+            I::LoadSubgroupSize => S::SubgroupSize,
+            I::LoadSubgroupInvocation => S::SubgroupInvocation,
+            I::LoadSubgroupEqMask => S::SubgroupEqMask,
+            I::LoadSubgroupGeMask => S::SubgroupGeMask,
+            I::LoadSubgroupGtMask => S::SubgroupGtMask,
+            I::LoadSubgroupLeMask => S::SubgroupLeMask,
+            I::LoadSubgroupLtMask => S::SubgroupLtMask,
+            _ => return None,
+        })
+    }
+
     /// The value with this print name (without prefix).
     pub fn from_name(name: &str) -> Option<SystemValue> {
         Self::ALL.iter().copied().find(|v| v.name() == name)

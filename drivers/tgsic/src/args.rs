@@ -19,13 +19,44 @@ pub struct Arguments {
 /// Options of every subcommand.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// Show what passes do and how long they take; twice or thrice: more of it. `TGSIC_LOG` says it in detail.
+    /// Show which passes change something, and how long they take; twice: all passes. The variable
+    /// TGSIC_LOG (`debug`, `tgsi_ir::passes=trace`, ...) says it in detail and goes before this.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Colours in diagnostics.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub color: Color,
 }
+
+const SCAN_JSON: &str = "JSON: one object a line and shader. `f` is the file; the other keys are the fields of \
+`tgsi::scan::Scan`, always all of them. Files, semantics and the like are named as in TGSI text.";
+
+const RUN_JSON: &str = "JSON: one object. Words are numbers, bit patterns of 32 bits.
+  f, via      the file and the executor
+  out         by output register: for x, y, z, w the words of all lanes
+  live        by lane: neither killed nor demoted
+  vertices    per-vertex outputs of a tessellation control shader: by vertex, by register, 4 words
+  emitted     by stream, primitive, vertex, register: 4 words
+  buffers     by BUFFER: its bytes
+  counters    by HWATOMIC buffer: its words
+  shared      bytes of shared memory
+  texels      stored texels: [[image, [x, y, z], sample], 4 words]
+  steps       instructions executed";
+
+const TRANSLATE_JSON: &str = "JSON: one object a line for each shader that was translated; one that is wrong has none.
+  f                                            the file
+  ok                                           true
+  stage                                        VERT, FRAG, ...
+  instructions_before, instructions_after      END included
+  temporaries_before, temporaries_after        TEMP registers declared
+  immediates_before, immediates_after          IMM registers
+  microseconds                                 time taken
+What was before is null for a shader given as IR.";
+
+const VERIFY_JSON: &str = "JSON: one object.
+  of files:    shaders, equal, different, error: how many; first: a line for each that differs or cannot be run
+  of vectors:  vectors, exact, close, different, error: how many; undetermined_words: words not compared because
+               the recording depends on uninitialised memory; first: the first differences and errors";
 
 /// When diagnostics have colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -41,12 +72,14 @@ pub enum Color {
 /// Shaders to read and where results go.
 #[derive(Clone, Debug, Args)]
 pub struct Files {
-    /// Shaders, as text or tokens; standard input if there are none.
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
+    /// none, or for `-`.
     pub files: Vec<PathBuf>,
     /// Write the result to this file (for a single input).
     #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
     pub output: Option<PathBuf>,
-    /// Write the result of each input `a/b.tgsi` to `DIR/a/b.tgsi`.
+    /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result;
+    /// never outside of DIR, whatever `/` and `..` there are.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
 }
@@ -54,7 +87,7 @@ pub struct Files {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print shaders as text.
+    /// Print TGSI shaders as text.
     Print {
         #[command(flatten)]
         files: Files,
@@ -65,20 +98,25 @@ pub enum Command {
         #[arg(long)]
         hex_floats: bool,
     },
-    /// Encode shaders as tokens (32-bit words, little-endian).
+    /// Encode TGSI shaders as tokens (32-bit words, little-endian).
     Encode {
         #[command(flatten)]
         files: Files,
     },
-    /// Check shaders for everything that a driver may rely on.
+    /// Check shaders for everything that a driver may rely on (IR: that passes may rely on).
     Check {
-        /// Shaders, as text or tokens; standard input if there are none.
+        /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
+        /// none, or for `-`.
         files: Vec<PathBuf>,
         /// Do not show warnings.
         #[arg(short, long)]
         quiet: bool,
+        /// Show all findings; without it, the first 20 of a shader, errors before warnings.
+        #[arg(long)]
+        all: bool,
     },
-    /// Tell what a driver wants to know of a shader.
+    /// Tell what a driver wants to know of a TGSI shader.
+    #[command(after_help = SCAN_JSON)]
     Scan {
         #[command(flatten)]
         files: Files,
@@ -87,8 +125,9 @@ pub enum Command {
         json: bool,
     },
     /// Run a shader and print what it leaves.
+    #[command(after_help = RUN_JSON)]
     Run(RunArguments),
-    /// Print the IR of shaders.
+    /// Print the IR of shaders. IR text is taken as well, and taken to the stage.
     Ir {
         #[command(flatten)]
         files: Files,
@@ -99,7 +138,8 @@ pub enum Command {
         #[arg(long)]
         dot: bool,
     },
-    /// Translate shaders for a driver.
+    /// Translate shaders, TGSI or IR, for a driver.
+    #[command(after_help = TRANSLATE_JSON)]
     Translate {
         #[command(flatten)]
         files: Files,
@@ -114,13 +154,14 @@ pub enum Command {
         mesa: bool,
     },
     /// Check that every stage of the translation computes the same.
+    #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
 }
 
 /// How far a shader goes into the IR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Stage {
-    /// As converted from TGSI.
+    /// As converted from TGSI, or as given.
     Parsed,
     /// In SSA form, cleaned.
     Ssa,
@@ -138,12 +179,14 @@ pub enum DriverName {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Shader, as text or tokens; standard input if there is none.
+    /// Shader: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there is none,
+    /// or for `-`.
     pub file: Option<PathBuf>,
-    /// Executor: `tgsi`, `ir` (as converted), `ssa`, `registers`, `driver:tgsi`.
-    #[arg(long, default_value = "tgsi", value_name = "EXECUTOR")]
-    pub via: verify::Via,
-    /// A JSON file with a recorded run, whose inputs are taken.
+    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `registers`, `driver:tgsi`. Without it,
+    /// `tgsi` for TGSI and `ir` for IR.
+    #[arg(long, value_name = "EXECUTOR")]
+    pub via: Option<verify::Via>,
+    /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): take the inputs of the first.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub vector: Option<PathBuf>,
     /// Set of made-up inputs: 0 floats, 1 small integers, 2 integers as floats, 3 a mixture, 4 special values.
@@ -160,8 +203,8 @@ pub struct RunArguments {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Shaders to run with made-up inputs through every stage.
-    #[arg(required_unless_present = "vectors")]
+    /// Shaders to run with made-up inputs through every stage: TGSI text, TGSI tokens or IR text, told
+    /// apart by content; standard input if there are none, or for `-`.
     pub files: Vec<PathBuf>,
     /// Recorded results (JSON lines, gzip if the name ends in `.gz`) to compare with instead.
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
@@ -176,7 +219,7 @@ pub struct VerifyArguments {
     #[arg(long)]
     pub json: bool,
     /// Sets of inputs to make for each shader.
-    #[arg(long, default_value_t = 6, value_name = "N")]
+    #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
 }
 

@@ -1,14 +1,17 @@
 //! Many shaders at once: all cores, a progress bar on a terminal, results in the order of the inputs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
+use crate::commands::Failure;
+use crate::input::STDIN;
+
 /// Applies `work` to every item on all cores; results come in the order of the items. With more than a handful of items a terminal shows a bar.
 pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    if items.len() == 1 {
-        return vec![work(&items[0])];
+    if let [item] = items {
+        return vec![work(item)];
     }
     let bar = progress_bar(items.len());
     let results = items.par_iter().progress_with(bar.clone()).map(work).collect();
@@ -27,6 +30,15 @@ fn progress_bar(length: usize) -> ProgressBar {
 }
 
 /// The inputs named on the command line; standard input if there are none.
-pub fn inputs(files: &[PathBuf]) -> Vec<PathBuf> {
-    if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() }
+///
+/// # Errors
+/// Standard input more than once: the second reader would find nothing.
+pub fn inputs(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    if files.is_empty() {
+        return Ok(vec![PathBuf::from(STDIN)]);
+    }
+    if files.iter().filter(|file| *file == Path::new(STDIN)).count() > 1 {
+        return Err(Failure::Usage("standard input can be read only once".into()));
+    }
+    Ok(files.to_vec())
 }

@@ -1,7 +1,6 @@
 //! Showing what is wrong: the source line with a caret and a hint, or one line a finding.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::io::{IsTerminal, Write};
 
 use codespan_reporting::diagnostic::{Diagnostic as Report, Label};
 use codespan_reporting::files::SimpleFile;
@@ -10,12 +9,22 @@ use codespan_reporting::term::{self, Config};
 use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 
 use crate::args::Color;
-use crate::input::{Problem, Source};
+use crate::commands::{Failure, Status};
+use crate::input::{Language, Problem, Source};
 
 /// Findings that are shown of one shader; the rest is counted.
 const MAX_SHOWN: usize = 20;
 /// Lines longer than this are not shown with a caret: nobody could find it.
 const MAX_LINE: usize = 400;
+
+/// Shows that something else than a shader is wrong. Standard error may have gone; then there is nobody to tell.
+pub fn failure(failure: &Failure) {
+    print(&format!("tgsic: {failure}\n"));
+}
+
+fn print(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
 
 /// How findings are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,51 +38,71 @@ pub enum Style {
 /// Shows findings on standard error.
 #[derive(Clone, Copy)]
 pub struct Reporter {
-    /// How.
-    pub style: Style,
-    /// Colours.
-    pub color: Color,
+    style: Style,
+    color: Color,
+    max_shown: usize,
 }
 
 impl Reporter {
+    /// One shader has its findings shown with the source; of many each finding takes a line.
+    pub fn for_inputs(inputs: usize, color: Color) -> Reporter {
+        let style = if inputs > 1 { Style::Short } else { Style::Rich };
+        Reporter { style, color, max_shown: MAX_SHOWN }
+    }
+
+    /// However many findings a shader has, all are shown.
+    pub fn show_all(&mut self) {
+        self.max_shown = usize::MAX;
+    }
+
+    /// Shows what came of one input: what is wrong with it, or by `show` what was made of it.
+    pub fn outcome<T>(
+        &self,
+        result: Result<(Source, Result<T, Problem>), Failure>,
+        show: impl FnOnce(&Source, T) -> Result<Status, Failure>,
+    ) -> Status {
+        let status = result.and_then(|(source, result)| match result {
+            Ok(done) => show(&source, done),
+            Err(problem) => {
+                self.problem(&source, &problem);
+                Ok(Status::Wrong)
+            }
+        });
+        status.unwrap_or_else(|error| {
+            failure(&error);
+            Status::Trouble
+        })
+    }
+
     /// Shows what is wrong with a source.
     pub fn problem(&self, source: &Source, problem: &Problem) {
         match problem {
-            Problem::Text(diagnostics) => self.diagnostics(source, diagnostics),
-            Problem::Tokens(error) => self.print(&format!("{}: error: {error}\n", source.path.display())),
-            Problem::Other(message) => self.print(&format!("{}: error: {message}\n", source.path.display())),
+            Problem::Findings(findings) => self.diagnostics(source, findings),
+            Problem::Tokens(error) => print(&format!("{}: error: {error}\n", source.path.display())),
+            Problem::Other(message) => print(&format!("{}: error: {message}\n", source.path.display())),
         }
     }
 
-    /// Shows findings with their places in the source.
+    /// Shows findings with their places in the source, errors first: they must not drown in warnings.
     pub fn diagnostics(&self, source: &Source, diagnostics: &[Diagnostic]) {
-        // Errors first: they must not drown in warnings.
         let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
-        sorted.sort_by_key(|d| std::cmp::Reverse(d.severity));
-        let shown = &sorted[..sorted.len().min(MAX_SHOWN)];
-        if source.is_tokens() {
+        sorted.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.span.start));
+        let shown = &sorted[..sorted.len().min(self.max_shown)];
+        let path = source.path.display();
+        if source.language == Language::Tokens {
             for d in shown {
-                let mut text =
-                    format!("{}: word {}: {}: {}", source.path.display(), d.span.start, d.severity, d.message);
-                if let Some(hint) = &d.hint {
-                    text += &format!(" ({hint})");
-                }
-                self.print(&(text + &format!(" [{}]\n", d.code)));
+                print(&format!("{path}: {}: word {}: {}\n", d.severity, d.span.start, what(d)));
             }
-        } else if self.style == Style::Rich && self.show_rich(source, shown) {
-        } else {
+        } else if self.style == Style::Short || !self.show_rich(source, shown) {
             let index = LineIndex::new(&source.bytes);
             for d in shown {
-                self.print(&short(&source.path, &index, d));
+                let (line, column) = index.line_column(d.span.start);
+                print(&format!("{path}:{line}:{column}: {}: {}\n", d.severity, what(d)));
             }
         }
-        if sorted.len() > shown.len() {
-            self.print(&format!("{}: {} more not shown\n", source.path.display(), sorted.len() - shown.len()));
+        if shown.len() < sorted.len() {
+            print(&format!("{path}: {} more not shown\n", sorted.len() - shown.len()));
         }
-    }
-
-    fn print(&self, text: &str) {
-        eprint!("{text}");
     }
 
     /// With source lines. False if the source is not fit to be shown.
@@ -113,11 +142,10 @@ impl Reporter {
     }
 }
 
-/// One line for a finding.
-fn short(path: &Path, index: &LineIndex, d: &Diagnostic) -> String {
-    let (line, column) = index.line_column(d.span.start);
+/// What is wrong, how to put it right, and the name of the rule.
+fn what(d: &Diagnostic) -> String {
     let hint = d.hint.as_ref().map(|h| format!(" ({h})")).unwrap_or_default();
-    format!("{}:{line}:{column}: {}: {}{hint} [{}]\n", path.display(), d.severity, d.message, d.code)
+    format!("{}{hint} [{}]", d.message, d.code)
 }
 
 /// The text with every byte that is no UTF-8 (or a NUL) replaced by one of the same length, so that offsets stay right.

@@ -1,12 +1,28 @@
-//! Reading shaders: files or standard input; text, tokens or IR text, told apart by content.
+//! Reading shaders: files or standard input; TGSI text, TGSI tokens or IR text, told apart by content.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
+use tgsi::span::Span;
+use tgsi_ir::text::TextError;
 
 use crate::commands::Failure;
+use crate::subject::Subject;
+
+/// The name that stands for standard input.
+pub const STDIN: &str = "-";
+
+/// What an input is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// TGSI as text.
+    Text,
+    /// TGSI as tokens.
+    Tokens,
+    /// The IR as text, as `tgsic ir` prints it: the first line begins with `shader:`.
+    Ir,
+}
 
 /// An input as read.
 pub struct Source {
@@ -14,46 +30,140 @@ pub struct Source {
     pub path: PathBuf,
     /// Content.
     pub bytes: Vec<u8>,
+    /// What the content is written in.
+    pub language: Language,
 }
 
 impl Source {
     /// Reads a file, or standard input for `-`.
     pub fn read(path: &Path) -> Result<Source, Failure> {
         let failure = |error| Failure::Read { path: path.to_owned(), error };
-        if path == Path::new("-") {
+        if path == Path::new(STDIN) {
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map_err(failure)?;
-            return Ok(Source { path: PathBuf::from("<stdin>"), bytes });
+            return Ok(Source::new(PathBuf::from("<stdin>"), bytes));
         }
-        Ok(Source { path: path.to_owned(), bytes: std::fs::read(path).map_err(failure)? })
+        Ok(Source::new(path.to_owned(), std::fs::read(path).map_err(failure)?))
     }
 
-    /// Whether the content is a token stream.
-    pub fn is_tokens(&self) -> bool {
-        tgsi::tokens::looks_like_tokens(&self.bytes)
+    /// An input with this content.
+    pub fn new(path: PathBuf, bytes: Vec<u8>) -> Source {
+        let language = language_of(&bytes);
+        Source { path, bytes, language }
     }
 
-    /// The shader, with warnings; or what is wrong.
-    pub fn shader(&self) -> Result<(Shader, Vec<Diagnostic>), Problem> {
-        if self.is_tokens() {
-            let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(Problem::Tokens)?;
-            let shader = tgsi::tokens::decode(&words).map_err(Problem::Tokens)?;
-            return Ok((shader, Vec::new()));
+    /// The shader, with warnings; or what is wrong. TGSI is parsed or decoded, not checked; IR is parsed and validated.
+    pub fn subject(&self) -> Result<(Subject, Vec<Diagnostic>), Problem> {
+        match self.language {
+            Language::Ir => Ok((Subject::of_ir(self.ir()?), Vec::new())),
+            Language::Text | Language::Tokens => {
+                let (shader, warnings) = self.tgsi()?;
+                Ok((Subject::Tgsi(shader), warnings))
+            }
         }
-        match tgsi::text::parse(&self.bytes) {
-            Ok(parsed) => Ok((parsed.shader, parsed.warnings)),
-            Err(diagnostics) => Err(Problem::Text(diagnostics)),
+    }
+
+    /// The TGSI shader, with warnings; or what is wrong, IR text included.
+    pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), Problem> {
+        match self.language {
+            Language::Tokens => {
+                let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(Problem::Tokens)?;
+                let shader = tgsi::tokens::decode(&words).map_err(Problem::Tokens)?;
+                Ok((shader, Vec::new()))
+            }
+            Language::Text => match tgsi::text::parse(&self.bytes) {
+                Ok(parsed) => Ok((parsed.shader, parsed.warnings)),
+                Err(diagnostics) => Err(Problem::Findings(diagnostics)),
+            },
+            Language::Ir => {
+                let start = self.bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
+                let finding = Diagnostic::error("not-tgsi", Span::new(start, start + 7), "this is IR, not TGSI");
+                Err(Problem::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
+            }
         }
+    }
+
+    fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+        let finding = |span, message: String| Diagnostic::error("ir-text", span, message);
+        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
+            let at = error.valid_up_to() as u32;
+            Problem::Findings(vec![finding(Span::new(at, at + 1), "the text is not UTF-8".into())])
+        })?;
+        if text.len() > tgsi::limits::MAX_TEXT_BYTES {
+            let message = format!("the text has {} bytes, {} are possible", text.len(), tgsi::limits::MAX_TEXT_BYTES);
+            return Err(Problem::Findings(vec![finding(Span::new(0, 1), message)]));
+        }
+        let (shader, places) = tgsi_ir::text::parse_with_places(text)
+            .map_err(|errors| Problem::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
+        tgsi_ir::validate::validate(&shader).map_err(|errors| {
+            let findings = errors.errors.iter().map(|error| {
+                let line = places.line_of(error.target());
+                let span = Span::new(line.start as u32, line.end as u32);
+                Diagnostic::error(error.kind.code(), span, error.kind.to_string())
+            });
+            Problem::Findings(findings.collect())
+        })?;
+        Ok(shader)
+    }
+}
+
+fn of_text_error(text: &str, error: &TextError) -> Diagnostic {
+    let rest = text.get(error.offset..).unwrap_or("");
+    let word = rest.find(|c: char| c.is_whitespace() || ",()".contains(c)).unwrap_or(rest.len());
+    let span = Span::new(error.offset as u32, (error.offset + word.max(1)) as u32);
+    let mut finding = Diagnostic::error("ir-text", span, error.kind.to_string());
+    finding.hint.clone_from(&error.hint);
+    finding
+}
+
+fn language_of(bytes: &[u8]) -> Language {
+    if tgsi::tokens::looks_like_tokens(bytes) {
+        Language::Tokens
+    } else if bytes.trim_ascii_start().starts_with(b"shader:") {
+        Language::Ir
+    } else {
+        Language::Text
     }
 }
 
 /// What is wrong with an input.
 #[derive(Debug)]
 pub enum Problem {
-    /// Errors in a text or found by the check, with their places.
-    Text(Vec<Diagnostic>),
+    /// Errors in a text or found by a check, with their places.
+    Findings(Vec<Diagnostic>),
     /// An error in a token stream.
     Tokens(tgsi::tokens::DecodeError),
     /// Anything else, without a place in the source.
     Other(String),
+}
+
+impl Problem {
+    /// In one line, for lists of results.
+    pub fn brief(&self) -> String {
+        match self {
+            Problem::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
+            Problem::Tokens(error) => error.to_string(),
+            Problem::Other(message) => message.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides() {
+        for (bytes, language) in [
+            (&b"FRAG\nEND\n"[..], Language::Text),
+            (b"", Language::Text),
+            (b"; a remark\nVERT", Language::Text),
+            (b"\n  shader: MESA_SHADER_VERTEX\n", Language::Ir),
+            (b"shader:", Language::Ir),
+            (b"\x02\x02\x00\x00\x00\x00\x00\x00", Language::Tokens),
+            (b"\xef\xbb\xbfFRAG\n", Language::Text),
+        ] {
+            assert_eq!(language_of(bytes), language, "{bytes:?}");
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //!
 //! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and IR text are told apart by content;
 //! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a terminal;
-//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that cannot be read or written;
+//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that cannot be read or written. Whatever is wrong
+//!   with one shader or file, the others are worked on;
 //! - `-v` (or the variable `TGSIC_LOG`) shows what is going on, `--color` says whether diagnostics have colours.
 
 #![forbid(unsafe_code)]
@@ -14,8 +15,9 @@ mod batch;
 mod commands;
 mod diagnostics;
 mod input;
+mod interface;
 mod output;
-mod stages;
+mod subject;
 mod verify;
 
 use std::process::ExitCode;
@@ -25,22 +27,18 @@ use clap::Parser;
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     start_logging(arguments.global.verbose);
-    match commands::dispatch(&arguments) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(failure) => {
-            eprintln!("tgsic: {failure}");
-            ExitCode::from(failure.status())
-        }
-    }
+    let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
+        diagnostics::failure(&failure);
+        commands::Status::Trouble
+    });
+    ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows what passes do, `-vv` and `-vvv` more of it.
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass.
 fn start_logging(verbose: u8) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,
-        1 => log::LevelFilter::Info,
-        2 => log::LevelFilter::Debug,
+        1 => log::LevelFilter::Debug,
         _ => log::LevelFilter::Trace,
     };
     let mut builder = env_logger::Builder::new();

@@ -4,34 +4,44 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
 
 use crate::commands::Failure;
+use crate::input::STDIN;
 
 /// Writes a file: into a temporary file beside it first, which then takes its name.
 pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let failure = |error: io::Error| Failure::Write { path: path.to_owned(), error };
-    // What is no plain file (a terminal, /dev/null, a pipe) cannot be replaced and is written to as it is.
-    if path.exists() && !path.is_file() {
-        return std::fs::write(path, content).map_err(failure);
+    replace(path, content).map_err(|error| Failure::Write { path: path.to_owned(), error })
+}
+
+/// As [`write_file`], and makes the folders that lead there.
+pub fn write_file_below(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })?;
     }
+    write_file(path, content)
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let known = std::fs::metadata(path).ok();
+    // What is no plain file (a terminal, /dev/null, a pipe) cannot be replaced and is written to as it is.
+    if known.as_ref().is_some_and(|m| !m.is_file()) {
+        return std::fs::write(path, content);
+    }
+    // A link stays a link: what it leads to is replaced.
+    let path = &if known.is_some() { path.canonicalize()? } else { path.to_owned() };
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new().prefix(".tgsic-").tempfile_in(folder).map_err(failure)?;
-    file.write_all(content).map_err(failure)?;
-    set_plain_permissions(file.path()).map_err(failure)?;
-    file.persist(path).map_err(|e| failure(e.error))?;
-    Ok(())
-}
-
-/// A temporary file is private; a result is not.
-#[cfg(unix)]
-fn set_plain_permissions(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn set_plain_permissions(_: &Path) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tgsic-");
+    // A temporary file is private by default; a result has the permissions that any new file has.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(content)?;
+    if let Some(known) = known {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    file.persist(path).map_err(|e| e.error)?;
     Ok(())
 }
 
@@ -54,10 +64,40 @@ pub fn write_stdout_binary(content: &[u8]) -> Result<(), Failure> {
     write_stdout(content)
 }
 
-/// Where the result of `input` goes below `folder`: the path without root and parent steps, with another extension.
+/// Where the result of `input` goes below `folder`: its path with steps upwards resolved, kept below the folder wherever it leads, with
+/// another extension.
 pub fn path_below(folder: &Path, input: &Path, extension: &str) -> PathBuf {
-    let relative: PathBuf =
-        input.components().filter(|c| matches!(c, Component::Normal(_))).map(|c| c.as_os_str()).collect();
-    let relative = if relative.as_os_str().is_empty() { PathBuf::from("stdin") } else { relative };
+    if input == Path::new(STDIN) {
+        return folder.join("stdin").with_extension(extension);
+    }
+    let mut relative = PathBuf::new();
+    for component in input.components() {
+        match component {
+            Component::Normal(name) => relative.push(name),
+            // A step upwards takes the one before back; from the top there is nowhere to go.
+            Component::ParentDir => {
+                relative.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
     folder.join(relative.with_extension(extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_below_a_folder() {
+        for (input, place) in [
+            ("a.tgsi", "out/a.tok"),
+            ("/x/a.frag.tgsi", "out/x/a.frag.tok"),
+            ("../a/./b", "out/a/b.tok"),
+            ("a/../../b/../c", "out/c.tok"),
+            ("-", "out/stdin.tok"),
+        ] {
+            assert_eq!(path_below(Path::new("out"), Path::new(input), "tok"), Path::new(place));
+        }
+    }
 }

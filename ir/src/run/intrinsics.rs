@@ -8,52 +8,6 @@ use super::program::{Intrinsic, Value};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::system_value::SystemValue;
 
-/// The system value that an intrinsic loads as it is.
-fn loaded_value(op: IntrinsicOp) -> Option<SystemValue> {
-    use IntrinsicOp as I;
-    use SystemValue as S;
-    Some(match op {
-        I::LoadVertexId => S::VertexId,
-        I::LoadVertexIdZeroBase => S::VertexIdZeroBase,
-        I::LoadBaseVertex => S::BaseVertex,
-        I::LoadFirstVertex => S::FirstVertex,
-        I::LoadInstanceId => S::InstanceId,
-        I::LoadBaseInstance => S::BaseInstance,
-        I::LoadDrawId => S::DrawId,
-        I::LoadInvocationId => S::InvocationId,
-        I::LoadFragCoord => S::FragCoord,
-        I::LoadPointCoord => S::PointCoord,
-        I::LoadFrontFace => S::FrontFace,
-        I::LoadSampleId | I::LoadSampleIdNoPerSample => S::SampleId,
-        I::LoadSamplePos | I::LoadSamplePosOrCenter => S::SamplePos,
-        I::LoadSampleMaskIn => S::SampleMaskIn,
-        I::LoadHelperInvocation => S::HelperInvocation,
-        I::LoadTessCoord | I::LoadTessCoordXy => S::TessCoord,
-        I::LoadPatchVerticesIn => S::VerticesIn,
-        I::LoadPrimitiveId => S::PrimitiveId,
-        I::LoadTessLevelOuter => S::TessLevelOuter,
-        I::LoadTessLevelInner => S::TessLevelInner,
-        I::LoadTessLevelOuterDefault => S::TessLevelOuterDefault,
-        I::LoadTessLevelInnerDefault => S::TessLevelInnerDefault,
-        I::LoadLocalInvocationId => S::LocalInvocationId,
-        I::LoadLocalInvocationIndex => S::LocalInvocationIndex,
-        I::LoadGlobalInvocationId => S::GlobalInvocationId,
-        I::LoadWorkgroupId => S::WorkgroupId,
-        I::LoadWorkgroupSize => S::WorkgroupSize,
-        I::LoadNumWorkgroups => S::NumWorkgroups,
-        I::LoadWorkDim => S::WorkDim,
-        I::LoadUserDataAmd => S::UserDataAmd,
-        I::LoadSubgroupSize => S::SubgroupSize,
-        I::LoadSubgroupInvocation => S::SubgroupInvocation,
-        I::LoadSubgroupEqMask => S::SubgroupEqMask,
-        I::LoadSubgroupGeMask => S::SubgroupGeMask,
-        I::LoadSubgroupGtMask => S::SubgroupGtMask,
-        I::LoadSubgroupLeMask => S::SubgroupLeMask,
-        I::LoadSubgroupLtMask => S::SubgroupLtMask,
-        _ => return None,
-    })
-}
-
 impl Machine<'_, '_> {
     /// Executes an intrinsic.
     pub fn run_intrinsic(&mut self, number: u32) -> Result<(), RunError> {
@@ -270,7 +224,7 @@ impl Machine<'_, '_> {
             }
             _ => {}
         }
-        let Some(value) = loaded_value(intrinsic.op) else { return false };
+        let Some(value) = SystemValue::loaded_by(intrinsic.op) else { return false };
         // Masks come in any shape, 64 bits of them count.
         let masks = matches!(
             value,

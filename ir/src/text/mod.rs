@@ -41,7 +41,7 @@ mod slot_names;
 mod type_names;
 
 pub use error::{EdgeSide, TextError, TextErrorKind};
-pub use parse::parse;
+pub use parse::{Places, parse, parse_with_places};
 
 use crate::body::Body;
 use crate::entities::{Block, Function, If, Inst, Loop, Variable};

@@ -1,7 +1,9 @@
 //! Reading a text: header, types, variables, declarations. Code is read in [`super::parse_body`].
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
+use super::AnnotationTarget;
 use super::error::{TextError, TextErrorKind};
 use super::header::{HeaderLine, parse_header_line, parse_stage};
 use super::index_text::letter_component;
@@ -26,14 +28,49 @@ const MAX_ERRORS: usize = 200;
 /// # Errors
 /// What is wrong with the text, in the order of the text, at least one.
 pub fn parse(text: &str) -> Result<Shader, Vec<TextError>> {
+    read(text, None).map(|(shader, _)| shader)
+}
+
+/// As [`parse`], and tells where everything stands, so that what is wrong with the shader can be shown in the text.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_places(text: &str) -> Result<(Shader, Places), Vec<TextError>> {
+    read(text, Some(Places::default()))
+}
+
+fn read(text: &str, places: Option<Places>) -> Result<(Shader, Places), Vec<TextError>> {
     let lines = lines(text);
     let mut parser = Parser::new(text, &lines);
+    parser.places = places;
     parser.shader();
     if parser.errors.is_empty() {
-        return Ok(parser.shader);
+        return Ok((parser.shader, parser.places.unwrap_or_default()));
     }
     parser.errors.sort_by_key(|e| e.offset);
     Err(parser.errors)
+}
+
+/// Where the parts of a shader stand in the text that it was read from: the bytes of their lines, without surrounding blanks and remarks.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    lines: HashMap<AnnotationTarget, Range<usize>>,
+    first: Range<usize>,
+}
+
+impl Places {
+    /// The line of a part. Of what has no line of its own (a value that the reader made, say) the line of its function, of the shader the first line.
+    pub fn line_of(&self, target: AnnotationTarget) -> Range<usize> {
+        let function = match target {
+            AnnotationTarget::Inst(function, _)
+            | AnnotationTarget::Block(function, _)
+            | AnnotationTarget::If(function, _)
+            | AnnotationTarget::Loop(function, _) => Some(function),
+            AnnotationTarget::Variable(_) | AnnotationTarget::Function(_) | AnnotationTarget::Shader => None,
+        };
+        let of_function = || self.lines.get(&AnnotationTarget::Function(function?));
+        self.lines.get(&target).or_else(of_function).unwrap_or(&self.first).clone()
+    }
 }
 
 /// A struct as far as the text tells.
@@ -61,6 +98,8 @@ pub(super) struct Parser<'a> {
     pub(super) functions: HashMap<&'a str, Function>,
     /// Pointer initialisers whose target may be declared later.
     pointers: Vec<(Variable, &'a str, usize, usize)>,
+    /// Where everything stands, if somebody wants to know.
+    places: Option<Places>,
 }
 
 impl<'a> Parser<'a> {
@@ -77,6 +116,14 @@ impl<'a> Parser<'a> {
             variables: HashMap::new(),
             functions: HashMap::new(),
             pointers: Vec::new(),
+            places: None,
+        }
+    }
+
+    /// Records where something stands.
+    pub(super) fn place(&mut self, target: AnnotationTarget, line: usize) {
+        if let (Some(places), Some(line)) = (&mut self.places, self.lines.get(line)) {
+            places.lines.insert(target, line.offset..line.offset + line.code.len());
         }
     }
 
@@ -110,6 +157,9 @@ impl<'a> Parser<'a> {
             self.lines.get(self.at).and_then(|l| l.full.strip_prefix("shader:")).map(str::trim).map(parse_stage);
         match stage {
             Some(Some(stage)) => {
+                if let (Some(places), Some(line)) = (&mut self.places, self.lines.get(self.at)) {
+                    places.first = line.offset..line.offset + line.code.len();
+                }
                 self.shader.stage = stage;
                 self.at += 1;
             }
@@ -278,7 +328,10 @@ impl<'a> Parser<'a> {
     pub(super) fn variable(&mut self, at: usize, temporary: VariableModes) -> Option<Variable> {
         let line = self.lines[at];
         match self.variable_line(at, &line, temporary) {
-            Ok(variable) => Some(variable),
+            Ok(variable) => {
+                self.place(AnnotationTarget::Variable(variable), at);
+                Some(variable)
+            }
             Err(failure) => {
                 self.fail(at, failure);
                 None
@@ -585,6 +638,7 @@ impl<'a> Parser<'a> {
                         self.fail_line(at, TextErrorKind::DuplicateFunction(name.to_string()));
                     } else {
                         let function = self.shader.functions.push(data);
+                        self.place(AnnotationTarget::Function(function), at);
                         self.functions.insert(name, function);
                     }
                 }

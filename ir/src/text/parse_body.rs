@@ -5,13 +5,14 @@ use std::collections::HashMap;
 
 use bitvec::vec::BitVec;
 
+use super::AnnotationTarget;
 use super::error::{EdgeSide, TextErrorKind};
 use super::lexer::{Failure, Outcome, Scanner};
 use super::parse::Parser;
 use super::reconstruct::constant_indices;
 use crate::body::{Body, CfParent, IfControl, InstData, JumpKind, LoopControl, Shape, SourceSpec, TexData};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, If, Inst, Loop, Variable};
+use crate::entities::{Block, Def, Function, If, Inst, Loop, Variable};
 use crate::variable::VariableModes;
 
 /// Deepest nesting of ifs and loops. Finding the loop around a jump costs as much as it is nested.
@@ -57,6 +58,8 @@ enum Open {
 /// Reads one body.
 pub(super) struct BodyParser<'p, 'a> {
     pub(super) parser: &'p mut Parser<'a>,
+    /// The function, if it is declared.
+    function: Option<Function>,
     pub(super) body: Body,
     blocks: HashMap<u32, Block>,
     labels: HashMap<Block, u32>,
@@ -96,6 +99,7 @@ impl<'a> Parser<'a> {
         let start = body.start_block();
         let mut parser = BodyParser {
             parser: self,
+            function,
             body,
             blocks: HashMap::new(),
             labels: HashMap::new(),
@@ -189,6 +193,13 @@ impl<'a> BodyParser<'_, 'a> {
         self.instruction(at, s)
     }
 
+    /// Records where something of the body stands.
+    fn place<T>(&mut self, part: T, target: impl FnOnce(Function, T) -> AnnotationTarget, line: usize) {
+        if let Some(function) = self.function {
+            self.parser.place(target(function, part), line);
+        }
+    }
+
     fn add_local(&mut self, local: Variable) {
         self.body.locals.push(local);
     }
@@ -223,6 +234,7 @@ impl<'a> BodyParser<'_, 'a> {
             None => return start.fail(TextErrorKind::BlockAfterBlock),
         };
         self.current = Some(block);
+        self.place(block, AnnotationTarget::Block, at);
         self.blocks.insert(number, block);
         self.labels.insert(block, number);
         self.edges_of_remark(at, block)
@@ -278,6 +290,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.conditions.push((at, start.offset(), condition.as_u32()));
         let id = self.body.insert_if(Cursor::BlockEnd(before), condition);
         self.body.set_if_control(id, control);
+        self.place(id, AnnotationTarget::If, at);
         self.open.push(Open::Then(id));
         self.current = None;
         self.pending = Some(self.body.then_list(id).first);
@@ -288,6 +301,7 @@ impl<'a> BodyParser<'_, 'a> {
         let before = self.block_to_fill(&s)?;
         self.check_depth(&s)?;
         let id = self.body.insert_loop(Cursor::BlockEnd(before));
+        self.place(id, AnnotationTarget::Loop, at);
         let (mut divergent_continue, mut divergent_break) = (false, false);
         for word in self.parser.lines[at].remark_words() {
             match word {
@@ -364,7 +378,8 @@ impl<'a> BodyParser<'_, 'a> {
             if matches!(kind, JumpKind::Break | JumpKind::Continue) && !in_loop {
                 return s.fail(TextErrorKind::OutsideLoop);
             }
-            self.body.insert_jump(block, kind, None);
+            let inst = self.body.insert_jump(block, kind, None);
+            self.place(inst, AnnotationTarget::Inst, at);
             return Ok(());
         }
         if code.starts_with("goto ") {
@@ -453,6 +468,7 @@ impl<'a> BodyParser<'_, 'a> {
         for line in std::mem::take(&mut self.insts) {
             match self.inst(&line) {
                 Ok(inst) => {
+                    self.place(inst, AnnotationTarget::Inst, line.line);
                     if let Some(dest) = line.dest {
                         self.body.set_divergent(dest.def, dest.divergent);
                     }
@@ -468,16 +484,17 @@ impl<'a> BodyParser<'_, 'a> {
         let mut s = self.parser.lines[at].scanner();
         s.expect("goto ", "`goto`")?;
         let target = self.block_at(&mut s)?;
-        if s.eat_word("if") {
+        let inst = if s.eat_word("if") {
             let condition = self.value(&mut s)?;
             s.expect("else ", "`else`")?;
             let else_block = self.block_at(&mut s)?;
             s.finish()?;
-            self.body.insert_jump(block, JumpKind::GotoIf { then_block: target, else_block }, Some(condition));
+            self.body.insert_jump(block, JumpKind::GotoIf { then_block: target, else_block }, Some(condition))
         } else {
             s.finish()?;
-            self.body.insert_jump(block, JumpKind::Goto(target), None);
-        }
+            self.body.insert_jump(block, JumpKind::Goto(target), None)
+        };
+        self.place(inst, AnnotationTarget::Inst, at);
         Ok(())
     }
 

@@ -395,15 +395,21 @@ fn render(errors: &ValidationErrors, shader: &Shader, printable: bool) -> String
     text
 }
 
+impl ValidationError {
+    /// The part of the shader that the error is about, as texts name it.
+    pub fn target(&self) -> AnnotationTarget {
+        match (self.place, self.function) {
+            (Place::Variable(variable), _) => AnnotationTarget::Variable(variable),
+            (Place::Shader, _) | (_, None) => AnnotationTarget::Shader,
+            (Place::Function | Place::Def(_), Some(function)) => AnnotationTarget::Function(function),
+            (Place::Block(block), Some(function)) => AnnotationTarget::Block(function, block),
+            (Place::Inst(inst), Some(function)) => AnnotationTarget::Inst(function, inst),
+            (Place::If(id), Some(function)) => AnnotationTarget::If(function, id),
+            (Place::Loop(id), Some(function)) => AnnotationTarget::Loop(function, id),
+        }
+    }
+}
+
 fn annotation(error: &ValidationError) -> Annotation {
-    let target = match (error.place, error.function) {
-        (Place::Variable(variable), _) => AnnotationTarget::Variable(variable),
-        (Place::Shader, _) | (_, None) => AnnotationTarget::Shader,
-        (Place::Function | Place::Def(_), Some(function)) => AnnotationTarget::Function(function),
-        (Place::Block(block), Some(function)) => AnnotationTarget::Block(function, block),
-        (Place::Inst(inst), Some(function)) => AnnotationTarget::Inst(function, inst),
-        (Place::If(id), Some(function)) => AnnotationTarget::If(function, id),
-        (Place::Loop(id), Some(function)) => AnnotationTarget::Loop(function, id),
-    };
-    Annotation { target, text: format!("error[{}]: {}", error.kind.code(), error.kind) }
+    Annotation { target: error.target(), text: format!("error[{}]: {}", error.kind.code(), error.kind) }
 }

@@ -2,40 +2,43 @@
 
 use std::path::PathBuf;
 
-use super::Failure;
+use super::{Failure, Status};
 use crate::args::Color;
 use crate::batch;
-use crate::diagnostics::{Reporter, Style};
-use crate::input::Source;
+use crate::diagnostics::Reporter;
+use crate::input::{Problem, Source};
+use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
-pub fn check(files: &[PathBuf], quiet: bool, color: Color) -> Result<bool, Failure> {
-    let inputs = batch::inputs(files);
-    let style = if inputs.len() > 1 { Style::Short } else { Style::Rich };
-    let reporter = Reporter { style, color };
+pub fn check(files: &[PathBuf], quiet: bool, all: bool, color: Color) -> Result<Status, Failure> {
+    let inputs = batch::inputs(files)?;
+    let mut reporter = Reporter::for_inputs(inputs.len(), color);
+    if all {
+        reporter.show_all();
+    }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let result = source.shader().map(|(shader, mut findings)| {
-            findings.extend(tgsi::check::check(&shader).diagnostics);
+        let findings = source.subject().map(|(subject, mut findings)| {
+            if let Subject::Tgsi(shader) = &subject {
+                findings.extend(tgsi::check::check(shader).diagnostics);
+            }
             findings
         });
-        Ok((source, result))
+        Ok((source, findings))
     });
-    let mut all_well = true;
+    let mut status = Status::Well;
     for result in results {
-        let (source, result) = result?;
-        match result {
-            Ok(mut findings) => {
-                all_well &= !findings.iter().any(|d| d.is_error());
+        status = status.max(reporter.outcome(result, |source, mut findings| {
+            if findings.iter().any(|d| d.is_error()) {
                 findings.retain(|d| !quiet || d.is_error());
-                findings.sort_by_key(|d| d.span.start);
-                reporter.diagnostics(&source, &findings);
+                reporter.problem(source, &Problem::Findings(findings));
+                return Ok(Status::Wrong);
             }
-            Err(problem) => {
-                all_well = false;
-                reporter.problem(&source, &problem);
+            if !quiet {
+                reporter.diagnostics(source, &findings);
             }
-        }
+            Ok(Status::Well)
+        }));
     }
-    Ok(all_well)
+    Ok(status)
 }

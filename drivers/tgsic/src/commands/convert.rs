@@ -2,23 +2,23 @@
 
 use tgsi::text::{PrintOptions, print as print_shader};
 
-use super::{Done, Failure, Form, transform};
+use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, Files};
 use crate::input::Problem;
 
 /// Prints shaders as text.
-pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Result<bool, Failure> {
+pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tgsi", binary: false }, color, |source| {
-        let (shader, warnings) = source.shader()?;
+        let (shader, warnings) = source.tgsi()?;
         let text = print_shader(&shader, PrintOptions { mesa, hex_floats });
         Ok(Done { warnings, ..Done::new(text.into_bytes()) })
     })
 }
 
 /// Encodes shaders as tokens.
-pub fn encode(files: &Files, color: Color) -> Result<bool, Failure> {
+pub fn encode(files: &Files, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tok", binary: true }, color, |source| {
-        let (shader, warnings) = source.shader()?;
+        let (shader, warnings) = source.tgsi()?;
         let words = tgsi::tokens::encode(&shader).map_err(|e| Problem::Other(e.to_string()))?;
         Ok(Done { warnings, ..Done::new(tgsi::tokens::bytes_from_words(&words)) })
     })

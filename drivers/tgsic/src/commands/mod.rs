@@ -1,4 +1,4 @@
-//! The subcommands. Each returns whether all shaders were well.
+//! The subcommands.
 
 mod check;
 mod convert;
@@ -7,16 +7,17 @@ mod run;
 mod scan;
 mod translate;
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::args::{Arguments, Color, Command, Files};
-use crate::diagnostics::{Reporter, Style};
+use crate::args::{Arguments, Command, Files};
+use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
 use crate::{batch, output, verify};
 
-/// What ends a run of the program.
+/// What ends a run of the program, or the work on one file.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// A file cannot be read.
@@ -50,23 +51,25 @@ pub enum Failure {
     },
 }
 
-impl Failure {
-    /// Exit status.
-    pub fn status(&self) -> u8 {
-        match self {
-            Failure::Vectors { .. } => 1,
-            Failure::Read { .. } | Failure::Write { .. } | Failure::Usage(_) => 2,
-        }
-    }
+/// How a run went, as the exit status says it. The worst of all inputs counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Status {
+    /// All shaders are well.
+    Well = 0,
+    /// A shader is wrong.
+    Wrong = 1,
+    /// Wrong usage, or a file that cannot be read or written.
+    Trouble = 2,
 }
 
-/// Runs the subcommand. `Ok(false)`: some shader was wrong, which has been shown.
-pub fn dispatch(arguments: &Arguments) -> Result<bool, Failure> {
+/// Runs the subcommand. What is wrong with shaders has been shown.
+pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
     let color = arguments.global.color;
     match &arguments.command {
         Command::Print { files, mesa, hex_floats } => convert::print(files, *mesa, *hex_floats, color),
         Command::Encode { files } => convert::encode(files, color),
-        Command::Check { files, quiet } => check::check(files, *quiet, color),
+        Command::Check { files, quiet, all } => check::check(files, *quiet, *all, color),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir { files, stage, dot } => ir::ir(files, *stage, *dot, color),
@@ -100,67 +103,65 @@ pub struct Form {
     pub binary: bool,
 }
 
-/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in order. A shader that fails is reported and
-/// the others go on.
+/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in order. A shader or file that fails is
+/// reported and the others go on.
 pub fn transform(
     files: &Files,
     form: Form,
-    color: Color,
+    color: crate::args::Color,
     work: impl Fn(&Source) -> Result<Done, Problem> + Sync + Send,
-) -> Result<bool, Failure> {
-    let inputs = batch::inputs(&files.files);
+) -> Result<Status, Failure> {
+    let inputs = batch::inputs(&files.files)?;
     if inputs.len() > 1 && files.output.is_some() {
         return Err(Failure::Usage("-o takes the result of one shader; use --out-dir for several".into()));
     }
-    let style = if inputs.len() > 1 { Style::Short } else { Style::Rich };
-    let reporter = Reporter { style, color };
-    type Outcome = (Option<Source>, Result<Result<Done, Problem>, Failure>);
-    let results: Vec<Outcome> = batch::for_each(&inputs, |path| {
-        let source = match Source::read(path) {
-            Ok(source) => source,
-            Err(failure) => return (None, Err(failure)),
-        };
+    if let Some(folder) = &files.out_dir {
+        refuse_collisions(&inputs, folder, form.extension)?;
+    }
+    let reporter = Reporter::for_inputs(inputs.len(), color);
+    let results = batch::for_each(&inputs, |path| {
+        let source = Source::read(path)?;
         let mut result = work(&source);
         if let (Ok(done), Some(folder)) = (&mut result, &files.out_dir) {
             let target = output::path_below(folder, path, form.extension);
-            let written = match target.parent() {
-                Some(parent) => {
-                    std::fs::create_dir_all(parent).map_err(|error| Failure::Write { path: parent.to_owned(), error })
-                }
-                None => Ok(()),
-            }
-            .and_then(|()| output::write_file(&target, &done.content));
-            // The content is on disk; keeping it for all shaders would only take memory.
-            done.content = Vec::new();
-            if let Err(failure) = written {
-                return (Some(source), Err(failure));
-            }
+            // The content is on disk then; keeping it for all shaders would only take memory.
+            output::write_file_below(&target, &std::mem::take(&mut done.content))?;
         }
-        (Some(source), Ok(result))
+        Ok((source, result))
     });
-    let mut all_well = true;
-    for (source, result) in results {
-        let (Some(source), result) = (source, result?) else { continue };
-        match result {
-            Ok(done) => {
-                reporter.diagnostics(&source, &done.warnings);
-                if files.out_dir.is_none() {
-                    match &files.output {
-                        Some(path) => output::write_file(path, &done.content)?,
-                        None if done.line.is_some() => {}
-                        None if form.binary => output::write_stdout_binary(&done.content)?,
-                        None => output::write_stdout(&done.content)?,
-                    }
-                }
-                if let Some(line) = done.line {
-                    output::write_stdout(format!("{line}\n").as_bytes())?;
+    let mut status = Status::Well;
+    for result in results {
+        status = status.max(reporter.outcome(result, |source, done: Done| {
+            reporter.diagnostics(source, &done.warnings);
+            if files.out_dir.is_none() {
+                match &files.output {
+                    Some(path) => output::write_file(path, &done.content)?,
+                    None if done.line.is_some() => {}
+                    None if form.binary => output::write_stdout_binary(&done.content)?,
+                    None => output::write_stdout(&done.content)?,
                 }
             }
-            Err(problem) => {
-                all_well = false;
-                reporter.problem(&source, &problem);
+            if let Some(line) = done.line {
+                output::write_stdout(format!("{line}\n").as_bytes())?;
             }
-        }
+            Ok(Status::Well)
+        }));
     }
-    Ok(all_well)
+    Ok(status)
+}
+
+/// Two inputs whose results would have one name: the second would overwrite the first.
+fn refuse_collisions(inputs: &[PathBuf], folder: &Path, extension: &str) -> Result<(), Failure> {
+    let mut targets: HashMap<PathBuf, &Path> = HashMap::new();
+    for input in inputs {
+        let target = output::path_below(folder, input, extension);
+        if let Some(&other) = targets.get(&target)
+            && other != input
+        {
+            let (a, b) = (other.display(), input.display());
+            return Err(Failure::Usage(format!("{a} and {b} would both be written to {}", target.display())));
+        }
+        targets.insert(target, input);
+    }
+    Ok(())
 }

@@ -4,56 +4,55 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use tgsi::Shader;
-use tgsi::run::vectors::Vector;
 use tgsi::tables::File;
 use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
 
-use super::Failure;
+use super::{Failure, Status};
 use crate::args::{Color, RunArguments};
-use crate::diagnostics::{Reporter, Style};
-use crate::input::{Problem, Source};
+use crate::diagnostics::Reporter;
+use crate::input::{STDIN, Source};
+use crate::output;
+use crate::subject::Subject;
 use crate::verify::executor::{Executor, Leftover};
-use crate::verify::inputs;
-use crate::{output, stages};
+use crate::verify::{Via, inputs, recorded};
 
 /// Runs a shader.
-pub fn run(arguments: &RunArguments, color: Color) -> Result<bool, Failure> {
-    let reporter = Reporter { style: Style::Rich, color };
-    let path = arguments.file.as_deref().unwrap_or(Path::new("-"));
+pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
+    let reporter = Reporter::for_inputs(1, color);
+    let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let (shader, warnings) = match stages::checked(&source) {
-        Ok(checked) => checked,
-        Err(problem) => {
-            reporter.problem(&source, &problem);
-            return Ok(false);
+    let result = Subject::checked(&source);
+    Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
+        reporter.diagnostics(source, &warnings);
+        let via = arguments.via.unwrap_or(Via::first_for(&subject));
+        if via == Via::Tgsi && matches!(subject, Subject::Ir { .. }) {
+            return Err(Failure::Usage("there is no TGSI to run, the shader is IR; use --via ir".into()));
         }
-    };
-    reporter.diagnostics(&source, &warnings);
-    let inputs = match &arguments.vector {
-        Some(path) => recorded_inputs(path, &shader)?,
-        None => inputs::make(&shader, arguments.seed),
-    };
-    let limits = RunLimits { steps: arguments.max_steps };
-    let leftover = match Executor::new(&shader, arguments.via).and_then(|e| e.run(&inputs, limits)) {
-        Ok(leftover) => leftover,
-        Err(message) => {
-            reporter.problem(&source, &Problem::Other(message));
-            return Ok(false);
-        }
-    };
-    let text = if arguments.json { as_json(&shader, &leftover) } else { as_text(&shader, &leftover) };
-    output::write_stdout(text.as_bytes())?;
-    Ok(true)
+        let inputs = match &arguments.vector {
+            Some(path) => recorded_inputs(path, subject.interface())?,
+            None => inputs::make(subject.interface(), arguments.seed),
+        };
+        let limits = RunLimits { steps: arguments.max_steps };
+        let leftover = match Executor::new(&subject, via).and_then(|e| e.run(&inputs, limits)) {
+            Ok(leftover) => leftover,
+            Err(problem) => {
+                reporter.problem(source, &problem);
+                return Ok(Status::Wrong);
+            }
+        };
+        let text = if arguments.json {
+            as_json(source, via, subject.interface(), &leftover)
+        } else {
+            as_text(subject.interface(), &leftover)
+        };
+        output::write_stdout(text.as_bytes())?;
+        Ok(Status::Well)
+    }))
 }
 
+/// The inputs of the first recorded run of a file.
 fn recorded_inputs(path: &Path, shader: &Shader) -> Result<Inputs, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::Read { path: path.to_owned(), error })?;
-    let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    let vector = Vector::parse(line).map_err(|error| Failure::Vectors {
-        path: path.to_owned(),
-        line: 1,
-        problem: error.to_string(),
-    })?;
+    let vector = recorded::vectors(path)?.next().unwrap_or_else(|| Err(recorded::no_vector(path)))?;
     Ok(vector.inputs(shader))
 }
 
@@ -120,7 +119,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     words.join(" ")
 }
 
-fn as_json(shader: &Shader, leftover: &Leftover) -> String {
+fn as_json(source: &Source, via: Via, shader: &Shader, leftover: &Leftover) -> String {
     let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &leftover.outputs;
     let mut registers = Map::new();
     for register in output_registers(shader) {
@@ -128,6 +127,8 @@ fn as_json(shader: &Shader, leftover: &Leftover) -> String {
         registers.insert(register.to_string(), json!(components));
     }
     let value: Value = json!({
+        "f": source.path.display().to_string(),
+        "via": via.name(),
         "out": registers,
         "live": live,
         "vertices": vertices,

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, Form, transform};
+use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, Files};
 use crate::input::Problem;
 
 /// Prints the summary of shaders.
-pub fn scan(files: &Files, json: bool, color: Color) -> Result<bool, Failure> {
+pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
     let form = Form { extension: if json { "json" } else { "txt" }, binary: false };
     transform(files, form, color, |source| {
-        let (shader, warnings) = source.shader()?;
+        let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
         let value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
         let text = if json {

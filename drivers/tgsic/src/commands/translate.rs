@@ -5,47 +5,53 @@ use std::time::Instant;
 use serde::Serialize;
 use tgsi::text::{PrintOptions, print};
 
-use super::{Done, Failure, Form, transform};
+use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, DriverName, Files};
 use crate::input::Problem;
-use crate::stages;
+use crate::subject::Subject;
 
-/// A line of the report.
+/// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
 #[derive(Serialize)]
 struct Line {
     f: String,
     ok: bool,
     stage: &'static str,
-    instructions_before: u32,
+    instructions_before: Option<u32>,
     instructions_after: u32,
-    temporaries_before: u32,
+    temporaries_before: Option<u32>,
     temporaries_after: u32,
-    immediates_before: u32,
+    immediates_before: Option<u32>,
     immediates_after: u32,
     microseconds: u64,
 }
 
 /// Translates shaders.
-pub fn translate(files: &Files, driver: DriverName, json: bool, mesa: bool, color: Color) -> Result<bool, Failure> {
+pub fn translate(files: &Files, driver: DriverName, json: bool, mesa: bool, color: Color) -> Result<Status, Failure> {
     let DriverName::Tgsi = driver;
     let form = Form { extension: "tgsi", binary: false };
     transform(files, form, color, |source| {
         let started = Instant::now();
-        let (shader, _) = stages::checked(source)?;
-        let result = stages::translate(&shader)?;
+        // Warnings are `check`'s business: they are about what was given, not about what comes out.
+        let (subject, _) = Subject::checked(source)?;
+        let result = subject.translate()?;
         let text = print(&result, PrintOptions { mesa, ..PrintOptions::default() });
         let microseconds = started.elapsed().as_micros() as u64;
         let line = json.then(|| {
-            let (before, after) = (tgsi::scan::scan(&shader), tgsi::scan::scan(&result));
+            let before = match &subject {
+                Subject::Tgsi(shader) => Some(tgsi::scan::scan(shader)),
+                Subject::Ir { .. } => None,
+            };
+            let before = before.as_ref();
+            let after = tgsi::scan::scan(&result);
             let line = Line {
                 f: source.path.display().to_string(),
                 ok: true,
-                stage: shader.processor.name(),
-                instructions_before: before.num_instructions,
+                stage: result.processor.name(),
+                instructions_before: before.map(|s| s.num_instructions),
                 instructions_after: after.num_instructions,
-                temporaries_before: before.temporaries,
+                temporaries_before: before.map(|s| s.temporaries),
                 temporaries_after: after.temporaries,
-                immediates_before: before.immediate_count,
+                immediates_before: before.map(|s| s.immediate_count),
                 immediates_after: after.immediate_count,
                 microseconds,
             };

@@ -1,12 +1,11 @@
 //! A shader made ready for one executor.
 
-use tgsi::Shader;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use super::Via;
 use crate::args::Stage;
 use crate::input::Problem;
-use crate::stages;
+use crate::subject::Subject;
 
 /// A shader made ready for one executor.
 pub enum Executor {
@@ -26,37 +25,34 @@ pub struct Leftover {
 
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
-    pub fn new(shader: &Shader, via: Via) -> Result<Executor, String> {
-        let message = |problem: Problem| match problem {
-            Problem::Other(message) => message,
-            Problem::Tokens(error) => error.to_string(),
-            Problem::Text(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
-        };
-        let ir = |stage| stages::to_stage(shader, stage).map(|s| Executor::Ir(Box::new(s))).map_err(message);
+    pub fn new(subject: &Subject, via: Via) -> Result<Executor, Problem> {
+        let ir = |stage| subject.to_stage(stage).map(|s| Executor::Ir(Box::new(s)));
         match via {
-            Via::Tgsi => Executor::tgsi(shader),
+            Via::Tgsi => match subject {
+                Subject::Tgsi(shader) => Executor::tgsi(shader),
+                Subject::Ir { .. } => Err(Problem::Other("there is no TGSI to run, the shader is IR".into())),
+            },
             Via::Ir => ir(Stage::Parsed),
             Via::Ssa => ir(Stage::Ssa),
             Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&stages::translate(shader).map_err(message)?),
+            Via::DriverTgsi => Executor::tgsi(&subject.translate()?),
         }
     }
 
-    fn tgsi(shader: &Shader) -> Result<Executor, String> {
-        tgsi::run::Program::new(shader).map(|p| Executor::Tgsi(Box::new(p))).map_err(|e| e.to_string())
+    fn tgsi(shader: &tgsi::Shader) -> Result<Executor, Problem> {
+        tgsi::run::Program::new(shader).map(|p| Executor::Tgsi(Box::new(p))).map_err(|e| Problem::Other(e.to_string()))
     }
 
     /// Runs it with the analytic textures.
-    pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, String> {
+    pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
         let mut resources = AnalyticResources::default();
-        let outputs = match self {
-            Executor::Tgsi(program) => {
-                tgsi::run::run(program, inputs, &mut resources, limits).map_err(|e| e.to_string())?
-            }
-            Executor::Ir(shader) => {
-                tgsi_ir::run::run(shader, inputs, &mut resources, limits).map_err(|e| e.to_string())?
-            }
-        };
+        let outputs =
+            match self {
+                Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
+                    .map_err(|e| Problem::Other(e.to_string()))?,
+                Executor::Ir(shader) => tgsi_ir::run::run(shader, inputs, &mut resources, limits)
+                    .map_err(|e| Problem::Other(e.to_string()))?,
+            };
         Ok(Leftover { outputs, resources })
     }
 }

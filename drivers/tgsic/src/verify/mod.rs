@@ -1,18 +1,19 @@
 //! `verify`: every stage of a translation must compute the same.
 //!
-//! Two ways: with made-up inputs, where the TGSI interpreter on the source is the truth for all stages; and with recorded results, which are the truth
+//! Two ways: with made-up inputs, where the interpreter on what was given (TGSI or IR) is the truth for all stages; and with recorded results, which are the truth
 //! themselves.
 
 mod compare;
 pub mod executor;
 pub mod inputs;
-mod recorded;
+pub mod recorded;
 mod stages;
 
 use std::str::FromStr;
 
 use crate::args::{Color, VerifyArguments};
-use crate::commands::Failure;
+use crate::commands::{Failure, Status};
+use crate::subject::Subject;
 
 /// An executor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +40,14 @@ impl Via {
         (Via::DriverTgsi, "driver:tgsi"),
     ];
 
+    /// The executor that runs a shader as it was given.
+    pub fn first_for(subject: &Subject) -> Via {
+        match subject {
+            Subject::Tgsi(_) => Via::Tgsi,
+            Subject::Ir { .. } => Via::Ir,
+        }
+    }
+
     /// Name on the command line.
     pub fn name(self) -> &'static str {
         Via::ALL[self as usize].1
@@ -57,7 +66,7 @@ impl FromStr for Via {
 }
 
 /// Verifies shaders.
-pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<bool, Failure> {
+pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
     match &arguments.vectors {
         Some(vectors) => recorded::verify(vectors, &arguments.root, arguments.via, arguments.json),
         None => stages::verify(&arguments.files, arguments.seeds, arguments.json, color),

@@ -10,9 +10,10 @@ use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
 use super::executor::Executor;
-use crate::commands::Failure;
+use crate::commands::{Failure, Status};
 use crate::input::Source;
-use crate::{batch, output, stages};
+use crate::subject::Subject;
+use crate::{batch, output};
 
 /// Differences that are listed.
 const MAX_LISTED: usize = 20;
@@ -31,7 +32,7 @@ struct Totals {
 }
 
 /// Runs every recorded vector through an executor and compares.
-pub fn verify(vectors: &Path, root: &Path, via: Via, json: bool) -> Result<bool, Failure> {
+pub fn verify(vectors: &Path, root: &Path, via: Via, json: bool) -> Result<Status, Failure> {
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
     let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, via));
@@ -70,32 +71,50 @@ pub fn verify(vectors: &Path, root: &Path, via: Via, json: bool) -> Result<bool,
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(totals.different == 0 && totals.error == 0)
+    Ok(if totals.different == 0 && totals.error == 0 { Status::Well } else { Status::Wrong })
 }
 
-/// The vectors of a file (unpacked if its name ends in `.gz`), by shader.
+/// The vectors of a file, by shader.
 fn read(path: &Path) -> Result<BTreeMap<String, Vec<Vector>>, Failure> {
-    let failure = |error| Failure::Read { path: path.to_owned(), error };
-    let file = std::fs::File::open(path).map_err(failure)?;
+    let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
+    for vector in vectors(path)? {
+        let vector = vector?;
+        by_shader.entry(vector.file.clone()).or_default().push(vector);
+    }
+    if by_shader.is_empty() { Err(no_vector(path)) } else { Ok(by_shader) }
+}
+
+/// The vectors of a file, one a line; unpacked if its name ends in `.gz`.
+pub fn vectors(path: &Path) -> Result<impl Iterator<Item = Result<Vector, Failure>>, Failure> {
+    let path = path.to_owned();
+    let failure = {
+        let path = path.clone();
+        move |error| Failure::Read { path: path.clone(), error }
+    };
+    let file = std::fs::File::open(&path).map_err(&failure)?;
     let reader: Box<dyn Read> = if path.extension().is_some_and(|e| e == "gz") {
-        Box::new(flate2::read::GzDecoder::new(file))
+        Box::new(flate2::read::MultiGzDecoder::new(file))
     } else {
         Box::new(file)
     };
-    let mut by_shader: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
-    for (number, line) in BufReader::new(reader).lines().enumerate() {
-        let line = line.map_err(failure)?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let vector = Vector::parse(&line).map_err(|error| Failure::Vectors {
-            path: path.to_owned(),
+    Ok(BufReader::new(reader).lines().enumerate().filter_map(move |(number, line)| {
+        let line = match line {
+            Ok(line) if line.trim().is_empty() => return None,
+            Ok(line) => line,
+            Err(error) => return Some(Err(failure(error))),
+        };
+        let parsed = Vector::parse(&line).map_err(|error| Failure::Vectors {
+            path: path.clone(),
             line: number + 1,
             problem: error.to_string(),
-        })?;
-        by_shader.entry(vector.file.clone()).or_default().push(vector);
-    }
-    Ok(by_shader)
+        });
+        Some(parsed)
+    }))
+}
+
+/// A file without any vector, which cannot be what was meant.
+pub fn no_vector(path: &Path) -> Failure {
+    Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }
 
 fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via) -> Totals {
@@ -109,25 +128,27 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via) -> Totals {
         Ok(source) => source,
         Err(failure) => return failed(totals, failure.to_string()),
     };
-    let shader = match stages::checked(&source) {
-        Ok((shader, _)) => as_recorded(&shader),
-        Err(problem) => return failed(totals, format!("{problem:?}")),
+    let subject = match Subject::checked(&source) {
+        Ok((Subject::Tgsi(shader), _)) => Subject::Tgsi(as_recorded(&shader)),
+        Ok((subject, _)) => subject,
+        Err(problem) => return failed(totals, problem.brief()),
     };
-    let executor = match Executor::new(&shader, via) {
+    let shader = subject.interface();
+    let executor = match Executor::new(&subject, via) {
         Ok(executor) => executor,
-        Err(message) => return failed(totals, message),
+        Err(problem) => return failed(totals, problem.brief()),
     };
-    let chance = Chance::new(&shader);
+    let chance = Chance::new(shader);
     for vector in vectors {
-        let inputs = vector.inputs(&shader);
+        let inputs = vector.inputs(shader);
         match executor.run(&inputs, RunLimits::default()) {
-            Err(message) => {
+            Err(problem) => {
                 totals.error += 1;
-                totals.first.push(format!("{file} seed {}: {message}", vector.seed));
+                totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
             }
             Ok(leftover) => {
                 let mut comparison = vector.compare(&leftover.outputs);
-                totals.undetermined_words += chance.excuse(&shader, vector, &mut comparison);
+                totals.undetermined_words += chance.excuse(shader, vector, &mut comparison);
                 match comparison.verdict() {
                     Agreement::Exact => totals.exact += 1,
                     Agreement::Close => totals.close += 1,

@@ -1,9 +1,8 @@
-//! `verify FILE...`: the TGSI interpreter on the source is the truth for every stage and driver.
+//! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tgsi::Shader;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
@@ -11,10 +10,11 @@ use super::compare::first_mismatch;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
 use crate::args::Color;
-use crate::commands::Failure;
-use crate::diagnostics::{Reporter, Style};
-use crate::input::{Problem, Source};
-use crate::{batch, output, stages};
+use crate::commands::{Failure, Status};
+use crate::diagnostics::Reporter;
+use crate::input::Source;
+use crate::subject::Subject;
+use crate::{batch, output};
 
 /// What comes out of it.
 #[derive(Debug, Default, Serialize)]
@@ -34,33 +34,34 @@ enum Verdict {
 }
 
 /// Verifies shaders; reports the first difference of each.
-pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result<bool, Failure> {
-    let style = if files.len() > 1 { Style::Short } else { Style::Rich };
-    let reporter = Reporter { style, color };
-    let results = batch::for_each(files, |path| {
+pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result<Status, Failure> {
+    let inputs = batch::inputs(files)?;
+    let reporter = Reporter::for_inputs(inputs.len(), color);
+    let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = stages::checked(&source).map(|(shader, _)| one_shader(&shader, seeds));
+        let verdict = Subject::checked(&source).map(|(subject, _)| one_shader(&subject, seeds));
         Ok((source, verdict))
     });
-    let mut totals = Totals { shaders: files.len(), ..Totals::default() };
+    let mut totals = Totals { shaders: inputs.len(), ..Totals::default() };
+    let mut status = Status::Well;
     for result in results {
-        let (source, verdict): (Source, Result<Verdict, Problem>) = result?;
-        match verdict {
-            Ok(Verdict::Equal) => totals.equal += 1,
-            Ok(Verdict::Different(message)) => {
-                totals.different += 1;
-                totals.first.push(format!("{}: {message}", source.path.display()));
-            }
-            Ok(Verdict::Error(message)) => {
-                totals.error += 1;
-                totals.first.push(format!("{}: {message}", source.path.display()));
-            }
-            Err(problem) => {
-                totals.error += 1;
-                reporter.problem(&source, &problem);
-            }
-        }
+        status = status.max(reporter.outcome(result, |source, verdict| {
+            let message = match verdict {
+                Verdict::Equal => {
+                    totals.equal += 1;
+                    return Ok(Status::Well);
+                }
+                Verdict::Different(message) => {
+                    totals.different += 1;
+                    message
+                }
+                Verdict::Error(message) => message,
+            };
+            totals.first.push(format!("{}: {message}", source.path.display()));
+            Ok(Status::Wrong)
+        }));
     }
+    totals.error = totals.shaders - totals.equal - totals.different;
     let text = if json {
         serde_json::to_string(&totals).unwrap_or_default() + "\n"
     } else {
@@ -72,15 +73,17 @@ pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(totals.different == 0 && totals.error == 0)
+    Ok(status)
 }
 
-fn one_shader(shader: &Shader, seeds: u64) -> Verdict {
+fn one_shader(subject: &Subject, seeds: u64) -> Verdict {
+    let shader = subject.interface();
     let mut executors = Vec::new();
-    for (via, name) in Via::ALL {
-        match Executor::new(shader, via) {
+    let first = Via::first_for(subject);
+    for (via, name) in Via::ALL.into_iter().skip_while(|&(via, _)| via != first) {
+        match Executor::new(subject, via) {
             Ok(executor) => executors.push((name, executor)),
-            Err(message) => return Verdict::Error(format!("stage {name}: {message}")),
+            Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
     }
     for seed in 0..seeds {
@@ -92,7 +95,9 @@ fn one_shader(shader: &Shader, seeds: u64) -> Verdict {
                 Ok(leftover) => leftover,
                 // A shader whose source does not end with these inputs has no result to compare.
                 Err(_) if expected.is_none() => break,
-                Err(message) => return Verdict::Error(format!("stage {name}, inputs {seed}: {message}")),
+                Err(problem) => {
+                    return Verdict::Error(format!("stage {name}, inputs {seed}: {}", problem.brief()));
+                }
             };
             let Some(expected) = &expected else {
                 expected = Some(leftover);

@@ -1,0 +1,206 @@
+//! What a shader in the IR takes and gives, said in TGSI declarations: whoever makes up inputs or shows outputs need know only these.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tgsi::Shader;
+use tgsi::run::system_value_of;
+use tgsi::shader::{Declaration, DeclarationSemantic, Property};
+use tgsi::slots::semantic_of;
+use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
+use tgsi_ir::body::Body;
+use tgsi_ir::intrinsics::indices::IoSemantics;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::shader::Stage;
+use tgsi_ir::system_value::SystemValue;
+use tgsi_ir::types::TypeData;
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Inst, Shader as IrShader};
+
+/// Registers of one file that are declared at most: a run needs memory for each of them.
+const MAX_REGISTERS: u32 = 4096;
+/// Constants of a buffer whose size nothing tells.
+const UNKNOWN_CONSTANTS: u32 = 64;
+/// Buffers where the number is computed at run time.
+const UNKNOWN_BUFFERS: u32 = 4;
+/// Buffers that are declared at most.
+const MAX_BUFFERS: u32 = 32;
+
+/// A shader without code that declares the inputs, outputs, system values, constants, buffers and counters of an IR shader, and has the properties that the
+/// number of invocations depends on.
+pub fn declarations(ir: &IrShader) -> Shader {
+    let processor = processor(ir.stage);
+    let mut found = Found::default();
+    for (mode, file) in [(VariableModes::SHADER_IN, File::Input), (VariableModes::SHADER_OUT, File::Output)] {
+        for (_, data) in ir.globals_with(mode) {
+            let mut ty = data.ty;
+            if data.per_vertex
+                && let TypeData::Array { element, .. } = *ir.types.get(ty)
+            {
+                ty = element;
+            }
+            found.registers(file, data.driver_location, ir.types.slots(ty).max(1), |slot| {
+                semantic_of(processor, file, data.location.saturating_add(slot as i32))
+            });
+        }
+    }
+    for (_, data) in ir.globals_with(VariableModes::SYSTEM_VALUE) {
+        let value = usize::try_from(data.location).ok().and_then(|number| SystemValue::ALL.get(number));
+        found.system_values.extend(value);
+    }
+    for body in ir.functions.values().filter_map(|f| f.body.as_ref()) {
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                if let Some(op) = body.intrinsic(inst) {
+                    found.intrinsic(processor, body, inst, op);
+                }
+            }
+        }
+    }
+    let mut shader = Shader::new(processor);
+    for (name, value) in properties(ir) {
+        shader.push_property(Property::new(name, value));
+    }
+    found.declare(processor, &mut shader);
+    shader
+}
+
+const fn processor(stage: Stage) -> Processor {
+    match stage {
+        Stage::Vertex => Processor::Vertex,
+        Stage::TessCtrl => Processor::TessControl,
+        Stage::TessEval => Processor::TessEval,
+        Stage::Geometry => Processor::Geometry,
+        Stage::Fragment => Processor::Fragment,
+        Stage::Compute | Stage::Kernel => Processor::Compute,
+        Stage::Task => Processor::Task,
+        Stage::Mesh => Processor::Mesh,
+    }
+}
+
+fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
+    let info = &ir.info;
+    match ir.stage {
+        Stage::TessCtrl => vec![(PropertyName::TcsVerticesOut, info.tess.tcs_vertices_out)],
+        Stage::Geometry => Primitive::from_name(&info.gs.input_primitive)
+            .map(|primitive| (PropertyName::GsInputPrimitive, u32::from(primitive.value())))
+            .into_iter()
+            .collect(),
+        stage if stage.has_workgroups() => vec![
+            (PropertyName::CsFixedBlockWidth, info.workgroup_size[0]),
+            (PropertyName::CsFixedBlockHeight, info.workgroup_size[1]),
+            (PropertyName::CsFixedBlockDepth, info.workgroup_size[2]),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+type RegisterSemantic = Option<(Semantic, u32)>;
+
+/// What the code uses.
+#[derive(Default)]
+struct Found {
+    registers: BTreeMap<(File, u32), RegisterSemantic>,
+    system_values: BTreeSet<SystemValue>,
+    /// Constants by buffer: how many.
+    constants: BTreeMap<u32, u32>,
+    buffers: u32,
+    /// Counters by buffer: how many.
+    counters: BTreeMap<u32, u32>,
+}
+
+impl Found {
+    fn registers(&mut self, file: File, first: u32, count: u32, semantic: impl Fn(u32) -> RegisterSemantic) {
+        let end = first.saturating_add(count).min(MAX_REGISTERS);
+        for register in first..end {
+            self.registers.entry((file, register)).or_insert_with(|| semantic(register - first));
+        }
+    }
+
+    fn constants(&mut self, buffer: u32, count: u32) {
+        let known = self.constants.entry(buffer).or_default();
+        *known = (*known).max(count.min(MAX_REGISTERS));
+    }
+
+    fn intrinsic(&mut self, processor: Processor, body: &Body, inst: Inst, op: IntrinsicOp) {
+        use IntrinsicOp as I;
+        self.system_values.extend(SystemValue::loaded_by(op));
+        let index = |kind| if op.info().index_slot(kind).is_some() { body.index(inst, kind) } else { 0 };
+        let constant = |source: usize| {
+            (source < body.num_sources(inst)).then(|| body.constant_component(body.src(inst, source), 0)).flatten()
+        };
+        match op {
+            I::LoadInput | I::LoadInputVertex | I::LoadPerVertexInput | I::LoadInterpolatedInput => {
+                self.lowered_io(processor, File::Input, index(IndexKind::Base), index(IndexKind::IoSemantics));
+            }
+            I::LoadOutput | I::LoadPerVertexOutput | I::StoreOutput | I::StorePerVertexOutput => {
+                self.lowered_io(processor, File::Output, index(IndexKind::Base), index(IndexKind::IoSemantics));
+            }
+            I::LoadUniform => {
+                let end = i64::from(index(IndexKind::Base)) + i64::from(index(IndexKind::Range).max(1));
+                self.constants(0, u32::try_from(end).unwrap_or(UNKNOWN_CONSTANTS));
+            }
+            I::LoadUbo => match constant(0) {
+                Some(block) => self.constants(buffer_of_block(block), UNKNOWN_CONSTANTS),
+                None => (0..UNKNOWN_BUFFERS).for_each(|buffer| self.constants(buffer, UNKNOWN_CONSTANTS)),
+            },
+            I::StoreSsbo => self.buffer(constant(1)),
+            I::LoadSsbo | I::GetSsboSize | I::SsboAtomic | I::SsboAtomicSwap => self.buffer(constant(0)),
+            _ if op.name().starts_with("atomic_counter") && op.info().index_slot(IndexKind::RangeBase).is_some() => {
+                let byte = constant(0).map(|offset| offset.saturating_add_signed(index(IndexKind::RangeBase).into()));
+                let counter = byte.map_or(UNKNOWN_CONSTANTS, |b| u32::try_from(b / 4).unwrap_or(u32::MAX));
+                let buffer = u32::try_from(index(IndexKind::Base)).unwrap_or(0).min(MAX_BUFFERS - 1);
+                let count = self.counters.entry(buffer).or_default();
+                *count = (*count).max(counter.saturating_add(1).min(MAX_REGISTERS));
+            }
+            _ => {}
+        }
+    }
+
+    fn lowered_io(&mut self, processor: Processor, file: File, base: i32, semantics: i32) {
+        let semantics = IoSemantics::from_i32(semantics);
+        let Ok(base) = u32::try_from(base) else { return };
+        self.registers(file, base, u32::from(semantics.num_slots).max(1), |slot| {
+            semantic_of(processor, file, i32::from(semantics.location) + slot as i32)
+        });
+    }
+
+    fn buffer(&mut self, number: Option<u64>) {
+        let count = number.map_or(UNKNOWN_BUFFERS, |n| u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1));
+        self.buffers = self.buffers.max(count.min(MAX_BUFFERS));
+    }
+
+    fn declare(self, processor: Processor, shader: &mut Shader) {
+        let with_semantic = |mut declaration: Declaration, semantic: RegisterSemantic| {
+            declaration.semantic =
+                semantic.map(|(name, index)| DeclarationSemantic { name, index: index as u16, streams: [0; 4] });
+            declaration
+        };
+        for ((file, register), semantic) in self.registers {
+            let register = register as u16;
+            shader.push_declaration(with_semantic(Declaration::new(file, register, register), semantic));
+        }
+        let known = self.system_values.into_iter().filter_map(|value| {
+            Semantic::ALL.iter().copied().find(|&semantic| system_value_of(semantic, processor) == Some(value))
+        });
+        for (register, semantic) in known.enumerate() {
+            let declaration = Declaration::new(File::SystemValue, register as u16, register as u16);
+            shader.push_declaration(with_semantic(declaration, Some((semantic, 0))));
+        }
+        let last = |count: u32| count.max(1) as u16 - 1;
+        for (file, sizes) in [(File::Constant, self.constants), (File::HwAtomic, self.counters)] {
+            for (buffer, count) in sizes {
+                let mut declaration = Declaration::new(file, 0, last(count));
+                declaration.dimension = Some(buffer as u16);
+                shader.push_declaration(declaration);
+            }
+        }
+        if self.buffers > 0 {
+            shader.push_declaration(Declaration::new(File::Buffer, 0, last(self.buffers)));
+        }
+    }
+}
+
+/// The constant buffer that a block of `load_ubo` is: block k is buffer k + 1, the last possible block buffer 0.
+fn buffer_of_block(block: u64) -> u32 {
+    (block as u32).wrapping_add(1).min(MAX_BUFFERS - 1)
+}

@@ -1,0 +1,81 @@
+//! A shader as it was given, TGSI or IR, and the stages of its translation.
+
+use tgsi::Shader;
+use tgsi::diagnostic::Diagnostic;
+use tgsi::to_ir::ToIrOptions;
+use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline;
+
+use crate::args::Stage;
+use crate::input::{Problem, Source};
+use crate::interface;
+
+/// A shader as it was given.
+pub enum Subject {
+    /// TGSI.
+    Tgsi(Shader),
+    /// IR, valid.
+    Ir {
+        /// The shader.
+        shader: Box<tgsi_ir::Shader>,
+        /// What it takes and gives, as TGSI declarations.
+        interface: Shader,
+    },
+}
+
+impl Subject {
+    /// A shader in the IR, which must be valid.
+    pub fn of_ir(shader: tgsi_ir::Shader) -> Subject {
+        let interface = interface::declarations(&shader);
+        Subject::Ir { shader: Box::new(shader), interface }
+    }
+
+    /// Reads a shader and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
+    pub fn checked(source: &Source) -> Result<(Subject, Vec<Diagnostic>), Problem> {
+        let (subject, mut findings) = source.subject()?;
+        if let Subject::Tgsi(shader) = &subject {
+            findings.extend(tgsi::check::check(shader).diagnostics);
+        }
+        if findings.iter().any(Diagnostic::is_error) {
+            findings.retain(Diagnostic::is_error);
+            return Err(Problem::Findings(findings));
+        }
+        Ok((subject, findings))
+    }
+
+    /// A TGSI shader with the declarations and properties that say what the shader takes and gives.
+    pub fn interface(&self) -> &Shader {
+        match self {
+            Subject::Tgsi(shader) => shader,
+            Subject::Ir { interface, .. } => interface,
+        }
+    }
+
+    /// The IR at a stage; IR that was given stands for the stage `parsed`.
+    pub fn to_stage(&self, stage: Stage) -> Result<tgsi_ir::Shader, Problem> {
+        let mut ir = match self {
+            Subject::Tgsi(shader) => {
+                tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
+                    Some(span) => Problem::Findings(vec![Diagnostic::error("to-ir", span, error.to_string())]),
+                    None => Problem::Other(error.to_string()),
+                })?
+            }
+            Subject::Ir { shader, .. } => (**shader).clone(),
+        };
+        if stage == Stage::Parsed {
+            return Ok(ir);
+        }
+        pipeline::into_ssa(&mut ir);
+        if stage == Stage::Ssa {
+            return Ok(ir);
+        }
+        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default());
+        Ok(ir)
+    }
+
+    /// The shader translated by the TGSI driver.
+    pub fn translate(&self) -> Result<Shader, Problem> {
+        let ir = self.to_stage(Stage::Ssa)?;
+        tgsi_driver_tgsi::translate(&ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))
+    }
+}

@@ -1,0 +1,296 @@
+//! Every subcommand and option does what its help says.
+
+mod common;
+
+use common::{FRAG, Folder, WRONG, demo_shaders, tgsic};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+const PRINTED: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\n  0: ADD TEMP[0], IN[0], IN[0]\n  \
+                       1: MOV OUT[0], TEMP[0]\n  2: END\n";
+
+#[test]
+fn print_makes_text_of_text_and_tokens() {
+    assert_eq!(tgsic(&["print"], FRAG).well().text(), PRINTED);
+    let tokens = tgsic(&["encode"], FRAG).well().stdout;
+    assert_eq!(tgsic(&["print", "-"], &tokens).well().text(), PRINTED);
+}
+
+#[test]
+fn print_loses_nothing_unless_told_to() {
+    let shader = "FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {0.00001, 0x7f800001, 1.0, 0.1}\nMOV OUT[0], IMM[0]\nEND\n";
+    let plain = tgsic(&["print"], shader).well();
+    let tokens = |text: &[u8]| tgsic(&["encode"], text).stdout;
+    assert_eq!(tokens(&plain.stdout), tokens(shader.as_bytes()));
+    let mesa = tgsic(&["print", "--mesa"], shader).well();
+    assert!(mesa.text().contains("IMM[0] FLT32 {    0.0000, "), "{}", mesa.text());
+    let bits = tgsic(&["print", "--hex-floats"], shader).well();
+    assert!(bits.text().contains("{0x3727c5ac, 0x7f800001, 0x3f800000, 0x3dcccccd}"), "{}", bits.text());
+    assert_eq!(tokens(&bits.stdout), tokens(shader.as_bytes()));
+}
+
+#[test]
+fn encode_writes_words() {
+    let bytes = tgsic(&["encode"], "FRAG\nEND\n").well().stdout;
+    assert_eq!(bytes.len() % 4, 0);
+    assert_eq!(bytes[..8], [2, (bytes.len() as u8 / 4 - 2), 0, 0, 4, 0, 0, 0]);
+}
+
+#[test]
+fn check_shows_findings() {
+    tgsic(&["check"], FRAG).well();
+    let wrong = tgsic(&["check"], WRONG);
+    assert_eq!((wrong.status, wrong.text()), (1, ""));
+    assert!(wrong.stderr.contains("error[undeclared-register]: TEMP[7] is not declared"), "{}", wrong.stderr);
+    // Warnings change nothing in the status.
+    let unused = FRAG.replace("DCL TEMP[0]\n", "DCL TEMP[0..3]\nDCL ADDR[0]\n");
+    let warned = tgsic(&["check"], &unused);
+    assert_eq!(warned.status, 0);
+    assert!(warned.stderr.contains("warning[unused-declaration]"), "{}", warned.stderr);
+    tgsic(&["check", "--quiet"], &unused).well();
+    // Errors do not drown in warnings, and --quiet leaves only them.
+    let both = unused.replace("MOV OUT[0], TEMP[0]", "MOV OUT[0], TEMP[9]");
+    let quiet = tgsic(&["check", "-q"], &both);
+    assert_eq!(quiet.status, 1);
+    assert!(!quiet.stderr.contains("warning"), "{}", quiet.stderr);
+}
+
+#[test]
+fn check_counts_what_it_does_not_show() {
+    let many: String = (0..50).map(|i| format!("DCL TEMP[{i}]\n")).collect();
+    let shader = format!("FRAG\nDCL OUT[0], COLOR\n{many}MOV OUT[0], TEMP[60]\nEND\n");
+    let some = tgsic(&["check"], &shader);
+    assert_eq!(some.status, 1);
+    assert!(some.stderr.starts_with("error[undeclared-register]"), "{}", some.stderr);
+    assert!(some.stderr.ends_with("<stdin>: 31 more not shown\n"), "{}", some.stderr);
+    let all = tgsic(&["check", "--all"], &shader);
+    assert_eq!(all.stderr.matches("warning[unused-declaration]").count(), 50);
+    assert!(!all.stderr.contains("not shown"), "{}", all.stderr);
+}
+
+#[test]
+fn scan_tells_what_is_used() {
+    let text = tgsic(&["scan"], FRAG).well();
+    assert!(text.text().contains("num_instructions: 3\n"), "{}", text.text());
+    let output = tgsic(&["scan", "--json"], FRAG).well();
+    let value = json(output.text());
+    assert_eq!(
+        (&value["f"], &value["num_instructions"], &value["temporaries"]),
+        (&"<stdin>".into(), &3.into(), &1.into())
+    );
+    assert_eq!(output.text().lines().count(), 1);
+}
+
+#[test]
+fn run_prints_what_is_left() {
+    let text = tgsic(&["run"], FRAG).well();
+    let lines: Vec<&str> = text.text().lines().collect();
+    assert_eq!(lines.len(), 5);
+    assert!(lines[0].starts_with("OUT[0].x: "), "{}", lines[0]);
+    assert!(lines[4].ends_with(" instructions executed"), "{}", lines[4]);
+}
+
+#[test]
+fn run_gives_the_same_by_every_executor() {
+    for path in demo_shaders() {
+        let path = path.to_str().expect("a name");
+        let out = |arguments: &[&str]| {
+            let mut value = json(tgsic(&[&["run", "--json", path], arguments].concat(), "").well().text());
+            let object = value.as_object_mut().expect("an object");
+            let via = object.remove("via").expect("the executor");
+            object.remove("steps").expect("steps");
+            (via, value)
+        };
+        // Integers as floats: nothing is rounded, whatever the order of additions.
+        for seed in ["2", "7"] {
+            let (via, expected) = out(&["--seed", seed]);
+            assert_eq!(via, "tgsi");
+            for executor in ["ir", "ssa", "registers", "driver:tgsi"] {
+                assert_eq!(out(&["--seed", seed, "--via", executor]), (executor.into(), expected.clone()), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn run_json_has_a_shape() {
+    let value = json(tgsic(&["run", "--json", "--seed", "1"], FRAG).well().text());
+    let expected =
+        ["buffers", "counters", "emitted", "f", "live", "out", "shared", "steps", "texels", "vertices", "via"];
+    assert_eq!(keys(&value), expected);
+    assert_eq!(value["f"], "<stdin>");
+    assert_eq!(value["live"], json("[true, true, true, true]"));
+    let out = value["out"]["0"].as_array().expect("components");
+    assert_eq!((out.len(), out[0].as_array().map(Vec::len)), (4, Some(4)));
+}
+
+#[test]
+fn run_takes_recorded_inputs() {
+    let words = format!("3fc00000{}", "00000000".repeat(15));
+    let vector = format!(r#"{{"f":"x","seed":0,"in":{{"0":"{words}"}},"out":{{}},"live":15}}"#);
+    let folder = Folder::with(&[("v.jsonl", &format!("\n{vector}\n")), ("a.tgsi", FRAG), ("bad.jsonl", "\n{}\n")]);
+    let text = folder.run(&["run", "a.tgsi", "--vector", "v.jsonl"]).well();
+    assert!(text.text().starts_with("OUT[0].x: 3 (0x40400000), 0 (0x00000000), "), "{}", text.text());
+    let bad = folder.run(&["run", "a.tgsi", "--vector", "bad.jsonl"]);
+    assert_eq!(bad.status, 2);
+    assert!(bad.stderr.starts_with("tgsic: bad.jsonl:2: "), "{}", bad.stderr);
+    let empty = folder.run_on(&["run", "a.tgsi", "--vector", "/dev/null"], b"");
+    assert_eq!((empty.status, empty.stderr.as_str()), (2, "tgsic: /dev/null:1: there are no recorded results\n"));
+    assert_eq!(folder.run(&["run", "a.tgsi", "--vector", "v.jsonl", "--seed", "1"]).status, 2);
+}
+
+#[test]
+fn run_stops_endless_shaders() {
+    let endless = "FRAG\nDCL OUT[0], COLOR\nBGNLOOP\nENDLOOP\nEND\n";
+    let out = tgsic(&["run", "--max-steps", "1000"], endless);
+    assert_eq!(out.status, 1);
+    assert!(out.stderr.contains("<stdin>: error: ") && out.stderr.contains("1000"), "{}", out.stderr);
+}
+
+#[test]
+fn ir_goes_to_every_stage() {
+    for (stage, has, has_not) in [
+        ("parsed", "@decl_reg", "fadd %9"),
+        ("ssa", "fadd", "@decl_reg"),
+        ("registers", "@store_output", "@store_deref"),
+    ] {
+        let output = tgsic(&["ir", "--stage", stage], FRAG).well();
+        assert!(output.text().starts_with("shader: MESA_SHADER_FRAGMENT\n"), "{stage}");
+        assert!(output.text().contains(has) && !output.text().contains(has_not), "{stage}: {}", output.text());
+    }
+    let output = tgsic(&["ir"], FRAG).well();
+    assert_eq!(output.text(), tgsic(&["ir", "--stage", "ssa"], FRAG).text());
+}
+
+#[test]
+fn ir_draws_the_blocks() {
+    let branch = FRAG.replace("MOV OUT[0]", "IF IN[0].xxxx\nMOV TEMP[0], IN[0]\nENDIF\nMOV OUT[0]");
+    for stage in ["parsed", "ssa"] {
+        let dot = tgsic(&["ir", "--dot", "--stage", stage], &branch).well();
+        assert!(dot.text().starts_with("digraph") && dot.text().contains("->"), "{}", dot.text());
+    }
+}
+
+#[test]
+fn translate_gives_tgsi_back() {
+    let output = tgsic(&["translate", "--driver", "tgsi"], FRAG).well();
+    assert!(output.text().contains("0: ADD OUT[0], IN[0], IN[0]\n  1: END\n"), "{}", output.text());
+    tgsic(&["check"], output.text()).well();
+    assert_eq!(tgsic(&["translate"], FRAG).text(), output.text());
+    assert_eq!(tgsic(&["translate", "--mesa"], FRAG).text(), tgsic(&["print", "--mesa"], output.text()).text());
+}
+
+#[test]
+fn translate_json_has_a_shape() {
+    let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", WRONG), ("c.tgsi", FRAG)]);
+    let output = folder.run(&["translate", "--json", "--out-dir", "out", "a.tgsi", "b.tgsi", "c.tgsi"]);
+    assert_eq!(output.status, 1);
+    let rows: Vec<Value> = output.text().lines().map(json).collect();
+    assert_eq!(rows.iter().map(|r| r["f"].clone()).collect::<Vec<_>>(), ["a.tgsi", "c.tgsi"]);
+    let expected = [
+        "f",
+        "immediates_after",
+        "immediates_before",
+        "instructions_after",
+        "instructions_before",
+        "microseconds",
+        "ok",
+        "stage",
+        "temporaries_after",
+        "temporaries_before",
+    ];
+    assert_eq!(keys(&rows[0]), expected);
+    let row = &rows[0];
+    assert_eq!(
+        (&row["ok"], &row["stage"], &row["instructions_before"], &row["instructions_after"]),
+        (&true.into(), &"FRAG".into(), &3.into(), &2.into())
+    );
+    assert_eq!((&row["temporaries_before"], &row["temporaries_after"]), (&1.into(), &0.into()));
+    assert_eq!(folder.list("out"), ["a.tgsi", "c.tgsi"]);
+    // Without --out-dir there are only the lines.
+    assert_eq!(folder.run(&["translate", "--json", "a.tgsi"]).well().text().lines().count(), 1);
+}
+
+#[test]
+fn verify_runs_every_stage() {
+    let paths = demo_shaders();
+    let mut arguments = vec!["verify".to_string()];
+    arguments.extend(paths.iter().map(|p| p.display().to_string()));
+    let output = tgsic(&arguments, "").well();
+    let count = paths.len();
+    assert_eq!(output.text(), format!("{count} shaders: {count} equal at every stage, 0 different, 0 errors\n"));
+    let output = tgsic(&["verify", "--json", "--seeds", "2"], FRAG).well();
+    assert_eq!(json(output.text()), json(r#"{"shaders":1,"equal":1,"different":0,"error":0,"first":[]}"#));
+    let output = tgsic(&["verify"], WRONG);
+    assert_eq!((output.status, output.text()), (1, "1 shaders: 0 equal at every stage, 0 different, 1 errors\n"));
+    assert!(output.stderr.contains("undeclared-register"), "{}", output.stderr);
+}
+
+#[test]
+fn verify_compares_with_recorded_results() {
+    let words = |word: &str| format!("\"{}\"", word.repeat(16));
+    let vector = |result: &str| {
+        let (input, result) = (words("3f800000"), words(result));
+        format!(r#"{{"f":"a.tgsi","seed":0,"in":{{"0":{input}}},"out":{{"0":{result}}},"live":15}}"#)
+    };
+    let both = format!("{}\n{}\n", vector("40000000"), vector("40400000"));
+    let missing = vector("0").replace("a.tgsi", "b.tgsi");
+    let folder =
+        Folder::with(&[("s/a.tgsi", FRAG), ("good", &vector("40000000")), ("both", &both), ("missing", &missing)]);
+    for via in ["tgsi", "ir", "ssa", "registers", "driver:tgsi"] {
+        let run = |vectors: &str| folder.run(&["verify", "--vectors", vectors, "--root", "s", "--via", via, "--json"]);
+        let good = json(run("good").well().text());
+        assert_eq!(keys(&good), ["close", "different", "error", "exact", "first", "undetermined_words", "vectors"]);
+        assert_eq!((&good["vectors"], &good["exact"]), (&1.into(), &1.into()), "{via}");
+        let both = run("both");
+        let value = json(both.text());
+        assert_eq!((both.status, &value["exact"], &value["different"]), (1, &1.into(), &1.into()), "{via}");
+        assert_eq!(value["first"][0], "a.tgsi seed 0: OUT[0].x lane 0: recorded 40400000, found 40000000");
+        let missing = run("missing");
+        assert_eq!((missing.status, &json(missing.text())["error"]), (1, &1.into()));
+    }
+    let plain = folder.run(&["verify", "--vectors", "good", "--root", "s"]).well();
+    assert_eq!(plain.text(), "1 vectors via tgsi: 1 exact, 0 close, 0 different, 0 errors\n");
+}
+
+#[test]
+fn wrong_usage_has_status_2() {
+    for arguments in [
+        &[][..],
+        &["fly"],
+        &["ir", "--stage", "moon"],
+        &["run", "--via", "moon"],
+        &["run", "a", "b"],
+        &["print", "-o", "x", "--out-dir", "y"],
+        &["print", "-", "-"],
+        &["print", "a", "b", "-o", "c"],
+        &["check", "--color", "sometimes"],
+        &["verify", "--vectors", "x", "file"],
+        &["verify", "--via", "ir"],
+        &["translate", "--driver", "softpipe"],
+    ] {
+        let output = tgsic(arguments, FRAG);
+        assert_eq!((output.status, output.text()), (2, ""), "{arguments:?}: {}", output.stderr);
+        assert!(!output.stderr.is_empty() && !output.stderr.contains("panicked"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn help_speaks_of_everything() {
+    let help = tgsic(&["--help"], "").well();
+    for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {
+        assert!(help.text().contains(&format!("\n  {command} ")), "{command}");
+        let output = tgsic(&[command, "--help"], "").well();
+        assert!(output.text().contains("--color") && output.text().contains("Usage: tgsic"), "{command}");
+        assert_eq!(output.text().contains("--json"), output.text().contains("\nJSON: "), "{command}");
+    }
+    assert!(tgsic(&["--version"], "").well().text().starts_with("tgsic "));
+}
