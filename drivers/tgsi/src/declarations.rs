@@ -12,9 +12,19 @@ use tgsi::tables::{
 };
 use tgsi_ir::intrinsics::indices::InterpMode;
 use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
 use crate::machine::operands::source_mask;
+
+/// Constants of a buffer that are declared where it is not known how far an index may reach: as many as a buffer can have.
+const ALL_CONSTANTS: u32 = 4096;
+
+/// Counters that are declared where it is not known how far an index may reach.
+const ALL_COUNTERS: i32 = 256;
+
+/// Most constant buffers that a dimension can name.
+const MOST_BUFFERS: u32 = 0x8000;
 
 /// Inputs or outputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -74,7 +84,11 @@ pub(crate) struct Declared {
     images: BTreeMap<u32, ImageUse>,
     buffers: BTreeMap<u32, bool>,
     memories: BTreeSet<MemoryType>,
-    counters: BTreeMap<i32, (i32, i32)>,
+    counters: BTreeMap<i32, BTreeSet<(i32, i32)>>,
+    /// Declared sizes of constant buffers.
+    buffer_sizes: BTreeMap<u32, u32>,
+    /// Declared ranges of counters by buffer: first and last.
+    counter_ranges: BTreeMap<i32, Vec<(i32, i32)>>,
     /// Arrays that are addressed indirectly: array `n` has number `n + 1` in operands until the end.
     arrays: Vec<ArrayKey>,
     array_numbers: HashMap<ArrayKey, u16>,
@@ -97,6 +111,30 @@ pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
 impl Declared {
     pub(crate) fn of(shader: &Shader) -> Declared {
         let mut declared = Declared::default();
+        for (_, data) in shader.globals_with(VariableModes::MEM_UBO) {
+            // Blocks are one less than buffers; a block array is one buffer after the other.
+            let (element, blocks) = match shader.types.get(data.ty) {
+                TypeData::Array { element, length, .. }
+                    if matches!(shader.types.get(*element), TypeData::Array { .. }) =>
+                {
+                    (*element, (*length).max(1))
+                }
+                _ => (data.ty, 1),
+            };
+            let size = shader.types.slots(element);
+            for block in 0..blocks.min(MOST_BUFFERS) {
+                let known = declared.buffer_sizes.entry(data.binding.saturating_add(1 + block)).or_default();
+                *known = (*known).max(size);
+            }
+        }
+        for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
+            if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
+                let first = data.driver_location.min(0x7fff) as i32;
+                let count = shader.types.array_elements(data.ty).clamp(1, 0x8000) as i32;
+                let range = (first, (first + count - 1).min(0x7fff));
+                declared.counter_ranges.entry(data.binding as i32).or_default().push(range);
+            }
+        }
         for file in [IoFile::Input, IoFile::Output] {
             for (_, data) in shader.globals_with(file.mode()) {
                 let mut ty = data.ty;
@@ -204,9 +242,43 @@ impl Declared {
         self.memories.insert(memory);
     }
 
-    pub(crate) fn counters(&mut self, buffer: i32, first: i32, last: i32) {
-        let range = self.counters.entry(buffer).or_insert((first, last));
-        *range = (range.0.min(first), range.1.max(last));
+    /// Constants of a buffer that a run-time index may reach: all that are declared, or as many as a buffer can have.
+    pub(crate) fn all_constants(&mut self, buffer: u32) {
+        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(ALL_CONSTANTS);
+        if size > 0 {
+            self.constant(buffer, 0, size - 1);
+        }
+    }
+
+    /// Constants of every buffer, for a run-time buffer number.
+    pub(crate) fn all_buffers(&mut self, shader: &Shader, reach: Option<(u32, u32)>) {
+        let buffers: BTreeSet<u32> =
+            (0..=shader.info.num_ubos).chain(self.buffer_sizes.keys().copied()).take(MOST_BUFFERS as usize).collect();
+        let known = !self.buffer_sizes.is_empty();
+        for buffer in buffers {
+            if buffer == 0 && (known || shader.num_uniforms > 0) {
+                if shader.num_uniforms > 0 {
+                    self.constant(0, 0, shader.num_uniforms - 1);
+                }
+            } else if self.buffer_sizes.contains_key(&buffer) || (!known && reach.is_none()) {
+                self.all_constants(buffer);
+            } else if let (false, Some((first, last))) = (known, reach) {
+                self.constant(buffer, first, last);
+            }
+        }
+    }
+
+    /// A counter, or all that a run-time index which starts at `first` may reach.
+    pub(crate) fn counters(&mut self, buffer: i32, first: i32, dynamic: bool) {
+        let ranges = self.counter_ranges.get(&buffer).map_or(&[][..], |r| &r[..]);
+        let used = self.counters.entry(buffer).or_default();
+        if !dynamic {
+            used.insert(ranges.iter().find(|r| (r.0..=r.1).contains(&first)).copied().unwrap_or((first, first)));
+        } else if ranges.is_empty() {
+            used.insert((0, first.saturating_add(ALL_COUNTERS - 1)));
+        } else {
+            used.extend(ranges);
+        }
     }
 
     /// Declares everything with the builder and gives array numbers their final values.
@@ -260,12 +332,21 @@ impl Declared {
         for &buffer in &self.constant_buffers {
             builder.constant_buffer(narrow(buffer));
         }
-        for (&buffer, &(first, last)) in &self.counters {
-            let (buffer, first) = (narrow(buffer.max(0) as u32), first.clamp(0, 0x7fff) as u16);
-            if i32::from(first) == last {
-                builder.hw_atomic(buffer, first);
-            } else {
-                builder.hw_atomic_array(buffer, first, (last.clamp(0, 0x7fff) as u16 - first) + 1);
+        for (&buffer, ranges) in &self.counters {
+            let buffer = narrow(buffer.max(0) as u32);
+            // A range within what is declared already says nothing.
+            let mut declared = -1;
+            for &(first, last) in ranges {
+                let (first, last) = (first.max(declared + 1).clamp(0, 0x7fff), last.clamp(0, 0x7fff));
+                if last <= declared || first > last {
+                    continue;
+                }
+                declared = last;
+                if first == last {
+                    builder.hw_atomic(buffer, first as u16);
+                } else {
+                    builder.hw_atomic_array(buffer, first as u16, (last - first) as u16 + 1);
+                }
             }
         }
     }

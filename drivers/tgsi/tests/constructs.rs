@@ -225,3 +225,38 @@ fn many_blocks_take_linear_time() {
     let (once, eight) = (backend(125), backend(1000));
     assert!(eight < once * 30 + std::time::Duration::from_secs(1), "{once:?} for 125 branches, {eight:?} for 1000");
 }
+
+/// All lines of the translation that declare a register of the file.
+fn declarations(text: &str, file: &str) -> Vec<String> {
+    let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
+    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+    let shader = translate(&ir, &TgsiOptions::default()).unwrap();
+    let findings = tgsi::check::check(&shader).diagnostics;
+    assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
+    let text = tgsi::text::print(&shader, tgsi::text::PrintOptions::default());
+    let start = format!("DCL {file}[");
+    text.lines().filter(|line| line.starts_with(&start)).map(str::to_owned).collect()
+}
+
+#[test]
+fn constant_buffers_keep_their_declared_size() {
+    let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[1][0..6]\nDCL CONST[3][0..41]\n\
+                DCL TEMP[0]\nDCL ADDR[0]\nARL ADDR[0].x, IN[0].xxxx\nMOV TEMP[0], CONST[1][ADDR[0].x+2]\n\
+                ADD OUT[0], TEMP[0], CONST[3][ADDR[0].x]\nEND\n";
+    assert_eq!(declarations(text, "CONST"), ["DCL CONST[1][0..6]", "DCL CONST[3][0..41]"]);
+    // Which buffer is not known: all that there are.
+    let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[1][0..6]\nDCL CONST[2][0..2]\n\
+                DCL ADDR[0]\nARL ADDR[0].x, IN[0].xxxx\nMOV OUT[0], CONST[ADDR[0].x+1][2]\nEND\n";
+    assert_eq!(declarations(text, "CONST"), ["DCL CONST[1][0..6]", "DCL CONST[2][0..2]"]);
+}
+
+#[test]
+fn counters_keep_their_declared_ranges() {
+    let text = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL OUT[0], COLOR\nDCL HWATOMIC[0][0..3]\nDCL HWATOMIC[0][6]\n\
+                DCL HWATOMIC[2][5..8]\nDCL ADDR[0]\nDCL TEMP[0..1]\nIMM[0] UINT32 {1, 0, 0, 0}\n\
+                UARL ADDR[0].x, IN[0].xxxx\nATOMUADD TEMP[0].x, HWATOMIC[0][1], IMM[0].xxxx, IMM[0].xxxx\n\
+                ATOMUADD TEMP[1].x, HWATOMIC[2][ADDR[0].x+5], IMM[0].yyyy, IMM[0].xxxx\n\
+                UADD TEMP[0].x, TEMP[0].xxxx, TEMP[1].xxxx\nU2F OUT[0], TEMP[0].xxxx\nEND\n";
+    assert_eq!(declarations(text, "HWATOMIC"), ["DCL HWATOMIC[0][0..3], ARRAY(1)", "DCL HWATOMIC[2][5..8], ARRAY(2)"]);
+}

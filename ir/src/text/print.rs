@@ -153,6 +153,10 @@ impl IoVariables {
                 continue;
             }
             if data.mode == VariableModes::UNIFORM {
+                // Counters are no uniforms that loads could name.
+                if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
+                    continue;
+                }
                 io.exact.entry((data.mode.0, data.driver_location, 0)).or_insert(variable);
                 continue;
             }

@@ -7,7 +7,8 @@
 //! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as [`crate::slots`] says. Outputs are
 //!   collected in shadow registers (an array variable where they are addressed indirectly) and stored at the end of `main`, before each
 //!   `RET` of it, and at each `EMIT`; tessellation control shaders store at once, because other invocations see their outputs.
-//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by number.
+//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by number
+//!   (variables of constant buffers but the first and of counters only say which ranges are declared).
 //! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine is a function.
 //! * Nothing is optimised: every read loads, every write stores. Swizzles stand in the sources of ALU instructions; modifiers are
 //!   instructions of their own.
@@ -118,6 +119,7 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
     let subroutines = structure.subroutines.clone();
     let mut context = Context::new(shader, options, structure, usage);
     context.fill_info();
+    context.declare_buffers();
     context.declare_inputs_and_outputs();
 
     let mut functions = HashMap::new();

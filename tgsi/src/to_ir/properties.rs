@@ -1,7 +1,10 @@
 //! What the properties and declarations say of the shader as a whole.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tgsi_ir::shader::Stage;
-use tgsi_ir::variable::VariableModes;
+use tgsi_ir::types::TypeData;
+use tgsi_ir::variable::{VariableData, VariableModes};
 
 use super::declarations::Context;
 use crate::tables::{File, MemoryType, Primitive, Processor, PropertyName};
@@ -20,6 +23,45 @@ fn primitive(value: u32) -> String {
 }
 
 impl Context<'_> {
+    /// Makes variables that say what the shader declares of constant buffers (`ubo_<k>`, of vec4s, binding `k - 1`; buffer 0 is `num_uniforms` long)
+    /// and of atomic counters (`counters_<k>_<first>`, binding `k`, `driver_location` the first counter). Nothing derefs them: they are there for
+    /// those who have to declare the same again.
+    pub(super) fn declare_buffers(&mut self) {
+        let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut counters: BTreeSet<(u32, u32, u32)> = BTreeSet::new();
+        for declaration in &self.shader.declarations {
+            let buffer = u32::from(declaration.dimension.unwrap_or(0));
+            let (first, last) = (u32::from(declaration.first), u32::from(declaration.last));
+            match declaration.file {
+                File::Constant if buffer > 0 => {
+                    let size = sizes.entry(buffer).or_default();
+                    *size = (*size).max(last + 1);
+                }
+                File::HwAtomic => {
+                    counters.insert((buffer, first, last.max(first)));
+                }
+                _ => {}
+            }
+        }
+        for (buffer, size) in sizes {
+            let ty = self.ir.types.array(self.vec4, size);
+            let mut data = VariableData::new(format!("ubo_{buffer}"), ty, VariableModes::MEM_UBO);
+            data.location = -1;
+            data.driver_location = buffer - 1;
+            data.binding = buffer - 1;
+            self.ir.add_variable(data);
+        }
+        for (buffer, first, last) in counters {
+            let counter = self.ir.types.intern(TypeData::AtomicCounter);
+            let ty = self.ir.types.array(counter, last - first + 1);
+            let mut data = VariableData::new(format!("counters_{buffer}_{first}"), ty, VariableModes::UNIFORM);
+            data.location = -1;
+            data.driver_location = first;
+            data.binding = buffer;
+            self.ir.add_variable(data);
+        }
+    }
+
     /// Fills the shader's information from properties and declarations. An absent property acts as 0.
     pub(super) fn fill_info(&mut self) {
         let shader = self.shader;

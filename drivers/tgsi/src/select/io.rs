@@ -11,9 +11,6 @@ use tgsi_legacy::chase::{self, Operand};
 use super::{IoFile, Selector, Value};
 use crate::DriverError;
 
-/// Constants of a buffer that are declared where it is not known how far an index may reach: as many as a buffer can have.
-const ALL_CONSTANTS: u32 = 4096;
-
 impl Selector<'_> {
     /// A value with its first component at component `first` of a register.
     fn at_component(register: Register, first: i32) -> Value {
@@ -202,18 +199,19 @@ impl Selector<'_> {
                 Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
             }
         };
-        let reach = if dynamic.is_some() { (0, ALL_CONSTANTS - 1) } else { (index as u32, index as u32) };
+        let reach = dynamic.is_none().then_some((index as u32, index as u32));
         match fixed_block {
             Some(buffer) => {
                 register = register.in_dimension(buffer as i32);
-                self.declared.constant(buffer, reach.0, reach.1);
+                match reach {
+                    Some((first, last)) => self.declared.constant(buffer, first, last),
+                    None => self.declared.all_constants(buffer),
+                }
             }
             None => {
                 let (slot, add) = self.load_address(block);
                 register = register.in_dimension_indexed_by(add.wrapping_add(1), slot.0, slot.1);
-                for buffer in 0..=self.shader.info.num_ubos {
-                    self.declared.constant(buffer, reach.0, reach.1);
-                }
+                self.declared.all_buffers(self.shader, reach);
             }
         }
         self.bind_read_only(def, Self::at_component(register, component as i32));

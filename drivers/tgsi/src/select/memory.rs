@@ -12,9 +12,6 @@ use super::{Selector, Value, system_values};
 use crate::DriverError;
 use crate::declarations::ImageUse;
 
-/// Counters of a buffer that are declared where an index is not known.
-const ALL_COUNTERS: u32 = 256;
-
 fn qualifiers(access: i32) -> MemoryQualifiers {
     let access = Access::from_i32(access);
     let bits = [
@@ -403,7 +400,7 @@ impl Selector<'_> {
         let resource = match body.constant_component(offset, 0) {
             Some(bytes) => {
                 let index = base.wrapping_add(bytes as i32) / 4;
-                self.declared.counters(buffer, index, index);
+                self.declared.counters(buffer, index, false);
                 Register::new_2d(File::HwAtomic, buffer, index)
             }
             None => {
@@ -411,7 +408,7 @@ impl Selector<'_> {
                 let (index, two) = (self.temp(), self.word(2));
                 self.emit(Opcode::Ushr, Dst::new(index).masked(1), &[bytes, two]);
                 let slot = self.load_value(Value::new(index).lane(0));
-                self.declared.counters(buffer, 0, base / 4 + ALL_COUNTERS as i32 - 1);
+                self.declared.counters(buffer, base / 4, true);
                 Register::new_2d(File::HwAtomic, buffer, base / 4).indexed_by(slot.0, slot.1, 0)
             }
         };
