@@ -21,10 +21,11 @@
 
 use cranelift_entity::SecondaryMap;
 use log::trace;
-use tgsi_ir::analysis::{Dominance, InstOrder, Liveness};
 use tgsi_ir::body::CfNode;
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
+
+use crate::merge_sets::{MergeSets, SetOf};
 
 /// Turns the phis of all functions into registers. Returns whether there were any.
 pub fn convert_from_ssa(shader: &mut Shader) -> bool {
@@ -41,12 +42,44 @@ fn convert_body(body: &mut Body) -> bool {
     }
     let copies = isolate_phis(body);
     let mut sets = MergeSets::new(body);
-    sets.collect_phi_webs();
-    sets.coalesce(&copies);
-    let MergeSets { set_of, sets, .. } = sets;
-    let registers = Registers { set_of, handles: sets.into_iter().map(|s| (s.is_web, None)).collect() };
+    collect_phi_webs(body, &mut sets);
+    coalesce(body, &mut sets, &copies);
+    let registers = Registers { handles: vec![None; sets.len()], sets: sets.finish() };
     resolve(body, registers, &copies);
     true
+}
+
+/// Puts the values of each phi into one set, which will be a register.
+fn collect_phi_webs(body: &Body, sets: &mut MergeSets) {
+    for block in body.blocks() {
+        for phi in body.phis(block) {
+            let Some(def) = body.inst_def(phi) else { continue };
+            sets.make_web(def);
+            for source in body.sources(phi) {
+                let value = body.src_def(source);
+                if !is_undef(body, value) {
+                    sets.merge(def, value);
+                }
+            }
+        }
+    }
+}
+
+/// Merges the sets of source and destination of every copy where no two values of the union interfere.
+fn coalesce(body: &Body, sets: &mut MergeSets, copies: &BlockCopies) {
+    for &block in &copies.blocks {
+        for copy in [copies.start[block], copies.end[block]].into_iter().flatten() {
+            for entry in body.copies(copy).into_iter().flatten() {
+                let Some(dest) = entry.dest.expand() else { continue };
+                let source = body.src(copy, usize::from(entry.source));
+                // A constant cannot be made in a register: it is stored.
+                let is_constant = matches!(body.inst(body.def_inst(source)), InstData::LoadConst { .. });
+                if !is_constant && !sets.interfere(dest, source) {
+                    sets.merge(dest, source);
+                }
+            }
+        }
+    }
 }
 
 /// The parallel copies of each block: (at its start, at its end).
@@ -104,197 +137,21 @@ fn is_undef(body: &Body, def: Def) -> bool {
     matches!(body.inst(body.def_inst(def)), InstData::Undef)
 }
 
-/// A set of values that will share a register, in dominance order.
-#[derive(Default)]
-struct MergeSet {
-    defs: Vec<Def>,
-    /// Holds a phi or was merged: becomes a register.
-    is_web: bool,
-}
-
-struct MergeSets<'a> {
-    body: &'a Body,
-    dominance: std::sync::Arc<Dominance>,
-    liveness: std::sync::Arc<Liveness>,
-    order: std::sync::Arc<InstOrder>,
-    /// Number of the set of a value, plus one; 0 = none yet.
-    set_of: SecondaryMap<Def, u32>,
-    sets: Vec<MergeSet>,
-}
-
-impl<'a> MergeSets<'a> {
-    fn new(body: &'a Body) -> Self {
-        MergeSets {
-            body,
-            dominance: body.dominance(),
-            liveness: body.liveness(),
-            order: body.inst_order(),
-            set_of: SecondaryMap::new(),
-            sets: Vec::new(),
-        }
-    }
-
-    fn set(&mut self, def: Def) -> usize {
-        if self.set_of[def] == 0 {
-            self.sets.push(MergeSet { defs: vec![def], is_web: false });
-            self.set_of[def] = self.sets.len() as u32;
-        }
-        self.set_of[def] as usize - 1
-    }
-
-    /// Key of the dominance order: undefined values first, then by block in pre-order of the dominator tree, then by instruction.
-    fn key(&self, def: Def) -> (u32, u32, u32) {
-        let inst = self.body.def_inst(def);
-        if is_undef(self.body, def) {
-            return (0, 0, def.as_u32());
-        }
-        let block = self.body.inst_block(inst).map_or(0, |b| self.dominance.pre_index(b));
-        (block + 1, self.order.index(inst), def.as_u32())
-    }
-
-    fn merge(&mut self, a: usize, b: usize) {
-        let (into, from) = if self.sets[a].defs.len() >= self.sets[b].defs.len() { (a, b) } else { (b, a) };
-        let moved = std::mem::take(&mut self.sets[from].defs);
-        for &def in &moved {
-            self.set_of[def] = into as u32 + 1;
-        }
-        let kept = std::mem::take(&mut self.sets[into].defs);
-        self.sets[into].defs = self.merged(&kept, &moved);
-        self.sets[into].is_web |= self.sets[from].is_web;
-    }
-
-    fn merged(&self, a: &[Def], b: &[Def]) -> Vec<Def> {
-        let mut result = Vec::with_capacity(a.len() + b.len());
-        let (mut i, mut k) = (0, 0);
-        while i < a.len() || k < b.len() {
-            let take_a = k == b.len() || (i < a.len() && self.key(a[i]) <= self.key(b[k]));
-            if take_a {
-                result.push(a[i]);
-                i += 1;
-            } else {
-                result.push(b[k]);
-                k += 1;
-            }
-        }
-        result
-    }
-
-    fn collect_phi_webs(&mut self) {
-        for block in self.body.blocks() {
-            for phi in self.body.phis(block) {
-                let Some(def) = self.body.inst_def(phi) else { continue };
-                let set = self.set(def);
-                self.sets[set].is_web = true;
-                for source in self.body.sources(phi) {
-                    let value = self.body.src_def(source);
-                    if is_undef(self.body, value) {
-                        continue;
-                    }
-                    let (a, b) = (self.set(def), self.set(value));
-                    if a != b {
-                        self.merge(a, b);
-                    }
-                }
-            }
-        }
-    }
-
-    fn coalesce(&mut self, copies: &BlockCopies) {
-        for &block in &copies.blocks {
-            for copy in [copies.start[block], copies.end[block]].into_iter().flatten() {
-                for entry in self.body.copies(copy).into_iter().flatten() {
-                    let Some(dest) = entry.dest.expand() else { continue };
-                    let source = self.body.src(copy, usize::from(entry.source));
-                    if matches!(self.body.inst(self.body.def_inst(source)), InstData::LoadConst { .. }) {
-                        continue;
-                    }
-                    let (a, b) = (self.set(dest), self.set(source));
-                    if a != b && !self.interfere(a, b) {
-                        self.merge(a, b);
-                    }
-                }
-            }
-        }
-    }
-
-    fn dominates(&self, a: Def, b: Def) -> bool {
-        if is_undef(self.body, a) {
-            return true;
-        }
-        let (x, y) = (self.body.def_inst(a), self.body.def_inst(b));
-        match (self.body.inst_block(x), self.body.inst_block(y)) {
-            (Some(from), Some(to)) if from == to => self.order.index(x) <= self.order.index(y),
-            (Some(from), Some(to)) => self.dominance.dominates(from, to),
-            _ => false,
-        }
-    }
-
-    /// Whether two values, of which `a` comes first, hold different things at the same time.
-    fn defs_interfere(&self, a: Def, b: Def) -> bool {
-        let (x, y) = (self.body.def_inst(a), self.body.def_inst(b));
-        if x == y {
-            return true;
-        }
-        if is_undef(self.body, a) || is_undef(self.body, b) {
-            return false;
-        }
-        if self.order.index(x) < self.order.index(y) {
-            self.liveness.is_live_after(self.body, a, y)
-        } else {
-            self.liveness.is_live_after(self.body, b, x)
-        }
-    }
-
-    /// Whether a value of one set interferes with a value of the other: one walk over both in dominance order, with the stack of values that dominate the
-    /// current one.
-    fn interfere(&self, a: usize, b: usize) -> bool {
-        let (x, y) = (&self.sets[a].defs, &self.sets[b].defs);
-        let mut stack: Vec<(Def, bool)> = Vec::new();
-        let (mut i, mut k) = (0, 0);
-        while i < x.len() || k < y.len() {
-            let from_a = k == y.len() || (i < x.len() && self.key(x[i]) <= self.key(y[k]));
-            let current = if from_a { x[i] } else { y[k] };
-            if from_a {
-                i += 1;
-            } else {
-                k += 1;
-            }
-            while stack.last().is_some_and(|&(top, _)| !self.dominates(top, current)) {
-                stack.pop();
-            }
-            if let Some(&(top, top_from_a)) = stack.last()
-                && top_from_a != from_a
-                && self.defs_interfere(top, current)
-            {
-                return true;
-            }
-            stack.push((current, from_a));
-        }
-        false
-    }
-}
-
 /// The registers of the webs, declared on first need.
 struct Registers {
-    set_of: SecondaryMap<Def, u32>,
-    /// Whether the set becomes a register, and its handle once it has one.
-    handles: Vec<(bool, Option<Def>)>,
+    sets: SetOf,
+    /// Handle of the register of each set.
+    handles: Vec<Option<Def>>,
 }
 
 impl Registers {
     /// Handle of the register of a value, none if the value stays SSA.
     fn handle(&mut self, body: &mut Body, def: Def) -> Option<Def> {
-        let set = (self.set_of[def] as usize).checked_sub(1)?;
-        let (is_web, handle) = self.handles[set];
-        if !is_web {
-            return None;
+        let set = self.sets.web(def)?;
+        if self.handles[set].is_none() {
+            self.handles[set] = Some(declare(body, def));
         }
-        if handle.is_some() {
-            return handle;
-        }
-        let handle = declare(body, def);
-        self.handles[set].1 = Some(handle);
-        Some(handle)
+        self.handles[set]
     }
 }
 
@@ -358,7 +215,7 @@ fn resolve(body: &mut Body, mut registers: Registers, copies: &BlockCopies) {
     }
     trace!(
         "convert_from_ssa: {} registers, {registers_made} of them for cycles of copies",
-        registers.handles.iter().filter(|h| h.1.is_some()).count()
+        registers.handles.iter().flatten().count()
     );
 }
 

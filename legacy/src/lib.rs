@@ -20,6 +20,7 @@ pub mod convert_from_ssa;
 pub mod legacy_trivialize;
 pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
+mod merge_sets;
 pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;

@@ -163,6 +163,12 @@ impl Dominance {
         self.nodes[block].pre
     }
 
+    /// One more than the greatest [`pre_index`](Self::pre_index) among the blocks that a block dominates can be: those are the blocks whose number
+    /// lies from its own up to here. 0 if unreachable.
+    pub fn subtree_end(&self, block: Block) -> u32 {
+        self.nodes[block].post
+    }
+
     /// Distance of a block from the start in the dominator tree.
     pub fn depth(&self, block: Block) -> u32 {
         self.nodes[block].depth
