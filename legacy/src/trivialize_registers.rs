@@ -41,10 +41,13 @@ pub fn trivialize_registers(shader: &mut Shader) -> bool {
 fn trivialize_body(body: &mut Body) -> bool {
     let before = body.num_insts();
     let moved = move_declarations_up(body);
-    let blocks = body.blocks_vec();
-    for &block in &blocks {
-        trivialize_loads(body, block);
-        trivialize_stores(body, block);
+    // The notes of both walks serve all blocks, so that a block costs what stands in it.
+    let registers = RegisterNumbers::of(body);
+    let mut loads = TrivialLoads { entered: SecondaryMap::new(), generation: vec![0; registers.count] };
+    let mut stores = PendingStores::new(registers.count);
+    for block in body.blocks_vec() {
+        trivialize_loads(body, &registers, &mut loads, block);
+        trivialize_stores(body, &registers, &mut stores, block);
     }
     let made = body.num_insts() - before;
     trace!("trivialize_registers: {made} movs");
@@ -69,53 +72,82 @@ fn move_declarations_up(body: &mut Body) -> bool {
     moved
 }
 
+/// Numbers the registers from 0: notes about them are small and dense.
+struct RegisterNumbers {
+    number: SecondaryMap<Def, u32>,
+    count: usize,
+}
+
+impl RegisterNumbers {
+    fn of(body: &Body) -> RegisterNumbers {
+        let mut numbers = RegisterNumbers { number: SecondaryMap::new(), count: 0 };
+        for inst in body.insts(body.start_block()) {
+            if body.intrinsic(inst) == Some(IntrinsicOp::DeclReg)
+                && let Some(handle) = body.inst_def(inst)
+            {
+                numbers.number[handle] = numbers.count as u32;
+                numbers.count += 1;
+            }
+        }
+        numbers
+    }
+
+    fn get(&self, register: Register) -> usize {
+        self.number[register.handle] as usize
+    }
+}
+
 // ---- loads --------------------------------------------------------------------------------------------------------------
 
-/// Loads of one block that may still be trivial, by register.
-#[derive(Default)]
+/// Loads that may still be trivial.
 struct TrivialLoads {
     /// Whether a load may be folded into the reader that is being looked at: the generation of its register when it was entered.
     entered: SecondaryMap<Inst, Option<u32>>,
     /// Advances with every store to a register: loads entered before are trivial no more.
-    generation: SecondaryMap<Def, u32>,
+    generation: Vec<u32>,
 }
 
 impl TrivialLoads {
-    fn is_trivial(&self, body: &Body, load: Inst) -> bool {
+    fn is_trivial(&self, body: &Body, registers: &RegisterNumbers, load: Inst) -> bool {
         let Some(register) = accessed_register(body, load) else { return false };
-        self.entered[load] == Some(self.generation[register.handle])
+        self.entered[load] == Some(self.generation[registers.get(register)])
     }
 }
 
-fn trivialize_loads(body: &mut Body, block: Block) {
-    let mut loads = TrivialLoads::default();
+fn trivialize_loads(body: &mut Body, registers: &RegisterNumbers, loads: &mut TrivialLoads, block: Block) {
     let mut next = body.first_inst(block);
     while let Some(inst) = next {
         for source in body.sources(inst) {
-            trivialize_source_load(body, &loads, block, source);
+            trivialize_source_load(body, registers, loads, block, source);
         }
         if let Some(register) = accessed_register(body, inst) {
             if is_store_reg(body, inst) {
-                loads.generation[register.handle] += 1;
+                loads.generation[registers.get(register)] += 1;
             } else if register.indirect.is_some() {
                 trivialize_load(body, inst);
                 // Only the mov right behind reads it.
-                loads.entered[inst] = Some(loads.generation[register.handle]);
+                loads.entered[inst] = Some(loads.generation[registers.get(register)]);
             } else {
-                loads.entered[inst] = Some(loads.generation[register.handle]);
+                loads.entered[inst] = Some(loads.generation[registers.get(register)]);
             }
         }
         next = body.next_inst(inst);
     }
     if let Some(id) = body.following_if(block) {
-        trivialize_source_load(body, &loads, block, body.if_condition(id));
+        trivialize_source_load(body, registers, loads, block, body.if_condition(id));
     }
 }
 
 /// Puts a mov behind the load that a source reads, unless the source may read the register itself.
-fn trivialize_source_load(body: &mut Body, loads: &TrivialLoads, block: Block, source: Use) {
+fn trivialize_source_load(
+    body: &mut Body,
+    registers: &RegisterNumbers,
+    loads: &TrivialLoads,
+    block: Block,
+    source: Use,
+) {
     if let Some(load) = load_reg_for_def(body, body.src_def(source))
-        && (body.inst_block(load) != Some(block) || !loads.is_trivial(body, load))
+        && (body.inst_block(load) != Some(block) || !loads.is_trivial(body, registers, load))
     {
         trivialize_load(body, load);
     }
@@ -144,16 +176,36 @@ fn trivialize_load(body: &mut Body, load: Inst) {
 type Pending = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
 
 /// The state of the backward walk over a block.
-#[derive(Default)]
 struct PendingStores {
-    by_register: SecondaryMap<Def, Pending>,
+    by_register: Vec<Pending>,
+    /// Registers with entries in this block.
+    touched: Vec<u32>,
     is_pending: SecondaryMap<Inst, bool>,
 }
 
 impl PendingStores {
-    fn enter(&mut self, body: &Body, store: Inst, register: Register) {
+    fn new(registers: usize) -> PendingStores {
+        PendingStores {
+            by_register: vec![Pending::new(); registers],
+            touched: Vec::new(),
+            is_pending: SecondaryMap::new(),
+        }
+    }
+
+    /// Forgets the block.
+    fn clear(&mut self) {
+        for register in self.touched.drain(..) {
+            self.by_register[register as usize].clear();
+        }
+    }
+
+    fn enter(&mut self, body: &Body, store: Inst, register: usize) {
         let mask = body.index(store, IndexKind::WriteMask) as u32;
-        let pending = self.pending(register.handle);
+        let pending = &mut self.by_register[register];
+        if pending.is_empty() {
+            pending.extend([None; MAX_COMPONENTS]);
+            self.touched.push(register as u32);
+        }
         for (component, slot) in pending.iter_mut().enumerate() {
             if mask & (1 << component) != 0 {
                 *slot = Some(store);
@@ -162,18 +214,10 @@ impl PendingStores {
         self.is_pending[store] = true;
     }
 
-    fn pending(&mut self, handle: Def) -> &mut Pending {
-        let pending = &mut self.by_register[handle];
-        if pending.is_empty() {
-            *pending = std::iter::repeat_n(None, MAX_COMPONENTS).collect();
-        }
-        pending
-    }
-
     /// The pending stores to components of a register, each once.
-    fn overlapping(&mut self, handle: Def, mask: u32) -> ArrayVec<Inst, MAX_COMPONENTS> {
+    fn overlapping(&self, register: usize, mask: u32) -> ArrayVec<Inst, MAX_COMPONENTS> {
         let mut result: ArrayVec<Inst, MAX_COMPONENTS> = ArrayVec::new();
-        for (component, slot) in self.pending(handle).iter().enumerate() {
+        for (component, slot) in self.by_register[register].iter().enumerate() {
             if let Some(store) = *slot
                 && mask & (1 << component) != 0
                 && !result.contains(&store)
@@ -185,8 +229,8 @@ impl PendingStores {
     }
 
     /// Takes a store out: it is known to be trivial, or was isolated.
-    fn settle(&mut self, handle: Def, store: Inst) {
-        for slot in self.pending(handle) {
+    fn settle(&mut self, register: usize, store: Inst) {
+        for slot in &mut self.by_register[register] {
             if *slot == Some(store) {
                 *slot = None;
             }
@@ -195,31 +239,32 @@ impl PendingStores {
     }
 
     /// Isolates the pending stores to components of a register.
-    fn isolate_overlapping(&mut self, body: &mut Body, handle: Def, mask: u32) {
-        for store in self.overlapping(handle, mask) {
-            self.settle(handle, store);
+    fn isolate_overlapping(&mut self, body: &mut Body, register: usize, mask: u32) {
+        for store in self.overlapping(register, mask) {
+            self.settle(register, store);
             isolate_store(body, store);
         }
     }
 }
 
-fn trivialize_stores(body: &mut Body, block: Block) {
-    let mut pending = PendingStores::default();
+fn trivialize_stores(body: &mut Body, registers: &RegisterNumbers, pending: &mut PendingStores, block: Block) {
     let mut next = body.last_inst(block);
     // A trivial load that the `if` behind the block reads is read at the end of the block, after every store: nothing to do for it, as the loads' walk has put
     // a mov in between if a store follows the load.
     while let Some(inst) = next {
         // What is made below stands right before a store further down; the walk goes on before `inst`.
-        let values = body.inst_def(inst);
-        if let Some(def) = values {
-            settle_producer(body, &mut pending, def);
+        let value = body.inst_def(inst);
+        if let Some(def) = value {
+            settle_producer(body, registers, pending, def);
         }
         match accessed_register(body, inst) {
             Some(register) if is_load_reg(body, inst) => {
-                let mask = values.map_or(0, |def| full_mask(body, def));
-                pending.isolate_overlapping(body, register.handle, mask);
+                let mask = value.map_or(0, |def| full_mask(body, def));
+                pending.isolate_overlapping(body, registers.get(register), mask);
             }
-            Some(register) if is_store_reg(body, inst) => look_at_store(body, &mut pending, block, inst, register),
+            Some(register) if is_store_reg(body, inst) => {
+                look_at_store(body, registers, pending, block, inst, register);
+            }
             _ => {}
         }
         for source in body.sources(inst) {
@@ -227,15 +272,16 @@ fn trivialize_stores(body: &mut Body, block: Block) {
                 && let Some(register) = accessed_register(body, load)
             {
                 let mask = full_mask(body, body.src_def(source));
-                pending.isolate_overlapping(body, register.handle, mask);
+                pending.isolate_overlapping(body, registers.get(register), mask);
             }
         }
         next = body.prev_inst(inst);
     }
+    pending.clear();
 }
 
 /// An instruction makes a value: if that is the value of a pending store, the store is trivial.
-fn settle_producer(body: &Body, pending: &mut PendingStores, def: Def) {
+fn settle_producer(body: &Body, registers: &RegisterNumbers, pending: &mut PendingStores, def: Def) {
     if let Some(source) = body.single_use(def)
         && let User::Inst(store) = body.user(source)
         && is_store_reg(body, store)
@@ -243,13 +289,21 @@ fn settle_producer(body: &Body, pending: &mut PendingStores, def: Def) {
         && pending.is_pending[store]
         && let Some(register) = accessed_register(body, store)
     {
-        pending.settle(register.handle, store);
+        pending.settle(registers.get(register), store);
     }
 }
 
-fn look_at_store(body: &mut Body, pending: &mut PendingStores, block: Block, store: Inst, register: Register) {
+fn look_at_store(
+    body: &mut Body,
+    registers: &RegisterNumbers,
+    pending: &mut PendingStores,
+    block: Block,
+    store: Inst,
+    register: Register,
+) {
     let mask = body.index(store, IndexKind::WriteMask) as u32;
-    pending.isolate_overlapping(body, register.handle, mask);
+    let number = registers.get(register);
+    pending.isolate_overlapping(body, number, mask);
     let value = body.src(store, 0);
     let producer = body.def_inst(value);
     // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are, at the top of the body.
@@ -262,7 +316,7 @@ fn look_at_store(body: &mut Body, pending: &mut PendingStores, block: Block, sto
     if must_isolate {
         isolate_store(body, store);
     } else {
-        pending.enter(body, store, register);
+        pending.enter(body, store, number);
     }
 }
 
