@@ -285,7 +285,7 @@ macro_rules! intrinsic_table {
         #[repr(u16)]
         pub enum IntrinsicOp {
             $(
-                #[doc = concat!("`", $name, "`: ", $meaning)]
+                #[doc = concat!("`", $name, "`:\n\n```text\n", $meaning, "\n```")]
                 $variant,
             )*
         }

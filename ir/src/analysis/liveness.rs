@@ -1,81 +1,121 @@
-//! Liveness of values at the borders of blocks: backward data flow over bit sets with a work list.
+//! Liveness of values at the borders of blocks: from each use up to the definition, along the predecessors (Boissinot, Hack, Grund, Dupont de Dinechin,
+//! Rastello: "Fast Liveness Checking for SSA-Form Programs", 2008, section on computing live sets by path exploration).
 //!
-//! A phi's value is not live into its block (unless it is live around a loop), and what a phi reads counts as used at the end of the
-//! predecessor. Undefined values are never live.
+//! What a phi reads counts as used at the end of the predecessor; a phi's own value is made at the start of its block and so is not live into it.
+//! Undefined values are never live. The sets of a block hold only what crosses its borders, and computing them costs what they hold in all.
 
 use bitvec::vec::BitVec;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 
-use crate::body::{Body, CfNode, InstData};
+use crate::body::{Body, InstData};
 use crate::entities::{Block, Def, Inst, User};
 
-/// Values live into and out of each block.
+/// Values live into and out of each block, in ascending number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Liveness {
-    live_in: SecondaryMap<Block, BitVec>,
-    live_out: SecondaryMap<Block, BitVec>,
+    live_in: SecondaryMap<Block, Vec<Def>>,
+    live_out: SecondaryMap<Block, Vec<Def>>,
 }
 
-impl Liveness {
-    pub(super) fn compute(body: &Body) -> Liveness {
-        let count = body.num_defs();
-        let order = body.block_order();
-        let mut result = Liveness { live_in: SecondaryMap::new(), live_out: SecondaryMap::new() };
-        for &block in &order.blocks {
-            result.live_in[block] = BitVec::repeat(false, count);
-            result.live_out[block] = BitVec::repeat(false, count);
+/// One value's walk up from its uses.
+struct Walk<'a> {
+    body: &'a Body,
+    sets: &'a mut Liveness,
+    /// Blocks that the value is known to be live into, for this value only; `entered` lists them, so that clearing costs what the walk did.
+    is_entered: BitVec,
+    entered: Vec<Block>,
+    work: Vec<Block>,
+}
+
+impl Walk<'_> {
+    /// The value is live into a block.
+    fn enter(&mut self, def: Def, block: Block) {
+        if !self.is_entered.replace(block.index(), true) {
+            self.entered.push(block);
+            self.sets.live_in[block].push(def);
+            self.work.push(block);
         }
-        let mut queued: SecondaryMap<Block, bool> = SecondaryMap::with_default(true);
-        // Last block first: most information is then complete when a block is looked at.
-        let mut work: std::collections::VecDeque<Block> = order.blocks.iter().rev().copied().collect();
-        while let Some(block) = work.pop_front() {
-            queued[block] = false;
-            let mut live = result.live_out[block].clone();
-            transfer(body, block, &mut live);
-            result.live_in[block] = live;
-            let phis: Vec<Inst> = body.phis(block).collect();
-            for &pred in body.predecessors(block) {
-                let mut edge = result.live_in[block].clone();
-                for &phi in &phis {
-                    if let Some(def) = body.inst_def(phi) {
-                        edge.set(def.as_u32() as usize, false);
+    }
+
+    /// The value is live out of a block; into it as well unless it is made there.
+    fn leave(&mut self, def: Def, home: Block, block: Block) {
+        let out = &mut self.sets.live_out[block];
+        if out.last() != Some(&def) {
+            out.push(def);
+        }
+        if block != home {
+            self.enter(def, block);
+        }
+    }
+
+    fn value(&mut self, def: Def, home: Block) {
+        for source in self.body.uses_of(def) {
+            match self.body.user(source) {
+                User::Inst(user) if self.body.is_phi(user) => {
+                    self.leave(def, home, self.body.phi_predecessor(source));
+                }
+                User::Inst(user) => {
+                    if let Some(block) = self.body.inst_block(user)
+                        && block != home
+                    {
+                        self.enter(def, block);
                     }
                 }
-                for &phi in &phis {
-                    if let Some(source) = body.phi_source_for(phi, pred) {
-                        mark(body, body.src_def(source), &mut edge);
-                    }
-                }
-                let out = &mut result.live_out[pred];
-                if edge.iter_ones().any(|i| !out[i]) {
-                    *out |= &edge;
-                    if !std::mem::replace(&mut queued[pred], true) {
-                        work.push_back(pred);
+                User::If(id) => {
+                    let block = self.body.block_before_if(id);
+                    if block != home {
+                        self.enter(def, block);
                     }
                 }
             }
         }
-        result
+        while let Some(block) = self.work.pop() {
+            for &pred in self.body.predecessors(block) {
+                self.leave(def, home, pred);
+            }
+        }
+        for block in self.entered.drain(..) {
+            self.is_entered.set(block.index(), false);
+        }
+    }
+}
+
+impl Liveness {
+    pub(super) fn compute(body: &Body) -> Liveness {
+        let mut sets = Liveness { live_in: SecondaryMap::new(), live_out: SecondaryMap::new() };
+        let is_entered = BitVec::repeat(false, body.num_blocks());
+        let mut walk = Walk { body, sets: &mut sets, is_entered, entered: Vec::new(), work: Vec::new() };
+        // Ascending numbers keep the sets sorted.
+        for number in 0..body.num_defs() {
+            let def = Def::from_u32(number as u32);
+            if let Some(inst) = body.try_def_inst(def)
+                && let Some(home) = body.inst_block(inst)
+                && !matches!(body.inst(inst), InstData::Undef)
+            {
+                walk.value(def, home);
+            }
+        }
+        sets
     }
 
     /// Whether the value is live into the block.
     pub fn is_live_in(&self, block: Block, def: Def) -> bool {
-        self.live_in[block].get(def.as_u32() as usize).is_some_and(|b| *b)
+        self.live_in[block].binary_search(&def).is_ok()
     }
 
     /// Whether the value is live out of the block.
     pub fn is_live_out(&self, block: Block, def: Def) -> bool {
-        self.live_out[block].get(def.as_u32() as usize).is_some_and(|b| *b)
+        self.live_out[block].binary_search(&def).is_ok()
     }
 
-    /// The values live into a block.
+    /// The values live into a block, in ascending number.
     pub fn live_in(&self, block: Block) -> impl Iterator<Item = Def> + '_ {
-        self.live_in[block].iter_ones().map(|i| Def::from_u32(i as u32))
+        self.live_in[block].iter().copied()
     }
 
-    /// The values live out of a block.
+    /// The values live out of a block, in ascending number.
     pub fn live_out(&self, block: Block) -> impl Iterator<Item = Def> + '_ {
-        self.live_out[block].iter_ones().map(|i| Def::from_u32(i as u32))
+        self.live_out[block].iter().copied()
     }
 
     /// Whether the value is live right after an instruction.
@@ -93,34 +133,5 @@ impl Liveness {
             User::Inst(user) => body.inst_block(user) == Some(block) && !body.is_phi(user) && order.index(user) > at,
             User::If(id) => body.block_before_if(id) == block,
         })
-    }
-}
-
-fn mark(body: &Body, def: Def, live: &mut BitVec) {
-    if !matches!(body.inst(body.def_inst(def)), InstData::Undef) {
-        live.set(def.as_u32() as usize, true);
-    }
-}
-
-/// From live-out to live-in of a block, phis excluded.
-fn transfer(body: &Body, block: Block, live: &mut BitVec) {
-    if let Some(CfNode::If(id)) = body.node_after(block) {
-        mark(body, body.src_def(body.if_condition(id)), live);
-    }
-    for inst in body.insts_rev(block) {
-        if body.is_phi(inst) {
-            break;
-        }
-        if let Some(def) = body.inst_def(inst) {
-            live.set(def.as_u32() as usize, false);
-        }
-        for entry in body.copies(inst).into_iter().flatten() {
-            if let Some(def) = entry.dest.expand() {
-                live.set(def.as_u32() as usize, false);
-            }
-        }
-        for source in body.sources(inst) {
-            mark(body, body.src_def(source), live);
-        }
     }
 }

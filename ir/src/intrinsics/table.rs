@@ -19,7 +19,7 @@ intrinsic_table! {
     LoadRegIndirect "load_reg_indirect" Register: (1 "handle", 1 "index") -> N [any], [Base LegacyFabs LegacyFneg], [CAN_ELIMINATE],
         "Reads element base + index (index is a 32-bit scalar). Only for array registers. Same modifiers.";
     StoreReg "store_reg" Register: (N "value", 1 "handle") -> none, [Base WriteMask LegacyFsat], [],
-        "Writes the components of write_mask of value into element base; component i goes to component i. legacy_fsat clamps to 0..1 first. value has the full width of the register even when the mask is partial.";
+        "Writes the components of write_mask of value into element base; component i goes to component i. legacy_fsat clamps to [0,1] first. value has the full width of the register even when the mask is partial.";
     StoreRegIndirect "store_reg_indirect" Register: (N "value", 1 "handle", 1 "index") -> none, [Base WriteMask LegacyFsat], [],
         "As store_reg at element base + index.";
 
