@@ -39,7 +39,7 @@ pub struct TgsiOptions {
     pub address_registers: u8,
     /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
     pub unoptimized_ra: bool,
-    /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs`]).
+    /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
     pub optimize: bool,

@@ -1,5 +1,5 @@
 //! Helpers of passes that change control flow, not passes: phis of one block, or all values of it that are used elsewhere, become registers. Afterwards
-//! blocks can be moved about; [`crate::passes::lower_reg_intrinsics_to_ssa`] leads back.
+//! blocks can be moved about; [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::lower_reg_intrinsics_to_ssa) leads back.
 //!
 //! ```text
 //! before:                             after (lower_phis_to_regs_block):
