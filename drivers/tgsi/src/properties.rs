@@ -62,7 +62,10 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             if let Some(value) = primitive(&info.gs.output_primitive) {
                 builder.property(PropertyName::GsOutputPrimitive, value);
             }
-            builder.property(PropertyName::GsMaxOutputVertices, info.gs.vertices_out);
+            // None is said: as many as there are.
+            if info.gs.vertices_out != 0 {
+                builder.property(PropertyName::GsMaxOutputVertices, info.gs.vertices_out);
+            }
             builder.property(PropertyName::GsInvocations, info.gs.invocations.max(1));
         }
         Stage::Fragment => {

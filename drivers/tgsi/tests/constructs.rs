@@ -198,6 +198,47 @@ fn equal_work_on_components_is_put_together() {
     );
 }
 
+/// A fetch from a buffer has its level in the last coordinate like any other: what comes out must not have chance there.
+#[test]
+fn fetches_from_buffers_keep_their_level() {
+    let fetch = |fetch: &str, options: &TgsiOptions| {
+        let text = format!(
+            "FRAG\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], BUFFER, FLOAT\nDCL CONST[0][0..1]\nDCL TEMP[0]\nMOV TEMP[0].x, CONST[0][1].yyyy\n\
+             {fetch}, SAMP[0], BUFFER\nEND\n"
+        );
+        translated_with(&text, options)
+    };
+    let plain = TgsiOptions::default();
+    assert_eq!(fetch("TXF_LZ OUT[0], TEMP[0]", &plain), ["TXF_LZ OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
+    // The part of TEMP[0] that was not written is 0.
+    assert_eq!(fetch("TXF OUT[0], TEMP[0]", &plain), ["TXF_LZ OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
+    assert_eq!(fetch("TXF OUT[0], TEMP[0].xxxx", &plain), ["TXF OUT[0], CONST[0][1].yyyy, SAMP[0], BUFFER", "END"]);
+    assert_eq!(fetch("TXF OUT[0], CONST[0][0]", &plain), ["TXF OUT[0], CONST[0][0], SAMP[0], BUFFER", "END"]);
+    let without = TgsiOptions { tex_lz: false, ..plain };
+    let code = fetch("TXF_LZ OUT[0], TEMP[0]", &without);
+    assert_eq!(
+        code.last_chunk::<2>().unwrap(),
+        &["TXF OUT[0], TEMP[0], SAMP[0], BUFFER".to_string(), "END".to_string()],
+        "{code:?}"
+    );
+    assert!(code.contains(&"MOV TEMP[0].w, IMM[0].xxxx".to_string()), "{code:?}");
+}
+
+/// A geometry shader that states no number of vertices may emit as many as it likes.
+#[test]
+fn no_number_of_vertices_stays_none() {
+    let text = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\n{}DCL IN[][0], POSITION\nDCL OUT[0], POSITION\n\
+                IMM[0] UINT32 {0, 0, 0, 0}\nMOV OUT[0], IN[0][0]\nEMIT IMM[0].xxxx\nEND\n";
+    for property in ["", "PROPERTY GS_MAX_OUTPUT_VERTICES 5\n"] {
+        let source = tgsi::text::parse(text.replace("{}", property).as_bytes()).unwrap().shader;
+        let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+        tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+        let shader = translate(&ir, &TgsiOptions::default()).unwrap();
+        let name = tgsi::tables::PropertyName::GsMaxOutputVertices;
+        assert_eq!(shader.property(name), source.property(name));
+    }
+}
+
 /// Many values in many blocks: what comes after the lowering must not take the product of both.
 #[test]
 fn many_blocks_take_linear_time() {

@@ -99,6 +99,7 @@ kinds! {
     15 "register-declaration" RegisterDeclaration "impossible shape or number of elements of a register";
     15 "register-handle" RegisterHandle "the operand is not the handle of a register";
     15 "register-shape" RegisterShape { expected: ShapeName, found: ShapeName } "the value is {found}, the register {expected}";
+    15 "register-base" RegisterBase { base: i32 } "the register is no array, there is no element {base}";
     15 "register-use" RegisterUse { def: Def } "{def} is the handle of a register and only a register operand";
     16 "convert-types" ConvertTypes { from: AluType, to: AluType } "the values do not have the types {from} and {to}";
     16 "param-index" ParamIndex { index: i32 } "the function has no parameter {index}";

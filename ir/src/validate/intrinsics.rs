@@ -134,6 +134,10 @@ impl Checker<'_> {
         let expected = self.body.register_shape(handle);
         let kind = ValidationErrorKind::RegisterShape { expected: ShapeName(expected), found: ShapeName(found) };
         self.expect(inst, found == expected, kind);
+        // Beyond the end of an array is a place (reads give 0); without an array there is no telling what could be meant.
+        let base = self.body.index(inst, IndexKind::Base);
+        let is_array = self.body.index(self.body.def_inst(handle), IndexKind::NumArrayElems) > 0;
+        self.expect(inst, base == 0 || is_array, ValidationErrorKind::RegisterBase { base });
     }
 
     // ---- functions ----------------------------------------------------------------------------------------------------

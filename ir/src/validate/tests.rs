@@ -431,6 +431,13 @@ fn intrinsic_rules() {
         intrinsic(b, I::LoadReg, 1, &[handle], &[], Some(ONE));
         b.load_reg(handle, 0);
     });
+    code_trips(&["register-base"], |b| {
+        let (handle, array) = (b.decl_reg(ONE, 0), b.decl_reg(ONE, 2));
+        let x = b.u32_const(1);
+        b.store_reg(x, handle, 1, 1);
+        b.store_reg(x, array, 1, 1);
+        b.load_reg(array, 7);
+    });
     code_trips(&["register-use"], |b| {
         let handle = b.decl_reg(ONE, 0);
         b.alu(AluOp::Ineg, &[handle]);

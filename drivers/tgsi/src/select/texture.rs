@@ -124,7 +124,7 @@ impl Selector<'_> {
         let count = usize::from(data.coord_components.min(4));
         let mut coordinate = self.operand(coordinate);
         let mut comparator = part(self, TexSrcKind::Comparator);
-        let (bias, lod) = (part(self, TexSrcKind::Bias), part(self, TexSrcKind::Lod));
+        let (bias, mut lod) = (part(self, TexSrcKind::Bias), part(self, TexSrcKind::Lod));
         let mut projector = part(self, TexSrcKind::Projector);
         let sample = part(self, TexSrcKind::MsIndex);
         if body.tex_src(inst, TexSrcKind::MinLod).is_some() {
@@ -152,7 +152,12 @@ impl Selector<'_> {
                 s.body.constant_component(body.src_def(source), 0).is_some_and(|word| word & 0x7fff_ffff == 0)
             })
         };
-        let zero_level = constant_zero(self, TexSrcKind::Lod);
+        let mut zero_level = constant_zero(self, TexSrcKind::Lod);
+        if data.op == TexOp::Txf && lod.is_none() {
+            // No level is level 0, and must be said: a reader finds one in the last coordinate whatever the target.
+            zero_level = true;
+            lod = Some((self.immediate([0; 4]), 0));
+        }
         let mut parts: ArrayVec<Part, 8> = ArrayVec::new();
         for c in 0..count {
             parts.push(Some((coordinate, c as u8)));
@@ -173,9 +178,8 @@ impl Selector<'_> {
             while parts.len() < 3 {
                 parts.push(None);
             }
-            // Levels that need not be said: fetches from what has one level, level 0 by the opcodes for it.
-            let drop_level = (data.op == TexOp::Txf
-                && (matches!(data.dim, SamplerDim::Buf) || (zero_level && self.options.tex_lz)))
+            // Level 0 need not be said where there is an opcode for it.
+            let drop_level = (data.op == TexOp::Txf && zero_level && self.options.tex_lz)
                 || (data.op == TexOp::Txl && zero_level && self.options.tex_lz && parts.len() <= 3)
                 // A fetch from a cube array has its level where the layer is.
                 || (data.op == TexOp::Txf
@@ -207,7 +211,7 @@ impl Selector<'_> {
             TexOp::Txl if zero_level && self.options.tex_lz && parts.len() <= 3 => Opcode::TexLz,
             TexOp::Txl => Opcode::Txl,
             TexOp::Txd => Opcode::Txd,
-            TexOp::Txf if !matches!(data.dim, SamplerDim::Buf) && zero_level && self.options.tex_lz => Opcode::TxfLz,
+            TexOp::Txf if zero_level && self.options.tex_lz => Opcode::TxfLz,
             TexOp::Txf | TexOp::TxfMs => Opcode::Txf,
             TexOp::Tg4 => Opcode::Tg4,
             TexOp::Lod => Opcode::Lodq,
