@@ -205,7 +205,8 @@ impl Declared {
         place as i32
     }
 
-    pub(crate) fn constant(&mut self, buffer: u32, first: u32, last: u32) {
+    /// Constants that a run-time index, or one of a buffer, may reach. What operands name is declared without this.
+    pub(crate) fn indirect_constants(&mut self, buffer: u32, first: u32, last: u32) {
         self.constants.entry(buffer).or_default().insert((first, last.max(first)));
     }
 
@@ -246,7 +247,7 @@ impl Declared {
     pub(crate) fn all_constants(&mut self, buffer: u32) {
         let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(ALL_CONSTANTS);
         if size > 0 {
-            self.constant(buffer, 0, size - 1);
+            self.indirect_constants(buffer, 0, size - 1);
         }
     }
 
@@ -258,12 +259,12 @@ impl Declared {
         for buffer in buffers {
             if buffer == 0 && (known || shader.num_uniforms > 0) {
                 if shader.num_uniforms > 0 {
-                    self.constant(0, 0, shader.num_uniforms - 1);
+                    self.indirect_constants(0, 0, shader.num_uniforms - 1);
                 }
             } else if self.buffer_sizes.contains_key(&buffer) || (!known && reach.is_none()) {
                 self.all_constants(buffer);
             } else if let (false, Some((first, last))) = (known, reach) {
-                self.constant(buffer, first, last);
+                self.indirect_constants(buffer, first, last);
             }
         }
     }
@@ -324,7 +325,7 @@ impl Declared {
         }
         if indirect {
             for (&buffer, ranges) in &self.constants {
-                for &(first, last) in ranges.iter().filter(|r| r.1 > r.0 || r.0 == 0) {
+                for &(first, last) in ranges {
                     builder.constant_range(narrow(buffer), narrow(first), narrow(last));
                 }
             }

@@ -152,21 +152,31 @@ impl Selector<'_> {
         let register = match body.constant_component(offset, 0) {
             Some(constant) => {
                 let index = base.wrapping_add(constant as i32);
-                if index < 0 || index as u32 > self.options.max_constant_index.min(0x7fff) {
+                if !(0..=0xffff).contains(&index) {
                     let zero = self.immediate([0; 4]);
                     self.bind_or_move(def, zero);
                     return;
                 }
-                self.declared.constant(0, index as u32, index as u32);
-                Register::new_2d(File::Constant, 0, index)
+                self.constant_register(0, index as u32).in_dimension(0)
             }
             None => {
                 let (slot, add) = self.load_address(offset);
-                self.declared.constant(0, 0, size.max(1) - 1);
+                self.declared.indirect_constants(0, 0, size.max(1) - 1);
                 Register::new_2d(File::Constant, 0, base.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
             }
         };
         self.bind_read_only(def, Value::new(register));
+    }
+
+    /// The register of a constant, without its buffer: by name, or through an address register if operands cannot name it.
+    fn constant_register(&mut self, buffer: u32, index: u32) -> Register {
+        if index <= self.options.max_constant_index.min(0x7fff) {
+            return Register::new(File::Constant, index as i32);
+        }
+        self.declared.indirect_constants(buffer, index, index);
+        let word = self.word(index);
+        let slot = self.load_value(word);
+        Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
     /// Constant buffers are one further than blocks: block -1 is buffer 0.
@@ -193,7 +203,7 @@ impl Selector<'_> {
         };
         let index = index as i32;
         let mut register = match dynamic {
-            None => Register::new(File::Constant, index),
+            None => self.constant_register(fixed_block.unwrap_or(0), index as u32),
             Some(dynamic) => {
                 let (slot, add) = self.load_address(dynamic);
                 Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
@@ -203,9 +213,8 @@ impl Selector<'_> {
         match fixed_block {
             Some(buffer) => {
                 register = register.in_dimension(buffer as i32);
-                match reach {
-                    Some((first, last)) => self.declared.constant(buffer, first, last),
-                    None => self.declared.all_constants(buffer),
+                if reach.is_none() {
+                    self.declared.all_constants(buffer);
                 }
             }
             None => {
