@@ -265,7 +265,8 @@ impl Translator<'_, '_> {
                 let indices = [(IndexKind::Base, buffer), (IndexKind::RangeBase, offset)];
                 let value =
                     self.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[address], &indices, Shape::new(1, 32));
-                self.write_first(instruction, value);
+                // One word, in every channel, as atomics return it.
+                self.write(instruction, AluSrc::new(value, Swizzle::replicate(0)));
                 return;
             }
             Resource::Image(image) => {
