@@ -31,7 +31,7 @@ use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
 /// Instructions (removed ones included) of a body beyond which nothing more is inlined into it.
-pub const MAX_INSTRUCTIONS: usize = 1 << 22;
+pub const MAX_INSTRUCTIONS: usize = 1 << 20;
 
 /// See the [module](self).
 pub fn inline_functions(shader: &mut Shader) -> bool {

@@ -44,7 +44,7 @@ pub fn clean(shader: &mut Shader) -> bool {
     let mut progress = false;
     for round in 0.. {
         if round == MAX_ROUNDS {
-            log::warn!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
+            log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
             break;
         }
         let mut changed = run!(

@@ -5,6 +5,10 @@ use crate::tables::File;
 /// Deepest nesting of blocks. Compilers stay far below; every pass over a shader keeps a stack of this depth.
 pub const MAX_NESTING: u32 = 1024;
 
+/// Most instructions of a shader with all calls replaced by what they call, which is how most drivers take subroutines. Calls of calls can
+/// make exponentially much code of a few lines.
+pub const MAX_INLINED_INSTRUCTIONS: u64 = 1 << 18;
+
 /// Most findings that a report holds; more of them would help nobody.
 pub const MAX_FINDINGS: usize = 1000;
 

@@ -41,6 +41,7 @@ rules! {
     DividedTwice = Error "divided-twice", "a block has one ELSE or DEFAULT at most";
     BadCall = Error "bad-call", "the label of CAL is the number of a BGNSUB instruction";
     Recursion = Error "recursion", "subroutines cannot call themselves, not even through others";
+    CallsTooMany = Error "calls-too-many", "call less, or in a loop: every call is replaced by the code of its subroutine";
     NestedSubroutine = Error "nested-subroutine", "subroutines follow the main program's END";
     NestingTooDeep = Error "nesting-too-deep", "move inner blocks out, or select values instead of branching";
     MissingEnd = Error "missing-end", "the main program ends with END";
