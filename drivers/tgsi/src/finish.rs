@@ -7,6 +7,7 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
 
 use crate::declarations::{Declared, processor};
 use crate::machine::{Immediates, Program};
+use crate::options::TgsiOptions;
 use crate::{DriverError, properties};
 
 /// Builds the shader.
@@ -15,6 +16,7 @@ pub(crate) fn finish(
     declared: &Declared,
     arrays: &[u32],
     mut program: Program,
+    options: &TgsiOptions,
 ) -> Result<Shader, DriverError> {
     let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
     let mut builder = ShaderBuilder::new(processor);
@@ -43,7 +45,7 @@ pub(crate) fn finish(
     }
     let Program { instructions, immediates, .. } = program;
     for mut instruction in instructions {
-        pack_immediates(&mut builder, &immediates, &mut instruction);
+        pack_immediates(&mut builder, &immediates, &mut instruction, options.native_integers);
         tidy_swizzles(&mut instruction);
         match (instruction.opcode, instruction.src.first().copied()) {
             (Opcode::If, Some(condition)) => builder.if_(condition),
@@ -76,7 +78,12 @@ fn immediate_type(operand: OperandType, words: &[u32]) -> ImmediateType {
     }
 }
 
-fn pack_immediates(builder: &mut ShaderBuilder, immediates: &Immediates, instruction: &mut Instruction) {
+fn pack_immediates(
+    builder: &mut ShaderBuilder,
+    immediates: &Immediates,
+    instruction: &mut Instruction,
+    native_integers: bool,
+) {
     let opcode = instruction.opcode;
     for number in 0..instruction.src.len() {
         let channels = tgsi::scan::needed_channels(instruction, number);
@@ -85,7 +92,10 @@ fn pack_immediates(builder: &mut ShaderBuilder, immediates: &Immediates, instruc
             continue;
         }
         let row = immediates.row(src.register.index);
-        let operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
+        let mut operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
+        if !native_integers {
+            operand = OperandType::Float;
+        }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
         let packed = pack(builder, operand, &words, channels);
         *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };

@@ -126,7 +126,7 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
         machine::dead_code::remove_dead_code(&mut program);
         machine::merge::merge_instructions(&mut program);
     }
-    finish::finish(shader, &declared, &arrays, program)
+    finish::finish(shader, &declared, &arrays, program, options)
 }
 
 /// The machine passes before allocation.
@@ -135,7 +135,7 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
         return;
     }
     for _ in 0..4 {
-        let mut changed = machine::tidy_flow::tidy_flow(program);
+        let mut changed = machine::tidy_flow::tidy_flow(program, options.native_integers);
         changed |= machine::propagate::propagate_copies(program);
         changed |= machine::combine::combine(program, options);
         changed |= machine::dead_code::remove_dead_code(program);

@@ -11,9 +11,10 @@ use flate2::read::GzDecoder;
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
 use tgsi::run::{Program, run};
-use tgsi::tables::File;
+use tgsi::shader::Register;
+use tgsi::tables::{File, Opcode, OperandType, Semantic};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{TgsiOptions, lower, translate_lowered};
+use tgsi_driver_tgsi::{TgsiOptions, lower, translate, translate_lowered};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, RunLimits};
 
@@ -174,12 +175,26 @@ fn the_corpus_translates() {
 }
 
 /// Runs every vector whose shader `shader` finds.
-fn run_all(name: &str, options: &TgsiOptions, vectors: PathBuf, mut shader: impl FnMut(&str) -> Option<Shader>) {
+fn run_all(name: &str, options: &TgsiOptions, vectors: PathBuf, shader: impl FnMut(&str) -> Option<Shader>) {
+    run_some(name, options, vectors, |_| true, shader);
+}
+
+/// The same for the vectors that `wanted` lets pass.
+fn run_some(
+    name: &str,
+    options: &TgsiOptions,
+    vectors: PathBuf,
+    wanted: impl Fn(&Vector) -> bool,
+    mut shader: impl FnMut(&str) -> Option<Shader>,
+) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut by_file: BTreeMap<String, Vec<Vector>> = BTreeMap::new();
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
+        if !wanted(&vector) {
+            continue;
+        }
         by_file.entry(vector.file.clone()).or_default().push(vector);
     }
     let mut fail = |file: &str, text: String| {
@@ -279,4 +294,69 @@ fn every_option_computes_the_same() {
         let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(6).cloned().collect();
         run_all(name, options, vectors.clone(), |file| part.get(file).cloned());
     }
+}
+
+/// Whether an opcode needs integers.
+fn needs_integers(opcode: Opcode) -> bool {
+    let info = opcode.info();
+    let is_float = |ty: OperandType| matches!(ty, OperandType::None | OperandType::Untyped | OperandType::Float);
+    let floats = is_float(info.dst_type) && info.src_types.iter().all(|&ty| is_float(ty));
+    matches!(opcode, Opcode::Ucmp | Opcode::Uif | Opcode::Uarl) || (opcode != Opcode::Arl && !floats)
+}
+
+#[test]
+fn targets_without_integers_get_floats() {
+    let test = "targets_without_integers_get_floats";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(shaders) = corpus(test) else { return };
+    let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
+    let options = TgsiOptions { native_integers: false, ..TgsiOptions::default() };
+    let (mut floats, mut lowered, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
+    let mut kept: HashMap<String, Shader> = HashMap::new();
+    let mut wrongly_refused = Vec::new();
+    for (file, source) in &shaders {
+        // An index that does not come from an address register is an integer.
+        let is_address = |register: &Register| {
+            let outer = register.dimension.and_then(|d| d.indirect);
+            register.indirect.into_iter().chain(outer).all(|i| i.file == File::Address)
+        };
+        let only_floats = source.instructions.iter().all(|i| {
+            let registers = i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register));
+            !needs_integers(i.opcode) && registers.into_iter().all(is_address)
+        });
+        let ir = optimised(source);
+        match translate(&ir, &options) {
+            Ok(shader) => {
+                assert!(shader.instructions.iter().all(|i| !needs_integers(i.opcode)), "{file}: {}", show(&shader));
+                let errors: Vec<_> =
+                    tgsi::check::check(&shader).diagnostics.into_iter().filter(|d| d.is_error()).collect();
+                assert!(errors.is_empty(), "{file}: {errors:?}\n{}", show(&shader));
+                floats += usize::from(only_floats);
+                lowered += usize::from(!only_floats);
+                // Recorded runs give these integers.
+                let has_integers = source.declarations.iter().any(|d| {
+                    d.file == File::SystemValue
+                        && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
+                });
+                if !has_integers {
+                    kept.insert(file.clone(), source.clone());
+                }
+            }
+            Err(error) => {
+                if only_floats {
+                    wrongly_refused.push(format!("{file}: {error}"));
+                }
+                let text = error.to_string();
+                let reason = text.split_once(": ").map_or(text.clone(), |(_, r)| r.to_owned());
+                *refused.entry(reason).or_default() += 1;
+            }
+        }
+    }
+    println!("{floats} of floats only, {lowered} with integers lowered, {} refused", refused.values().sum::<usize>());
+    println!("{refused:#?}");
+    println!("wrongly refused {}: {:#?}", wrongly_refused.len(), wrongly_refused.iter().take(20).collect::<Vec<_>>());
+    // Float-like inputs.
+    let float_like = |vector: &Vector| [0, 2, 5, 7].contains(&vector.seed);
+    run_some("without integers", &options, vectors, float_like, |file| kept.get(file).cloned());
+    assert!(wrongly_refused.is_empty());
 }

@@ -32,7 +32,7 @@ pub fn lower_bool_to_int32(shader: &mut Shader) -> bool {
 }
 
 /// The 32-bit form of an opcode that makes or takes a boolean of one bit.
-fn wide_form(op: AluOp) -> Option<AluOp> {
+pub(super) fn wide_form(op: AluOp) -> Option<AluOp> {
     if op == AluOp::Bcsel {
         return Some(AluOp::B32csel);
     }

@@ -4,8 +4,8 @@ mod lower_boolean_words;
 mod lower_wide_vectors;
 
 use tgsi_ir::passes::{
-    lower_bool_to_int32, lower_global_vars_to_local, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
-    remove_dead_variables,
+    lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_int_to_float, lower_io,
+    lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
@@ -19,9 +19,17 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) {
     lower_global_vars_to_local(shader);
     lower_vars_to_ssa(shader);
     lower_wide_vectors::lower_wide_vectors(shader);
-    lower_bool_to_int32(shader);
+    if options.native_integers {
+        lower_bool_to_int32(shader);
+    } else {
+        // What cannot be lowered is left, and selection names it.
+        if let Err(error) = lower_int_to_float(shader) {
+            log::debug!("{error}");
+        }
+        lower_bool_to_float(shader);
+    }
     loop {
-        let mut progress = lower_boolean_words::lower_boolean_words(shader);
+        let mut progress = options.native_integers && lower_boolean_words::lower_boolean_words(shader);
         progress |= opt_copy_prop(shader);
         progress |= opt_dce(shader);
         if !progress {

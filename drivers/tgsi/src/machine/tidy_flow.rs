@@ -13,8 +13,8 @@ use tgsi::tables::{File, Opcode};
 
 use super::Program;
 
-/// Tidies. Returns whether anything changed.
-pub(crate) fn tidy_flow(program: &mut Program) -> bool {
+/// Tidies. Without native integers no integer opcode is made. Returns whether anything changed.
+pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
     let mut changed = false;
     // What follows an ELSE that is dropped is let out of its construct: constructs whose ENDIF has come already.
     let mut closed_early: Vec<bool> = Vec::new();
@@ -46,12 +46,17 @@ pub(crate) fn tidy_flow(program: &mut Program) -> bool {
                             let temp = program.num_temps;
                             program.num_temps += 1;
                             let register = Register::new(File::Temporary, temp as i32);
-                            let mut compare = Instruction::new(if is_float { Opcode::Fseq } else { Opcode::Useq });
+                            let (opcode, test) = match (native_integers, is_float) {
+                                (false, _) => (Opcode::Seq, Opcode::If),
+                                (true, true) => (Opcode::Fseq, Opcode::Uif),
+                                (true, false) => (Opcode::Useq, Opcode::Uif),
+                            };
+                            let mut compare = Instruction::new(opcode);
                             compare.dst.push(Dst::new(register).masked(1));
                             compare.src.extend(condition.src.first().copied());
                             compare.src.push(Src::new(Register::new(File::Immediate, number)));
                             new.push(compare);
-                            let mut branch = Instruction::new(Opcode::Uif);
+                            let mut branch = Instruction::new(test);
                             branch.src.push(Src::new(register).swizzled([0; 4]));
                             new.push(branch);
                             changed = true;

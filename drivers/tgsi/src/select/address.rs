@@ -14,6 +14,12 @@ use super::Selector;
 /// An address register and the component.
 pub(super) type Slot = (Register, u8);
 
+/// The bits of a float that is an integer as those of the integer.
+pub(super) fn whole(word: u64) -> Option<u64> {
+    let value = f32::from_bits(word as u32);
+    (value.trunc() == value && value.abs() < 16_777_216.0).then_some(u64::from(value as i32 as u32))
+}
+
 impl Selector<'_> {
     /// Forgets what was loaded: another block begins.
     pub(super) fn forget_addresses(&mut self) {
@@ -39,21 +45,29 @@ impl Selector<'_> {
 
     /// Loads an index that an operand adds; returns where it is and a constant that belongs to it.
     pub(super) fn load_address(&mut self, index: Def) -> (Slot, i32) {
+        self.note_index(index);
+        self.load_number(index)
+    }
+
+    /// Like [`Selector::load_address`] for what is known to be a number, a float where there are no integers.
+    pub(super) fn load_number(&mut self, index: Def) -> (Slot, i32) {
         let mut def = index;
         let mut component = 0u8;
         let mut offset = 0i32;
+        let is_float = !self.options.native_integers;
         // Constants that are added become part of the operand. Only what is SSA may be looked through: a register may have changed since.
         for _ in 0..16 {
             let body = self.body;
             let inst = body.def_inst(def);
             match body.alu_op(inst) {
-                Some(AluOp::Iadd) => {
+                Some(op @ (AluOp::Iadd | AluOp::Fadd)) if op == AluOp::Iadd || is_float => {
                     let constant = |number: usize| {
                         let source = body.source(inst, number);
                         body.constant_component(
                             body.src_def(source),
                             usize::from(body.swizzle(source).get(usize::from(component))),
                         )
+                        .and_then(|word| if op == AluOp::Iadd { Some(word) } else { whole(word) })
                     };
                     let (value, constant) = match (constant(0), constant(1)) {
                         (_, Some(constant)) => (0, constant),
@@ -73,7 +87,7 @@ impl Selector<'_> {
                     component = body.swizzle(source).get(usize::from(component));
                     def = next;
                 }
-                Some(AluOp::Mov) => {
+                Some(op @ (AluOp::Mov | AluOp::F2i32)) if op == AluOp::Mov || is_float => {
                     let source = body.source(inst, 0);
                     let next = body.src_def(source);
                     if chase::load_reg_for_def(body, next).is_some() {
@@ -104,7 +118,9 @@ impl Selector<'_> {
     /// Loads a source into a component of an address register, unless it is in one.
     pub(super) fn load_value(&mut self, src: Src) -> Slot {
         self.clock += 1;
-        let wanted = Some((Opcode::Uarl, src));
+        // Without integers, indices are floats that hold integers.
+        let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
+        let wanted = Some((opcode, src));
         let found = self
             .addresses
             .iter()
@@ -114,7 +130,7 @@ impl Selector<'_> {
         });
         let (register, component) = (Register::new(File::Address, (slot / 4) as i32), (slot % 4) as u8);
         if found.is_none() {
-            self.emit(Opcode::Uarl, Dst::new(register).masked(1 << component), &[src]);
+            self.emit(opcode, Dst::new(register).masked(1 << component), &[src]);
             if let Some(address) = self.addresses.get_mut(slot) {
                 address.source = wanted;
             }

@@ -119,6 +119,12 @@ const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
         AluOp::B32anyFnequal2 => (Opcode::Fsne, Opcode::Or, 2),
         AluOp::B32anyFnequal3 => (Opcode::Fsne, Opcode::Or, 3),
         AluOp::B32anyFnequal4 => (Opcode::Fsne, Opcode::Or, 4),
+        AluOp::FallEqual2 => (Opcode::Seq, Opcode::Min, 2),
+        AluOp::FallEqual3 => (Opcode::Seq, Opcode::Min, 3),
+        AluOp::FallEqual4 => (Opcode::Seq, Opcode::Min, 4),
+        AluOp::FanyNequal2 => (Opcode::Sne, Opcode::Max, 2),
+        AluOp::FanyNequal3 => (Opcode::Sne, Opcode::Max, 3),
+        AluOp::FanyNequal4 => (Opcode::Sne, Opcode::Max, 4),
         AluOp::B32allIequal2 => (Opcode::Useq, Opcode::And, 2),
         AluOp::B32allIequal3 => (Opcode::Useq, Opcode::And, 3),
         AluOp::B32allIequal4 => (Opcode::Useq, Opcode::And, 4),
@@ -164,6 +170,12 @@ impl Selector<'_> {
         }
         if wide {
             return self.alu64(inst, def, op, &sources);
+        }
+        if !self.options.native_integers && self.is_float_already(inst, def, op) {
+            let (register, mask, saturate) = self.alu_destination(def);
+            let dst = Dst::new(register).masked(lane_mask(mask, 32));
+            self.emit_saturated(Opcode::Mov, dst, &[operand(&sources[0])], saturate);
+            return Ok(());
         }
         match op {
             // Words of other words: nothing to compute if the value stays SSA.
@@ -273,6 +285,12 @@ impl Selector<'_> {
             AluOp::B2i32 => {
                 let one = self.word(1);
                 self.emit(Opcode::And, dst, &[src(0)?, one]);
+            }
+            AluOp::Fcsel if !self.options.native_integers && !self.options.has_cmp => {
+                let (truth, zero) = (self.temp(), self.float(0.0));
+                self.emit(Opcode::Sne, Dst::new(truth).masked(dst.write_mask), &[src(0)?, zero]);
+                let truth = Value::new(truth).source([0, 1, 2, 3]);
+                self.emit_saturated(Opcode::Lrp, dst, &[truth, src(1)?, src(2)?], saturate);
             }
             AluOp::Fcsel => {
                 let condition = negated(absolute(src(0)?));

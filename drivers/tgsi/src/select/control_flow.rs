@@ -33,7 +33,9 @@ impl Selector<'_> {
                         }
                         let mut next = body.first_inst(block);
                         while let Some(inst) = next {
+                            let first = self.program.instructions.len();
                             self.instruction(inst)?;
+                            self.refuse_integers(inst, first)?;
                             next = body.next_inst(inst);
                         }
                     }
@@ -46,7 +48,8 @@ impl Selector<'_> {
                             chase::Operand::Ssa(def) => self.value(def),
                             chase::Operand::Register(register) => self.register_value(register),
                         };
-                        self.emit_bare(Opcode::Uif, &[condition.lane(0)]);
+                        let opcode = if self.options.native_integers { Opcode::Uif } else { Opcode::If };
+                        self.emit_bare(opcode, &[condition.lane(0)]);
                     }
                     CfNode::Loop(id) => {
                         if body.loop_continue_list(id).is_some() {

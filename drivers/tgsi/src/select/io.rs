@@ -205,7 +205,11 @@ impl Selector<'_> {
         let mut register = match dynamic {
             None => self.constant_register(fixed_block.unwrap_or(0), index as u32),
             Some(dynamic) => {
-                let (slot, add) = self.load_address(dynamic);
+                let offset = body.def_inst(body.src(inst, 1));
+                if vec4 || body.alu_op(offset) != Some(AluOp::F2i32) {
+                    self.note_index(dynamic);
+                }
+                let (slot, add) = self.load_number(dynamic);
                 Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
             }
         };
@@ -244,9 +248,17 @@ impl Selector<'_> {
                 let source = body.source(maker, number);
                 (body.src_def(source), body.swizzle(source).get(usize::from(component)))
             };
-            let known = |(def, component): (Def, u8)| body.constant_component(def, usize::from(component));
+            // Without integers, numbers are floats.
+            let is_float = matches!(op, AluOp::Fadd | AluOp::Fmul);
+            if is_float && self.options.native_integers {
+                return None;
+            }
+            let known = |(def, component): (Def, u8)| {
+                let word = body.constant_component(def, usize::from(component))?;
+                if is_float { super::address::whole(word) } else { Some(word) }
+            };
             match op {
-                AluOp::Iadd => {
+                AluOp::Iadd | AluOp::Fadd => {
                     let (a, b) = (operand(0), operand(1));
                     let (value, add) = match (known(a), known(b)) {
                         (_, Some(add)) => (a, add),
@@ -257,7 +269,8 @@ impl Selector<'_> {
                     (def, component) = value;
                 }
                 AluOp::Mov => (def, component) = operand(0),
-                AluOp::Ishl | AluOp::Imul => {
+                AluOp::F2i32 if !self.options.native_integers => (def, component) = operand(0),
+                AluOp::Ishl | AluOp::Imul | AluOp::Fmul => {
                     let (value, factor) = (operand(0), known(operand(1))?);
                     let vec4s = if op == AluOp::Ishl { factor == 4 } else { factor == 16 };
                     let first = constant % 16 / 4;
@@ -286,12 +299,16 @@ impl Selector<'_> {
         const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;
         let body = self.body;
         let maker = body.def_inst(index);
-        if body.alu_op(maker) != Some(AluOp::Umin) {
-            return index;
-        }
+        let is_float = match body.alu_op(maker) {
+            Some(AluOp::Umin) => false,
+            Some(AluOp::Fmin) if !self.options.native_integers => true,
+            _ => return index,
+        };
         for (value, limit) in [(0, 1), (1, 0)] {
             let (value, limit) = (body.source(maker, value), body.source(maker, limit));
-            let known = body.constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)));
+            let known = body
+                .constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)))
+                .map(|word| if is_float { f32::from_bits(word as u32) as u64 } else { word });
             if known.is_some_and(|l| l >= LONGER_THAN_ANY_BUFFER)
                 && body.swizzle(value).get(0) == 0
                 && chase::load_reg_for_def(body, body.src_def(value)).is_none()

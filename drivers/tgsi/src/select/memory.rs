@@ -94,7 +94,8 @@ impl Selector<'_> {
             Demote => self.emit_bare(Opcode::Demote, &[]),
             DemoteIf => {
                 let condition = self.source(inst, 0).lane(0);
-                self.emit_bare(Opcode::Uif, &[condition]);
+                let opcode = if self.options.native_integers { Opcode::Uif } else { Opcode::If };
+                self.emit_bare(opcode, &[condition]);
                 self.emit_bare(Opcode::Demote, &[]);
                 self.emit_bare(Opcode::Endif, &[]);
                 self.forget_addresses();
@@ -234,6 +235,10 @@ impl Selector<'_> {
             return;
         }
         let condition = self.source(inst, 0).lane(0);
+        if !self.options.native_integers {
+            self.emit_bare(Opcode::KillIf, &[condition.negated()]);
+            return;
+        }
         let (temp, one) = (self.temp(), self.float(1.0));
         self.emit(Opcode::And, Dst::new(temp).masked(1), &[condition, one]);
         self.emit_bare(Opcode::KillIf, &[Value::new(temp).lane(0).negated()]);
@@ -251,11 +256,16 @@ impl Selector<'_> {
             })
         };
         let (compare, count, selected) = match body.alu_op(maker)? {
-            AluOp::Flt32 => (maker, 1, tgsi_ir::Swizzle::IDENTITY),
-            op @ (AluOp::B32anyInequal2 | AluOp::B32anyInequal3 | AluOp::B32anyInequal4) => {
+            AluOp::Flt32 | AluOp::Slt => (maker, 1, tgsi_ir::Swizzle::IDENTITY),
+            op @ (AluOp::B32anyInequal2
+            | AluOp::B32anyInequal3
+            | AluOp::B32anyInequal4
+            | AluOp::FanyNequal2
+            | AluOp::FanyNequal3
+            | AluOp::FanyNequal4) => {
                 let count = match op {
-                    AluOp::B32anyInequal2 => 2,
-                    AluOp::B32anyInequal3 => 3,
+                    AluOp::B32anyInequal2 | AluOp::FanyNequal2 => 2,
+                    AluOp::B32anyInequal3 | AluOp::FanyNequal3 => 3,
                     _ => 4,
                 };
                 let constant = body.source(maker, 1);
@@ -271,7 +281,8 @@ impl Selector<'_> {
             }
             _ => return None,
         };
-        if body.alu_op(compare) != Some(AluOp::Flt32) || body.bit_size(body.src(compare, 0)) != 32 {
+        if !matches!(body.alu_op(compare), Some(AluOp::Flt32 | AluOp::Slt)) || body.bit_size(body.src(compare, 0)) != 32
+        {
             return None;
         }
         // 0 < x kills where -x < 0.

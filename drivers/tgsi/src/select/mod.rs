@@ -9,6 +9,7 @@ mod address;
 mod alu;
 mod alu64;
 mod control_flow;
+mod floats;
 mod io;
 mod memory;
 mod recognize;
@@ -95,6 +96,8 @@ pub(crate) struct Selector<'a> {
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
     clock: u64,
+    /// An index was used that is an integer although the target has none.
+    integer_index: bool,
     /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
     /// Temporary that always is 1.0 / 0.0 etc. are immediates; this one is never written: undefined values.
@@ -117,6 +120,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         units: SecondaryMap::new(),
         addresses: vec![LoadedAddress { source: None, used: 0 }; count],
         clock: 0,
+        integer_index: false,
         arrays: Vec::new(),
         exact: false,
     };
@@ -415,6 +419,7 @@ impl Selector<'_> {
                     None => {
                         // The index is read here: a register may change before the deref is used.
                         let index = self.source(inst, 1);
+                        self.note_index(body.src(inst, 1));
                         let register = self.temp();
                         let dst = Dst::new(register).masked(1);
                         if stride == 1 {

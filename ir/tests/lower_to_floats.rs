@@ -1,0 +1,185 @@
+//! Integers and booleans as floats: the same results for small integers, and no integer opcode left.
+
+use tgsi_ir::alu::{AluOp, BaseType};
+use tgsi_ir::builder::Builder;
+use tgsi_ir::passes::{lower_bool_to_float, lower_int_to_float, opt_dce};
+use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::types::ScalarType;
+use tgsi_ir::validate::validate;
+use tgsi_ir::variable::{VariableData, VariableModes};
+use tgsi_ir::{Def, Shape};
+
+const NUMBERS: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 7.0, 8.0, 100.0, 255.0];
+const LANES: usize = 64;
+
+/// A shader that computes a float from two integers, the components of its input.
+fn shader(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
+    let mut shader = Shader::new(Stage::Vertex);
+    let vec4 = shader.types.vector(ScalarType::Float, 4);
+    let float = shader.types.vector(ScalarType::Float, 1);
+    let input = shader.add_variable(VariableData::new("in_0", vec4, VariableModes::SHADER_IN));
+    let output = shader.add_variable(VariableData::new("out_0", float, VariableModes::SHADER_OUT));
+    let mut b = Builder::at_end(shader.main_mut());
+    let place = b.deref_var(input, VariableModes::SHADER_IN, vec4);
+    let value = b.load_deref(place, Shape::new(4, 32));
+    let value = b.alu(AluOp::F2i32, &[value]);
+    let (x, y) = (b.channel(value, 0), b.channel(value, 1));
+    let result = compute(&mut b, x, y);
+    let place = b.deref_var(output, VariableModes::SHADER_OUT, float);
+    b.store_deref(place, result, 1);
+    shader
+}
+
+fn results(shader: &Shader) -> Vec<f32> {
+    let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
+    for lane in 0..LANES {
+        inputs.inputs.set(0, 0, lane, NUMBERS[lane / 8].to_bits());
+        inputs.inputs.set(0, 1, lane, NUMBERS[lane % 8].to_bits());
+    }
+    let limits = RunLimits { steps: 100_000 };
+    let mut outputs = tgsi_ir::run::run(shader, &inputs, &mut AnalyticResources::default(), limits).unwrap();
+    outputs.outputs.component_mut(0, 0).iter().map(|&word| f32::from_bits(word)).collect()
+}
+
+/// Whether an instruction works on integers or booleans of one bit.
+fn has_integers(shader: &Shader) -> bool {
+    let body = shader.main();
+    body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
+        let narrow = body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 1);
+        let integer = body.alu_op(inst).filter(|op| !op.is_vec_or_mov()).is_some_and(|op| {
+            let info = op.info();
+            info.input_types.iter().chain([&info.output_type]).any(|ty| ty.base != BaseType::Float)
+        });
+        narrow || integer
+    })
+}
+
+fn same(compute: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) {
+    let mut shader = shader(compute);
+    validate(&shader).unwrap();
+    let before = results(&shader);
+    assert_eq!(lower_int_to_float(&mut shader), Ok(true));
+    validate(&shader).unwrap();
+    // As numbers: zero has two signs.
+    assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
+    lower_bool_to_float(&mut shader);
+    opt_dce(&mut shader);
+    validate(&shader).unwrap();
+    assert_eq!(results(&shader), before, "{}", tgsi_ir::text::print(&shader));
+    assert!(!has_integers(&shader), "{}", tgsi_ir::text::print(&shader));
+}
+
+#[test]
+fn arithmetic() {
+    use AluOp::*;
+    for op in [Iadd, Isub, Imul, Imin, Imax, Umin, Umax, Idiv, Udiv, Umod, Irem, Imod] {
+        same(|b, x, y| {
+            let value = b.alu(op, &[x, y]);
+            b.alu(I2f32, &[value])
+        });
+    }
+    // Signs.
+    for op in [Iadd, Imul, Imin, Imax, Idiv, Irem, Imod] {
+        same(|b, x, y| {
+            let three = b.u32_const(3);
+            let x = b.alu(Isub, &[three, x]);
+            let value = b.alu(op, &[x, y]);
+            b.alu(I2f32, &[value])
+        });
+    }
+    for op in [Ineg, Iabs, Isign] {
+        same(|b, x, y| {
+            let value = b.alu(Isub, &[x, y]);
+            let value = b.alu(op, &[value]);
+            b.alu(I2f32, &[value])
+        });
+    }
+}
+
+#[test]
+fn shifts_and_low_bits() {
+    use AluOp::*;
+    for op in [Ishl, Ishr, Ushr] {
+        same(|b, x, _| {
+            let two = b.u32_const(2);
+            let value = b.alu(op, &[x, two]);
+            b.alu(I2f32, &[value])
+        });
+    }
+    same(|b, x, y| {
+        let value = b.alu(Isub, &[x, y]);
+        let seven = b.u32_const(7);
+        let value = b.alu(Iand, &[seven, value]);
+        b.alu(I2f32, &[value])
+    });
+}
+
+#[test]
+fn comparisons_and_logic() {
+    use AluOp::*;
+    for op in [Ilt, Ige, Ult, Uge, Ieq, Ine] {
+        same(|b, x, y| {
+            let truth = b.alu(op, &[x, y]);
+            let other = b.alu(Ilt, &[y, x]);
+            let (both, either) = (b.alu(Iand, &[truth, other]), b.alu(Ior, &[truth, other]));
+            let differ = b.alu(Ixor, &[both, either]);
+            let not = b.alu(Inot, &[differ]);
+            let sum = b.alu(B2f32, &[not]);
+            let chosen = b.alu(Bcsel, &[either, x, y]);
+            let chosen = b.alu(I2f32, &[chosen]);
+            b.alu(Fadd, &[sum, chosen])
+        });
+    }
+}
+
+#[test]
+fn masks_are_booleans() {
+    use AluOp::*;
+    for op in [Iand, Ior, Ixor] {
+        same(|b, x, y| {
+            let less = b.alu(Ilt, &[x, y]);
+            let number = b.alu(B2i32, &[less]);
+            let mask = b.alu(Ineg, &[number]);
+            let equal = b.alu(Ieq, &[x, y]);
+            let (ones, zero) = (b.u32_const(u32::MAX), b.u32_const(0));
+            let other = b.alu(Bcsel, &[equal, ones, zero]);
+            let mask = b.alu(op, &[mask, other]);
+            let mask = b.alu(Inot, &[mask]);
+            // A float under a mask.
+            let half = b.f32_const(0.5);
+            b.alu(Iand, &[mask, half])
+        });
+    }
+}
+
+#[test]
+fn phis_and_loops_hand_numbers_on() {
+    same(|b, x, y| {
+        let less = b.alu(AluOp::Ilt, &[x, y]);
+        let branch = b.push_if(less);
+        let one = b.u32_const(5);
+        let sum = b.alu(AluOp::Iadd, &[x, one]);
+        let then_end = b.block();
+        b.push_else(branch);
+        let nine = b.u32_const(9);
+        let else_end = b.block();
+        b.end_if(branch);
+        let value = b.phi(Shape::new(1, 32), &[(then_end, sum), (else_end, nine)]);
+        b.alu(AluOp::I2f32, &[value])
+    });
+}
+
+#[test]
+fn bits_are_refused_by_name() {
+    for op in [AluOp::Ixor, AluOp::Ior, AluOp::Iand, AluOp::Ishl, AluOp::UmulHigh] {
+        let mut shader = shader(|b, x, y| {
+            let value = b.alu(op, &[x, y]);
+            b.alu(AluOp::I2f32, &[value])
+        });
+        let before = tgsi_ir::text::print(&shader);
+        let error = lower_int_to_float(&mut shader).unwrap_err();
+        assert_eq!(error.op, op);
+        assert_eq!(tgsi_ir::text::print(&shader), before);
+    }
+}
