@@ -8,7 +8,7 @@
 //! ```
 //!
 //! "Or" is the maximum, "not" is equality with 0.0, "exclusive or" is inequality. Conditions of `if`s and `terminate_if` test for other than 0 and
-//! read the float. To be run after [`lower_int_to_float`](super::lower_int_to_float) where there are no integers. What has no float form
+//! read the float. To be run after [`lower_int_to_float`](mod@super::lower_int_to_float) where there are no integers. What has no float form
 //! (comparisons of integers or 64-bit floats, intrinsics that make or take booleans, selections of 64 bits) keeps its 32-bit boolean and is
 //! converted, so that the meaning is the same for every shader.
 
