@@ -16,7 +16,7 @@ pub struct IndirectFiles {
 /// Options of the translation. The default has everything that TGSI can say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TgsiOptions {
-    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`tgsi_ir::passes::lower_int_to_float`]), booleans
+    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float)), booleans
     /// 0.0 and 1.0, and system values that are integers are expected to be floats. What needs integers is an error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
