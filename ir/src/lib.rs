@@ -16,6 +16,7 @@
 //! | [`validate`] | `nir_validate` | every rule that a pass may rely on, checked |
 //! | [`run`] | nothing | an interpreter for shaders at any stage of a pipeline |
 //! | [`analysis`] | `nir_metadata`, `nir_dominance`, `nir_liveness` | dominance, liveness, loops |
+//! | [`options`] | `nir_shader_compiler_options` | what a target wants of the passes |
 //! | [`passes`] | `nir_lower_*.c`, `nir_opt_*.c` | one pass, one file, under NIR's name |
 //!
 //! # Where we differ from NIR, and why
@@ -45,6 +46,7 @@ pub mod builder;
 pub mod cursor;
 pub mod entities;
 pub mod intrinsics;
+pub mod options;
 pub mod passes;
 pub mod pixel_format;
 pub mod run;

@@ -1,0 +1,64 @@
+//! What a target wants of the optimiser: one struct, one table.
+//!
+//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules (`build.rs` includes this file's table) come.
+//! A switch named `lower_x` says that the target has no `x`, one named `has_x` that it has; the default is a target that has everything of the 432 opcodes
+//! that is no hardware's special, and lowers what only special hardware has.
+
+include!("options/table.rs");
+
+macro_rules! declare_options {
+    ($($name:ident = $default:literal, $doc:literal;)*) => {
+        /// Options of a target. Passes and algebraic rules that depend on the target take them.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub struct CompilerOptions {
+            $(#[doc = $doc] pub $name: bool,)*
+            /// Iterations up to which a loop may be unrolled; 0: no unrolling.
+            pub max_unroll_iterations: u32,
+            /// The same for loops that index an array or a sampler with what becomes a constant.
+            pub max_unroll_iterations_aggressive: u32,
+            /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
+            pub peephole_select_limit: u32,
+            /// Modes of variables that cannot be indexed at run time.
+            pub no_indirect: crate::variable::VariableModes,
+            /// Operations on 64-bit integers that are done with 32 bits.
+            pub lower_int64: u32,
+            /// Operations on 64-bit floats that are built from simpler ones.
+            pub lower_doubles: u32,
+        }
+
+        impl Default for CompilerOptions {
+            fn default() -> CompilerOptions {
+                CompilerOptions {
+                    $($name: $default,)*
+                    max_unroll_iterations: 32,
+                    max_unroll_iterations_aggressive: 128,
+                    peephole_select_limit: 8,
+                    no_indirect: crate::variable::VariableModes(0),
+                    lower_int64: 0,
+                    lower_doubles: 0,
+                }
+            }
+        }
+
+        impl CompilerOptions {
+            /// Names of the switches, in the order of the table.
+            pub const SWITCHES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// All switches as a bit mask, bit `i` for row `i` of the table.
+            pub fn switches(&self) -> u128 {
+                [$(self.$name),*].iter().enumerate().fold(0, |mask, (i, &on)| mask | u128::from(on) << i)
+            }
+
+            /// Sets a switch by its name; whether there is one.
+            pub fn set_switch(&mut self, name: &str, on: bool) -> bool {
+                match name {
+                    $(stringify!($name) => self.$name = on,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+compiler_switches!(declare_options);
