@@ -1,37 +1,19 @@
-//! Printing a shader: variables, functions, control flow. Instructions are in [`super::print_inst`].
+//! Printing a shader: functions and control flow. Variables are in [`super::print_variables`], instructions in [`super::print_inst`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use cranelift_entity::SecondaryMap;
 
 use super::header::print_header;
-use super::index_text::{component_letters, push_format};
 use super::infer::ValueTypes;
+use super::print_names::{IoVariables, Names, ordered_globals};
 use super::reconstruct::constant_indices;
-use super::slot_names::slot_name;
-use super::type_names::{element_data, has_stride, push_type, type_data};
 use super::{Annotation, AnnotationTarget, PrintOptions};
 use crate::alu::half;
 use crate::body::{Body, CfNode, CfParent, DerefKind, IfControl, InstData, LoopControl};
 use crate::entities::{Block, Def, Function, If, Inst, Loop, Variable};
-use crate::pixel_format::PixelFormat;
 use crate::shader::{FunctionData, Shader};
-use crate::types::{ScalarType, TypeData};
-use crate::variable::{Initializer, VariableData, VariableModes};
-
-/// Modes whose declarations show a place.
-const PLACED: VariableModes = VariableModes(
-    VariableModes::SHADER_IN.0
-        | VariableModes::SHADER_OUT.0
-        | VariableModes::UNIFORM.0
-        | VariableModes::SYSTEM_VALUE.0
-        | VariableModes::MEM_UBO.0
-        | VariableModes::MEM_SSBO.0
-        | VariableModes::IMAGE.0,
-);
-
-const INPUTS_AND_OUTPUTS: VariableModes = VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
 
 /// Spaces of an indentation level.
 const INDENT: usize = 4;
@@ -45,7 +27,7 @@ pub(super) fn push_spaces(out: &mut String, count: usize) {
 }
 
 /// Columns of an indentation level.
-fn indent(level: usize) -> usize {
+pub(super) fn indent(level: usize) -> usize {
     level.min(MAX_LEVEL) * INDENT
 }
 
@@ -73,132 +55,6 @@ pub(super) fn push_word(out: &mut String, text: &str) {
 /// Number of decimal digits.
 pub(super) fn digits(number: usize) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
-}
-
-/// The variables of the shader in the order of a print.
-pub(super) fn ordered_globals(shader: &Shader) -> Vec<Variable> {
-    let mut globals: Vec<Variable> =
-        shader.globals.iter().copied().filter(|&v| shader.variables[v].mode.0 != 0).collect();
-    globals.sort_by_key(|&v| {
-        let data = &shader.variables[v];
-        let place =
-            if data.mode.intersects(INPUTS_AND_OUTPUTS) { (data.location as u32, data.location_frac) } else { (0, 0) };
-        (data.mode.0.trailing_zeros(), place)
-    });
-    globals
-}
-
-/// Names of variables as printed: each once.
-pub(super) struct Names {
-    names: SecondaryMap<Variable, String>,
-}
-
-impl Names {
-    fn new(shader: &Shader, globals: &[Variable]) -> Names {
-        let mut names: SecondaryMap<Variable, String> = SecondaryMap::with_default(String::new());
-        let mut done: HashSet<Variable> = HashSet::new();
-        // No made-up name may be the name of something else.
-        let taken: HashSet<&str> = shader.variables.values().map(|v| v.name.as_str()).collect();
-        let mut used: HashSet<String> = HashSet::new();
-        let mut counter = 0usize;
-        let locals = shader.functions.values().filter_map(|f| f.body.as_ref()).flat_map(|b| b.locals.iter().copied());
-        // Variables in no list come last: derefs may still name them.
-        let order = globals.iter().copied().chain(locals).chain(shader.variables.keys());
-        for variable in order {
-            let Some(data) = shader.variables.get(variable) else { continue };
-            if !done.insert(variable) {
-                continue;
-            }
-            let mut name = String::new();
-            push_word(&mut name, &data.name);
-            if name.is_empty() || used.contains(&name) {
-                let stem = name.len();
-                loop {
-                    let _ = write!(name, "#{counter}");
-                    counter += 1;
-                    if !used.contains(&name) && !taken.contains(name.as_str()) {
-                        break;
-                    }
-                    name.truncate(stem);
-                }
-            }
-            used.insert(name.clone());
-            names[variable] = name;
-        }
-        Names { names }
-    }
-
-    pub(super) fn get(&self, variable: Variable) -> &str {
-        &self.names[variable]
-    }
-}
-
-/// The variable that an I/O intrinsic accesses, by driver location and component.
-#[derive(Default)]
-pub(super) struct IoVariables {
-    exact: HashMap<(u32, u32, u8), Variable>,
-    /// First variable with the component, whatever its place: inputs, outputs.
-    fallback: [[Option<Variable>; 16]; 2],
-}
-
-impl IoVariables {
-    /// Most slots of one variable that are looked up by number.
-    const MAX_SLOTS: u32 = 128;
-
-    fn new(shader: &Shader, globals: &[Variable]) -> IoVariables {
-        let mut io = IoVariables::default();
-        for &variable in globals {
-            let data = &shader.variables[variable];
-            if data.name.is_empty() {
-                continue;
-            }
-            if data.mode == VariableModes::UNIFORM {
-                // Counters are no uniforms that loads could name.
-                if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
-                    continue;
-                }
-                io.exact.entry((data.mode.0, data.driver_location, 0)).or_insert(variable);
-                continue;
-            }
-            if !data.mode.intersects(INPUTS_AND_OUTPUTS) {
-                continue;
-            }
-            let Some(element) = element_data(&shader.types, data.ty) else { continue };
-            let components = match *element {
-                TypeData::Vector { components, .. } => components,
-                TypeData::Matrix { rows, .. } => rows,
-                _ => 4,
-            };
-            let range = data.location_frac..data.location_frac.saturating_add(components).min(16);
-            let slots = shader.types.slots(data.ty).clamp(1, Self::MAX_SLOTS);
-            for slot in 0..slots {
-                let number = data.driver_location.saturating_add(slot);
-                for component in range.clone() {
-                    io.exact.entry((data.mode.0, number, component)).or_insert(variable);
-                }
-            }
-            if std::ptr::eq(element, shader.types.get(data.ty)) {
-                let side = usize::from(data.mode == VariableModes::SHADER_OUT);
-                for component in range {
-                    if let Some(place) = io.fallback[side].get_mut(usize::from(component)) {
-                        place.get_or_insert(variable);
-                    }
-                }
-            }
-        }
-        io
-    }
-
-    pub(super) fn find(&self, mode: VariableModes, base: i32, component: i32, mesa: bool) -> Option<Variable> {
-        let component = u8::try_from(component).ok()?;
-        let found = self.exact.get(&(mode.0, base as u32, component)).copied();
-        if !mesa || mode == VariableModes::UNIFORM {
-            return found;
-        }
-        // Mesa takes the first variable that has the component when nothing else is known.
-        let side = usize::from(mode == VariableModes::SHADER_OUT);
-        found.or_else(|| self.fallback[side].get(usize::from(component)).copied().flatten())
-    }
 }
 
 /// Prints one shader.
@@ -304,7 +160,7 @@ impl<'a> Printer<'a> {
 
     // ---- annotations --------------------------------------------------------------------------------------------------
 
-    fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
+    pub(super) fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
             return;
         }
@@ -324,222 +180,6 @@ impl<'a> Printer<'a> {
         for (target, texts) in left {
             for line in texts.iter().flat_map(|t| t.lines()) {
                 let _ = writeln!(self.out, "// {target}: {line}");
-            }
-        }
-    }
-
-    // ---- types and variables ------------------------------------------------------------------------------------------
-
-    fn struct_definitions(&mut self) {
-        for data in self.shader.types.iter() {
-            let TypeData::Struct { name, fields, interface } = data else { continue };
-            let word = if *interface { "interface" } else { "struct" };
-            let _ = write!(self.out, "type {name}: {word} {{");
-            for (i, field) in fields.iter().enumerate() {
-                self.out.push_str(if i > 0 { ", " } else { "" });
-                push_type(&mut self.out, &self.shader.types, field.ty, true);
-                self.out.push(' ');
-                push_word(&mut self.out, &field.name);
-                if field.offset != -1 {
-                    let _ = write!(self.out, " @{}", field.offset);
-                }
-            }
-            self.out.push_str("}\n");
-        }
-    }
-
-    fn variable(&mut self, variable: Variable, level: usize) {
-        let Some(data) = self.shader.variables.get(variable) else { return };
-        let types = &self.shader.types;
-        push_spaces(&mut self.out, indent(level));
-        self.out.push_str("decl_var ");
-        let flags = [
-            (data.bindless, "bindless "),
-            (data.centroid, "centroid "),
-            (data.sample, "sample "),
-            (data.patch, "patch "),
-            (data.invariant, "invariant "),
-            (data.per_view, "per_view "),
-            (data.per_primitive, "per_primitive "),
-            (data.ray_query, "ray_query "),
-            (data.fb_fetch_output, "fb_fetch_output "),
-        ];
-        for (_, word) in flags.iter().filter(|(set, _)| *set) {
-            self.out.push_str(word);
-        }
-        let mode = VariableModes::ALL.iter().find(|(m, ..)| *m == data.mode).map_or("", |&(_, _, name)| name);
-        let _ = write!(self.out, "{mode} INTERP_MODE_{} ", data.interpolation.name());
-        push_access_words(&mut self.out, data);
-        self.out.push(' ');
-        let is_image = matches!(element_data(types, data.ty), Some(TypeData::Image { .. }));
-        if is_image {
-            push_format(&mut self.out, data.image_format);
-            self.out.push(' ');
-        }
-        push_type(&mut self.out, types, data.ty, false);
-        self.out.push(' ');
-        self.out.push_str(self.names.get(variable));
-        let frac_shown = self.place(data);
-        self.initializer(data);
-        if !self.options.mesa {
-            self.variable_remark(variable, data, is_image, frac_shown);
-        }
-        self.out.push('\n');
-        self.annotate(AnnotationTarget::Variable(variable), indent(level));
-    }
-
-    /// The place in parentheses. Returns whether it tells the first component.
-    fn place(&mut self, data: &VariableData) -> bool {
-        if !data.mode.intersects(PLACED) {
-            return data.location_frac == 0;
-        }
-        self.out.push_str(" (");
-        match slot_name(self.shader.stage, data.mode, data.location) {
-            Some(name) => self.out.push_str(name),
-            None if data.location == -1 => self.out.push_str("~0"),
-            None => {
-                let text = (data.location as u32).to_string();
-                let end = if self.options.mesa { text.len().min(3) } else { text.len() };
-                self.out.push_str(&text[..end]);
-            }
-        }
-        let mut frac_shown = data.location_frac == 0;
-        if data.mode.intersects(INPUTS_AND_OUTPUTS) {
-            let components = match element_data(&self.shader.types, data.ty) {
-                Some(&TypeData::Vector { components, .. }) => usize::from(components),
-                Some(&TypeData::Matrix { columns, rows, .. }) => usize::from(columns) * usize::from(rows),
-                _ => 0,
-            };
-            if (1..16).contains(&components) {
-                self.out.push('.');
-                let alphabet: &[u8] = if components > 4 { component_letters(16) } else { b"xyzw" };
-                let shown = alphabet.iter().skip(usize::from(data.location_frac)).take(components);
-                frac_shown |= shown.len() > 0;
-                self.out.extend(shown.map(|&c| char::from(c)));
-            }
-        }
-        if data.mode != VariableModes::SYSTEM_VALUE {
-            let _ = write!(self.out, ", {}, {}", data.driver_location, data.binding);
-        }
-        self.out.push(')');
-        if data.compact && data.mode != VariableModes::SYSTEM_VALUE {
-            self.out.push_str(" compact");
-        }
-        frac_shown
-    }
-
-    fn variable_remark(&mut self, variable: Variable, data: &VariableData, is_image: bool, frac_shown: bool) {
-        let out = &mut self.out;
-        let start = out.len();
-        let placed = data.mode.intersects(PLACED);
-        let full_place = placed && data.mode != VariableModes::SYSTEM_VALUE;
-        if data.name != self.names.get(variable) {
-            let _ = write!(out, " name={:?}", data.name);
-        }
-        if has_stride(&self.shader.types, data.ty) {
-            out.push_str(" type=");
-            push_type(out, &self.shader.types, data.ty, true);
-        }
-        let mut number = |word: &str, value: u32, shown: bool| {
-            if !shown && value != 0 {
-                let _ = write!(out, " {word}={value}");
-            }
-        };
-        number("location", data.location as u32, placed);
-        number("location_frac", u32::from(data.location_frac), frac_shown);
-        number("driver_location", data.driver_location, full_place);
-        number("binding", data.binding, full_place);
-        number("set", data.descriptor_set, false);
-        number("index", data.index, false);
-        if data.streams != 0 {
-            let _ = write!(out, " streams=0x{:02x}", data.streams);
-        }
-        if !is_image && data.image_format != PixelFormat::NONE {
-            out.push_str(" format=");
-            push_format(out, data.image_format);
-        }
-        if data.compact && !full_place {
-            out.push_str(" compact");
-        }
-        if data.per_vertex {
-            out.push_str(" per_vertex");
-        }
-        if out.len() > start {
-            out.insert_str(start, "  //");
-        }
-    }
-
-    fn initializer(&mut self, data: &VariableData) {
-        match &data.initializer {
-            None => {}
-            Some(Initializer::Null) => self.out.push_str(" = null"),
-            Some(Initializer::Pointer(target)) => {
-                self.out.push_str(" = &");
-                self.out.push_str(self.names.get(*target));
-            }
-            Some(value) => {
-                self.out.push_str(" = { ");
-                self.initializer_values(data, value);
-                self.out.push_str(" }");
-            }
-        }
-    }
-
-    /// The values of an initialiser, with an explicit stack: nesting is as deep as the types are.
-    fn initializer_values(&mut self, data: &VariableData, value: &Initializer) {
-        enum Step<'i> {
-            Value(&'i Initializer, Option<crate::entities::Type>),
-            Text(&'static str),
-        }
-        let mut steps = vec![Step::Value(value, Some(data.ty))];
-        while let Some(step) = steps.pop() {
-            let (value, ty) = match step {
-                Step::Text(text) => {
-                    self.out.push_str(text);
-                    continue;
-                }
-                Step::Value(value, ty) => (value, ty),
-            };
-            let type_data = ty.and_then(|ty| type_data(&self.shader.types, ty));
-            match value {
-                Initializer::Null => self.out.push_str("null"),
-                Initializer::Pointer(target) => {
-                    self.out.push('&');
-                    self.out.push_str(self.names.get(*target));
-                }
-                Initializer::Vector(values) => {
-                    let scalar = match type_data {
-                        Some(TypeData::Vector { scalar, .. } | TypeData::Matrix { scalar, .. }) => Some(*scalar),
-                        _ => None,
-                    };
-                    for (i, &bits) in values.iter().enumerate() {
-                        self.out.push_str(if i > 0 { ", " } else { "" });
-                        push_initializer_value(&mut self.out, scalar, bits, self.options.mesa);
-                    }
-                }
-                Initializer::Elements(elements) => {
-                    let columns = matches!(type_data, Some(TypeData::Matrix { .. }));
-                    for (i, element) in elements.iter().enumerate().rev() {
-                        let element_type = match type_data {
-                            Some(TypeData::Array { element, .. }) => Some(*element),
-                            Some(TypeData::Struct { fields, .. }) => fields.get(i).map(|f| f.ty),
-                            // A column is a vector of the matrix' scalars: the matrix tells as much.
-                            Some(TypeData::Matrix { .. }) => ty,
-                            _ => None,
-                        };
-                        let braces = !columns;
-                        if braces {
-                            steps.push(Step::Text(" }"));
-                        }
-                        steps.push(Step::Value(element, element_type));
-                        if braces {
-                            steps.push(Step::Text("{ "));
-                        }
-                        if i > 0 {
-                            steps.push(Step::Text(", "));
-                        }
-                    }
-                }
             }
         }
     }
@@ -814,45 +454,6 @@ pub(super) fn constant_index(body: &Body, inst: Inst) -> Option<i64> {
         &[value] => Some(sign_extend(body.bit_size(index), value)),
         _ => None,
     }
-}
-
-fn push_access_words(out: &mut String, data: &VariableData) {
-    let start = out.len();
-    for (flag, name) in crate::intrinsics::indices::Access::FLAGS {
-        if data.access.contains(*flag) {
-            if out.len() > start {
-                out.push(' ');
-            }
-            out.push_str(name);
-        }
-    }
-    if out.len() == start {
-        out.push_str("none");
-    }
-}
-
-/// One value of an initialiser. Where Mesa's form of a float loses bits, ours shows them in hexadecimal.
-fn push_initializer_value(out: &mut String, scalar: Option<ScalarType>, bits: u64, mesa: bool) {
-    let _ = match scalar {
-        Some(ScalarType::Bool) => out.write_str(if bits & 0xff != 0 { "true" } else { "false" }),
-        Some(scalar) if scalar.is_float() => {
-            let start = out.len();
-            push_float(out, bits, scalar.bit_size());
-            if !mesa && parse_float(&out[start..], scalar.bit_size()) != Some(bits) {
-                out.truncate(start);
-                let digits = usize::from(scalar.bit_size()) / 4;
-                write!(out, "0x{bits:0digits$x}")
-            } else {
-                Ok(())
-            }
-        }
-        Some(scalar) if scalar.bit_size() <= 16 => {
-            let digits = usize::from(scalar.bit_size()) / 4;
-            write!(out, "0x{bits:0digits$x}")
-        }
-        Some(_) => write!(out, "0x{bits:08x}"),
-        None => write!(out, "0x{bits:08x}"),
-    };
 }
 
 /// The bits of a float in the form of [`push_float`].

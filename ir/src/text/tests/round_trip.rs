@@ -102,7 +102,7 @@ fn describe_variable(shader: &Shader, data: &VariableData) -> String {
 pub(super) fn assert_same(left: &Shader, right: &Shader) {
     assert_eq!((left.stage, &left.info), (right.stage, &right.info));
     let variables = |s: &Shader| -> Vec<String> {
-        super::super::print::ordered_globals(s).iter().map(|&v| describe_variable(s, &s.variables[v])).collect()
+        super::super::print_names::ordered_globals(s).iter().map(|&v| describe_variable(s, &s.variables[v])).collect()
     };
     assert_eq!(variables(left), variables(right));
     assert_eq!(left.functions.len(), right.functions.len());

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::tables::{Interpolation, InterpolationLocation};
+use crate::tables::{Interpolation, InterpolationLocation, MemoryQualifiers, PixelFormat, ReturnType, TextureTarget};
 
 fn declared(shader: &Shader) -> Vec<(File, Option<u16>, u16, u16)> {
     shader.declarations.iter().map(|d| (d.file, d.dimension, d.first, d.last)).collect()

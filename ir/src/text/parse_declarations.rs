@@ -1,0 +1,500 @@
+//! Reading the declarations of variables, with their initialisers, and of functions.
+
+use super::AnnotationTarget;
+use super::error::TextErrorKind;
+use super::index_text::letter_component;
+use super::lexer::{Line, Outcome, Scanner};
+use super::parse::Parser;
+use super::print::{mask_to, parse_float};
+use super::slot_names::slot_from_name;
+use super::type_names::{MAX_NESTING, element_name, is_builtin};
+use crate::entities::{Type, Variable};
+use crate::intrinsics::indices::{Access, InterpMode};
+use crate::pixel_format::PixelFormat;
+use crate::shader::{FunctionData, Parameter};
+use crate::types::{ScalarType, TypeData};
+use crate::variable::{Initializer, VariableData, VariableModes};
+
+impl<'a> Parser<'a> {
+    /// Reads a declaration; one without mode has mode `temporary`.
+    pub(super) fn variable(&mut self, at: usize, temporary: VariableModes) -> Option<Variable> {
+        let line = self.lines[at];
+        match self.variable_line(at, &line, temporary) {
+            Ok(variable) => {
+                self.place(AnnotationTarget::Variable(variable), at);
+                Some(variable)
+            }
+            Err(failure) => {
+                self.fail(at, failure);
+                None
+            }
+        }
+    }
+
+    fn variable_line(&mut self, at: usize, line: &Line<'a>, temporary: VariableModes) -> Outcome<Variable> {
+        let mut s = line.scanner();
+        s.expect("decl_var", "`decl_var`")?;
+        let mut data = VariableData::new("", Type::from_u32(0), temporary);
+        while variable_flag(&mut s, &mut data) {}
+        if !s.rest().trim_start().starts_with(InterpMode::PRINT_PREFIX) {
+            let start = s;
+            let word = s.word().unwrap_or("");
+            data.mode = match VariableModes::ALL.iter().find(|(_, _, name)| !name.is_empty() && *name == word) {
+                Some(&(mode, ..)) => mode,
+                None => return start.fail(TextErrorKind::UnknownMode(word.to_string())),
+            };
+        }
+        let start = s;
+        let interpolation = s.word().and_then(|w| w.strip_prefix(InterpMode::PRINT_PREFIX));
+        data.interpolation = match interpolation.and_then(InterpMode::from_name) {
+            Some(mode) => mode,
+            None => return start.fail(TextErrorKind::Expected("an interpolation mode")),
+        };
+        if !s.eat_word("none") {
+            let before = s;
+            while let Some((flag, after)) = access_word(s) {
+                data.access = data.access.union(flag);
+                s = after;
+            }
+            if before.offset() == s.offset() {
+                return s.fail(TextErrorKind::Expected("access words or `none`"));
+            }
+        }
+        self.type_and_format(&mut s, &mut data)?;
+        self.name_and_place(at, &mut s, &mut data, line)
+    }
+
+    /// `[format] [precision] type`: only an image type may follow a format.
+    fn type_and_format(&mut self, s: &mut Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
+        let precision = |s: &mut Scanner<'a>| {
+            let _ = s.eat_word("highp") || s.eat_word("mediump") || s.eat_word("lowp");
+        };
+        let mut ahead = *s;
+        if let Some(format) = ahead.word().and_then(PixelFormat::from_short_name) {
+            precision(&mut ahead);
+            let mut behind = ahead;
+            let name = behind.word().unwrap_or("");
+            if is_builtin(element_name(name))
+                && let Some(ty) = self.ty(name)
+                && matches!(self.shader.types.get(self.shader.types.without_arrays(ty)), TypeData::Image { .. })
+            {
+                data.image_format = format;
+                data.ty = ty;
+                *s = behind;
+                return Ok(());
+            }
+        }
+        precision(s);
+        let start = *s;
+        let name = s.word().unwrap_or("");
+        data.ty = self.type_at(&start, name)?;
+        Ok(())
+    }
+
+    fn name_and_place(
+        &mut self,
+        at: usize,
+        s: &mut Scanner<'a>,
+        data: &mut VariableData,
+        line: &Line<'a>,
+    ) -> Outcome<Variable> {
+        s.skip_blanks();
+        let start = *s;
+        let rest = s.rest();
+        let placed = VariableModes::SHADER_IN
+            .union(VariableModes::SHADER_OUT)
+            .union(VariableModes::UNIFORM)
+            .union(VariableModes::SYSTEM_VALUE)
+            .union(VariableModes::MEM_UBO)
+            .union(VariableModes::MEM_SSBO)
+            .union(VariableModes::IMAGE);
+        let place = if data.mode.intersects(placed) { rest.find(" (") } else { None };
+        let name_end = place.or_else(|| rest.find(" = ")).unwrap_or(rest.len());
+        let name = &rest[..name_end];
+        if name.is_empty() {
+            return s.fail(TextErrorKind::Expected("the name of a variable"));
+        }
+        *s = Scanner::new(&rest[name_end..], start.offset() + name_end);
+        data.name = name.to_string();
+        if place.is_some() {
+            let inner = s.group()?;
+            location(inner, data)?;
+            data.compact = s.eat_word("compact");
+        }
+        let mut pointer = None;
+        if s.eat("=") {
+            if s.eat_word("null") {
+                data.initializer = Some(Initializer::Null);
+            } else if s.eat("&") {
+                pointer = Some((s.rest().trim(), s.offset()));
+                *s = Scanner::new("", s.offset() + s.rest().len());
+            } else {
+                data.initializer = Some(self.initializer(s, data.ty)?);
+            }
+        }
+        s.finish()?;
+        if let Some(remark) = line.remark {
+            let offset = line.offset + (line.full.len() - remark.len());
+            self.variable_remark(Scanner::new(remark, offset), data)?;
+        }
+        if self.variables.contains_key(name) {
+            return start.fail(TextErrorKind::DuplicateVariable(name.to_string()));
+        }
+        let variable = self.shader.variables.push(data.clone());
+        self.variables.insert(name, variable);
+        if let Some((target, offset)) = pointer {
+            self.pointers.push((variable, target, at, offset));
+        }
+        Ok(variable)
+    }
+
+    /// What our own prints add to a declaration. Other remarks are nothing to us.
+    fn variable_remark(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
+        while !s.is_done() {
+            if s.eat("name=") {
+                let (name, length) = match unescape(s.rest()) {
+                    Some(found) => found,
+                    None => return s.fail(TextErrorKind::Expected("a name in quotes")),
+                };
+                data.name = name;
+                s = Scanner::new(&s.rest()[length..], s.offset() + length);
+                continue;
+            }
+            let start = s;
+            let Some(word) = s.word() else { break };
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let bad = || start.fail(TextErrorKind::BadIndexValue(key.to_string()));
+            let number = || match value.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                None => value.parse::<u32>().ok(),
+            };
+            let target = match key {
+                "type" => {
+                    data.ty = self.type_at(&start, value)?;
+                    continue;
+                }
+                "format" => match PixelFormat::from_short_name(value) {
+                    Some(format) => {
+                        data.image_format = format;
+                        continue;
+                    }
+                    None => return bad(),
+                },
+                "compact" => {
+                    data.compact = true;
+                    continue;
+                }
+                "per_vertex" => {
+                    data.per_vertex = true;
+                    continue;
+                }
+                "location" => match number() {
+                    Some(value) => {
+                        data.location = value as i32;
+                        continue;
+                    }
+                    None => return bad(),
+                },
+                "location_frac" | "streams" => match number().and_then(|v| u8::try_from(v).ok()) {
+                    Some(value) => {
+                        *(if key == "streams" { &mut data.streams } else { &mut data.location_frac }) = value;
+                        continue;
+                    }
+                    None => return bad(),
+                },
+                "driver_location" => &mut data.driver_location,
+                "binding" => &mut data.binding,
+                "set" => &mut data.descriptor_set,
+                "index" => &mut data.index,
+                // A remark of somebody else.
+                _ => continue,
+            };
+            match number() {
+                Some(value) => *target = value,
+                None => return bad(),
+            }
+        }
+        Ok(())
+    }
+
+    // ---- initialisers -------------------------------------------------------------------------------------------------
+
+    fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
+        struct Frame {
+            ty: Option<Type>,
+            values: Vec<u64>,
+            elements: Vec<Initializer>,
+        }
+        let frame = |ty| Frame { ty, values: Vec::new(), elements: Vec::new() };
+        s.expect("{", "`{`")?;
+        let mut frames = vec![frame(Some(ty))];
+        let mut finished = None;
+        while let Some(top) = frames.last_mut() {
+            if s.eat("}") {
+                let Some(Frame { ty, values, elements }) = frames.pop() else { break };
+                let value = match self.finish_initializer(ty, values, elements) {
+                    Some(value) => value,
+                    None => return s.fail(TextErrorKind::BadInitializer),
+                };
+                match frames.last_mut() {
+                    Some(outer) => outer.elements.push(value),
+                    None => finished = Some(value),
+                }
+                s.eat(",");
+            } else if s.eat("{") {
+                let inner = top.ty.and_then(|ty| match self.shader.types.get(ty) {
+                    TypeData::Array { element, .. } => Some(*element),
+                    TypeData::Struct { fields, .. } => fields.get(top.elements.len()).map(|f| f.ty),
+                    _ => None,
+                });
+                if frames.len() >= MAX_NESTING {
+                    return s.fail(TextErrorKind::BadInitializer);
+                }
+                frames.push(frame(inner));
+            } else if s.eat_word("null") {
+                top.elements.push(Initializer::Null);
+                s.eat(",");
+            } else {
+                let start = *s;
+                let text = s.rest().trim_start();
+                let end = text.find([',', ' ', '}', '\t']).unwrap_or(text.len());
+                let (word, rest) = text.split_at(end);
+                *s = Scanner::new(rest, s.offset() + (s.rest().len() - rest.len()));
+                if let Some(name) = word.strip_prefix('&') {
+                    match self.variables.get(name) {
+                        Some(&target) => top.elements.push(Initializer::Pointer(target)),
+                        None => return start.fail(TextErrorKind::UnknownVariable(name.to_string())),
+                    }
+                } else {
+                    let scalar = top.ty.and_then(|ty| match self.shader.types.get(ty) {
+                        TypeData::Vector { scalar, .. } | TypeData::Matrix { scalar, .. } => Some(*scalar),
+                        _ => None,
+                    });
+                    match initializer_value(word, scalar) {
+                        Some(value) => top.values.push(value),
+                        None => return start.fail(TextErrorKind::BadInitializer),
+                    }
+                }
+                s.eat(",");
+            }
+        }
+        match finished {
+            Some(value) => Ok(value),
+            None => s.fail(TextErrorKind::BadInitializer),
+        }
+    }
+
+    fn finish_initializer(
+        &self,
+        ty: Option<Type>,
+        values: Vec<u64>,
+        mut elements: Vec<Initializer>,
+    ) -> Option<Initializer> {
+        if !values.is_empty() && !elements.is_empty() {
+            return None;
+        }
+        match ty.map(|ty| self.shader.types.get(ty)) {
+            Some(&TypeData::Vector { components, .. }) if elements.is_empty() => {
+                (values.len() == usize::from(components)).then_some(Initializer::Vector(values))
+            }
+            Some(&TypeData::Matrix { columns, rows, .. }) if elements.is_empty() => {
+                if values.len() != usize::from(columns) * usize::from(rows) {
+                    return None;
+                }
+                let columns = values.chunks(usize::from(rows.max(1)));
+                Some(Initializer::Elements(columns.map(|c| Initializer::Vector(c.to_vec())).collect()))
+            }
+            Some(TypeData::Array { .. } | TypeData::Struct { .. }) if values.is_empty() => {
+                Some(Initializer::Elements(elements))
+            }
+            // `{ null }` around a lone element is that element, whatever its type.
+            _ if elements.len() == 1 && !matches!(elements[0], Initializer::Elements(_) | Initializer::Vector(_)) => {
+                elements.pop()
+            }
+            _ if values.is_empty() => Some(Initializer::Elements(elements)),
+            _ => Some(Initializer::Vector(values)),
+        }
+    }
+
+    // ---- functions ----------------------------------------------------------------------------------------------------
+
+    /// Makes all functions, so that calls find those that come later.
+    pub(super) fn collect_functions(&mut self) {
+        for (at, line) in self.lines.iter().enumerate() {
+            if !line.code.starts_with("decl_function ") {
+                continue;
+            }
+            match function_declaration(line) {
+                Ok((name, data)) => {
+                    if self.functions.contains_key(name) {
+                        self.fail_line(at, TextErrorKind::DuplicateFunction(name.to_string()));
+                    } else {
+                        let function = self.shader.functions.push(data);
+                        self.place(AnnotationTarget::Function(function), at);
+                        self.functions.insert(name, function);
+                    }
+                }
+                Err(failure) => self.fail(at, failure),
+            }
+        }
+    }
+}
+
+fn function_declaration<'a>(line: &Line<'a>) -> Outcome<(&'a str, FunctionData)> {
+    let mut s = line.scanner();
+    s.expect("decl_function ", "`decl_function`")?;
+    let end = s.rest().find(" (").unwrap_or(s.rest().len());
+    let (name, rest) = s.rest().split_at(end);
+    let mut s = Scanner::new(rest, s.offset() + end);
+    let mut inside = s.group()?;
+    let mut data = FunctionData {
+        name: name.to_string(),
+        parameters: Vec::new(),
+        is_entry_point: false,
+        is_exported: false,
+        remarks: Vec::new(),
+        body: None,
+    };
+    while let Some(mut piece) = inside.piece() {
+        let start = piece;
+        let bits: u32 = piece.number("the bit size of a parameter")?;
+        let components: u32 = if piece.rest().starts_with('x') {
+            piece.eat("x");
+            piece.number("the number of components of a parameter")?
+        } else {
+            1
+        };
+        let (Ok(bit_size), Ok(num_components)) = (u8::try_from(bits), u8::try_from(components)) else {
+            return start.fail(TextErrorKind::BadShape { bits, components });
+        };
+        let text = piece.rest().trim();
+        let (name, is_return) = match text.strip_suffix("return") {
+            Some("") => ("", true),
+            Some(name) if name.ends_with(' ') => (name.trim_end(), true),
+            _ => (text, false),
+        };
+        data.parameters.push(Parameter { num_components, bit_size, name: name.to_string(), is_return });
+    }
+    while !s.is_done() {
+        match s.group()?.rest() {
+            "entrypoint" => data.is_entry_point = true,
+            "exported" => data.is_exported = true,
+            remark => data.remarks.push(remark.to_string()),
+        }
+    }
+    Ok((name, data))
+}
+
+fn variable_flag(s: &mut Scanner<'_>, data: &mut VariableData) -> bool {
+    let flags: [(&str, &mut bool); 9] = [
+        ("bindless", &mut data.bindless),
+        ("centroid", &mut data.centroid),
+        ("sample", &mut data.sample),
+        ("patch", &mut data.patch),
+        ("invariant", &mut data.invariant),
+        ("per_view", &mut data.per_view),
+        ("per_primitive", &mut data.per_primitive),
+        ("ray_query", &mut data.ray_query),
+        ("fb_fetch_output", &mut data.fb_fetch_output),
+    ];
+    for (word, flag) in flags {
+        if s.eat_word(word) {
+            *flag = true;
+            return true;
+        }
+    }
+    false
+}
+
+fn access_word(mut s: Scanner<'_>) -> Option<(Access, Scanner<'_>)> {
+    let flag = Access::from_name(s.word()?)?;
+    Some((flag, s))
+}
+
+/// `VARYING_SLOT_VAR0.xyzw, 0, 0`
+fn location(mut s: Scanner<'_>, data: &mut VariableData) -> Outcome<()> {
+    let Some(mut first) = s.piece() else { return s.fail(TextErrorKind::Expected("a location")) };
+    let start = first;
+    let text = first.word().unwrap_or("");
+    first.finish()?;
+    let (slot, letters) = text.split_once('.').unwrap_or((text, ""));
+    data.location = if slot == "~0" {
+        -1
+    } else if let Some(number) = slot_from_name(slot) {
+        number
+    } else if let Some(number) = slot.parse::<u32>().ok().map(|v| v as i32).or_else(|| slot.parse().ok()) {
+        number
+    } else {
+        return start.fail(TextErrorKind::UnknownSlot(slot.to_string()));
+    };
+    if let Some(&letter) = letters.as_bytes().first() {
+        data.location_frac = match letter_component(letter) {
+            Some(component) => component,
+            None => return start.fail(TextErrorKind::BadSwizzle(letters.to_string())),
+        };
+    }
+    for target in [&mut data.driver_location, &mut data.binding] {
+        if let Some(mut piece) = s.piece() {
+            *target = if piece.eat("~0") { u32::MAX } else { piece.number("a number")? };
+            piece.finish()?;
+        }
+    }
+    s.finish()
+}
+
+fn initializer_value(word: &str, scalar: Option<ScalarType>) -> Option<u64> {
+    let bits = scalar.map_or(64, |s| s.bit_size().max(1));
+    let fits = |value: u64| (mask_to(bits, value) == value).then_some(value);
+    match word {
+        "true" => return Some(1),
+        "false" => return Some(0),
+        _ => {}
+    }
+    if let Some(digits) = word.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok().and_then(fits);
+    }
+    match scalar {
+        Some(scalar) if !scalar.is_float() => {
+            let value = word.parse::<u64>().ok().or_else(|| word.parse::<i64>().ok().map(|v| mask_to(bits, v as u64)));
+            value.and_then(fits)
+        }
+        Some(scalar) => parse_float(word, scalar.bit_size()),
+        None => parse_float(word, 32),
+    }
+}
+
+/// Reads a text in quotes with Rust's escapes. Returns it and its length in the source.
+fn unescape(text: &str) -> Option<(String, usize)> {
+    let mut result = String::new();
+    let mut chars = text.char_indices();
+    if chars.next()?.1 != '"' {
+        return None;
+    }
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((result, at + 1)),
+            '\\' => match chars.next()?.1 {
+                'n' => result.push('\n'),
+                'r' => result.push('\r'),
+                't' => result.push('\t'),
+                '0' => result.push('\0'),
+                'u' => {
+                    if chars.next()?.1 != '{' {
+                        return None;
+                    }
+                    let mut code = 0u32;
+                    loop {
+                        match chars.next()?.1 {
+                            '}' => break,
+                            digit => code = code.checked_mul(16)?.checked_add(digit.to_digit(16)?)?,
+                        }
+                    }
+                    result.push(char::from_u32(code)?);
+                }
+                other => result.push(other),
+            },
+            c => result.push(c),
+        }
+    }
+    None
+}

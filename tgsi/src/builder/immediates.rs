@@ -1,0 +1,145 @@
+//! Immediates: values are found in those that exist, or packed into them while they have room.
+
+use arrayvec::ArrayVec;
+
+use super::{BuildError, MAX_OPERAND_INDEX, PendingImmediate, ShaderBuilder};
+use crate::shader::{Register, Src};
+use crate::tables::{File, ImmediateType};
+
+/// How many candidates for packing a vector into an existing immediate are looked at.
+const PACKING_CANDIDATES: usize = 8;
+
+impl ShaderBuilder {
+    /// One to four floats.
+    pub fn immediate_f32(&mut self, values: &[f32]) -> Src {
+        let words: ArrayVec<u32, 4> = values.iter().take(4).map(|v| v.to_bits()).collect();
+        self.immediate_checked(ImmediateType::Float32, &words, values.len())
+    }
+
+    /// One to four unsigned integers.
+    pub fn immediate_u32(&mut self, values: &[u32]) -> Src {
+        self.immediate(ImmediateType::Uint32, values)
+    }
+
+    /// One to four signed integers.
+    pub fn immediate_i32(&mut self, values: &[i32]) -> Src {
+        let words: ArrayVec<u32, 4> = values.iter().take(4).map(|&v| v as u32).collect();
+        self.immediate_checked(ImmediateType::Int32, &words, values.len())
+    }
+
+    /// One or two doubles.
+    pub fn immediate_f64(&mut self, values: &[f64]) -> Src {
+        let words = values.iter().map(|v| v.to_bits());
+        self.immediate_64(ImmediateType::Float64, words, values.len())
+    }
+
+    /// One or two unsigned 64-bit integers.
+    pub fn immediate_u64(&mut self, values: &[u64]) -> Src {
+        self.immediate_64(ImmediateType::Uint64, values.iter().copied(), values.len())
+    }
+
+    /// One or two signed 64-bit integers.
+    pub fn immediate_i64(&mut self, values: &[i64]) -> Src {
+        self.immediate_64(ImmediateType::Int64, values.iter().map(|&v| v as u64), values.len())
+    }
+
+    fn immediate_64(&mut self, data_type: ImmediateType, values: impl Iterator<Item = u64>, count: usize) -> Src {
+        let words: ArrayVec<u32, 4> = values.take(2).flat_map(|v| [v as u32, (v >> 32) as u32]).collect();
+        self.immediate_checked(data_type, &words, 2 * count)
+    }
+
+    /// Words of an immediate of type `data_type`: one to four, 64-bit types two or four (low word first). The result selects them;
+    /// channels beyond the given ones repeat the first value. Words are packed into existing immediates of the same type where they
+    /// occur or still fit.
+    pub fn immediate(&mut self, data_type: ImmediateType, words: &[u32]) -> Src {
+        self.immediate_checked(data_type, words, words.len())
+    }
+
+    fn immediate_checked(&mut self, data_type: ImmediateType, words: &[u32], asked: usize) -> Src {
+        let step = if data_type.is_64bit() { 2 } else { 1 };
+        if words.is_empty() || asked > 4 || asked & (step - 1) != 0 {
+            self.fail(BuildError::ImmediateSize(asked));
+            return Src::new(Register::new(File::Immediate, 0));
+        }
+        let key = (data_type, words.iter().copied().collect::<ArrayVec<u32, 4>>());
+        if let Some(&src) = self.immediate_vectors.get(&key) {
+            return src;
+        }
+        let (place, swizzle) = self.pack(data_type, words, step);
+        let src = Src::new(Register::new(File::Immediate, place as i32)).swizzled(swizzle);
+        self.immediate_vectors.insert(key, src);
+        src
+    }
+
+    /// Finds or makes room for `words`, `step` words a value; returns the immediate and the swizzle.
+    fn pack(&mut self, data_type: ImmediateType, words: &[u32], step: usize) -> (u32, [u8; 4]) {
+        let value = |words: &[u32]| words.iter().rev().fold(0u64, |v, &w| v << 32 | u64::from(w));
+        // Good candidates hold one of the values already; else one with room will do. Only a few of either are tried, or common
+        // values such as 0 would make this quadratic.
+        let holders = self.immediate_values.get(&(data_type, value(&words[..step]))).into_iter().flatten();
+        let open = self.open_immediates.get(&data_type).into_iter().flat_map(|open| open.iter().rev());
+        let candidates = holders.take(PACKING_CANDIDATES).chain(open.take(PACKING_CANDIDATES));
+        let found = candidates.copied().find_map(|place| {
+            let pending = self.immediates.get(place as usize)?;
+            fit(pending, words, step).map(|(after, used, swizzle)| (place, after, used, swizzle))
+        });
+        let (place, after, used, swizzle) = match found {
+            Some(found) => found,
+            None => {
+                let empty = PendingImmediate { data_type, words: [0; 4], used: 0 };
+                // An empty immediate has room for any four words.
+                let (after, used, swizzle) = fit(&empty, words, step).unwrap_or(([0; 4], 4, [0; 4]));
+                let place = self.immediates.len() as u32;
+                if place > MAX_OPERAND_INDEX {
+                    self.fail(BuildError::TooManyRegisters(File::Immediate));
+                    return (0, [0; 4]);
+                }
+                self.immediates.push(empty);
+                self.open_immediates.entry(data_type).or_default().insert(place);
+                (place, after, used, swizzle)
+            }
+        };
+        let Some(pending) = self.immediates.get_mut(place as usize) else { return (0, [0; 4]) };
+        let before = std::mem::replace(&mut pending.used, used);
+        pending.words = after;
+        for new in after[before.min(used)..used].chunks(step) {
+            let holders = self.immediate_values.entry((data_type, value(new))).or_default();
+            if holders.last() != Some(&place) {
+                holders.push(place);
+            }
+        }
+        if used == 4
+            && before < 4
+            && let Some(open) = self.open_immediates.get_mut(&data_type)
+        {
+            open.remove(&place);
+        }
+        (place, swizzle)
+    }
+}
+
+/// Fits `words` (values of `step` words) into `pending`: each value is found in it or appended. Returns the words after that, how many
+/// are in use, and the swizzle that selects the values; channels beyond them repeat the first.
+fn fit(pending: &PendingImmediate, words: &[u32], step: usize) -> Option<([u32; 4], usize, [u8; 4])> {
+    let (mut after, mut used) = (pending.words, pending.used);
+    let mut swizzle = [0u8; 4];
+    for (number, value) in words.chunks(step).enumerate() {
+        let at = match (0..used).step_by(step).find(|&at| after.get(at..at + step) == Some(value)) {
+            Some(at) => at,
+            None => {
+                let room = after.get_mut(used..used + step)?;
+                room.copy_from_slice(value);
+                used += step;
+                used - step
+            }
+        };
+        for word in 0..step {
+            swizzle[number * step + word] = (at + word) as u8;
+        }
+    }
+    let given = swizzle;
+    for channel in words.len()..4 {
+        swizzle[channel] = given[channel % step];
+    }
+    Some((after, used, swizzle))
+}
