@@ -43,6 +43,7 @@
 //! - The interpreter follows nesting, not labels, and runs every opcode and stage.
 
 pub mod builder;
+mod call_graph;
 pub mod check;
 pub mod diagnostic;
 pub mod limits;

@@ -6,9 +6,38 @@
 //! (semantic, index) and their locations, for every stage and file; [`semantic_of`] also understands `FRAG_RESULT_COLOR`, which a
 //! fragment shader with the property `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
 
+use tgsi_ir::shader::Stage;
 use tgsi_ir::slots::{frag_result, varying, vert_attrib};
 
 use crate::tables::{File, Processor, Semantic};
+
+/// The stage of a processor.
+pub const fn stage_of(processor: Processor) -> Stage {
+    match processor {
+        Processor::Vertex => Stage::Vertex,
+        Processor::TessControl => Stage::TessCtrl,
+        Processor::TessEval => Stage::TessEval,
+        Processor::Geometry => Stage::Geometry,
+        Processor::Fragment => Stage::Fragment,
+        Processor::Compute => Stage::Compute,
+        Processor::Task => Stage::Task,
+        Processor::Mesh => Stage::Mesh,
+    }
+}
+
+/// The processor of a stage. Kernels are compute shaders.
+pub const fn processor_of(stage: Stage) -> Processor {
+    match stage {
+        Stage::Vertex => Processor::Vertex,
+        Stage::TessCtrl => Processor::TessControl,
+        Stage::TessEval => Processor::TessEval,
+        Stage::Geometry => Processor::Geometry,
+        Stage::Fragment => Processor::Fragment,
+        Stage::Compute | Stage::Kernel => Processor::Compute,
+        Stage::Task => Processor::Task,
+        Stage::Mesh => Processor::Mesh,
+    }
+}
 
 /// First extended location.
 pub const FIRST_EXTENDED_LOCATION: i32 = 0x1_0000;

@@ -5,6 +5,7 @@
 
 use thiserror::Error;
 
+use crate::call_graph::CallGraph;
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::tables::Opcode;
@@ -276,58 +277,14 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
         }
     }
     if errors.is_empty() {
-        find_recursion(shader, &result, &calls, &mut errors);
+        let recursive = CallGraph::new(shader, &result).map(|graph| graph.recursive_calls()).unwrap_or_default();
+        errors.extend(recursive.into_iter().map(|(call, callee)| StructureError::Recursion {
+            subroutine: result.subroutines[callee].0,
+            instruction: call,
+            span: instructions[call as usize].span,
+        }));
     }
     if errors.is_empty() { Ok(result) } else { Err(errors) }
-}
-
-/// Reports calls that close a cycle of subroutines (depth-first search with an explicit stack over the call graph).
-fn find_recursion(shader: &Shader, structure: &Structure, calls: &[u32], errors: &mut Vec<StructureError>) {
-    // Calls are ascending and so are subroutines: the calls of a subroutine are a slice.
-    let calls_of = |sub: usize| {
-        let (begin, end) = structure.subroutines[sub];
-        let from = calls.partition_point(|&c| c < begin);
-        let to = calls.partition_point(|&c| c < end);
-        &calls[from..to]
-    };
-    let callee = |call: u32| {
-        structure.subroutines.binary_search_by_key(&structure.partner[call as usize], |&(begin, _)| begin).ok()
-    };
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Active,
-        Done,
-    }
-    let mut state = vec![State::New; structure.subroutines.len()];
-    for root in 0..state.len() {
-        if state[root] != State::New {
-            continue;
-        }
-        state[root] = State::Active;
-        let mut stack = vec![(root, 0usize)];
-        while let Some((sub, next)) = stack.last_mut() {
-            let Some(&call) = calls_of(*sub).get(*next) else {
-                state[*sub] = State::Done;
-                stack.pop();
-                continue;
-            };
-            *next += 1;
-            let Some(target) = callee(call) else { continue };
-            match state[target] {
-                State::New => {
-                    state[target] = State::Active;
-                    stack.push((target, 0));
-                }
-                State::Active => errors.push(StructureError::Recursion {
-                    subroutine: structure.subroutines[target].0,
-                    instruction: call,
-                    span: shader.instructions[call as usize].span,
-                }),
-                State::Done => {}
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -391,6 +348,13 @@ mod tests {
         assert_eq!(
             kinds(&[(End, None), (Bgnsub, None), (Cal, Some(1)), (Endsub, None)]),
             ["subroutine at instruction 1 calls itself"]
+        );
+        // Every call of a circle, but not the one that leads into it.
+        let circle = [(Cal, Some(2)), (End, None), (Bgnsub, None), (Cal, Some(5)), (Endsub, None)];
+        let circle = [&circle[..], &[(Bgnsub, None), (Cal, Some(2)), (Endsub, None)]].concat();
+        assert_eq!(
+            kinds(&circle),
+            ["subroutine at instruction 5 calls itself", "subroutine at instruction 2 calls itself"]
         );
         assert_eq!(
             kinds(&[(If, None), (Bgnsub, None), (Endsub, None), (Endif, None)]),

@@ -1,26 +1,18 @@
 //! The check and the scan over real shaders. Runs where the shared data folder is at hand.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use common::shared;
 use pretty_assertions::assert_eq;
 use tgsi::check::check;
 use tgsi::scan::scan;
 use tgsi::shader::Shader;
 use tgsi::text::parse;
 use tgsi::tokens;
-
-/// The shared data folder: `TGSIC_SHARED`, or `../shared` from the root of the repository.
-fn shared(test: &str) -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folder = std::env::var_os("TGSIC_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
-    if folder.join("corpus/MANIFEST.csv").exists() {
-        return Some(folder);
-    }
-    eprintln!("skipped {test}: no shared data at {}", folder.display());
-    None
-}
 
 /// All shaders of the corpus by path below it, in order of the manifest.
 fn corpus(shared: &Path) -> BTreeMap<String, Shader> {
@@ -55,7 +47,7 @@ fn judge<'a>(shaders: impl Iterator<Item = (&'a String, &'a Shader)>) -> (String
 
 #[test]
 fn real_shaders_have_no_errors() {
-    let Some(shared) = shared("real_shaders_have_no_errors") else { return };
+    let Some(shared) = shared("", "real_shaders_have_no_errors") else { return };
     let shaders = corpus(&shared);
     let start = std::time::Instant::now();
     let (errors, warnings) = judge(shaders.iter());
@@ -66,7 +58,7 @@ fn real_shaders_have_no_errors() {
 
 #[test]
 fn scan_counts_what_the_manifest_says() {
-    let Some(shared) = shared("scan_counts_what_the_manifest_says") else { return };
+    let Some(shared) = shared("", "scan_counts_what_the_manifest_says") else { return };
     let shaders = corpus(&shared);
     let manifest = fs::read_to_string(shared.join("corpus/MANIFEST.csv")).expect("the manifest");
     let mut compared = 0;
@@ -92,7 +84,7 @@ fn scan_counts_what_the_manifest_says() {
 /// The reference data counts the temporaries of the shaders that it takes.
 #[test]
 fn scan_counts_temporaries() {
-    let Some(shared) = shared("scan_counts_temporaries") else { return };
+    let Some(shared) = shared("", "scan_counts_temporaries") else { return };
     let shaders = corpus(&shared);
     let peer = fs::read_to_string(shared.join("oracle/peer.csv")).expect("the peer's figures");
     let mut rows = peer.lines();
@@ -109,7 +101,7 @@ fn scan_counts_temporaries() {
 
 #[test]
 fn shaders_of_one_opcode_have_no_errors() {
-    let Some(shared) = shared("shaders_of_one_opcode_have_no_errors") else { return };
+    let Some(shared) = shared("", "shaders_of_one_opcode_have_no_errors") else { return };
     let files = fs::read_dir(shared.join("oracle/opcodes")).expect("the folder of opcodes");
     let shaders: BTreeMap<String, Shader> = files
         .map(|entry| {
@@ -127,7 +119,7 @@ fn shaders_of_one_opcode_have_no_errors() {
 /// Wrong input is refused by the reader or by the check. The names are of inputs that the reference takes, or that do no harm.
 #[test]
 fn bad_input_is_refused() {
-    let Some(shared) = shared("bad_input_is_refused") else { return };
+    let Some(shared) = shared("", "bad_input_is_refused") else { return };
     const MAY_PASS: [&str; 10] = [
         "text-after-end",
         "range-overlap",

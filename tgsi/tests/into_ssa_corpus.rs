@@ -1,10 +1,13 @@
 //! The passes into SSA on every shader of the shared corpus: valid, without registers but arrays, and with the same results.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use common::{shaders, shared};
 use flate2::read::GzDecoder;
 use tgsi::run::vectors::Vector;
 use tgsi::text;
@@ -16,29 +19,6 @@ use tgsi_ir::passes::into_ssa;
 use tgsi_ir::passes::pass_manager::count_instructions;
 use tgsi_ir::run::{AnalyticResources, Inputs, Outputs, Program, RunLimits};
 use tgsi_ir::validate::validate;
-
-/// The shared data, or none after saying that the test is skipped.
-fn shared(path: &str, test: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "tgsi") {
-            found.push(path);
-        }
-    }
-}
 
 fn convert(path: &Path) -> (tgsi::Shader, Shader) {
     let parsed = text::parse(&std::fs::read(path).unwrap()).unwrap();
@@ -62,9 +42,7 @@ fn leftovers(shader: &Shader) -> usize {
 #[test]
 fn corpus_into_ssa() {
     let Some(corpus) = shared("corpus", "corpus_into_ssa") else { return };
-    let mut paths = Vec::new();
-    files(&corpus, &mut paths);
-    paths.sort();
+    let paths = shaders(&corpus);
     let (mut before, mut after, mut elapsed) = (0, 0, Duration::ZERO);
     let mut slowest = (Duration::ZERO, String::new(), 0);
     let mut kept_variables = 0;

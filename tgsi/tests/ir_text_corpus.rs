@@ -1,24 +1,15 @@
 //! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read back.
 
-use std::path::{Path, PathBuf};
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::{shaders, shared};
 use tgsi::text;
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::text::{PrintOptions, parse, print, print_with};
-
-fn shaders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            shaders(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "tgsi") {
-            found.push(path);
-        }
-    }
-}
 
 #[derive(Default)]
 struct Figures {
@@ -48,16 +39,8 @@ fn check(shader: &Shader, figures: &mut Figures) -> Result<(), String> {
 
 #[test]
 fn corpus_reads_back() {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let corpus = root.join("corpus");
-    if !corpus.exists() {
-        eprintln!("corpus_reads_back: SKIPPED, no {}", corpus.display());
-        return;
-    }
-    let mut files = Vec::new();
-    shaders(&corpus, &mut files);
-    files.sort();
+    let Some(corpus) = shared("corpus", "corpus_reads_back") else { return };
+    let files = shaders(&corpus);
     let mut figures = Figures::default();
     let mut failed = Vec::new();
     let mut count = 0;

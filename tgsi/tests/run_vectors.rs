@@ -1,34 +1,18 @@
 //! The interpreter against recorded results: every row of the shared data.
 
+mod common;
+
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use flate2::read::GzDecoder;
+use common::{lines, references_by_path, shared};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
 use tgsi::run::{Program, run};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
-
-/// The shared data, or none after saying that the test is skipped.
-fn shared(path: &str, test: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-fn lines(path: PathBuf) -> impl Iterator<Item = String> {
-    let file = std::fs::File::open(path).unwrap();
-    BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
-}
 
 /// Counts of vectors by verdict.
 #[derive(Default, Debug)]
@@ -126,19 +110,11 @@ fn uses_library(shader: &Shader) -> bool {
 fn corpus_vectors_agree() {
     let test = "corpus_vectors_agree";
     let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(reference) = shared("oracle/reference.jsonl.gz", test) else { return };
-    let tokens: HashMap<String, Vec<u32>> = lines(reference)
-        .map(|line| {
-            let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-            let digits = value["tokens"].as_str().unwrap();
-            let words = (0..digits.len() / 8).map(|i| u32::from_str_radix(&digits[8 * i..8 * i + 8], 16).unwrap());
-            (value["f"].as_str().unwrap().to_owned(), words.collect())
-        })
-        .collect();
+    let Some(references) = references_by_path(test) else { return };
     let totals = run_all(
         "corpus-vectors",
         vectors,
-        |file| tgsi::tokens::decode(tokens.get(file).ok_or("no tokens")?).map_err(|error| error.to_string()),
+        |file| references.get(file).ok_or("no tokens")?.shader(),
         |_, agreement| agreement != Agreement::Different,
     );
     assert_eq!(totals.errors, 0);

@@ -1,53 +1,20 @@
 //! Text and tokens against real shaders: what Mesa 25 prints and encodes for them. Runs where the shared data folder is at hand.
 
-use std::collections::HashMap;
-use std::fs;
-use std::io::Read;
-use std::path::PathBuf;
+mod common;
 
+use std::fs;
+use std::path::Path;
+
+use common::{references, references_by_path, shared};
 use pretty_assertions::assert_eq;
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::tokens::{decode, encode};
 
 const MESA: PrintOptions = PrintOptions { mesa: true, hex_floats: false };
 
-/// The shared data folder: `TGSIC_SHARED`, or `../shared` from the root of the repository.
-fn shared(test: &str) -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folder = std::env::var_os("TGSIC_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
-    if folder.join("oracle/reference.jsonl.gz").exists() {
-        return Some(folder);
-    }
-    eprintln!("skipped {test}: no shared data at {}", folder.display());
-    None
-}
-
-struct Reference {
-    text: String,
-    tokens: Vec<u32>,
-}
-
-/// Reference results by path below `corpus/`.
-fn references(shared: &std::path::Path) -> HashMap<String, Reference> {
-    let file = fs::File::open(shared.join("oracle/reference.jsonl.gz")).expect("the reference results");
-    let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).expect("gzip");
-    text.lines()
-        .map(|line| {
-            let row: serde_json::Value = serde_json::from_str(line).expect("a row");
-            let get = |key: &str| row[key].as_str().expect("a string").to_owned();
-            let hex = get("tokens");
-            let tokens = (0..hex.len() / 8).map(|i| u32::from_str_radix(&hex[i * 8..i * 8 + 8], 16).expect("a word"));
-            let tokens = tokens.collect();
-            (get("f").trim_start_matches("corpus/").to_owned(), Reference { text: get("text"), tokens })
-        })
-        .collect()
-}
-
 #[test]
 fn reference_tokens_decode_print_and_encode() {
-    let Some(shared) = shared("reference_tokens_decode_print_and_encode") else { return };
-    let references = references(&shared);
+    let Some(references) = references("reference_tokens_decode_print_and_encode") else { return };
     assert_eq!(references.len(), 1643);
     for (name, reference) in &references {
         let shader = decode(&reference.tokens).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -57,14 +24,14 @@ fn reference_tokens_decode_print_and_encode() {
     }
 }
 
-/// The texts of the corpus, with their paths below it.
-fn corpus(shared: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+/// The texts of the corpus, with their paths as in the references.
+fn texts(corpus: &Path) -> Vec<(String, Vec<u8>)> {
     let mut texts = Vec::new();
     for folder in ["ntt22", "glsl_to_tgsi20", "public"] {
-        for entry in fs::read_dir(shared.join("corpus").join(folder)).expect("a folder of the corpus") {
+        for entry in fs::read_dir(corpus.join(folder)).expect("a folder of the corpus") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
-            texts.push((format!("{folder}/{name}"), fs::read(&path).expect("a text")));
+            texts.push((format!("corpus/{folder}/{name}"), fs::read(&path).expect("a text")));
         }
     }
     texts.sort();
@@ -73,11 +40,12 @@ fn corpus(shared: &std::path::Path) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn corpus_texts() {
-    let Some(shared) = shared("corpus_texts") else { return };
-    let references = references(&shared);
-    let corpus = corpus(&shared);
+    let Some(references) = references_by_path("corpus_texts") else { return };
+    let Some(corpus) = shared("corpus", "corpus_texts") else { return };
+    let corpus = texts(&corpus);
     assert_eq!(corpus.len(), 1695);
     let mut wrong = Vec::new();
+    let mut compared = 0;
     for (name, text) in &corpus {
         let parsed = match parse(text) {
             Ok(parsed) => parsed,
@@ -89,11 +57,12 @@ fn corpus_texts() {
         let words = encode(&parsed.shader).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mesa = print(&parsed.shader, MESA);
         if let Some(reference) = references.get(name) {
+            compared += 1;
             assert_eq!(mesa.trim_end(), reference.text.trim_end(), "{name}");
             if words != reference.tokens {
                 wrong.push(format!("{name}: other tokens"));
             }
-            if !parsed.warnings.is_empty() && !name.starts_with("public/") {
+            if !parsed.warnings.is_empty() && !name.starts_with("corpus/public/") {
                 wrong.push(format!("{name}: {:?}", parsed.warnings));
             }
         }
@@ -107,4 +76,5 @@ fn corpus_texts() {
         assert_eq!(decoded, parsed.shader, "{name}");
     }
     assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(compared, references.len());
 }

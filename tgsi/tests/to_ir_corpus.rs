@@ -1,42 +1,19 @@
 //! Conversion to the IR of every shader of the shared corpus, and of large generated ones.
 
-use std::path::{Path, PathBuf};
+mod common;
+
 use std::time::{Duration, Instant};
 
+use common::{shaders, shared};
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Processor};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::{Shader, text};
 
-/// The shared data, or none after saying that the test is skipped.
-fn shared(path: &str, test: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-fn shaders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            shaders(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "tgsi") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn corpus_converts() {
     let Some(corpus) = shared("corpus", "corpus_converts") else { return };
-    let mut files = Vec::new();
-    shaders(&corpus, &mut files);
-    files.sort();
+    let files = shaders(&corpus);
     let mut failed = Vec::new();
     let mut elapsed = Duration::ZERO;
     let mut insts = 0;

@@ -1,37 +1,16 @@
 //! The interpreter of TGSI against that of the IR, on every shader of the shared corpus with made-up inputs: stages, resources and opcodes that
 //! no recorded result covers.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::collections::BTreeMap;
+
+use common::{shaders, shared};
 use tgsi::run::{Program, run, system_value_of};
 use tgsi::tables::{File, Opcode, Processor, PropertyName};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::{Shader, text};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits};
-
-/// The shared data, or none after saying that the test is skipped.
-fn shared(path: &str, test: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-fn shaders(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            shaders(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "tgsi") {
-            found.push(path);
-        }
-    }
-}
 
 /// A generator of words (splitmix64).
 struct Words(u64);
@@ -207,9 +186,7 @@ fn is_excused(shader: &Shader) -> bool {
 #[test]
 fn interpreters_agree() {
     let Some(corpus) = shared("corpus", "interpreters_agree") else { return };
-    let mut files = Vec::new();
-    shaders(&corpus, &mut files);
-    files.sort();
+    let files = shaders(&corpus);
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let (mut runs, mut endless) = (0, 0);
     for file in &files {

@@ -1,22 +1,13 @@
 //! Real shaders cut off at every byte of their text and at every word of their tokens: an error or a shader, never a panic, and every error has a place within
 //! the input.
 
+mod common;
+
 use std::path::PathBuf;
 
+use common::shared;
 use tgsi::check::check;
 use tgsi::tokens::{decode, encode};
-
-fn shared(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("TGSIC_SHARED")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")));
-    let corpus = folder.join("corpus");
-    if corpus.is_dir() {
-        return Some(corpus);
-    }
-    eprintln!("skipped: {test} ({} is not there)", corpus.display());
-    None
-}
 
 /// Fifty shaders of moderate size, spread over the corpus.
 fn chosen(corpus: PathBuf) -> Vec<Vec<u8>> {
@@ -33,7 +24,7 @@ fn chosen(corpus: PathBuf) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_truncation_of_a_text_is_an_error_or_a_shader() {
-    let Some(corpus) = shared("every_truncation_of_a_text_is_an_error_or_a_shader") else { return };
+    let Some(corpus) = shared("corpus", "every_truncation_of_a_text_is_an_error_or_a_shader") else { return };
     let shaders = chosen(corpus);
     assert_eq!(shaders.len(), 50);
     let (mut parsed, mut refused) = (0, 0);
@@ -59,7 +50,7 @@ fn every_truncation_of_a_text_is_an_error_or_a_shader() {
 
 #[test]
 fn every_truncation_of_tokens_is_an_error() {
-    let Some(corpus) = shared("every_truncation_of_tokens_is_an_error") else { return };
+    let Some(corpus) = shared("corpus", "every_truncation_of_tokens_is_an_error") else { return };
     for text in chosen(corpus) {
         let shader = tgsi::text::parse(&text).expect("corpus shaders parse").shader;
         let mut words = encode(&shader).expect("corpus shaders encode");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tgsi::builder::{Io, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
-use tgsi::slots::semantic_of;
+use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{
     File, Interpolation, InterpolationLocation, MemoryType, Opcode, PixelFormat, Processor, ReturnType, Semantic,
     TextureTarget,
@@ -95,17 +95,9 @@ pub(crate) struct Declared {
     variables: BTreeMap<(IoFile, u32), IoVariable>,
 }
 
-/// The processor of a stage.
+/// The processor of a stage that TGSI can express.
 pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
-    Some(match stage {
-        Stage::Vertex => Processor::Vertex,
-        Stage::TessCtrl => Processor::TessControl,
-        Stage::TessEval => Processor::TessEval,
-        Stage::Geometry => Processor::Geometry,
-        Stage::Fragment => Processor::Fragment,
-        Stage::Compute | Stage::Kernel => Processor::Compute,
-        Stage::Task | Stage::Mesh => return None,
-    })
+    if matches!(stage, Stage::Task | Stage::Mesh) { None } else { Some(processor_of(stage)) }
 }
 
 impl Declared {
@@ -175,15 +167,12 @@ impl Declared {
 
     /// Whether an input register belongs to a vertex and not to the patch.
     pub(crate) fn is_by_vertex(&self, stage: Stage, register: i32) -> bool {
-        let processor = match stage {
-            Stage::Geometry => Processor::Geometry,
-            Stage::TessCtrl => Processor::TessControl,
-            Stage::TessEval => Processor::TessEval,
-            _ => return false,
-        };
+        if !matches!(stage, Stage::Geometry | Stage::TessCtrl | Stage::TessEval) {
+            return false;
+        }
         let variable = u32::try_from(register).ok().and_then(|r| self.variable(IoFile::Input, r));
         variable
-            .and_then(|v| semantic_of(processor, File::Input, v.data.location))
+            .and_then(|v| semantic_of(processor_of(stage), File::Input, v.data.location))
             .is_some_and(|(semantic, _)| !semantic.is_patch())
     }
 

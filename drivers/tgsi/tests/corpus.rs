@@ -2,12 +2,14 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use flate2::read::GzDecoder;
+use common::{lines, references, shared};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
 use tgsi::run::{Program, run};
@@ -18,40 +20,12 @@ use tgsi_driver_tgsi::{TgsiOptions, lower, translate, translate_lowered};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, RunLimits};
 
-/// The shared data, or none after saying that the test is skipped.
-fn shared(path: &str, test: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TGSIC_SHARED")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-fn lines(path: PathBuf) -> impl Iterator<Item = String> {
-    let file = std::fs::File::open(path).unwrap();
-    BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
-}
-
 /// The corpus by path, decoded from the reference's tokens.
 fn corpus(test: &str) -> Option<Vec<(String, Shader)>> {
     let only = std::env::var("TGSIC_ONLY").ok();
-    let reference = shared("oracle/reference.jsonl.gz", test)?;
-    let mut shaders = Vec::new();
-    for line in lines(reference) {
-        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let file = value["f"].as_str().unwrap();
-        if only.as_ref().is_some_and(|only| !file.contains(only.as_str())) {
-            continue;
-        }
-        let digits = value["tokens"].as_str().unwrap();
-        let words: Vec<u32> =
-            (0..digits.len() / 8).map(|i| u32::from_str_radix(&digits[8 * i..8 * i + 8], 16).unwrap()).collect();
-        shaders.push((file.to_owned(), tgsi::tokens::decode(&words).unwrap()));
-    }
-    Some(shaders)
+    let wanted = |file: &str| only.as_ref().is_none_or(|only| file.contains(only.as_str()));
+    let references = references(test)?.into_iter().filter(|(file, _)| wanted(file));
+    Some(references.map(|(file, reference)| (file, reference.shader().unwrap())).collect())
 }
 
 fn show(shader: &Shader) -> String {

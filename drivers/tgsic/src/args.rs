@@ -134,7 +134,7 @@ pub enum Command {
         /// How far to go.
         #[arg(long, value_enum, default_value_t = Stage::Ssa)]
         stage: Stage,
-        /// The block graph in DOT instead.
+        /// The block graph of each function in DOT instead.
         #[arg(long)]
         dot: bool,
     },

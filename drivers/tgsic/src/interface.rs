@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tgsi::Shader;
 use tgsi::run::system_value_of;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
-use tgsi::slots::semantic_of;
+use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_ir::body::Body;
 use tgsi_ir::intrinsics::indices::IoSemantics;
@@ -28,7 +28,7 @@ const MAX_BUFFERS: u32 = 32;
 /// A shader without code that declares the inputs, outputs, system values, constants, buffers and counters of an IR shader, and has the properties that the
 /// number of invocations depends on.
 pub fn declarations(ir: &IrShader) -> Shader {
-    let processor = processor(ir.stage);
+    let processor = processor_of(ir.stage);
     let mut found = Found::default();
     for (mode, file) in [(VariableModes::SHADER_IN, File::Input), (VariableModes::SHADER_OUT, File::Output)] {
         for (_, data) in ir.globals_with(mode) {
@@ -62,19 +62,6 @@ pub fn declarations(ir: &IrShader) -> Shader {
     }
     found.declare(processor, &mut shader);
     shader
-}
-
-const fn processor(stage: Stage) -> Processor {
-    match stage {
-        Stage::Vertex => Processor::Vertex,
-        Stage::TessCtrl => Processor::TessControl,
-        Stage::TessEval => Processor::TessEval,
-        Stage::Geometry => Processor::Geometry,
-        Stage::Fragment => Processor::Fragment,
-        Stage::Compute | Stage::Kernel => Processor::Compute,
-        Stage::Task => Processor::Task,
-        Stage::Mesh => Processor::Mesh,
-    }
 }
 
 fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {

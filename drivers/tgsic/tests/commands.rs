@@ -175,8 +175,12 @@ fn ir_draws_the_blocks() {
     let branch = FRAG.replace("MOV OUT[0]", "IF IN[0].xxxx\nMOV TEMP[0], IN[0]\nENDIF\nMOV OUT[0]");
     for stage in ["parsed", "ssa"] {
         let dot = tgsic(&["ir", "--dot", "--stage", stage], &branch).well();
-        assert!(dot.text().starts_with("digraph") && dot.text().contains("->"), "{}", dot.text());
+        assert!(dot.text().starts_with("digraph \"main\" {") && dot.text().contains("0 -> "), "{}", dot.text());
+        assert!(dot.text().contains("[ label = \"then\"]"), "{}", dot.text());
     }
+    let calls = FRAG.replace("MOV OUT[0]", "CAL :5\nMOV OUT[0]").replace("END\n", "END\nRET\nBGNSUB\nENDSUB\n");
+    let dot = tgsic(&["ir", "--dot", "--stage", "parsed"], &calls).well();
+    assert_eq!(dot.text().matches("digraph").count(), 2, "{}", dot.text());
 }
 
 #[test]

@@ -3,7 +3,10 @@
 //! [`Body::block_order`], [`Body::dominance`], [`Body::liveness`] and [`Body::loop_tree`] return shared results. Each result carries the epoch of the
 //! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
 //! A result in hand stays what it was when the body changes: it describes the body of that moment.
+//!
+//! [`CallGraph`] is of a whole shader and not kept.
 
+mod call_graph;
 mod dominance;
 mod liveness;
 mod loops;
@@ -11,6 +14,7 @@ mod order;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use call_graph::{CallGraph, calls};
 pub use dominance::Dominance;
 pub use liveness::Liveness;
 pub use loops::{LoopInfo, LoopTree};

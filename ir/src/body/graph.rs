@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use cranelift_entity::SecondaryMap;
+use petgraph::dot::{Config, Dot};
 use petgraph::visit::{
     Data, EdgeRef, GraphBase, GraphProp, GraphRef, IntoEdgeReferences, IntoEdges, IntoNeighbors, IntoNeighborsDirected,
     IntoNodeIdentifiers, IntoNodeReferences, NodeCount, NodeIndexable, NodeRef, Visitable,
@@ -172,9 +174,25 @@ impl Body {
         BlockGraph(self)
     }
 
-    /// The block graph in DOT.
-    pub fn to_dot(&self) -> String {
-        format!("{:?}", petgraph::dot::Dot::with_config(self.graph(), &[petgraph::dot::Config::EdgeNoLabel]))
+    /// The numbers that the text form gives the blocks: in the order of the code, the end block last.
+    pub(crate) fn block_numbers(&self) -> SecondaryMap<Block, u32> {
+        let mut numbers = SecondaryMap::with_default(u32::MAX);
+        for (number, block) in (0..).zip(self.graph().node_identifiers()) {
+            numbers[block] = number;
+        }
+        numbers
+    }
+
+    /// The block graph in DOT, under this name. Blocks are numbered as in the text form; the edges of a choice say which side they are.
+    pub fn to_dot(&self, name: &str) -> String {
+        let numbers = self.block_numbers();
+        let node = |_, node: BlockNodeRef| format!("label = \"b{}\"", numbers[node.id()]);
+        let edge = |_, edge: BlockEdge| {
+            let side = if edge.place == 0 { "then" } else { "else" };
+            if self.successors(edge.from).count() < 2 { String::new() } else { format!("label = \"{side}\"") }
+        };
+        let config = [Config::GraphContentOnly, Config::NodeNoLabel, Config::EdgeNoLabel];
+        format!("digraph {name:?} {{\n{:?}}}\n", Dot::with_attr_getters(self.graph(), &config, &edge, &node))
     }
 }
 
@@ -196,7 +214,13 @@ mod tests {
         let after = body.block_after_if(id);
         assert_eq!(dominators.immediate_dominator(after), Some(start));
         assert_eq!(body.list(CfParent::Then(id)).first, body.then_list(id).first);
-        assert!(body.to_dot().starts_with("digraph"));
+        let dot = body.to_dot("a \"name\"");
+        assert!(dot.starts_with("digraph \"a \\\"name\\\"\" {"), "{dot}");
+        let edges: Vec<&str> = dot.lines().filter(|line| line.contains("->")).map(str::trim).collect();
+        let [then, other] = [body.then_list(id).first, body.else_list(id).first].map(|block| block.as_u32());
+        assert!(edges.contains(&format!("0 -> {then} [ label = \"then\"]").as_str()), "{dot}");
+        assert!(edges.contains(&format!("0 -> {other} [ label = \"else\"]").as_str()), "{dot}");
+        assert!(dot.contains(&format!("{} [ label = \"b4\"]", body.end_block().as_u32())), "{dot}");
         assert_eq!(body.graph().node_count(), 5);
     }
 }

@@ -19,6 +19,7 @@
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
+use crate::analysis::{CallGraph, calls};
 use crate::body::{Body, CfList, DerefKind, InstData, Remap, Shape};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
@@ -38,15 +39,16 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
     if shader.functions.len() < 2 {
         return false;
     }
-    let order = bottom_up(&shader.functions);
     let mut finished: SecondaryMap<Function, bool> = SecondaryMap::new();
     let mut progress = false;
-    for function in order {
+    for function in CallGraph::new(&shader.functions).bottom_up() {
         let Some(mut body) = shader.functions[function].body.take() else { continue };
         // From the last to the first: what follows a call in its block is moved once.
-        for call in calls(&body).into_iter().rev() {
-            let InstData::Call { callee, indirect: false } = *body.inst(call) else { continue };
-            if !finished[callee] || body.num_insts() > MAX_INSTRUCTIONS {
+        for (call, callee) in calls(&body).rev() {
+            if matches!(body.inst(call), InstData::Call { indirect: true, .. })
+                || !finished[callee]
+                || body.num_insts() > MAX_INSTRUCTIONS
+            {
                 continue;
             }
             let Some(source) = &shader.functions[callee].body else { continue };
@@ -59,53 +61,10 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
         if !shader.functions[function].is_entry_point {
             lower_returns::lower_body(&mut body);
         }
-        finished[function] = calls(&body).is_empty();
+        finished[function] = calls(&body).next().is_none();
         shader.functions[function].body = Some(body);
     }
     progress | drop_uncalled(shader)
-}
-
-fn calls(body: &Body) -> Vec<Inst> {
-    body.blocks()
-        .flat_map(|block| body.insts(block))
-        .filter(|&inst| matches!(body.inst(inst), InstData::Call { .. }))
-        .collect()
-}
-
-/// Functions with code, each after those it calls, where there is such an order.
-fn bottom_up(functions: &PrimaryMap<Function, FunctionData>) -> Vec<Function> {
-    let callees = |function: Function| -> Vec<Function> {
-        let Some(body) = &functions[function].body else { return Vec::new() };
-        calls(body)
-            .into_iter()
-            .filter_map(|inst| match *body.inst(inst) {
-                InstData::Call { callee, .. } if functions.is_valid(callee) => Some(callee),
-                _ => None,
-            })
-            .collect()
-    };
-    let mut order = Vec::new();
-    let mut seen: SecondaryMap<Function, bool> = SecondaryMap::new();
-    for root in functions.keys() {
-        if std::mem::replace(&mut seen[root], true) {
-            continue;
-        }
-        let mut stack = vec![(root, callees(root))];
-        while let Some((function, pending)) = stack.last_mut() {
-            match pending.pop() {
-                Some(callee) => {
-                    if !std::mem::replace(&mut seen[callee], true) {
-                        stack.push((callee, callees(callee)));
-                    }
-                }
-                None => {
-                    order.push(*function);
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order
 }
 
 struct Inliner<'a> {
@@ -243,33 +202,21 @@ fn reset_variable(b: &mut Builder<'_>, types: &mut TypeTable, variable: Variable
 
 /// Drops functions that are neither entry points nor exported nor called from any that are.
 fn drop_uncalled(shader: &mut Shader) -> bool {
-    let mut kept: SecondaryMap<Function, bool> = SecondaryMap::new();
-    let mut work: Vec<Function> =
-        shader.functions.iter().filter(|(_, f)| f.is_entry_point || f.is_exported).map(|(id, _)| id).collect();
-    while let Some(function) = work.pop() {
-        if std::mem::replace(&mut kept[function], true) {
-            continue;
-        }
-        let Some(body) = shader.functions.get(function).and_then(|f| f.body.as_ref()) else { continue };
-        for inst in calls(body) {
-            if let InstData::Call { callee, .. } = *body.inst(inst) {
-                work.push(callee);
-            }
-        }
-    }
-    if shader.functions.keys().all(|id| kept[id]) {
+    let roots = shader.functions.iter().filter(|(_, f)| f.is_entry_point || f.is_exported).map(|(id, _)| id);
+    let kept = CallGraph::new(&shader.functions).reachable(roots);
+    if shader.functions.keys().all(|id| kept.contains(id)) {
         return false;
     }
     let mut new_ids: SecondaryMap<Function, Option<Function>> = SecondaryMap::new();
     let mut functions: PrimaryMap<Function, FunctionData> = PrimaryMap::new();
     for (id, data) in std::mem::take(&mut shader.functions) {
-        if kept[id] {
+        if kept.contains(id) {
             new_ids[id] = Some(functions.push(data));
         }
     }
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
-        for inst in calls(body) {
-            if let InstData::Call { callee, indirect } = *body.inst(inst)
+        for (inst, callee) in calls(body) {
+            if let InstData::Call { indirect, .. } = *body.inst(inst)
                 && let Some(callee) = new_ids[callee]
             {
                 body.set_inst(inst, InstData::Call { callee, indirect });

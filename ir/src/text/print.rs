@@ -80,6 +80,8 @@ pub(super) struct BodyState<'a> {
     pub(super) constant_indices: HashMap<Inst, Def>,
     /// Divergence is shown.
     pub(super) divergence: bool,
+    /// Whether the blocks inside run divergently, for each `if` and loop around.
+    around: Vec<bool>,
     /// Columns before the text of an instruction without a value.
     pub(super) width: usize,
 }
@@ -94,17 +96,9 @@ impl<'a> BodyState<'a> {
             types: ValueTypes::default(),
             constant_indices: HashMap::new(),
             divergence,
+            around: Vec::new(),
             width: 0,
         }
-    }
-
-    fn number_blocks(&mut self) {
-        let mut count = 0;
-        for block in self.body.blocks() {
-            self.numbers[block] = count;
-            count += 1;
-        }
-        self.numbers[self.body.end_block()] = count;
     }
 }
 
@@ -152,7 +146,7 @@ impl<'a> Printer<'a> {
     pub(super) fn print_one_inst(mut self, body: &Body, inst: Inst) -> String {
         let mut state = BodyState::new(body, None, self.shader.info.divergence_analysis_run);
         if body.is_phi(inst) || body.jump(inst).is_some() {
-            state.number_blocks();
+            state.numbers = body.block_numbers();
         }
         self.inst(&state, inst);
         self.out
@@ -235,7 +229,7 @@ impl<'a> Printer<'a> {
 
     fn body(&mut self, function: Function, body: &'a Body) {
         let mut state = BodyState::new(body, Some(function), self.shader.info.divergence_analysis_run);
-        state.number_blocks();
+        state.numbers = body.block_numbers();
         state.types = ValueTypes::infer(self.shader, body);
         if !self.options.mesa {
             state.constant_indices = constant_indices(body, &constant_index_values(body));
@@ -248,12 +242,14 @@ impl<'a> Printer<'a> {
             match body.node_after(block) {
                 Some(CfNode::If(id)) => {
                     self.if_head(&state, id, level);
+                    Self::enter(&mut state, CfNode::If(id));
                     level += 1;
                     block = body.then_list(id).first;
                     continue;
                 }
                 Some(CfNode::Loop(id)) => {
                     self.loop_head(&state, id, level);
+                    Self::enter(&mut state, CfNode::Loop(id));
                     level += 1;
                     block = body.loop_body(id).first;
                     continue;
@@ -269,6 +265,7 @@ impl<'a> Printer<'a> {
                 }
                 Some(CfParent::Else(id)) => {
                     level -= 1;
+                    state.around.pop();
                     self.close(level);
                     self.annotate(AnnotationTarget::If(function, id), indent(level));
                     Some(body.block_after_if(id))
@@ -281,12 +278,14 @@ impl<'a> Printer<'a> {
                     }
                     None => {
                         level -= 1;
+                        state.around.pop();
                         self.close(level);
                         Some(body.block_after_loop(id))
                     }
                 },
                 Some(CfParent::Continue(id)) => {
                     level -= 1;
+                    state.around.pop();
                     self.close(level);
                     Some(body.block_after_loop(id))
                 }
@@ -349,24 +348,19 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether a block runs divergently, as far as the nodes around it tell: an `if` with a divergent condition or a loop that is left divergently.
-    fn is_block_divergent(body: &Body, block: Block) -> bool {
-        let mut parent = body.block_parent(block);
-        while let Some(list) = parent {
-            let divergent = match list {
-                CfParent::Function => false,
-                CfParent::Then(id) | CfParent::Else(id) => {
-                    let condition = body.src_def(body.if_condition(id));
-                    body.has_def(condition) && body.is_divergent(condition)
-                }
-                CfParent::Body(id) | CfParent::Continue(id) => body.loop_divergence(id).1,
-            };
-            if divergent {
-                return true;
+    /// Goes into an `if` or a loop: whether its blocks run divergently, as far as the nodes around them tell, which is if a condition is divergent
+    /// or a loop is left divergently.
+    fn enter(state: &mut BodyState<'_>, node: CfNode) {
+        let body = state.body;
+        let divergent = match node {
+            CfNode::If(id) => {
+                let condition = body.src_def(body.if_condition(id));
+                body.has_def(condition) && body.is_divergent(condition)
             }
-            parent = body.outer(list);
-        }
-        false
+            CfNode::Loop(id) => body.loop_divergence(id).1,
+            CfNode::Block(_) => false,
+        };
+        state.around.push(divergent || state.around.last() == Some(&true));
     }
 
     fn block(&mut self, state: &mut BodyState<'a>, block: Block, level: usize) {
@@ -376,7 +370,7 @@ impl<'a> Printer<'a> {
         state.width = width;
         push_spaces(&mut self.out, indent(level));
         if state.divergence {
-            self.out.push_str(if Self::is_block_divergent(body, block) { "div " } else { "con " });
+            self.out.push_str(if state.around.last() == Some(&true) { "div " } else { "con " });
         }
         let number = state.numbers[block];
         let _ = write!(self.out, "block b{number}:");

@@ -1,6 +1,7 @@
 //! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which opcode.
 
 use super::{Findings, Rule, limits};
+use crate::call_graph::CallGraph;
 use crate::shader::{Item, Shader};
 use crate::structure::{Structure, StructureError, structure};
 use crate::tables::{Opcode, Processor};
@@ -38,47 +39,16 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
 
 /// How much code there is once each call is replaced by its subroutine. Without recursion: that is an error of the structure.
 fn calls(shader: &Shader, structure: &Structure, findings: &mut Findings) {
-    let calls: Vec<u32> =
-        (0u32..).zip(&shader.instructions).filter(|(_, i)| i.opcode == Opcode::Cal).map(|(n, _)| n).collect();
-    let Some(&first) = calls.first() else { return };
-    let subroutine_of = |number: u32| {
-        let place = structure.subroutines.partition_point(|&(begin, _)| begin <= number);
-        place.checked_sub(1).filter(|&place| number < structure.subroutines[place].1)
-    };
-    // Per subroutine, and last for the main program: instructions of its own, and what it calls.
-    let main = structure.subroutines.len();
+    let Some(graph) = CallGraph::new(shader, structure) else { return };
     let mut sizes: Vec<u64> = structure.subroutines.iter().map(|&(begin, end)| u64::from(end - begin)).collect();
     sizes.push(u64::from(structure.end));
-    let mut callees: Vec<Vec<usize>> = vec![Vec::new(); sizes.len()];
-    for &call in &calls {
-        if let Some(callee) = subroutine_of(structure.partner[call as usize]) {
-            callees[subroutine_of(call).unwrap_or(main)].push(callee);
-        }
-    }
-    let mut seen = vec![false; sizes.len()];
-    // The callees of each caller are looked at one after the other; a size is whole once the caller leaves the stack.
-    let mut stack = vec![(main, 0)];
-    while let Some((caller, next)) = stack.last_mut() {
-        let caller = *caller;
-        match callees[caller].get(*next) {
-            Some(&callee) => {
-                *next += 1;
-                if !std::mem::replace(&mut seen[callee], true) {
-                    stack.push((callee, 0));
-                }
-            }
-            None => {
-                sizes[caller] =
-                    callees[caller].iter().fold(sizes[caller], |n, &callee| n.saturating_add(sizes[callee]));
-                stack.pop();
-            }
-        }
-    }
-    if sizes[main] > limits::MAX_INLINED_INSTRUCTIONS && sizes[main] > shader.instructions.len() as u64 {
+    let size = graph.inlined_size(sizes);
+    let first = graph.first_call().unwrap_or(0);
+    if size > limits::MAX_INLINED_INSTRUCTIONS && size > shader.instructions.len() as u64 {
         findings.report(Rule::CallsTooMany, shader.instructions[first as usize].span, || {
             format!(
                 "with all calls replaced there would be {} instructions; {} is the limit",
-                sizes[main],
+                size,
                 limits::MAX_INLINED_INSTRUCTIONS
             )
         });

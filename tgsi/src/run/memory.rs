@@ -8,7 +8,7 @@ use tgsi_ir::run::environment::ImageTexel;
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Place, Source};
-use super::texture::{extents, sampler_dim};
+use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// What a resource operand names in one lane.
@@ -290,7 +290,7 @@ impl Machine<'_> {
                 Resource::Image(unit) => {
                     mask = op.write_mask;
                     let target = self.image_target(op, unit);
-                    let size = self.resources.image_size(unit, sampler_dim(target), target.is_array());
+                    let size = self.resources.image_size(unit, target.sampler_dim(), target.is_array());
                     let extent = |component: usize| if component < extents(target) { size.size[component] } else { 0 };
                     [extent(0), extent(1), extent(2), size.samples]
                 }

@@ -37,23 +37,9 @@ const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
     ],
 ];
 
-/// The dimensionality of a target.
-pub(super) fn sampler_dim(target: TextureTarget) -> SamplerDim {
-    use TextureTarget::*;
-    match target {
-        Buffer => SamplerDim::Buf,
-        Texture1D | Shadow1D | Texture1DArray | Shadow1DArray => SamplerDim::Dim1D,
-        Texture2D | Shadow2D | Texture2DArray | Shadow2DArray | Unknown => SamplerDim::Dim2D,
-        Texture3D => SamplerDim::Dim3D,
-        Cube | ShadowCube | CubeArray | ShadowCubeArray => SamplerDim::Cube,
-        Rect | ShadowRect => SamplerDim::Rect,
-        Texture2DMsaa | Texture2DArrayMsaa => SamplerDim::Ms,
-    }
-}
-
 /// Number of components that the size of a texture or image has; a query gives 0 for the others.
 pub(super) fn extents(target: TextureTarget) -> usize {
-    let dimensions = match sampler_dim(target) {
+    let dimensions = match target.sampler_dim() {
         SamplerDim::Dim1D | SamplerDim::Buf => 1,
         SamplerDim::Dim3D => 3,
         _ => 2,
@@ -146,7 +132,7 @@ impl Machine<'_> {
 
     fn texture_size(&mut self, op: &Op, unit: u32, level: u32) -> tgsi_ir::run::environment::TextureSize {
         let target = self.target(op, unit);
-        self.resources.texture_size(unit, level, sampler_dim(target), target.is_array())
+        self.resources.texture_size(unit, level, target.sampler_dim(), target.is_array())
     }
 
     fn query_size(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
@@ -215,7 +201,7 @@ impl Machine<'_> {
             texture,
             sampler,
             lookup: TextureLookup::Implicit,
-            dim: sampler_dim(target),
+            dim: target.sampler_dim(),
             is_array: target.is_array(),
             is_shadow: compares || (target.is_shadow() && !fetches && op.opcode != Lodq && op.opcode != Lod),
             coordinate: [[0; 4]; 4],

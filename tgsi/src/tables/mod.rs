@@ -8,6 +8,7 @@ mod opcode;
 
 pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
 pub use tgsi_ir::PixelFormat;
+use tgsi_ir::intrinsics::indices::SamplerDim;
 
 macro_rules! token_enum {
     ($(#[$meta:meta])* $name:ident : $repr:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal $text:literal),+ $(,)? }) => {
@@ -225,6 +226,20 @@ impl TextureTarget {
             Texture2D | Rect | Texture1DArray | Shadow2D | ShadowRect | Shadow1DArray | Texture2DMsaa => 2,
             Texture3D | Cube | Texture2DArray | ShadowCube | Shadow2DArray | Texture2DArrayMsaa => 3,
             CubeArray | ShadowCubeArray => 4,
+        }
+    }
+
+    /// The dimensionality in the IR.
+    pub const fn sampler_dim(self) -> SamplerDim {
+        use TextureTarget::*;
+        match self {
+            Buffer => SamplerDim::Buf,
+            Texture1D | Shadow1D | Texture1DArray | Shadow1DArray => SamplerDim::Dim1D,
+            Texture2D | Shadow2D | Texture2DArray | Shadow2DArray | Unknown => SamplerDim::Dim2D,
+            Texture3D => SamplerDim::Dim3D,
+            Cube | ShadowCube | CubeArray | ShadowCubeArray => SamplerDim::Cube,
+            Rect | ShadowRect => SamplerDim::Rect,
+            Texture2DMsaa | Texture2DArrayMsaa => SamplerDim::Ms,
         }
     }
 

@@ -9,7 +9,6 @@ use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Function, Type, Variable};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::shader::Stage;
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{AluFlags, Shader as IrShader};
@@ -19,6 +18,7 @@ use super::control_flow::Translator;
 use super::inputs_outputs::IoFile;
 use super::usage::Usage;
 use crate::shader::{Declaration, Shader};
+use crate::slots::stage_of;
 use crate::structure::Structure;
 use crate::tables::{File, Processor, PropertyName};
 
@@ -112,20 +112,6 @@ pub(super) struct Context<'s> {
     pub(super) vec4: Type,
 }
 
-/// The stage of a processor.
-pub(super) const fn stage(processor: Processor) -> Stage {
-    match processor {
-        Processor::Vertex => Stage::Vertex,
-        Processor::TessControl => Stage::TessCtrl,
-        Processor::TessEval => Stage::TessEval,
-        Processor::Geometry => Stage::Geometry,
-        Processor::Fragment => Stage::Fragment,
-        Processor::Compute => Stage::Compute,
-        Processor::Task => Stage::Task,
-        Processor::Mesh => Stage::Mesh,
-    }
-}
-
 /// First and last register of a declaration.
 pub(super) fn range(declaration: &Declaration) -> Bounds {
     (i32::from(declaration.first), i32::from(declaration.last))
@@ -146,7 +132,7 @@ fn join(mut ranges: Vec<Bounds>) -> Vec<Bounds> {
 
 impl<'s> Context<'s> {
     pub(super) fn new(shader: &'s Shader, options: &'s ToIrOptions, structure: Structure, usage: Usage) -> Context<'s> {
-        let mut ir = IrShader::new(stage(shader.processor));
+        let mut ir = IrShader::new(stage_of(shader.processor));
         let vec4 = ir.types.vector(ScalarType::Float, 4);
         let mut array_bounds = HashMap::new();
         let mut file_bounds = HashMap::new();

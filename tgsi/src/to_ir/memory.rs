@@ -11,7 +11,6 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{PixelFormat, Swizzle};
 
 use super::control_flow::Translator;
-use super::textures::sampler_dim;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, MemoryQualifiers, Opcode, OperandType, Processor, TextureTarget};
 
@@ -83,7 +82,7 @@ impl ImageAccess {
     /// The indices that every image intrinsic has.
     pub(super) fn indices(&self) -> arrayvec::ArrayVec<(IndexKind, i32), 6> {
         [
-            (IndexKind::ImageDim, sampler_dim(self.target).to_i32()),
+            (IndexKind::ImageDim, self.target.sampler_dim().to_i32()),
             (IndexKind::ImageArray, i32::from(self.target.is_array())),
             (IndexKind::Format, i32::from(self.format.value())),
             (IndexKind::Access, self.access.to_i32()),
@@ -169,7 +168,7 @@ impl Translator<'_, '_> {
         };
         let result = texel_type(format);
         let ty = self.context.ir.types.intern(TypeData::Image {
-            dim: sampler_dim(target),
+            dim: target.sampler_dim(),
             array: target.is_array(),
             result,
         });
@@ -377,7 +376,7 @@ impl Translator<'_, '_> {
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let indices = image.indices();
         let zero = self.constant(0);
-        let dim = sampler_dim(image.target);
+        let dim = image.target.sampler_dim();
         let extents = match dim {
             SamplerDim::Dim1D | SamplerDim::Buf => 1,
             SamplerDim::Dim3D => 3,

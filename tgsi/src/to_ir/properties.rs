@@ -14,7 +14,7 @@ const SHARED_MEMORY_SIZE: u32 = 32 * 1024;
 
 /// The stage that a `NEXT_SHADER` property names.
 fn next_stage(value: u32) -> Option<Stage> {
-    Processor::from_value(value).map(super::declarations::stage)
+    Processor::from_value(value).map(crate::slots::stage_of)
 }
 
 /// The name of a primitive type in prints.

@@ -10,7 +10,6 @@ use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Def, Type, Variable};
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::{VariableData, VariableModes};
 
@@ -31,20 +30,6 @@ pub(super) enum Unit {
     Deref(Def),
     /// A 64-bit handle.
     Handle(Def),
-}
-
-/// The dimensionality of a target.
-pub(super) const fn sampler_dim(target: TextureTarget) -> SamplerDim {
-    use TextureTarget::*;
-    match target {
-        Buffer => SamplerDim::Buf,
-        Texture1D | Shadow1D | Texture1DArray | Shadow1DArray => SamplerDim::Dim1D,
-        Texture2D | Shadow2D | Texture2DArray | Shadow2DArray | Unknown => SamplerDim::Dim2D,
-        Texture3D => SamplerDim::Dim3D,
-        Cube | ShadowCube | CubeArray | ShadowCubeArray => SamplerDim::Cube,
-        Rect | ShadowRect => SamplerDim::Rect,
-        Texture2DMsaa | Texture2DArrayMsaa => SamplerDim::Ms,
-    }
 }
 
 /// Where the operands of a lookup stand: places of view and sampler among the sources.
@@ -162,7 +147,7 @@ impl Translator<'_, '_> {
         }
         let result = if shadow { ScalarType::Float } else { result };
         let ty = self.context.ir.types.intern(TypeData::Sampler {
-            dim: Some(sampler_dim(target)),
+            dim: Some(target.sampler_dim()),
             array: target.is_array(),
             shadow,
             result,
@@ -188,7 +173,7 @@ impl Translator<'_, '_> {
             _ if shadow_type => AluType::FLOAT32,
             _ => alu_type(result),
         };
-        let mut data = TexData::new(op, sampler_dim(target), dest_type);
+        let mut data = TexData::new(op, target.sampler_dim(), dest_type);
         data.is_array = target.is_array();
         let mut lookup = Lookup { data, sources: arrayvec::ArrayVec::new() };
         match self.texture_unit(&view, target, shadow_type, result) {

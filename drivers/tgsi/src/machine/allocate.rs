@@ -11,7 +11,7 @@
 //!
 //! Everything is linear in the number of segments times the number of registers in use.
 
-use tgsi::shader::{Instruction, Src};
+use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Program;
@@ -245,24 +245,36 @@ fn reads_resource(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Load | Opcode::Resq) || (opcode.info().is_store && opcode != Opcode::Store)
 }
 
+/// A copy between temporaries that changes nothing but the places of components.
+struct Move<'a> {
+    dst: &'a Dst,
+    src: &'a Src,
+    /// Number of the temporary that is written.
+    to: usize,
+    /// Number of the one that is read.
+    from: usize,
+}
+
+impl<'a> Move<'a> {
+    fn of(instruction: &'a Instruction, numbering: Numbering) -> Option<Move<'a>> {
+        if instruction.opcode != Opcode::Mov || instruction.saturate {
+            return None;
+        }
+        let (dst, src) = (instruction.dst.first()?, instruction.src.first()?);
+        if src.negate || src.absolute || dst.register.indirect.is_some() || src.register.indirect.is_some() {
+            return None;
+        }
+        let temporary = |r: Register| numbering.number(r.file, r.index).filter(|&t| t < numbering.temps());
+        Some(Move { dst, src, to: temporary(dst.register)?, from: temporary(src.register)? })
+    }
+}
+
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
 fn number_values(program: &Program, numbering: Numbering, writes: &[u32], at_start: &ComponentSet) -> Vec<u32> {
     let mut values: Vec<u32> = (0..writes.len() as u32).collect();
     let once = |slot: usize| writes[slot] == 1 && at_start.get(slot / 4) & 1 << (slot % 4) == 0;
     for instruction in &program.instructions {
-        if instruction.opcode != Opcode::Mov || instruction.saturate {
-            continue;
-        }
-        let (Some(dst), Some(src)) = (instruction.dst.first(), instruction.src.first()) else { continue };
-        if src.negate || src.absolute || dst.register.indirect.is_some() || src.register.indirect.is_some() {
-            continue;
-        }
-        let (Some(to), Some(from)) = (
-            numbering.number(dst.register.file, dst.register.index).filter(|&t| t < numbering.temps()),
-            numbering.number(src.register.file, src.register.index).filter(|&t| t < numbering.temps()),
-        ) else {
-            continue;
-        };
+        let Some(Move { dst, src, to, from }) = Move::of(instruction, numbering) else { continue };
         for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
             let (to, from) = (to * 4 + c, from * 4 + usize::from(src.swizzle[c] & 3));
             if once(to) && once(from) {
@@ -313,19 +325,7 @@ fn unite(a: &[Segment], b: &[Segment]) -> Vec<Segment> {
 
 fn coalesce(program: &Program, numbering: Numbering, allocation: &mut Allocation) {
     for instruction in &program.instructions {
-        if instruction.opcode != Opcode::Mov || instruction.saturate {
-            continue;
-        }
-        let (Some(dst), Some(src)) = (instruction.dst.first(), instruction.src.first()) else { continue };
-        if src.negate || src.absolute || dst.register.indirect.is_some() || src.register.indirect.is_some() {
-            continue;
-        }
-        let (Some(to), Some(from)) = (
-            numbering.number(dst.register.file, dst.register.index).filter(|&t| t < numbering.temps()),
-            numbering.number(src.register.file, src.register.index).filter(|&t| t < numbering.temps()),
-        ) else {
-            continue;
-        };
+        let Some(Move { dst, src, to, from }) = Move::of(instruction, numbering) else { continue };
         let mut pairs: Vec<(u8, u8)> = Vec::new();
         let mut taken = 0u8;
         for c in (0..4usize).filter(|c| dst.write_mask & 1 << c != 0) {

@@ -40,13 +40,7 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
                 let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
                 let depends = depends_on(program, a, b);
                 if !depends && let Some(merged) = merged(&program.immediates, a, b) {
-                    let (mut merged, rows) = merged;
-                    for (source, words) in rows {
-                        let number = program.immediates.intern(words);
-                        merged.src[source].register = Register::new(File::Immediate, number);
-                        merged.src[source].swizzle = [0, 1, 2, 3];
-                    }
-                    program.instructions[earlier] = merged;
+                    program.instructions[earlier] = with_new_rows(&mut program.immediates, merged);
                     dead[place] = true;
                     changed = true;
                     break;
@@ -107,6 +101,18 @@ pub(super) fn hinders(program: &Program, earlier: &Instruction, later: &Instruct
 
 /// Sources that need a new immediate, with its words.
 pub(super) type NewRows = Vec<(usize, [u32; 4])>;
+
+/// The instruction with its new immediates.
+pub(super) fn with_new_rows(
+    immediates: &mut Immediates,
+    (mut instruction, rows): (Instruction, NewRows),
+) -> Instruction {
+    for (source, words) in rows {
+        instruction.src[source].register = Register::new(File::Immediate, immediates.intern(words));
+        instruction.src[source].swizzle = [0, 1, 2, 3];
+    }
+    instruction
+}
 
 /// One instruction for both, if they fit.
 pub(super) fn merged(immediates: &Immediates, a: &Instruction, b: &Instruction) -> Option<(Instruction, NewRows)> {

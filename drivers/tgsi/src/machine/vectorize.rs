@@ -16,7 +16,7 @@ use tgsi::tables::File;
 use super::Program;
 use super::allocate::{Freedom, freedoms};
 use super::flow::{Numbering, blocks};
-use super::merge::{depends_on, hinders, merged};
+use super::merge::{depends_on, hinders, merged, with_new_rows};
 use super::operands::{is_componentwise, written};
 
 /// How far an instruction may move.
@@ -63,12 +63,8 @@ pub(crate) fn vectorize(program: &mut Program) -> bool {
                     && taken.count_ones() + mask.count_ones() <= 4
                 {
                     let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
-                    if let Some((mut both, rows)) = merged(&program.immediates, a, &moved) {
-                        for (source, words) in rows {
-                            let number = program.immediates.intern(words);
-                            both.src[source].register = Register::new(File::Immediate, number);
-                            both.src[source].swizzle = [0, 1, 2, 3];
-                        }
+                    if let Some(both) = merged(&program.immediates, a, &moved) {
+                        let both = with_new_rows(&mut program.immediates, both);
                         renames[temp] = Some((both.dst[0].register.index, places));
                         program.instructions[earlier] = both;
                         dead[place] = true;

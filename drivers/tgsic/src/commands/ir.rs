@@ -10,7 +10,12 @@ pub fn ir(files: &Files, stage: Stage, dot: bool, color: Color) -> Result<Status
     transform(files, form, color, |source| {
         let (subject, warnings) = Subject::checked(source)?;
         let ir = subject.to_stage(stage)?;
-        let text = if dot { ir.main().to_dot() } else { tgsi_ir::text::print(&ir) };
+        let text = if dot {
+            let functions = ir.functions.values();
+            functions.filter_map(|f| f.body.as_ref().map(|body| body.to_dot(&f.name))).collect()
+        } else {
+            tgsi_ir::text::print(&ir)
+        };
         Ok(Done { warnings, ..Done::new(text.into_bytes()) })
     })
 }

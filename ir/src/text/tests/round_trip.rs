@@ -387,6 +387,45 @@ fn control_flow_and_phis() {
     }
 }
 
+/// Far deeper than lines are indented: blocks, phis and jumps on every level, before, within and behind both sides.
+#[test]
+fn a_thousand_nested_ifs_and_loops() {
+    let mut shader = Shader::new(Stage::Fragment);
+    shader.info.divergence_analysis_run = true;
+    let mut b = Builder::at_end(shader.main_mut());
+    let yes = b.bool_const(true);
+    let mut value = b.u32_const(1);
+    let mut open = Vec::new();
+    for level in 0..1000 {
+        if level % 10 == 9 {
+            let id = b.push_loop();
+            open.push((None, Some(id), value));
+        } else {
+            let id = b.push_if(yes);
+            open.push((Some(id), None, value));
+        }
+        value = b.alu(AluOp::Ineg, &[value]);
+    }
+    while let Some((branch, cycle, before)) = open.pop() {
+        if let Some(id) = branch {
+            let then_block = b.block();
+            b.push_else(id);
+            let other = b.alu(AluOp::Inot, &[before]);
+            let else_block = b.block();
+            b.end_if(id);
+            value = b.phi(Shape::new(1, 32), &[(then_block, value), (else_block, other)]);
+        } else if let Some(id) = cycle {
+            b.jump(JumpKind::Break);
+            b.end_loop(id);
+        }
+    }
+    b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
+    let text = check(&shader);
+    let columns = text.lines().map(|line| line.len() - line.trim_start().len()).max();
+    assert!(columns.is_some_and(|columns| columns < 600), "{columns:?}");
+    assert_eq!(text.matches("} else {").count(), 900);
+}
+
 #[test]
 fn unstructured_jumps() {
     let mut shader = Shader::new(Stage::Kernel);

@@ -1,0 +1,120 @@
+//! Which function of a shader calls which, as a graph of `petgraph`.
+//!
+//! The graph belongs to a whole shader, so no epoch watches over it as over the analyses of a body: it is computed where it is asked for, and
+//! describes the shader of that moment. Its algorithms are those of `petgraph` that do not recurse: the depth of a graph is input.
+
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Dfs;
+
+use crate::body::{Body, InstData};
+use crate::entities::{Function, Inst};
+use crate::shader::FunctionData;
+
+/// The call graph: nodes are functions, edges the calls.
+#[derive(Clone, Debug)]
+pub struct CallGraph {
+    /// Node numbers are those of the functions.
+    graph: DiGraph<Function, Inst>,
+}
+
+impl CallGraph {
+    /// The graph of the calls in these functions. Calls of what is no function of the shader are left out.
+    pub fn new(functions: &PrimaryMap<Function, FunctionData>) -> CallGraph {
+        let mut graph = DiGraph::with_capacity(functions.len(), 0);
+        for function in functions.keys() {
+            graph.add_node(function);
+        }
+        for (caller, data) in functions {
+            for (inst, callee) in data.body.iter().flat_map(calls) {
+                if functions.is_valid(callee) {
+                    graph.add_edge(node(caller), node(callee), inst);
+                }
+            }
+        }
+        CallGraph { graph }
+    }
+
+    /// The functions, each after those that it calls; of functions that call one another in a circle, any may be first.
+    pub fn bottom_up(&self) -> Vec<Function> {
+        kosaraju_scc(&self.graph).into_iter().flatten().map(|at| self.graph[at]).collect()
+    }
+
+    /// These functions and all that they call, directly or not.
+    pub fn reachable(&self, roots: impl IntoIterator<Item = Function>) -> EntitySet<Function> {
+        let mut found = EntitySet::new();
+        let mut search = Dfs::empty(&self.graph);
+        for root in roots {
+            search.move_to(node(root));
+            while let Some(at) = search.next(&self.graph) {
+                found.insert(self.graph[at]);
+            }
+        }
+        found
+    }
+}
+
+fn node(function: Function) -> NodeIndex {
+    NodeIndex::new(function.index())
+}
+
+/// The calls of a body in the order of the code, with what each calls.
+pub fn calls(body: &Body) -> impl DoubleEndedIterator<Item = (Inst, Function)> + use<> {
+    let found: Vec<(Inst, Function)> = body
+        .blocks()
+        .flat_map(|block| body.insts(block))
+        .filter_map(|inst| match *body.inst(inst) {
+            InstData::Call { callee, .. } => Some((inst, callee)),
+            _ => None,
+        })
+        .collect();
+    found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::Builder;
+
+    /// Functions that call these others.
+    fn functions(callees: &[&[usize]]) -> PrimaryMap<Function, FunctionData> {
+        let mut functions = PrimaryMap::new();
+        for list in callees {
+            let mut body = Body::new();
+            let mut b = Builder::at_end(&mut body);
+            for &callee in *list {
+                b.build(InstData::Call { callee: Function::new(callee), indirect: false }, &[], None);
+            }
+            functions.push(FunctionData {
+                name: "f".into(),
+                parameters: Vec::new(),
+                is_entry_point: false,
+                is_exported: false,
+                remarks: Vec::new(),
+                body: Some(body),
+            });
+        }
+        functions
+    }
+
+    #[test]
+    fn callees_come_first() {
+        // 4 calls what is not there, 1 and 3 call one another.
+        let graph = CallGraph::new(&functions(&[&[1, 2], &[3, 2], &[], &[1], &[9]]));
+        let order = graph.bottom_up();
+        let place = |n: usize| order.iter().position(|f| f.index() == n).unwrap();
+        assert_eq!(order.len(), 5);
+        assert!(place(2) < place(1) && place(1) < place(0) && place(3) < place(0));
+        let reachable = graph.reachable([Function::new(3)]);
+        assert_eq!((0..5).filter(|&n| reachable.contains(Function::new(n))).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn long_chains_need_no_stack() {
+        let chain: Vec<Vec<usize>> = (0..50_000).map(|n| vec![n + 1]).collect();
+        let chain: Vec<&[usize]> = chain.iter().map(Vec::as_slice).collect();
+        let order = CallGraph::new(&functions(&chain)).bottom_up();
+        assert!(order.iter().rev().map(|f| f.index()).eq(0..50_000));
+    }
+}
