@@ -15,7 +15,7 @@ mod options;
 mod properties;
 mod select;
 
-pub use lower::lower;
+pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, outside_integers};
 pub use options::{IndirectFiles, TgsiOptions};
 
 use tgsi::builder::BuildError;
@@ -42,6 +42,12 @@ pub enum DriverError {
         inst: Inst,
         /// Its opcode.
         op: AluOp,
+    },
+    /// Something from outside that is read as an integer here and as a float there, where the target has no integers.
+    #[error("{inst}: what it loads is read both as an integer and as a float")]
+    IntegerAndFloat {
+        /// The instruction.
+        inst: Inst,
     },
     /// An intrinsic that TGSI cannot express.
     #[error("{inst}: {op} has no TGSI form")]
@@ -101,7 +107,7 @@ pub enum DriverError {
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
     let mut shader = shader.clone();
-    lower(&mut shader, options);
+    lower(&mut shader, options)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
         log::error!("register accesses are not trivial: {violations:?}");

@@ -17,7 +17,8 @@ pub struct IndirectFiles {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TgsiOptions {
     /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float)), booleans
-    /// 0.0 and 1.0, and system values that are integers are expected to be floats. What needs integers is an error.
+    /// 0.0 and 1.0, and what comes from outside as integer (constants, inputs, system values) or goes there is a float:
+    /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,

@@ -257,7 +257,7 @@ fn many_blocks_take_linear_time() {
         let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
         let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
         tgsi_ir::passes::pipeline::into_ssa(&mut ir);
-        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default());
+        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default()).unwrap();
         let start = std::time::Instant::now();
         let shader = tgsi_driver_tgsi::translate_lowered(&ir, &TgsiOptions::default()).unwrap();
         assert!(shader.instructions.len() <= 4 * count + 8, "{} instructions", shader.instructions.len());

@@ -69,7 +69,7 @@ impl Subject {
         if stage == Stage::Ssa {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default());
+        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))?;
         Ok(ir)
     }
 

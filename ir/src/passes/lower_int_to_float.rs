@@ -8,14 +8,16 @@
 //! ```
 //!
 //! This is exact while all numbers are smaller than 2^24 and operands of unsigned opcodes are not negative. Values that only moves, vectors,
-//! selections and phis hand on become floats if an integer instruction makes or reads them. Where a number meets somebody to whom bits matter it is
-//! converted: an intrinsic that takes an index reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that
-//! intrinsics, textures and derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what its
-//! address registers do: they are those `f2i32`.
+//! selections and phis hand on become floats if an integer instruction makes or reads them, or if they are an index; each component by itself, as the
+//! components of one vector often have nothing to do with each other. Where a number meets somebody to whom bits matter it is converted: an
+//! intrinsic that takes an index reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures
+//! and derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what its address registers do:
+//! they are those `f2i32`.
 //!
-//! Masks of booleans (`ineg(b2i32 c)`, `bcsel c, ~0, 0`) and logic on them become selections and logic on the booleans. Shifts by constants and the
-//! low bits of a number become products and differences. Other bit operations, and integers of other sizes than 32 bits, are errors; the shader has
-//! the same meaning as before then.
+//! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and what moves, phis, selections and logic make of them) are tested, and logic on them becomes logic on
+//! booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A float that is 0.0 or 1.0 may be a truth as well. Shifts by
+//! constants and the low bits of a number become products and differences. Other bit operations, and integers of other sizes than 32 bits, are
+//! errors; the shader has the same meaning as before then.
 
 use cranelift_entity::SecondaryMap;
 use thiserror::Error;
@@ -25,6 +27,7 @@ use crate::body::{Body, InstData, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
+use crate::intrinsics::IntrinsicOp;
 use crate::shader::Shader;
 
 /// An operation on integers that floats cannot do.
@@ -60,14 +63,8 @@ fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     AluSrc::new(body.src_def(source), body.swizzle(source))
 }
 
-/// Whether all of `count` components of an operand are one constant.
-fn is_constant(body: &Body, source: AluSrc, count: u8, value: u64) -> bool {
-    (0..usize::from(count))
-        .all(|c| body.constant_component(source.def, usize::from(source.swizzle.get(c))) == Some(value))
-}
-
-/// The boolean of which an operand of `count` components is the mask.
-fn mask_of(body: &Body, source: AluSrc, count: u8) -> Option<AluSrc> {
+/// The boolean that the components of an operand are masks of: behind `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
+fn truth_behind(body: &Body, source: AluSrc) -> Option<AluSrc> {
     let maker = body.def_inst(source.def);
     let inner = match body.alu_op(maker)? {
         AluOp::Ineg => {
@@ -80,10 +77,10 @@ fn mask_of(body: &Body, source: AluSrc, count: u8) -> Option<AluSrc> {
             AluSrc::new(truth.def, number.swizzle.compose(truth.swizzle))
         }
         AluOp::Bcsel => {
-            let all = body.num_components(source.def);
-            let is_mask = is_constant(body, operand(body, maker, 1), all, 0xffff_ffff)
-                && is_constant(body, operand(body, maker, 2), all, 0);
-            if !is_mask {
+            let is_constant = |number: usize, value: u32| {
+                constants(body, maker, number).is_some_and(|words| words.iter().all(|&word| word == value))
+            };
+            if !is_constant(1, u32::MAX) || !is_constant(2, 0) {
                 return None;
             }
             operand(body, maker, 0)
@@ -91,56 +88,155 @@ fn mask_of(body: &Body, source: AluSrc, count: u8) -> Option<AluSrc> {
         _ => return None,
     };
     let truth = AluSrc::new(inner.def, source.swizzle.compose(inner.swizzle));
-    (body.bit_size(truth.def) == 1 && count <= 16).then_some(truth)
+    (body.bit_size(truth.def) == 1).then_some(truth)
+}
+
+const fn is_logic(op: AluOp) -> bool {
+    matches!(op, AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot)
+}
+
+/// Which components are 0 or `~0` whatever happens.
+///
+/// Every value that only such components can reach is one to begin with, and stops being one when a component that it is made of is none. So phis of
+/// loops are seen through.
+fn masks(body: &Body) -> Components {
+    let mut is_mask = Components::new();
+    let mut refuted: Vec<(Def, u8)> = Vec::new();
+    for block in body.blocks() {
+        for inst in body.insts(block) {
+            let Some(def) = body.inst_def(inst).filter(|&def| body.bit_size(def) == 32) else { continue };
+            let count = body.num_components(def);
+            let all = all_components(count);
+            is_mask[def] = match body.inst(inst) {
+                InstData::LoadConst { .. } => body
+                    .def_constant(def)
+                    .unwrap_or(&[])
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, word)| matches!(**word, 0 | 0xffff_ffff))
+                    .fold(0, |mask, (c, _)| mask | 1 << c),
+                InstData::Undef => all,
+                InstData::Alu { op: AluOp::Ineg, .. } => {
+                    let is_truth = body.alu_op(body.src_inst(body.source(inst, 0))) == Some(AluOp::B2i32);
+                    if is_truth { all } else { 0 }
+                }
+                InstData::Alu { op, .. } if is_logic(*op) => all,
+                _ if hands_on(body, inst) => all,
+                _ => 0,
+            };
+            refuted.extend((0..count).filter(|c| is_mask[def] & 1 << c == 0).map(|c| (def, c)));
+        }
+    }
+    while let Some((def, component)) = refuted.pop() {
+        for reader in body.uses_of(def) {
+            let User::Inst(user) = body.user(reader) else { continue };
+            let Some(result) = body.inst_def(user) else { continue };
+            let mut reached = handed_to(body, user, reader, component);
+            if body.alu_op(user).is_some_and(is_logic) && body.bit_size(result) == 32 {
+                let swizzle = body.swizzle(reader);
+                reached = (0..body.num_components(result))
+                    .filter(|&c| swizzle.get(usize::from(c)) == component)
+                    .fold(0, |mask, c| mask | 1 << c);
+            }
+            let lost = reached & is_mask[result];
+            is_mask[result] &= !lost;
+            refuted.extend((0..16).filter(|c| lost & 1 << c != 0).map(|c| (result, c)));
+        }
+    }
+    is_mask
 }
 
 /// Logic on masks becomes logic on booleans.
 fn lower_masks(body: &mut Body) -> bool {
+    let mut is_mask = masks(body);
     let mut progress = false;
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
             let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { continue };
-            if !matches!(op, AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot) || body.bit_size(def) != 32 {
+            progress |= test_truth(body, inst, op);
+            if !is_logic(op) || body.bit_size(def) != 32 {
                 continue;
             }
             let count = body.num_components(def);
             let a = operand(body, inst, 0);
             let b = if op == AluOp::Inot { a } else { operand(body, inst, 1) };
-            let (mask_a, mask_b) = (mask_of(body, a, count), mask_of(body, b, count));
+            let all_masks =
+                |s: AluSrc| (0..usize::from(count)).all(|c| is_mask[s.def] & 1 << (s.swizzle.get(c) & 15) != 0);
+            let (mask_a, mask_b) = (all_masks(a), all_masks(b));
             let has_form = match op {
-                AluOp::Inot => mask_a.is_some(),
-                AluOp::Iand => mask_a.is_some() || mask_b.is_some(),
-                _ => mask_a.is_some() && mask_b.is_some(),
+                AluOp::Inot => mask_a,
+                AluOp::Iand => mask_a || mask_b || (is_truth(body, a, count) && is_truth(body, b, count)),
+                _ => mask_a && mask_b,
             };
             if !has_form {
                 continue;
             }
             let mut builder = Builder::new(body, Cursor::Before(inst));
             let zero = AluSrc::component(builder.u32_const(0), 0);
-            let select = |builder: &mut Builder<'_>, condition: AluSrc, value: AluSrc| {
+            let test = |builder: &mut Builder<'_>, mask: AluSrc| -> AluSrc {
+                truth_behind(builder.body, mask)
+                    .unwrap_or_else(|| builder.alu_sized(AluOp::Ine, count, &[mask, zero]).into())
+            };
+            let new = if op != AluOp::Inot && mask_a != mask_b {
+                let (mask, value) = if mask_a { (a, b) } else { (b, a) };
+                let condition = test(&mut builder, mask);
                 builder.alu_sized(AluOp::Bcsel, count, &[condition, value, zero])
+            } else if op == AluOp::Iand && !mask_a {
+                // Two of 0.0 and 1.0.
+                builder.alu_sized(AluOp::Fmul, count, &[a, b])
+            } else {
+                let first = test(&mut builder, a);
+                let truth = if op == AluOp::Inot {
+                    builder.alu_sized(AluOp::Inot, count, &[first])
+                } else {
+                    let second = test(&mut builder, b);
+                    builder.alu_sized(op, count, &[first, second])
+                };
+                let ones = AluSrc::component(builder.u32_const(u32::MAX), 0);
+                builder.alu_sized(AluOp::Bcsel, count, &[truth.into(), ones, zero])
             };
-            let new = match (op, mask_a, mask_b) {
-                (AluOp::Inot, Some(truth), _) => {
-                    let truth = builder.alu_sized(AluOp::Inot, count, &[truth]);
-                    let ones = AluSrc::component(builder.u32_const(u32::MAX), 0);
-                    select(&mut builder, truth.into(), ones)
-                }
-                (AluOp::Iand | AluOp::Ior | AluOp::Ixor, Some(a), Some(b)) => {
-                    let truth = builder.alu_sized(op, count, &[a, b]);
-                    let ones = AluSrc::component(builder.u32_const(u32::MAX), 0);
-                    select(&mut builder, truth.into(), ones)
-                }
-                (AluOp::Iand, Some(truth), None) => select(&mut builder, truth, b),
-                (AluOp::Iand, None, Some(truth)) => select(&mut builder, truth, a),
-                _ => continue,
-            };
+            is_mask[new] = is_mask[def];
             body.replace_all_uses(def, new);
             body.remove_inst(inst);
             progress = true;
         }
     }
     progress
+}
+
+/// Whether an operand is a float that is 0.0 or 1.0 for sure.
+fn is_truth(body: &Body, source: AluSrc, count: u8) -> bool {
+    let is_known = |c: u8| {
+        let word = body.constant_component(source.def, usize::from(source.swizzle.get(usize::from(c))));
+        word.is_some_and(|word| word == 0 || word == u64::from(1f32.to_bits()))
+    };
+    match body.alu_op(body.def_inst(source.def)) {
+        Some(AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne | AluOp::B2f32) => true,
+        Some(_) => false,
+        None => (0..count).all(is_known),
+    }
+}
+
+/// Comparisons of the bits of 0.0 or 1.0 with 0 are comparisons of floats.
+fn test_truth(body: &mut Body, inst: Inst, op: AluOp) -> bool {
+    let form = match op {
+        AluOp::Ieq => AluOp::Feq,
+        AluOp::Ine => AluOp::Fneu,
+        _ => return false,
+    };
+    let is_zero = |number: usize| constants(body, inst, number).is_some_and(|words| words.iter().all(|&w| w == 0));
+    let is_float = |number: usize| {
+        body.bit_size(body.src(inst, number)) == 32 && {
+            let source = operand(body, inst, number);
+            body.def_constant(source.def).is_none() && is_truth(body, source, 1)
+        }
+    };
+    let fits = (is_zero(0) && is_float(1)) || (is_zero(1) && is_float(0));
+    if fits {
+        let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
+        body.set_inst(inst, InstData::Alu { op: form, flags });
+    }
+    fits
 }
 
 // ---- what becomes of an opcode --------------------------------------------------------------------------------------------------
@@ -244,7 +340,8 @@ fn low_bits(body: &Body, inst: Inst) -> Option<(usize, Vec<u32>)> {
     [1, 0].into_iter().find_map(|number| {
         let words = constants(body, inst, number)?;
         let powers: Vec<u32> = words.iter().map(|w| w.wrapping_add(1)).collect();
-        powers.iter().all(|p| p.is_power_of_two() && *p <= 1 << 24).then_some((number, powers))
+        // Masks without the sign alone are more likely for the bits of a float.
+        powers.iter().all(|p| p.is_power_of_two() && *p <= 1 << 28).then_some((number, powers))
     })
 }
 
@@ -263,63 +360,118 @@ fn check(body: &Body) -> Result<(), IntToFloatError> {
 
 // ---- what becomes of values ---------------------------------------------------------------------------------------------------------
 
-/// The sources through which an instruction hands values on, and nothing if it does anything else.
-fn passed(body: &Body, inst: Inst) -> Option<std::ops::Range<usize>> {
-    let count = body.num_sources(inst);
+/// A set of components of each value.
+type Components = SecondaryMap<Def, u16>;
+
+fn all_components(count: u8) -> u16 {
+    u16::MAX >> (16 - u32::from(count.clamp(1, 16)))
+}
+
+/// Whether an instruction hands 32-bit values on, whatever they are.
+fn hands_on(body: &Body, inst: Inst) -> bool {
     match body.inst(inst) {
-        InstData::Phi => body.inst_def(inst).filter(|&d| body.bit_size(d) == 32).map(|_| 0..count),
-        InstData::Alu { op, .. } => match kind(body, inst, *op) {
-            Kind::Passes(first) => Some(first..count),
-            _ => None,
-        },
-        _ => None,
+        InstData::Phi => body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 32),
+        InstData::Alu { op, .. } => matches!(kind(body, inst, *op), Kind::Passes(_)),
+        _ => false,
     }
 }
 
-/// Which values will be floats that hold integers.
-fn numbers(body: &Body) -> SecondaryMap<Def, bool> {
-    let mut is_number: SecondaryMap<Def, bool> = SecondaryMap::new();
-    let mut pending: Vec<Def> = Vec::new();
+/// The component that result component `result` of an instruction that hands values on takes of source `source`, if any.
+fn taken(body: &Body, inst: Inst, source: Use, result: u8) -> Option<u8> {
+    let number = body.source_number(source);
+    let swizzle = body.swizzle(source);
+    match body.alu_op(inst) {
+        None => Some(result),
+        Some(AluOp::Bcsel) if number == 0 => None,
+        Some(AluOp::Mov | AluOp::Bcsel) => Some(swizzle.get(usize::from(result))),
+        Some(_) => (number == usize::from(result)).then(|| swizzle.get(0)),
+    }
+}
+
+/// The components of its 32-bit result to which a phi, move, vector or selection hands component `component` of what `source` reads, as a mask; others
+/// hand nothing on.
+pub fn handed_to(body: &Body, inst: Inst, source: Use, component: u8) -> u16 {
+    let Some(def) = body.inst_def(inst).filter(|_| hands_on(body, inst)) else { return 0 };
+    let results = 0..body.num_components(def);
+    results.filter(|&r| taken(body, inst, source, r) == Some(component)).fold(0, |mask, r| mask | 1 << r)
+}
+
+/// Whether a source is an index into something that is addressed by whole elements, so that a number in an address register can be it.
+pub fn is_index(body: &Body, source: Use) -> bool {
+    use IntrinsicOp::*;
+    let User::Inst(inst) = body.user(source) else { return false };
+    let number = body.source_number(source);
+    match body.intrinsic(inst) {
+        None => matches!(body.inst(inst), InstData::Deref { .. }) && number == 1,
+        Some(StoreOutput | LoadRegIndirect | LoadInterpolatedInput) => number == 1,
+        Some(StorePerVertexOutput) => number != 0,
+        Some(StoreRegIndirect) => number == 2,
+        Some(LoadUniform | LoadInput | LoadOutput) => number == 0,
+        Some(LoadUbo | LoadUboVec4 | LoadPerVertexInput | LoadPerVertexOutput) => true,
+        Some(_) => false,
+    }
+}
+
+/// Which components will be floats that hold integers.
+fn numbers(body: &Body) -> Components {
+    let mut is_number = Components::new();
+    let mut pending: Vec<(Def, u8)> = Vec::new();
     for block in body.blocks() {
         for inst in body.insts(block) {
-            let Some(op) = body.alu_op(inst) else { continue };
-            if kind(body, inst, op) != Kind::Integer {
-                continue;
-            }
-            if let Some(def) = body.inst_def(inst)
+            let integer = body.alu_op(inst).filter(|&op| kind(body, inst, op) == Kind::Integer);
+            if let (Some(op), Some(def)) = (integer, body.inst_def(inst))
                 && is_integer(op.info().output_type.base)
             {
-                pending.push(def);
+                pending.extend((0..body.num_components(def)).map(|c| (def, c)));
             }
-            for number in 0..body.num_sources(inst) {
-                let def = body.src(inst, number);
-                if takes_number(op, number) && passed(body, body.def_inst(def)).is_some() {
-                    pending.push(def);
+            for source in body.sources(inst) {
+                let def = body.src_def(source);
+                let number = body.source_number(source);
+                let wanted = integer.is_some_and(|op| takes_number(op, number)) || is_index(body, source);
+                if wanted && hands_on(body, body.def_inst(def)) {
+                    pending.extend(components_read(body, inst, source).into_iter().map(|c| (def, c)));
                 }
             }
         }
     }
-    while let Some(def) = pending.pop() {
-        if std::mem::replace(&mut is_number[def], true) {
+    while let Some((def, component)) = pending.pop() {
+        if is_number[def] & 1 << component != 0 {
             continue;
         }
+        is_number[def] |= 1 << component;
         for reader in body.uses_of(def) {
             if let User::Inst(user) = body.user(reader)
-                && let Some(range) = passed(body, user)
-                && range.contains(&body.source_number(reader))
+                && let Some(result) = body.inst_def(user)
             {
-                pending.extend(body.inst_def(user));
+                let reached = handed_to(body, user, reader, component);
+                pending.extend((0..16).filter(|c| reached & 1 << c != 0).map(|c| (result, c)));
             }
         }
         let maker = body.def_inst(def);
-        for number in passed(body, maker).into_iter().flatten() {
-            let source = body.src(maker, number);
-            if passed(body, body.def_inst(source)).is_some() {
-                pending.push(source);
+        if !hands_on(body, maker) {
+            continue;
+        }
+        for source in body.sources(maker) {
+            let value = body.src_def(source);
+            if let Some(part) = taken(body, maker, source, component)
+                && hands_on(body, body.def_inst(value))
+            {
+                pending.push((value, part));
             }
         }
     }
     is_number
+}
+
+/// The component that each channel of a source reads: of an ALU source after its swizzle, of others all.
+pub fn components_read(body: &Body, inst: Inst, source: Use) -> Vec<u8> {
+    let swizzle = body.swizzle(source);
+    if body.alu_op(inst).is_some() {
+        let count = body.alu_src_components(inst, body.source_number(source));
+        (0..count).map(|c| swizzle.get(c)).collect()
+    } else {
+        (0..body.num_components(body.src_def(source))).collect()
+    }
 }
 
 /// Where a conversion for a source stands.
@@ -335,7 +487,7 @@ fn before(body: &Body, inst: Inst, source: Use) -> Cursor {
 }
 
 fn lower_body(body: &mut Body) -> bool {
-    let is_number = numbers(body);
+    let mut is_number = numbers(body);
     let all: Vec<Inst> = body.blocks_vec().into_iter().flat_map(|block| body.insts_vec(block)).collect();
     let integers: Vec<(Inst, AluOp)> = all
         .iter()
@@ -347,53 +499,96 @@ fn lower_body(body: &mut Body) -> bool {
     for &(inst, _) in &integers {
         is_integer_inst[inst] = true;
     }
-    let mut copies: SecondaryMap<Def, Option<Def>> = SecondaryMap::new();
     // Every source gets what it wants: a number as float, or bits.
     for &inst in &all {
-        let handed = passed(body, inst).filter(|_| body.inst_def(inst).is_some_and(|def| is_number[def]));
+        let hands_on = hands_on(body, inst);
         for source in body.sources(inst) {
-            let number = body.source_number(source);
-            let wanted = if is_integer_inst[inst] {
-                let bits = body.bit_size(body.src_def(source));
-                bits == 32 && body.alu_op(inst).is_some_and(|op| takes_number(op, number))
-            } else {
-                handed.as_ref().is_some_and(|range| range.contains(&number))
-            };
             let def = body.src_def(source);
-            if wanted == is_number[def] || body.bit_size(def) != 32 {
+            if body.bit_size(def) != 32 {
                 continue;
             }
-            let maker = body.def_inst(def);
-            let new = match (wanted, body.inst(maker)) {
-                (true, InstData::Undef) => continue,
-                (true, InstData::LoadConst { .. }) => match copies[def] {
-                    Some(copy) => copy,
-                    None => {
-                        let words: Vec<u64> = body
-                            .def_constant(def)
-                            .unwrap_or(&[])
-                            .iter()
-                            .map(|&w| u64::from((w as u32 as i32 as f32).to_bits()))
-                            .collect();
-                        let copy = Builder::new(body, Cursor::After(maker)).constant(32, &words);
-                        copies[def] = Some(copy);
-                        copy
-                    }
-                },
-                _ => {
-                    let cursor = before(body, inst, source);
-                    let op = if wanted { AluOp::I2f32 } else { AluOp::F2i32 };
-                    Builder::new(body, cursor).alu(op, &[def])
-                }
+            let number = body.source_number(source);
+            let channels = components_read(body, inst, source);
+            let is_vector = body.alu_op(inst).is_some_and(AluOp::is_vec);
+            let wants_number = |channel: usize| match body.inst_def(inst) {
+                Some(result) if hands_on => is_number[result] & 1 << if is_vector { number } else { channel } != 0,
+                _ => is_integer_inst[inst] && body.alu_op(inst).is_some_and(|op| takes_number(op, number)),
             };
-            body.set_src(source, new);
-            progress = true;
+            let wanted: Vec<bool> = (0..channels.len()).map(wants_number).collect();
+            progress |= supply(body, source, &channels, &wanted, &mut is_number);
         }
     }
     for (inst, op) in integers {
         replace(body, inst, op);
     }
     progress
+}
+
+/// Makes a source read numbers in the channels that want them, and bits in the others. Returns whether there was anything to do.
+fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_number: &mut Components) -> bool {
+    let User::Inst(inst) = body.user(source) else { return false };
+    // What a constant is depends on who reads it; numbers that are handed on are signed.
+    let is_unsigned = !hands_on(body, inst)
+        && body
+            .alu_op(inst)
+            .and_then(|op| op.info().input_types.get(body.source_number(source)))
+            .is_some_and(|ty| ty.base == BaseType::Uint);
+    let def = body.src_def(source);
+    let maker = body.def_inst(def);
+    let differs = |(component, wanted): (&u8, &bool)| (is_number[def] & 1 << component != 0) != *wanted;
+    let different = channels.iter().zip(wanted).filter(|&pair| differs(pair)).count();
+    if different == 0 || (matches!(body.inst(maker), InstData::Undef)) {
+        return false;
+    }
+    let is_alu = body.alu_op(inst).is_some();
+    if let Some(words) = body.def_constant(def) {
+        let words: Vec<u64> = channels
+            .iter()
+            .zip(wanted)
+            .map(|(&component, &wanted)| {
+                let word = words.get(usize::from(component)).copied().unwrap_or(0);
+                let number = if is_unsigned { word as u32 as f32 } else { word as u32 as i32 as f32 };
+                if wanted { u64::from(number.to_bits()) } else { word }
+            })
+            .collect();
+        let cursor = before(body, inst, source);
+        let copy = Builder::new(body, cursor).constant(32, &words);
+        is_number[copy] = wanted.iter().enumerate().fold(0, |mask, (c, &w)| mask | u16::from(w) << c);
+        body.set_src(source, copy);
+        if is_alu {
+            body.set_swizzle(source, Swizzle::IDENTITY);
+        }
+        return true;
+    }
+    let cursor = before(body, inst, source);
+    let mut builder = Builder::new(body, cursor);
+    if different == channels.len() {
+        let op = if wanted.first() == Some(&true) { AluOp::I2f32 } else { AluOp::F2i32 };
+        let converted = builder.alu(op, &[def]);
+        body.set_src(source, converted);
+        return true;
+    }
+    // Some are right already.
+    let mut parts: arrayvec::ArrayVec<AluSrc, 16> = arrayvec::ArrayVec::new();
+    let mut conversions = [None; 2];
+    for (&component, &wanted) in channels.iter().zip(wanted) {
+        let is_right = (is_number[def] & 1 << component != 0) == wanted;
+        let value = if is_right {
+            def
+        } else {
+            let op = if wanted { AluOp::I2f32 } else { AluOp::F2i32 };
+            *conversions[usize::from(wanted)].get_or_insert_with(|| builder.alu(op, &[def]))
+        };
+        if parts.try_push(AluSrc::component(value, component)).is_err() {
+            return false;
+        }
+    }
+    let vector = builder.vec(&parts);
+    body.set_src(source, vector);
+    if is_alu {
+        body.set_swizzle(source, Swizzle::IDENTITY);
+    }
+    true
 }
 
 /// Gives an instruction whose numbers are floats already its new form.
@@ -417,8 +612,13 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
     let bit_constants = match op {
         AluOp::Ishl | AluOp::Ishr | AluOp::Ushr => float_constants(body, 1).map(|v| (1, v)),
         AluOp::Iand => [1, 0].into_iter().find_map(|n| {
-            let is_low_bits = |m: &f32| *m >= 0.0 && (*m as u32).wrapping_add(1).is_power_of_two();
-            float_constants(body, n).filter(|v| v.iter().all(is_low_bits)).map(|v| (n, v))
+            // The masks as floats: those above 2^24 were rounded to the power of two already.
+            let power = |m: f32| {
+                let next = if m < 16_777_216.0 { m + 1.0 } else { m };
+                (m >= 0.0 && (next as u32).is_power_of_two()).then_some(next)
+            };
+            let powers: Option<Vec<f32>> = float_constants(body, n)?.into_iter().map(power).collect();
+            powers.map(|p| (n, p))
         }),
         _ => None,
     };
@@ -453,9 +653,8 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
         }
         (AluOp::Iand, &[x, y]) => {
             // x - 2^n * floor(x / 2^n)
-            let Some((number, masks)) = bit_constants else { return };
+            let Some((number, powers)) = bit_constants else { return };
             let x = if number == 1 { x } else { y };
-            let powers: Vec<f32> = masks.iter().map(|&m| m + 1.0).collect();
             let (inverse, negative) = (
                 vector(&mut b, &powers.iter().map(|p| 1.0 / p).collect::<Vec<_>>()),
                 vector(&mut b, &powers.iter().map(|p| -p).collect::<Vec<_>>()),

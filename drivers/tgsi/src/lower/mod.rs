@@ -1,6 +1,7 @@
 //! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is still IR and can be run.
 
 mod lower_boolean_words;
+mod lower_outside_integers;
 mod lower_wide_vectors;
 
 use tgsi_ir::passes::{
@@ -11,22 +12,48 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
+use crate::DriverError;
 use crate::options::TgsiOptions;
 
-/// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses.
-pub fn lower(shader: &mut Shader, options: &TgsiOptions) {
+pub(crate) use lower_outside_integers::comes_from_outside;
+pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
+
+/// What a target without integers must find floats in to run what [`translate`](crate::translate) makes of a shader in SSA form for it.
+///
+/// # Errors
+/// [`DriverError`]: what floats cannot compute.
+pub fn outside_integers(shader: &Shader) -> Result<OutsideIntegers, DriverError> {
+    let mut shader = shader.clone();
+    lower_variables(&mut shader);
+    lower_to_floats(&mut shader)
+}
+
+/// Accesses to inputs and outputs name slots, other variables become SSA values.
+fn lower_variables(shader: &mut Shader) {
     lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
     lower_global_vars_to_local(shader);
     lower_vars_to_ssa(shader);
     lower_wide_vectors::lower_wide_vectors(shader);
+}
+
+/// No integers and booleans.
+fn lower_to_floats(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
+    lower_int_to_float(shader).map_err(|error| DriverError::UnsupportedAlu { inst: error.inst, op: error.op })?;
+    let outside = lower_outside_integers::lower_outside_integers(shader)?;
+    lower_bool_to_float(shader);
+    Ok(outside)
+}
+
+/// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses.
+///
+/// # Errors
+/// [`DriverError`]: what a target without integers cannot compute.
+pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverError> {
+    lower_variables(shader);
     if options.native_integers {
         lower_bool_to_int32(shader);
     } else {
-        // What cannot be lowered is left, and selection names it.
-        if let Err(error) = lower_int_to_float(shader) {
-            log::debug!("{error}");
-        }
-        lower_bool_to_float(shader);
+        lower_to_floats(shader)?;
     }
     loop {
         let mut progress = options.native_integers && lower_boolean_words::lower_boolean_words(shader);
@@ -54,4 +81,5 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) {
     lower_locals_to_regs(shader, 32);
     opt_dce(shader);
     legacy_trivialize(shader, options.fuse_fabs);
+    Ok(())
 }

@@ -171,7 +171,7 @@ impl Selector<'_> {
         if wide {
             return self.alu64(inst, def, op, &sources);
         }
-        if !self.options.native_integers && self.is_float_already(inst, def, op) {
+        if !self.options.native_integers && self.is_float_already(def, op) {
             let (register, mask, saturate) = self.alu_destination(def);
             let dst = Dst::new(register).masked(lane_mask(mask, 32));
             self.emit_saturated(Opcode::Mov, dst, &[operand(&sources[0])], saturate);

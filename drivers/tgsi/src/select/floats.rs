@@ -2,54 +2,23 @@
 
 use tgsi::tables::{Opcode, OperandType};
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Def, Inst, User};
-use tgsi_legacy::chase;
+use tgsi_ir::passes::lower_int_to_float::is_index;
+use tgsi_ir::{Def, Inst, Use, User};
 
-use super::{Selector, system_values};
+use super::Selector;
 use crate::DriverError;
+use crate::lower::comes_from_outside;
 
 impl Selector<'_> {
-    /// Whether a conversion converts nothing where there are no integers: of a number that becomes an index, or of a system value.
-    pub(super) fn is_float_already(&self, inst: Inst, def: Def, op: AluOp) -> bool {
+    /// Whether a conversion converts nothing where there are no integers: of a number that becomes an index.
+    pub(super) fn is_float_already(&self, def: Def, op: AluOp) -> bool {
         let body = self.body;
-        match op {
-            AluOp::F2i32 => body.uses_vec(def).into_iter().all(|reader| match body.user(reader) {
-                User::If(_) => false,
-                User::Inst(user) => match (body.inst(user), body.intrinsic(user)) {
-                    (InstData::Deref { .. }, _) => true,
-                    (_, Some(IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput)) => {
-                        body.source_number(reader) != 0
-                    }
-                    (_, Some(IntrinsicOp::StoreRegIndirect)) => body.source_number(reader) == 2,
-                    (
-                        _,
-                        Some(
-                            IntrinsicOp::LoadRegIndirect
-                            | IntrinsicOp::LoadUniform
-                            | IntrinsicOp::LoadUbo
-                            | IntrinsicOp::LoadUboVec4
-                            | IntrinsicOp::LoadInput
-                            | IntrinsicOp::LoadOutput
-                            | IntrinsicOp::LoadInterpolatedInput
-                            | IntrinsicOp::LoadPerVertexInput
-                            | IntrinsicOp::LoadPerVertexOutput,
-                        ),
-                    ) => true,
-                    _ => false,
-                },
-            }),
-            AluOp::I2f32 | AluOp::U2f32 => {
-                let source = body.src(inst, 0);
-                chase::load_reg_for_def(body, source).is_none()
-                    && body.intrinsic(body.def_inst(source)).is_some_and(|op| system_values::semantic(op).is_some())
-            }
-            _ => false,
-        }
+        op == AluOp::F2i32 && body.uses_of(def).all(|reader| is_index(body, reader))
     }
 
-    /// Remembers an index that is an integer where the target has none: only converted numbers and system values may be indices there.
+    /// Remembers an index that is an integer where the target has none: only converted numbers and what comes from outside may be
+    /// indices there.
     pub(super) fn note_index(&mut self, index: Def) {
         if self.options.native_integers {
             return;
@@ -68,8 +37,7 @@ impl Selector<'_> {
                 _ => break,
             }
         }
-        let system = body.intrinsic(body.def_inst(def)).is_some_and(|op| system_values::semantic(op).is_some());
-        self.integer_index |= !system;
+        self.integer_index |= !body.intrinsic(body.def_inst(def)).is_some_and(comes_from_outside);
     }
 
     /// An error if what was selected for an instruction, from instruction `first` on, needs integers that the target has not.
@@ -82,12 +50,44 @@ impl Selector<'_> {
             return Ok(());
         }
         let body = self.body;
+        let inst = self.culprit(inst);
         Err(match (body.alu_op(inst), body.intrinsic(inst)) {
             (Some(op), _) => DriverError::UnsupportedAlu { inst, op },
             (_, Some(op)) => DriverError::UnsupportedIntrinsic { inst, op },
             _ if body.tex(inst).is_some() => DriverError::UnsupportedTexture { inst, what: "integers" },
             _ => DriverError::NotLowered { inst, what: "an integer operation" },
         })
+    }
+
+    /// The instruction because of which a number had to be converted: the one that made an integer, or wants one.
+    fn culprit(&self, inst: Inst) -> Inst {
+        let body = self.body;
+        let is_no_alu = |inst: Inst| {
+            body.tex(inst).is_some()
+                || body.intrinsic(inst).is_some_and(|op| {
+                    !matches!(op, IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect | IntrinsicOp::StoreReg)
+                })
+        };
+        match (body.alu_op(inst), body.inst_def(inst)) {
+            (Some(AluOp::I2f32 | AluOp::U2f32 | AluOp::B2f32 | AluOp::Fneu32), _) => {
+                let maker = body.def_inst(body.src(inst, 0));
+                if is_no_alu(maker) { maker } else { inst }
+            }
+            (Some(AluOp::F2i32 | AluOp::F2u32), Some(def)) => {
+                let wants = |reader: Use| match body.user(reader) {
+                    User::Inst(user) => (is_no_alu(user) && !is_index(body, reader)).then_some(user),
+                    User::If(_) => None,
+                };
+                let through = |reader: Use| {
+                    let User::Inst(vector) = body.user(reader) else { return None };
+                    let result =
+                        body.inst_def(vector).filter(|_| body.alu_op(vector).is_some_and(|op| op.is_vec_or_mov()))?;
+                    body.uses_of(result).find_map(wants)
+                };
+                body.uses_of(def).find_map(|reader| wants(reader).or_else(|| through(reader))).unwrap_or(inst)
+            }
+            _ => inst,
+        }
     }
 }
 

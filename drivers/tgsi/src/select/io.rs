@@ -174,8 +174,8 @@ impl Selector<'_> {
             return Register::new(File::Constant, index as i32);
         }
         self.declared.indirect_constants(buffer, index, index);
-        let word = self.word(index);
-        let slot = self.load_value(word);
+        let number = self.number(index);
+        let slot = self.load_value(number);
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 

@@ -13,7 +13,7 @@ mod floats;
 mod io;
 mod memory;
 mod recognize;
-mod system_values;
+pub(crate) mod system_values;
 mod texture;
 
 use cranelift_entity::SecondaryMap;
@@ -221,6 +221,11 @@ impl Selector<'_> {
         self.immediate([word; 4]).source([0, 1, 2, 3])
     }
 
+    /// A number that indices are computed with: a float where there are no integers.
+    fn number(&mut self, value: u32) -> Src {
+        if self.options.native_integers { self.word(value) } else { self.float(value as f32) }
+    }
+
     fn float(&mut self, value: f32) -> Src {
         self.word(value.to_bits())
     }
@@ -422,17 +427,21 @@ impl Selector<'_> {
                         self.note_index(body.src(inst, 1));
                         let register = self.temp();
                         let dst = Dst::new(register).masked(1);
+                        let (multiply, add) = match self.options.native_integers {
+                            true => (Opcode::Umul, Opcode::Uadd),
+                            false => (Opcode::Mul, Opcode::Add),
+                        };
                         if stride == 1 {
                             self.emit(Opcode::Mov, dst, &[index.lane(0)]);
                         } else {
-                            let stride = self.word(stride);
-                            self.emit(Opcode::Umul, dst, &[index.lane(0), stride]);
+                            let stride = self.number(stride);
+                            self.emit(multiply, dst, &[index.lane(0), stride]);
                         }
                         let mut sum = Value::new(register);
                         if let Some(outer) = unit.dynamic {
                             let register = self.temp();
                             let dst = Dst::new(register).masked(1);
-                            self.emit(Opcode::Uadd, dst, &[outer.lane(0), sum.lane(0)]);
+                            self.emit(add, dst, &[outer.lane(0), sum.lane(0)]);
                             sum = Value::new(register);
                         }
                         unit.dynamic = Some(sum);

@@ -8,7 +8,7 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use super::{Selector, Value};
 
 /// The semantic of a system value intrinsic.
-pub(super) const fn semantic(op: IntrinsicOp) -> Option<Semantic> {
+pub(crate) const fn semantic(op: IntrinsicOp) -> Option<Semantic> {
     use IntrinsicOp::*;
     Some(match op {
         LoadVertexId => Semantic::VertexId,
