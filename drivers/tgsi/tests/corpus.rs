@@ -5,7 +5,7 @@
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -60,6 +60,9 @@ fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, Stri
     }
     let findings = tgsi::check::check(&shader).diagnostics;
     let errors: Vec<_> = findings.iter().filter(|d| d.is_error()).map(|d| format!("{d:?}")).take(3).collect();
+    if let Some(text) = forbidden(&shader, options) {
+        return Err(text);
+    }
     if errors.is_empty() { Ok(shader) } else { Err(errors.join("; ")) }
 }
 
@@ -254,22 +257,58 @@ fn every_option_computes_the_same() {
     let test = "every_option_computes_the_same";
     let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
     let Some(shaders) = corpus(test) else { return };
-    let all = TgsiOptions::default();
-    let options = [
-        ("fuse_fabs off", TgsiOptions { fuse_fabs: false, ..all.clone() }),
-        ("has_cmp off", TgsiOptions { has_cmp: false, ..all.clone() }),
-        ("has_sqrt off, tex_lz off", TgsiOptions { has_sqrt: false, tex_lz: false, ..all.clone() }),
-        ("component of gathers in the swizzle", TgsiOptions { tg4_component_in_swizzle: true, ..all.clone() }),
-        ("one address register", TgsiOptions { address_registers: 1, fuse_mad: false, ..all.clone() }),
-        ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all.clone() }),
-        ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all.clone() }),
-        ("optimize off", TgsiOptions { optimize: false, ..all.clone() }),
-        ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all }),
-    ];
-    for (number, (name, options)) in options.iter().enumerate() {
-        let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(6).cloned().collect();
+    for (number, (name, options)) in variants(&TgsiOptions::default()).iter().enumerate() {
+        let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(8).cloned().collect();
         run_all(name, options, vectors.clone(), |file| part.get(file).cloned());
     }
+}
+
+/// Every option by itself, and some together, on top of others.
+fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
+    let all = || all.clone();
+    vec![
+        ("fuse_fabs off", TgsiOptions { fuse_fabs: false, ..all() }),
+        ("has_cmp off", TgsiOptions { has_cmp: false, ..all() }),
+        ("has_sqrt off", TgsiOptions { has_sqrt: false, ..all() }),
+        ("tex_lz off", TgsiOptions { tex_lz: false, ..all() }),
+        ("component of gathers in the swizzle", TgsiOptions { tg4_component_in_swizzle: true, ..all() }),
+        ("texture_return_types", TgsiOptions { texture_return_types: true, ..all() }),
+        ("fuse_mad off", TgsiOptions { fuse_mad: false, ..all() }),
+        ("few constants", TgsiOptions { max_constant_index: 3, ..all() }),
+        ("one address register", TgsiOptions { address_registers: 1, ..all() }),
+        ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
+        ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
+        ("optimize off", TgsiOptions { optimize: false, ..all() }),
+        ("no modifiers", TgsiOptions { fuse_fabs: false, has_cmp: false, fuse_mad: false, ..all() }),
+        ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all() }),
+    ]
+}
+
+/// What a shader has that its options forbid.
+fn forbidden(shader: &Shader, options: &TgsiOptions) -> Option<String> {
+    let has = |opcode: Opcode| shader.instructions.iter().any(|i| i.opcode == opcode);
+    let absent = [
+        (options.has_cmp, Opcode::Cmp),
+        (options.has_sqrt, Opcode::Sqrt),
+        (options.tex_lz, Opcode::TexLz),
+        (options.tex_lz, Opcode::TxfLz),
+        (options.fuse_mad, Opcode::Mad),
+    ];
+    if let Some((_, opcode)) = absent.into_iter().find(|&(allowed, opcode)| !allowed && has(opcode)) {
+        return Some(format!("has {opcode:?}"));
+    }
+    let mut sources = shader.instructions.iter().flat_map(|i| &i.src);
+    if !options.fuse_fabs && sources.any(|s| s.absolute) {
+        return Some("has absolute values".to_owned());
+    }
+    let mut sources = shader.instructions.iter().flat_map(|i| &i.src).map(|s| &s.register);
+    let limit = options.max_constant_index as i32;
+    if sources.any(|r| r.file == File::Constant && r.indirect.is_none() && r.index > limit) {
+        return Some("has constants beyond the limit".to_owned());
+    }
+    let addresses: u32 =
+        shader.declarations.iter().filter(|d| d.file == File::Address).map(|d| u32::from(d.last - d.first) + 1).sum();
+    (addresses > u32::from(options.address_registers)).then(|| "has too many address registers".to_owned())
 }
 
 /// Whether an opcode needs integers.
@@ -341,6 +380,15 @@ fn targets_without_integers_get_floats() {
     // Float-like inputs.
     let float_like = |vector: &Vector| [0, 2, 5, 7].contains(&vector.seed);
     run_some("without integers", &options, vectors.clone(), float_like, |file| kept.get(file).cloned());
+    let mut files: Vec<&String> = kept.keys().collect();
+    files.sort();
+    for (number, (name, options)) in variants(&options).iter().enumerate() {
+        let part: HashSet<&str> = files.iter().skip(number).step_by(8).map(|f| f.as_str()).collect();
+        // Without CMP either, LRP selects: what is not selected must be finite, and in this shader it is not.
+        let is_finite = |file: &str| options.has_cmp || !file.contains("glcleartexsubimage");
+        let find = |file: &str| (part.contains(file) && is_finite(file)).then(|| kept[file].clone());
+        run_some(&format!("without integers, {name}"), options, vectors.clone(), float_like, find);
+    }
     assert!(wrongly_refused.is_empty());
     integers_outside_may_be_floats(vectors, &fed);
 }

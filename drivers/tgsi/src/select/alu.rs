@@ -257,10 +257,11 @@ impl Selector<'_> {
                 let (product, smaller, zero) = (self.temp(), self.temp(), self.float(0.0));
                 let m = dst.write_mask;
                 self.emit(Opcode::Mul, Dst::new(product).masked(m), &[src(0)?, src(1)?]);
-                self.emit(Opcode::Min, Dst::new(smaller).masked(m), &[absolute(src(0)?), absolute(src(1)?)]);
+                let magnitudes = [self.magnitude(src(0)?, m), self.magnitude(src(1)?, m)];
+                self.emit(Opcode::Min, Dst::new(smaller).masked(m), &magnitudes);
                 let (smaller, product) = (Value::new(smaller).source([0, 1, 2, 3]), Value::new(product));
                 let operands = [negated(smaller), product.source([0, 1, 2, 3]), zero];
-                self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
+                self.select_negative(dst, operands, saturate);
             }
             AluOp::BitfieldSelect => {
                 let (chosen, others, inverse) = (self.temp(), self.temp(), self.temp());
@@ -286,20 +287,12 @@ impl Selector<'_> {
                 let one = self.word(1);
                 self.emit(Opcode::And, dst, &[src(0)?, one]);
             }
-            AluOp::Fcsel if !self.options.native_integers && !self.options.has_cmp => {
-                let (truth, zero) = (self.temp(), self.float(0.0));
-                self.emit(Opcode::Sne, Dst::new(truth).masked(dst.write_mask), &[src(0)?, zero]);
-                let truth = Value::new(truth).source([0, 1, 2, 3]);
-                self.emit_saturated(Opcode::Lrp, dst, &[truth, src(1)?, src(2)?], saturate);
-            }
             AluOp::Fcsel => {
-                let condition = negated(absolute(src(0)?));
-                self.emit_saturated(Opcode::Cmp, dst, &[condition, src(1)?, src(2)?], saturate);
+                let condition = self.magnitude(src(0)?, dst.write_mask);
+                self.select_negative(dst, [negated(condition), src(1)?, src(2)?], saturate);
             }
-            AluOp::FcselGt => {
-                self.emit_saturated(Opcode::Cmp, dst, &[negated(src(0)?), src(1)?, src(2)?], saturate);
-            }
-            AluOp::FcselGe => self.emit_saturated(Opcode::Cmp, dst, &[src(0)?, src(2)?, src(1)?], saturate),
+            AluOp::FcselGt => self.select_negative(dst, [negated(src(0)?), src(1)?, src(2)?], saturate),
+            AluOp::FcselGe => self.select_negative(dst, [src(0)?, src(2)?, src(1)?], saturate),
             AluOp::ExtractU8 | AluOp::ExtractI8 | AluOp::ExtractU16 | AluOp::ExtractI16 => {
                 let bits = if matches!(op, AluOp::ExtractU8 | AluOp::ExtractI8) { 8 } else { 16 };
                 let signed = matches!(op, AluOp::ExtractI8 | AluOp::ExtractI16);
@@ -369,6 +362,32 @@ impl Selector<'_> {
             let value = Value::new(target).source([0, 1, 2, 3]);
             self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value]);
         }
+    }
+
+    /// The absolute value of an operand in the components of `mask`.
+    fn magnitude(&mut self, src: Src, mask: u8) -> Src {
+        if self.options.fuse_fabs {
+            return absolute(src);
+        }
+        let temp = self.temp();
+        self.emit(Opcode::Max, Dst::new(temp).masked(mask), &[src, negated(src)]);
+        Value::new(temp).source([0, 1, 2, 3])
+    }
+
+    /// `CMP`: the second operand where the first is negative, else the third.
+    fn select_negative(&mut self, dst: Dst, operands: [Src; 3], saturate: bool) {
+        if self.options.has_cmp {
+            self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
+            return;
+        }
+        let (compare, select) = match self.options.native_integers {
+            true => (Opcode::Fslt, Opcode::Ucmp),
+            false => (Opcode::Slt, Opcode::Lrp),
+        };
+        let (truth, zero) = (self.temp(), self.float(0.0));
+        self.emit(compare, Dst::new(truth).masked(dst.write_mask), &[operands[0], zero]);
+        let truth = Value::new(truth).source([0, 1, 2, 3]);
+        self.emit_saturated(select, dst, &[truth, operands[1], operands[2]], saturate);
     }
 
     /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.
