@@ -45,6 +45,7 @@ pub mod body;
 pub mod builder;
 pub mod cursor;
 pub mod entities;
+pub mod error_codes;
 pub mod intrinsics;
 pub mod options;
 pub mod passes;

@@ -92,7 +92,7 @@ pub enum StructureError {
         span: Span,
     },
     /// `CAL` without a label or with one that names no `BGNSUB`.
-    #[error("CAL to instruction {target:?}, which is no BGNSUB")]
+    #[error("{}", bad_call(*target))]
     BadCall {
         /// The label.
         target: Option<u32>,
@@ -119,6 +119,13 @@ pub enum StructureError {
         /// Its place.
         span: Span,
     },
+}
+
+fn bad_call(target: Option<u32>) -> String {
+    match target {
+        Some(target) => format!("CAL to instruction {target}, which is no BGNSUB"),
+        None => "CAL without a label".into(),
+    }
 }
 
 impl StructureError {
@@ -344,7 +351,7 @@ mod tests {
             ["ENDLOOP cannot close the IF of instruction 0"]
         );
         assert_eq!(kinds(&[(If, None), (Else, None), (Else, None), (Endif, None)]), ["second ELSE in one block"]);
-        assert_eq!(kinds(&[(Cal, Some(7))]), ["CAL to instruction Some(7), which is no BGNSUB"]);
+        assert_eq!(kinds(&[(Cal, Some(7))]), ["CAL to instruction 7, which is no BGNSUB"]);
         assert_eq!(
             kinds(&[(End, None), (Bgnsub, None), (Cal, Some(1)), (Endsub, None)]),
             ["subroutine at instruction 1 calls itself"]

@@ -101,6 +101,23 @@ pub enum DriverError {
     Build(#[from] BuildError),
 }
 
+impl DriverError {
+    tgsi_ir::error_codes! {
+        NoEntryPoint => "no-entry-point",
+        Stage => "stage",
+        UnsupportedAlu => "unsupported-alu",
+        UnsupportedIntrinsic => "unsupported-intrinsic",
+        UnsupportedAtomic => "unsupported-atomic",
+        UnsupportedTexture => "unsupported-texture",
+        BitSize => "bit-size",
+        NotLowered => "not-lowered",
+        ContinueConstruct => "continue-construct",
+        Jump => "jump",
+        TooManyTemporaries => "too-many-temporaries",
+        Build => "build",
+    }
+}
+
 /// Translates a shader in SSA form. The shader itself is not changed.
 ///
 /// # Errors

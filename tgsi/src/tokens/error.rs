@@ -84,6 +84,18 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
+    tgsi_ir::error_codes! {
+        OddLength => "odd-length",
+        Truncated => "truncated",
+        HeaderSize => "header-size",
+        BodySize => "body-size",
+        Undefined => "undefined",
+        TooMany => "too-many",
+        EmptyItem => "empty-item",
+        Range => "range",
+        ThirdDimension => "third-dimension",
+    }
+
     /// The word that the error is about; 0 for lengths.
     pub fn word(&self) -> usize {
         match *self {
@@ -138,4 +150,13 @@ pub enum EncodeError {
         /// Its file.
         file: crate::tables::File,
     },
+}
+
+impl EncodeError {
+    tgsi_ir::error_codes! {
+        TooLong => "too-long",
+        Field => "field",
+        Order => "order",
+        FileWord => "file-word",
+    }
 }

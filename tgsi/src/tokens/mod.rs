@@ -47,3 +47,6 @@ pub fn looks_like_tokens(bytes: &[u8]) -> bool {
         _ => !head.iter().all(is_text_byte),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,10 @@
 use super::compile::FunctionCompiler;
 use super::{Op, Value};
 use crate::body::{Body, DerefKind, InstData};
-use crate::entities::{Def, Inst, Type, Variable};
+use crate::entities::{Def, Inst, Type, User, Variable};
 use crate::run::RunError;
 use crate::run::derefs::{BYTE_MODES, CopyPlan, DerefStep};
+use crate::run::layout::NULL;
 use crate::variable::VariableModes;
 
 impl FunctionCompiler<'_, '_> {
@@ -42,6 +43,11 @@ impl FunctionCompiler<'_, '_> {
         if let DerefKind::Var(variable) = kind {
             if shader.variables.get(variable).is_none() {
                 return Err(self.malformed(inst, "no such variable"));
+            }
+            // A variable with a place overwrites what `store_output` has put into its registers: one that nobody accesses has none.
+            if shader.variables[variable].mode == VariableModes::SHADER_OUT && leads_nowhere(body, inst) {
+                self.known_address(def, dest, NULL);
+                return Ok(());
             }
             let known = self.compiler.program.layout.place(variable).is_some();
             let place = self.compiler.program.layout.add(shader, variable)?;
@@ -167,4 +173,18 @@ impl Body {
             _ => bits as i64,
         })
     }
+}
+
+/// Whether a deref is at most the start of others that nobody uses: passes leave such chains to dead code elimination.
+fn leads_nowhere(body: &Body, deref: Inst) -> bool {
+    let mut work = vec![deref];
+    while let Some(inst) = work.pop() {
+        for source in body.inst_def(inst).into_iter().flat_map(|def| body.uses_of(def)) {
+            match body.user(source) {
+                User::Inst(user) if matches!(body.inst(user), InstData::Deref { .. }) => work.push(user),
+                _ => return false,
+            }
+        }
+    }
+    true
 }

@@ -1,0 +1,75 @@
+//! Errors that no text and no words can cause: those of bytes, and of shaders that builders make.
+
+use super::*;
+use crate::limits::MAX_BODY_WORDS;
+use crate::shader::{Declaration, DeclarationImage, Immediate, Instruction, ItemKind, Shader};
+use crate::tables::{File, ImmediateType, Opcode, PixelFormat, Processor, TextureTarget};
+
+fn shader(change: impl FnOnce(&mut Shader)) -> Shader {
+    let mut shader = Shader::new(Processor::Fragment);
+    shader.push_declaration(Declaration::new(File::Temporary, 0, 0));
+    shader.push_instruction(Instruction::new(Opcode::End));
+    change(&mut shader);
+    shader
+}
+
+/// Code and message of the error that a changed shader causes.
+fn error(change: impl FnOnce(&mut Shader)) -> (&'static str, String) {
+    let error = encode(&shader(change)).expect_err("an error");
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn bytes_that_are_no_words() {
+    assert_eq!(words_from_bytes(&[2, 0, 0, 0]), Ok(vec![2]));
+    let error = words_from_bytes(&[2, 0, 0, 0, 0, 0]).expect_err("two bytes are left");
+    assert_eq!((error.code(), error.word()), ("odd-length", 1));
+    assert_eq!(error.to_string(), "byte 4: 2 bytes are left after the last whole word");
+}
+
+#[test]
+fn shaders_that_do_not_fit() {
+    assert!(encode(&shader(|_| {})).is_ok());
+    assert_eq!(
+        error(|s| s.declarations[0].array_id = Some(1024)),
+        ("field", "declaration 0: array number 1024 does not fit into its field".into())
+    );
+    assert_eq!(
+        error(|s| s.declarations[0].usage_mask = 16),
+        ("field", "declaration 0: usage mask 16 does not fit into its field".into())
+    );
+    assert_eq!(
+        error(|s| s.instructions[0].label = Some(1 << 24)),
+        ("field", "instruction 0: label 16777216 does not fit into its field".into())
+    );
+    assert_eq!(
+        error(|s| {
+            s.order.retain(|&item| item != ItemKind::Instruction);
+        }),
+        ("order", "the order of the shader names 1 items, there are 2".into())
+    );
+    let image = DeclarationImage {
+        target: TextureTarget::Texture2D,
+        raw: false,
+        writable: false,
+        format: PixelFormat::from_value(0).expect("no format is a format"),
+    };
+    let message = |file: &str| {
+        ("file-word", format!("declaration 0: the image or sampler view word does not belong to the file {file}"))
+    };
+    assert_eq!(error(|s| s.declarations[0].image = Some(image)), message("TEMP"));
+    assert_eq!(error(|s| s.declarations[0].file = File::SamplerView), message("SVIEW"));
+}
+
+#[test]
+fn shaders_that_are_too_long() {
+    let words = [0; 4].into_iter().collect();
+    let immediate = Immediate { data_type: ImmediateType::Uint32, words, span: Default::default() };
+    let count = MAX_BODY_WORDS / 5 + 1;
+    let (code, message) = error(|s| {
+        s.immediates = vec![immediate; count];
+        s.order = vec![ItemKind::Immediate; count];
+    });
+    assert_eq!(code, "too-long");
+    assert!(message.ends_with("at most 16777215 can be encoded"), "{message}");
+}
