@@ -1,7 +1,8 @@
 //! Instructions and blocks, with the labels that the blocks give.
 
 use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
-use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
+use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
+use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Register, Src, TextureOffset};
 use crate::tables::{MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 
 impl ShaderBuilder {
@@ -33,6 +34,12 @@ impl ShaderBuilder {
 
     /// Appends an instruction as it is and returns its number. Blocks are opened and closed by their own functions.
     pub fn push(&mut self, instruction: Instruction) -> u32 {
+        let registers = instruction.dst.iter().map(|d| d.register).chain(instruction.src.iter().map(|s| s.register));
+        let fits = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
+        let too_far = |register: &Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
+        if let Some(register) = registers.into_iter().find(too_far) {
+            self.fail(BuildError::TooManyRegisters(register.file));
+        }
         self.instructions.push(instruction);
         self.instructions.len() as u32 - 1
     }
