@@ -106,6 +106,7 @@ impl DriverError {
         NoEntryPoint => "no-entry-point",
         Stage => "stage",
         UnsupportedAlu => "unsupported-alu",
+        IntegerAndFloat => "integer-and-float",
         UnsupportedIntrinsic => "unsupported-intrinsic",
         UnsupportedAtomic => "unsupported-atomic",
         UnsupportedTexture => "unsupported-texture",
