@@ -1,5 +1,7 @@
 //! What the target can do.
 
+use tgsi_ir::options::CompilerOptions;
+
 /// Which register files can be addressed by a run-time index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndirectFiles {
@@ -47,6 +49,13 @@ pub struct TgsiOptions {
     pub vec_to_regs: bool,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
     pub optimize: bool,
+}
+
+impl TgsiOptions {
+    /// What the optimiser is to know of the target.
+    pub fn compiler_options(&self) -> CompilerOptions {
+        CompilerOptions { lower_bitops: !self.native_integers, source_modifiers: true, ..CompilerOptions::default() }
+    }
 }
 
 impl Default for TgsiOptions {

@@ -165,6 +165,8 @@ pub enum Stage {
     Parsed,
     /// In SSA form, cleaned.
     Ssa,
+    /// Optimised for the driver.
+    Opt,
     /// As the TGSI driver selects instructions from: lowered, out of SSA, registers trivial.
     Registers,
 }

@@ -69,13 +69,18 @@ impl Subject {
         if stage == Stage::Ssa {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))?;
+        let options = TgsiOptions::default();
+        pipeline::optimize(&mut ir, &options.compiler_options());
+        if stage == Stage::Opt {
+            return Ok(ir);
+        }
+        tgsi_driver_tgsi::lower(&mut ir, &options).map_err(|e| Problem::Other(e.to_string()))?;
         Ok(ir)
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self) -> Result<Shader, Problem> {
-        let ir = self.to_stage(Stage::Ssa)?;
+        let ir = self.to_stage(Stage::Opt)?;
         tgsi_driver_tgsi::translate(&ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))
     }
 }

@@ -3,7 +3,9 @@
 //! | stage | from | by |
 //! |---|---|---|
 //! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
+//! | `opt` | clean SSA | [`optimize`] |
 
+use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, run_pass};
 use crate::passes::*;
 use crate::shader::Shader;
@@ -61,6 +63,25 @@ pub fn clean(shader: &mut Shader) -> bool {
         // Indices may have become constant, loads may have gone.
         changed |= run_pass(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
         changed |= run!(shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+        progress |= changed;
+        if !changed {
+            break;
+        }
+    }
+    progress
+}
+
+/// Optimises clean SSA for a target: the passes of this list run as long as one of them changes something.
+pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    let mut progress = false;
+    for round in 0.. {
+        if round == MAX_ROUNDS {
+            log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
+            break;
+        }
+        let mut changed = run!(shader, opt_conditional_discard);
+        changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
+        changed |= clean(shader);
         progress |= changed;
         if !changed {
             break;

@@ -34,6 +34,7 @@ impl Executor {
             },
             Via::Ir => ir(Stage::Parsed),
             Via::Ssa => ir(Stage::Ssa),
+            Via::Opt => ir(Stage::Opt),
             Via::Registers => ir(Stage::Registers),
             Via::DriverTgsi => Executor::tgsi(&subject.translate()?),
         }

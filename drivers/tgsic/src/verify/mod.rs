@@ -24,6 +24,8 @@ pub enum Via {
     Ir,
     /// The IR interpreter on clean SSA.
     Ssa,
+    /// The IR interpreter on optimised SSA.
+    Opt,
     /// The IR interpreter on trivialised registers.
     Registers,
     /// The TGSI interpreter on the output of the TGSI driver.
@@ -32,10 +34,11 @@ pub enum Via {
 
 impl Via {
     /// All executors in the order of the translation.
-    pub const ALL: [(Via, &'static str); 5] = [
+    pub const ALL: [(Via, &'static str); 6] = [
         (Via::Tgsi, "tgsi"),
         (Via::Ir, "ir"),
         (Via::Ssa, "ssa"),
+        (Via::Opt, "opt"),
         (Via::Registers, "registers"),
         (Via::DriverTgsi, "driver:tgsi"),
     ];

@@ -3,6 +3,7 @@
 mod random_shaders;
 
 use super::*;
+use crate::options::CompilerOptions;
 use crate::shader::Shader;
 use crate::text::print;
 use crate::validate::validate;
@@ -36,6 +37,19 @@ fn dead_variables(shader: &mut Shader) -> bool {
     remove_dead_variables(shader, TEMPORARIES)
 }
 
+fn peephole_select(shader: &mut Shader) -> bool {
+    opt_peephole_select(shader, &CompilerOptions::default())
+}
+
+fn no_control_flow(shader: &mut Shader) -> bool {
+    let options = CompilerOptions { peephole_select_limit: u32::MAX, ..CompilerOptions::default() };
+    opt_peephole_select(shader, &options)
+}
+
+fn optimized(shader: &mut Shader) -> bool {
+    pipeline::optimize(shader, &CompilerOptions::default())
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
@@ -56,6 +70,8 @@ const STRAIGHT: &[Pass] = passes![
     opt_dce,
     rematerialize_derefs_in_use_blocks,
     opt_undef,
+    opt_conditional_discard,
+    peephole_select,
     opt_copy_prop,
     opt_peephole_cleanup,
     opt_dead_cf,
@@ -66,6 +82,8 @@ const STRAIGHT: &[Pass] = passes![
     lower_reg_intrinsics_to_ssa,
     opt_remove_phis,
     into_ssa,
+    optimized,
+    no_control_flow,
 ];
 
 fn check(seed: u64, options: Options, passes: &[Pass]) {
@@ -190,6 +208,8 @@ mod large {
                 opt_peephole_cleanup,
                 opt_undef,
                 opt_remove_phis,
+                opt_conditional_discard,
+                peephole_select,
                 opt_dead_cf,
                 opt_cse,
                 opt_dce,

@@ -1,0 +1,112 @@
+//! What a side of an `if` costs when it is always computed, and whether it may be.
+
+use crate::alu::AluOp;
+use crate::body::{Body, DerefKind, InstData};
+use crate::entities::{Block, Def, Inst};
+use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
+use crate::passes::opt_conditional_discard::conditional_discard;
+use crate::passes::opt_cse::can_reorder;
+use crate::variable::VariableModes;
+
+/// What an operation counts that most hardware computes for one component at a time, or slowly.
+const EXPENSIVE: u32 = 3;
+
+/// A side of an `if`.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Side {
+    /// What is computed that was not before.
+    pub computed: u32,
+    /// Instructions that conditional discards take on top of unconditional ones.
+    pub conditions: u32,
+    /// Whether a target makes any instruction of it.
+    pub filled: bool,
+}
+
+/// The cost of a block; none if something in it must not be computed unasked, or when it is clear that the limit is passed.
+pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
+    let mut side = Side::default();
+    for inst in body.insts(block) {
+        if conditional_discard(body, inst).is_some() {
+            side.conditions += 1;
+            side.filled = true;
+            continue;
+        }
+        let cost = inst_cost(body, inst, limit)?;
+        side.computed += cost;
+        side.filled |= cost > 0;
+    }
+    Some(side)
+}
+
+/// What an instruction costs; none if it must not be computed unasked.
+fn inst_cost(body: &Body, inst: Inst, limit: u32) -> Option<u32> {
+    match *body.inst(inst) {
+        InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Some(0),
+        InstData::Alu { op, .. } => Some(alu_cost(body, inst, op)),
+        InstData::Intrinsic { op, .. } => intrinsic_cost(body, inst, op, limit),
+        InstData::Tex(_) => (limit == u32::MAX).then_some(1),
+        // A side begins with a phi only if something is out of order.
+        InstData::Phi | InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => None,
+    }
+}
+
+fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
+    use AluOp as O;
+    let Some(def) = body.inst_def(inst) else { return 0 };
+    let components = u32::from(body.num_components(def));
+    match op {
+        _ if op.is_vec_or_mov() => 0,
+        O::Fneg | O::Fabs | O::Ineg | O::Iabs | O::Fsat => 0,
+        O::Fcos | O::Fsin | O::Fexp2 | O::Flog2 | O::Fpow | O::Frcp | O::Frsq => EXPENSIVE * components,
+        O::Fdiv | O::Fsqrt | O::Fmod | O::Frem | O::Idiv | O::Irem | O::Imod | O::Udiv | O::Umod => {
+            EXPENSIVE * components
+        }
+        _ => {
+            let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
+            if wide { EXPENSIVE * components.div_ceil(2) } else { 1 }
+        }
+    }
+}
+
+fn intrinsic_cost(body: &Body, inst: Inst, op: IntrinsicOp, limit: u32) -> Option<u32> {
+    let is_constant = |def: Def| body.def_constant(def).is_some();
+    match op {
+        IntrinsicOp::LoadDeref => {
+            let deref = body.src(inst, 0);
+            let private = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);
+            let modes = body.deref_modes(deref);
+            let is_private = modes != VariableModes::NONE && private.contains(modes);
+            (is_private || can_reorder(body, inst, op)).then(|| indices(body, deref))
+        }
+        // Where nothing is bound zeros are read, so that it does not matter when.
+        IntrinsicOp::LoadUniform | IntrinsicOp::LoadUbo | IntrinsicOp::LoadUboVec4 => can_reorder(body, inst, op)
+            .then(|| body.sources(inst).filter(|&s| !is_constant(body.src_def(s))).count() as u32),
+        _ => {
+            let info = op.info();
+            let is_load = matches!(info.kind, IntrinsicKind::Io | IntrinsicKind::Sysval) && info.has_dest();
+            let allowed = is_load && can_reorder(body, inst, op)
+                || limit == u32::MAX && info.can_eliminate && can_reorder(body, inst, op);
+            allowed.then(|| body.sources(inst).filter(|&s| !is_constant(body.src_def(s))).count() as u32)
+        }
+    }
+}
+
+/// Indices of a path that are not constant.
+fn indices(body: &Body, mut deref: Def) -> u32 {
+    let mut count = 0;
+    while let InstData::Deref { kind, .. } = *body.inst(body.def_inst(deref)) {
+        let inst = body.def_inst(deref);
+        match kind {
+            DerefKind::Var(_) => break,
+            DerefKind::Array | DerefKind::PtrAsArray => {
+                count += u32::from(body.def_constant(body.src(inst, 1)).is_none());
+            }
+            _ => {}
+        }
+        if body.num_sources(inst) == 0 {
+            break;
+        }
+        deref = body.src(inst, 0);
+    }
+    count
+}

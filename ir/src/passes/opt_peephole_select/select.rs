@@ -1,0 +1,75 @@
+//! The selection that replaces a phi.
+
+use arrayvec::ArrayVec;
+
+use super::scalar_behind;
+use crate::alu::AluOp;
+use crate::body::{InstData, MAX_COMPONENTS, Swizzle};
+use crate::builder::{AluSrc, Builder};
+use crate::entities::Def;
+
+type Components = ArrayVec<AluSrc, MAX_COMPONENTS>;
+
+/// `bcsel condition, yes, no` of a scalar condition, leaving out the components that are the same in both.
+pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> Def {
+    if yes == no {
+        return yes;
+    }
+    let count = b.body.num_components(yes);
+    let parts =
+        |b: &Builder<'_>, def: Def| -> Components { (0..count).map(|i| scalar_behind(b.body, def, i)).collect() };
+    let (yes_parts, no_parts) = (parts(b, yes), parts(b, no));
+    let different: ArrayVec<usize, MAX_COMPONENTS> =
+        (0..usize::from(count)).filter(|&i| either(b, yes_parts[i], no_parts[i]).is_none()).collect();
+    // A vector exists for some numbers of components only.
+    let partial =
+        different.len() < usize::from(count) && (different.len() <= 1 || AluOp::vec(different.len() as u8).is_some());
+    if !partial {
+        let sources = [AluSrc::component(condition, 0), yes.into(), no.into()];
+        return b.alu_sized(AluOp::Bcsel, count, &sources);
+    }
+    let mut result: Components =
+        yes_parts.iter().zip(&no_parts).map(|(&yes, &no)| either(b, yes, no).unwrap_or(yes)).collect();
+    if !different.is_empty() {
+        let sources = [
+            AluSrc::component(condition, 0),
+            gather(b, different.iter().map(|&i| yes_parts[i]).collect()),
+            gather(b, different.iter().map(|&i| no_parts[i]).collect()),
+        ];
+        let selected = b.alu_sized(AluOp::Bcsel, different.len() as u8, &sources);
+        for (place, &i) in different.iter().enumerate() {
+            result[i] = AluSrc::component(selected, place as u8);
+        }
+    }
+    let whole = gather(b, result);
+    b.mov(whole, count)
+}
+
+/// What stands for both of two components: the same, or the one that is defined.
+fn either(b: &Builder<'_>, yes: AluSrc, no: AluSrc) -> Option<AluSrc> {
+    let is_undef = |s: AluSrc| matches!(b.body.inst(b.body.def_inst(s.def)), InstData::Undef);
+    let bits = |s: AluSrc| b.body.constant_component(s.def, usize::from(s.swizzle.get(0)));
+    if is_undef(yes) {
+        return Some(no);
+    }
+    let same = yes == no || bits(yes).is_some_and(|v| bits(no) == Some(v));
+    (same || is_undef(no)).then_some(yes)
+}
+
+/// Single components as one operand: a swizzle if they are of one value, a new constant if they are constants, else a vector.
+fn gather(b: &mut Builder<'_>, parts: Components) -> AluSrc {
+    let Some(&first) = parts.first() else { return AluSrc::new(b.undef(1, 32), Swizzle::IDENTITY) };
+    if parts.iter().all(|p| p.def == first.def) {
+        let swizzle = parts.iter().enumerate().fold(Swizzle(0), |s, (i, p)| s.with(i, p.swizzle.get(0)));
+        return AluSrc::new(first.def, swizzle);
+    }
+    let bits = |p: &AluSrc| b.body.constant_component(p.def, usize::from(p.swizzle.get(0)));
+    let values: Option<ArrayVec<u64, MAX_COMPONENTS>> = parts.iter().map(bits).collect();
+    match values {
+        Some(values) => {
+            let bit_size = b.body.bit_size(first.def);
+            b.constant(bit_size, &values).into()
+        }
+        None => b.vec(&parts).into(),
+    }
+}
