@@ -334,6 +334,16 @@ impl Body {
         self.changed_cfg();
     }
 
+    /// Exchanges the sides of an `if`; the condition stays as it is. Costs the top-level nodes of both sides.
+    pub fn swap_sides(&mut self, id: If) {
+        let (then_list, else_list) = (self.ifs[id].then_list, self.ifs[id].else_list);
+        self.ifs[id].then_list = else_list;
+        self.ifs[id].else_list = then_list;
+        self.adopt(else_list, CfParent::Then(id));
+        self.adopt(then_list, CfParent::Else(id));
+        self.update_successors(self.block_before_if(id));
+    }
+
     fn new_block_in(&mut self, parent: CfParent) -> Block {
         self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() })
     }

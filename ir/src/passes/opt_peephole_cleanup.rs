@@ -385,7 +385,9 @@ impl Look<'_> {
             _ => return None,
         }
         let (left, right) = (self.mask(a)?, self.mask(b)?);
-        if !self.is_only_use(a.def) || !self.is_only_use(b.def) {
+        // Both operands may be components of one mask.
+        let is_only_user = |def| self.body.uses_of(def).all(|source| self.body.user(source).inst() == Some(self.inst));
+        if !is_only_user(a.def) || !is_only_user(b.def) {
             return None;
         }
         Some(New::Chain(self.mask_of(op, a)?, list(&[left, right])))

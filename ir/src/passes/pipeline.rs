@@ -79,8 +79,9 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
             log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
             break;
         }
-        let mut changed = run!(shader, opt_conditional_discard);
+        let mut changed = run!(shader, opt_conditional_discard, opt_if);
         changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
+        changed |= run!(shader, opt_phi_precision);
         changed |= clean(shader);
         progress |= changed;
         if !changed {

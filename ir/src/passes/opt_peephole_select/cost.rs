@@ -8,8 +8,8 @@ use crate::passes::opt_conditional_discard::conditional_discard;
 use crate::passes::opt_cse::can_reorder;
 use crate::variable::VariableModes;
 
-/// What an operation counts that most hardware computes for one component at a time, or slowly.
-const EXPENSIVE: u32 = 3;
+/// What a component counts of an operation that most hardware computes for one component at a time, or slowly.
+const EXPENSIVE: u32 = 2;
 
 /// A side of an `if`.
 #[derive(Clone, Copy, Default, Debug)]
@@ -53,10 +53,16 @@ fn inst_cost(body: &Body, inst: Inst, limit: u32) -> Option<u32> {
 fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
     use AluOp as O;
     let Some(def) = body.inst_def(inst) else { return 0 };
-    let components = u32::from(body.num_components(def));
+    let components = read_components(body, def);
     match op {
         _ if op.is_vec_or_mov() => 0,
-        O::Fneg | O::Fabs | O::Ineg | O::Iabs | O::Fsat => 0,
+        // Halves of 64 bits are components of a register.
+        O::Pack642x32 | O::Pack642x32Split | O::Unpack642x32 | O::Unpack642x32SplitX | O::Unpack642x32SplitY => 0,
+        O::Fneg | O::Fabs | O::Ineg | O::Iabs | O::Fsat if body.bit_size(def) != 64 => 0,
+        // The number is a step to the mask, which a boolean is to begin with.
+        O::B2i32 if body.uses_of(def).all(|u| body.user(u).inst().is_some_and(|i| body.alu_op(i) == Some(O::Ineg))) => {
+            0
+        }
         O::Fcos | O::Fsin | O::Fexp2 | O::Flog2 | O::Fpow | O::Frcp | O::Frsq => EXPENSIVE * components,
         O::Fdiv | O::Fsqrt | O::Fmod | O::Frem | O::Idiv | O::Irem | O::Imod | O::Udiv | O::Umod => {
             EXPENSIVE * components
@@ -66,6 +72,21 @@ fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
             if wide { EXPENSIVE * components.div_ceil(2) } else { 1 }
         }
     }
+}
+
+/// How many components of a value are read.
+fn read_components(body: &Body, def: Def) -> u32 {
+    let all = u32::from(body.num_components(def));
+    let mut read: u32 = 0;
+    for source in body.uses_of(def) {
+        let Some(user) = body.user(source).inst().filter(|&user| body.alu_op(user).is_some()) else { return all };
+        let count = body.alu_src_components(user, body.source_number(source));
+        read = body.swizzle(source).iter(count).fold(read, |read, c| read | 1 << c);
+        if read.count_ones() == all {
+            break;
+        }
+    }
+    read.count_ones()
 }
 
 fn intrinsic_cost(body: &Body, inst: Inst, op: IntrinsicOp, limit: u32) -> Option<u32> {

@@ -14,14 +14,14 @@
 //!    instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values. Texture fetches, derivatives, accesses to
 //!    memory that others write and communication between invocations stay where they are. `terminate` and `demote` become
 //!    conditional: `terminate_if (c)`, or `terminate_if (iand c, d)` of a `terminate_if (d)`;
-//! 2. both sides together compute no more than the limit of the options says ([`cost`]: an operation that takes long on most targets counts for
+//! 2. both sides together compute no more than the limit of the options says (an operation that takes long on most targets counts for
 //!    several, copies and modifiers count nothing), since now both are computed always;
 //! 3. the selections are no more instructions than what goes away: the branches, and the copies that the phis would have been.
 //!
 //! A vector of which a side changes some components only is selected in these components only. Hints are followed: an `if` marked
 //! `flatten` only has to fulfil the first condition, one marked `dont_flatten` stays.
 //!
-//! Nested `if`s without `else` become one first where what stands between them may be computed always, see [`collapse`].
+//! Nested `if`s without `else` become one first where what stands between them may be computed always.
 //!
 //! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX` is for targets without control flow and flattens
 //! whatever has no effects, texture fetches included.

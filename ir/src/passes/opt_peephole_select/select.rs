@@ -19,14 +19,32 @@ pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> 
     let parts =
         |b: &Builder<'_>, def: Def| -> Components { (0..count).map(|i| scalar_behind(b.body, def, i)).collect() };
     let (yes_parts, no_parts) = (parts(b, yes), parts(b, no));
-    let different: ArrayVec<usize, MAX_COMPONENTS> =
+    let mut different: ArrayVec<usize, MAX_COMPONENTS> =
         (0..usize::from(count)).filter(|&i| either(b, yes_parts[i], no_parts[i]).is_none()).collect();
+    // Among constants another constant costs nothing, while it would take a copy to put it beside the result.
+    let is_const = |&s: &AluSrc| b.body.def_constant(s.def).is_some();
+    if !different.is_empty() && different.iter().all(|&i| is_const(&yes_parts[i]) && is_const(&no_parts[i])) {
+        different = (0..usize::from(count))
+            .filter(|&i| different.contains(&i) || is_const(&yes_parts[i]) && is_const(&no_parts[i]))
+            .collect();
+    }
+    // Putting the result together costs what it saves unless one of the sides would have to be put together as well.
+    let is_vector = |def: Def| b.body.alu_op(b.body.def_inst(def)).is_some_and(AluOp::is_vec_or_mov);
     // A vector exists for some numbers of components only.
-    let partial =
-        different.len() < usize::from(count) && (different.len() <= 1 || AluOp::vec(different.len() as u8).is_some());
+    let partial = (is_vector(yes) || is_vector(no))
+        && different.len() < usize::from(count)
+        && (different.len() <= 1 || AluOp::vec(different.len() as u8).is_some());
     if !partial {
-        let sources = [AluSrc::component(condition, 0), yes.into(), no.into()];
-        return b.alu_sized(AluOp::Bcsel, count, &sources);
+        // A side that is a vector of constants, put together from several, is one constant.
+        let operand = |b: &mut Builder<'_>, def: Def, parts: &Components| match parts
+            .iter()
+            .all(|p| b.body.def_constant(p.def).is_some())
+        {
+            true => gather(b, parts.clone()),
+            false => def.into(),
+        };
+        let (yes, no) = (operand(b, yes, &yes_parts), operand(b, no, &no_parts));
+        return b.alu_sized(AluOp::Bcsel, count, &[AluSrc::component(condition, 0), yes, no]);
     }
     let mut result: Components =
         yes_parts.iter().zip(&no_parts).map(|(&yes, &no)| either(b, yes, no).unwrap_or(yes)).collect();

@@ -1,0 +1,323 @@
+//! Phis of converted values convert after the phi, not before.
+//!
+//! ```text
+//! before:                              after:
+//!     if %c {                              if %c {
+//!         %1 = b2i32 %a                    } else {
+//!         %2 = ineg %1                     }
+//!     } else {                             %4 = phi: %a, false
+//!     }                                    %5 = b2i32 %4
+//!     %3 = phi: %2, 0                      %3 = ineg %5
+//! ```
+//!
+//! 1. Phis whose values all come from one kind of conversion out of a narrower type (or are constants of which the narrower type has an equal, or
+//!    other such phis, around loops too) become phis of the narrower type. Kinds are the conversions of booleans (`b2i32`, `b2f32`, and the mask
+//!    `ineg (b2i32)`), widening conversions of floats and of integers. Booleans then reach what tests them undisguised.
+//! 2. A phi of which every reader converts to one narrower type is converted before.
+//!
+//! Both are exact: what is converted later is what was converted before. Values that only constants feed are left alone, but for masks, which
+//! cost nothing.
+//!
+//! The phis that qualify are found by assuming all of them and withdrawing those with another source, and those that read them: linear.
+
+use arrayvec::ArrayVec;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+
+use crate::alu::{AluOp, BaseType};
+use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Shape};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, Inst};
+use crate::shader::Shader;
+
+/// See the [module](self).
+pub fn opt_phi_precision(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for kind in Kind::all() {
+            progress |= convert_after(body, kind);
+        }
+        progress |= convert_before(body);
+    }
+    progress
+}
+
+/// A conversion out of a narrower type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// 0 and all ones of a boolean.
+    Mask,
+    /// One opcode.
+    Op(AluOp),
+}
+
+impl Kind {
+    fn all() -> impl Iterator<Item = Kind> {
+        use AluOp as O;
+        let ops = [O::B2i32, O::B2f32, O::F2f32, O::F2f64, O::I2i32, O::I2i64, O::U2u32, O::U2u64];
+        std::iter::once(Kind::Mask).chain(ops.into_iter().map(Kind::Op))
+    }
+
+    fn bit_size(self) -> u8 {
+        match self {
+            Kind::Mask => 32,
+            Kind::Op(op) => op.info().output_type.bit_size,
+        }
+    }
+
+    /// What a value is made of by this conversion.
+    fn input(self, body: &Body, def: Def) -> Option<AluSrc> {
+        let operand = |def: Def, op: AluOp| {
+            let inst = body.def_inst(def);
+            let source = (body.alu_op(inst) == Some(op)).then(|| body.source(inst, 0))?;
+            Some(AluSrc::new(body.src_def(source), body.swizzle(source)))
+        };
+        match self {
+            Kind::Op(op) => operand(def, op),
+            Kind::Mask => {
+                let number = operand(def, AluOp::Ineg)?;
+                let boolean = operand(number.def, AluOp::B2i32)?;
+                Some(AluSrc::new(boolean.def, number.swizzle.compose(boolean.swizzle)))
+            }
+        }
+    }
+
+    /// The bits of the narrower type that become these.
+    fn narrow(self, bits: u64, narrow_size: u8) -> Option<u64> {
+        match self {
+            Kind::Mask => match bits {
+                0 => Some(0),
+                0xffff_ffff => Some(1),
+                _ => None,
+            },
+            Kind::Op(AluOp::B2i32) => (bits <= 1).then_some(bits),
+            Kind::Op(AluOp::B2f32) => match bits {
+                0 => Some(0),
+                _ if bits == u64::from(1f32.to_bits()) => Some(1),
+                _ => None,
+            },
+            Kind::Op(AluOp::U2u32 | AluOp::U2u64) => (bits >> narrow_size == 0).then_some(bits),
+            Kind::Op(AluOp::I2i32 | AluOp::I2i64) => {
+                let unused = 64 - u32::from(self.bit_size());
+                let value = (bits << unused) as i64 >> unused;
+                let narrow_unused = 64 - u32::from(narrow_size);
+                (value << narrow_unused >> narrow_unused == value).then_some(bits & (u64::MAX >> narrow_unused))
+            }
+            // Floats of other sizes are left where they are: a NaN may not come back.
+            Kind::Op(_) => None,
+        }
+    }
+
+    fn widen(self, b: &mut Builder<'_>, value: Def) -> Def {
+        match self {
+            Kind::Op(op) => b.alu(op, &[value]),
+            Kind::Mask => {
+                let number = b.alu(AluOp::B2i32, &[value]);
+                b.alu(AluOp::Ineg, &[number])
+            }
+        }
+    }
+}
+
+/// A phi that is assumed to qualify, and whether a conversion feeds it.
+#[derive(Clone, Copy, Default)]
+struct Candidate {
+    qualifies: bool,
+    /// Or something else makes it worth while.
+    converted: bool,
+}
+
+/// The first part for one kind.
+fn convert_after(body: &mut Body, kind: Kind) -> bool {
+    let phis: Vec<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
+    let mut candidates: SecondaryMap<Inst, Candidate> = SecondaryMap::new();
+    // One narrower size for all phis of a run: what another needs is for the next.
+    let mut narrow_size = 0;
+    for &phi in &phis {
+        let Some(def) = body.inst_def(phi) else { continue };
+        if body.bit_size(def) != kind.bit_size() {
+            continue;
+        }
+        let inputs = body.sources(phi).filter_map(|s| kind.input(body, body.src_def(s)));
+        let sizes: ArrayVec<u8, 1> = inputs.map(|input| body.bit_size(input.def)).take(1).collect();
+        let size = sizes.first().copied();
+        if narrow_size == 0 {
+            narrow_size = size.unwrap_or(0);
+        }
+        let converted = size.is_some() || is_useful_mask(body, kind, phi);
+        candidates[phi] = Candidate { qualifies: true, converted };
+    }
+    if narrow_size == 0 && kind == Kind::Mask {
+        narrow_size = 1;
+    }
+    if narrow_size == 0 || narrow_size >= kind.bit_size() {
+        return false;
+    }
+    withdraw(body, kind, narrow_size, &phis, &mut candidates);
+    spread_converted(body, &phis, &mut candidates);
+    let chosen: Vec<Inst> =
+        phis.into_iter().filter(|&phi| candidates[phi].qualifies && candidates[phi].converted).collect();
+    rebuild(body, kind, narrow_size, &chosen)
+}
+
+/// Whether a phi of constants is worth to be a boolean: masks, if one of them is not 0.
+fn is_useful_mask(body: &Body, kind: Kind, phi: Inst) -> bool {
+    kind == Kind::Mask && body.sources(phi).any(|s| body.constant_component(body.src_def(s), 0).is_some_and(|v| v != 0))
+}
+
+/// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and those that read them.
+fn withdraw(body: &Body, kind: Kind, narrow_size: u8, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
+    let mut work: Vec<Inst> = Vec::new();
+    for &phi in phis {
+        let fits = body.sources(phi).all(|source| {
+            let def = body.src_def(source);
+            let maker = body.def_inst(def);
+            match body.inst(maker) {
+                InstData::Phi => candidates[maker].qualifies,
+                InstData::Undef => true,
+                InstData::LoadConst { .. } => body
+                    .constant(maker)
+                    .is_some_and(|values| values.iter().all(|&v| kind.narrow(v, narrow_size).is_some())),
+                _ => kind.input(body, def).is_some_and(|input| body.bit_size(input.def) == narrow_size),
+            }
+        });
+        if candidates[phi].qualifies && !fits {
+            work.push(phi);
+        }
+    }
+    while let Some(phi) = work.pop() {
+        if !std::mem::take(&mut candidates[phi].qualifies) {
+            continue;
+        }
+        let Some(def) = body.inst_def(phi) else { continue };
+        work.extend(body.uses_of(def).filter_map(|u| body.user(u).inst()).filter(|&user| candidates[user].qualifies));
+    }
+}
+
+/// A phi that reads, or is read by, one with a conversion goes with it.
+fn spread_converted(body: &Body, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
+    let mut work: Vec<Inst> =
+        phis.iter().copied().filter(|&phi| candidates[phi].qualifies && candidates[phi].converted).collect();
+    while let Some(phi) = work.pop() {
+        let readers =
+            body.inst_def(phi).into_iter().flat_map(|def| body.uses_of(def)).filter_map(|u| body.user(u).inst());
+        let read = body.sources(phi).map(|s| body.src_inst(s));
+        for other in readers.chain(read) {
+            if candidates[other].qualifies && !std::mem::replace(&mut candidates[other].converted, true) {
+                work.push(other);
+            }
+        }
+    }
+}
+
+fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> bool {
+    // The new phis first, since they may read each other.
+    let mut narrow: SecondaryMap<Inst, PackedOption<Def>> = SecondaryMap::new();
+    for &phi in chosen {
+        let (Some(def), Some(block)) = (body.inst_def(phi), body.inst_block(phi)) else { continue };
+        let shape = Shape::new(body.num_components(def), narrow_size);
+        let new = Builder::new(body, Cursor::BlockStart(block)).phi(shape, &[]);
+        narrow[phi] = new.into();
+    }
+    for &phi in chosen {
+        let (Some(def), Some(new)) = (body.inst_def(phi), narrow[phi].expand()) else { continue };
+        let count = body.num_components(def);
+        let sources: Vec<(Block, Def)> = body.phi_sources(phi).map(|(block, s)| (block, body.src_def(s))).collect();
+        for (block, value) in sources {
+            let maker = body.def_inst(value);
+            let narrowed = if let Some(other) = narrow[maker].expand() {
+                other
+            } else {
+                let cursor = Cursor::before_jump(body, block);
+                narrow_value(&mut Builder::new(body, cursor), kind, narrow_size, value, count)
+            };
+            body.add_phi_source(body.def_inst(new), block, narrowed);
+        }
+    }
+    for &phi in chosen {
+        let (Some(def), Some(new), Some(block)) = (body.inst_def(phi), narrow[phi].expand(), body.inst_block(phi))
+        else {
+            continue;
+        };
+        let cursor = Cursor::after_phis(body, block);
+        let wide = kind.widen(&mut Builder::new(body, cursor), new);
+        body.replace_all_uses(def, wide);
+    }
+    // Phis that read each other read the converted values now; the last to go are read by none.
+    let mut progress = false;
+    for &phi in chosen {
+        let Some(def) = body.inst_def(phi) else { continue };
+        debug_assert!(body.is_unused(def));
+        body.remove_inst(phi);
+        progress = true;
+    }
+    progress
+}
+
+/// The value of the narrower type of which a source of a phi is made.
+fn narrow_value(b: &mut Builder<'_>, kind: Kind, narrow_size: u8, value: Def, count: u8) -> Def {
+    if let Some(input) = kind.input(b.body, value) {
+        return b.mov(input, count);
+    }
+    let values: Option<ArrayVec<u64, MAX_COMPONENTS>> =
+        b.body.def_constant(value).and_then(|values| values.iter().map(|&v| kind.narrow(v, narrow_size)).collect());
+    match values {
+        Some(values) => b.constant(narrow_size, &values),
+        None => b.undef(count, narrow_size),
+    }
+}
+
+/// The second part.
+fn convert_before(body: &mut Body) -> bool {
+    let phis: Vec<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
+    let mut progress = false;
+    for phi in phis {
+        progress |= convert_sources(body, phi);
+    }
+    progress
+}
+
+fn convert_sources(body: &mut Body, phi: Inst) -> bool {
+    let Some(def) = body.inst_def(phi) else { return false };
+    let mut common: Option<(AluOp, AluFlags)> = None;
+    for source in body.uses_of(def) {
+        let Some((user, (op, flags))) = body.user(source).inst().and_then(|i| Some((i, body.alu(i)?))) else {
+            return false;
+        };
+        let count = usize::from(body.num_components(def));
+        let whole = body.inst_def(user).is_some_and(|d| usize::from(body.num_components(d)) == count)
+            && body.swizzle(source).is_identity(count);
+        let (input, output) = (op.info().input_types[0], op.info().output_type);
+        let is_number = input.base != BaseType::Bool && output.base != BaseType::Bool;
+        let narrows = op.is_conversion() && is_number && output.bit_size > 1 && output.bit_size < body.bit_size(def);
+        if !narrows || !whole || common.is_some_and(|(other, _)| other != op) {
+            return false;
+        }
+        common = Some((op, common.map_or(flags, |(_, other)| other.union(flags))));
+    }
+    let Some((op, flags)) = common else { return false };
+    let shape = Shape::new(body.num_components(def), op.info().output_type.bit_size);
+    let sources: Vec<(Block, Def)> = body.phi_sources(phi).map(|(block, s)| (block, body.src_def(s))).collect();
+    let converted: Vec<(Block, Def)> = sources
+        .into_iter()
+        .map(|(block, value)| {
+            let cursor = Cursor::before_jump(body, block);
+            let mut b = Builder::new(body, cursor);
+            b.flags = flags;
+            (block, b.alu(op, &[value]))
+        })
+        .collect();
+    let Some(block) = body.inst_block(phi) else { return false };
+    let new = Builder::new(body, Cursor::BlockStart(block)).phi(shape, &converted);
+    for source in body.uses_vec(def) {
+        if let Some(user) = body.user(source).inst()
+            && let Some(result) = body.inst_def(user)
+        {
+            body.replace_all_uses(result, new);
+            body.remove_inst(user);
+        }
+    }
+    body.remove_inst(phi);
+    true
+}
