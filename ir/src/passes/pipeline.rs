@@ -79,7 +79,7 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
             log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
             break;
         }
-        let mut changed = run!(shader, opt_conditional_discard, opt_if);
+        let mut changed = run!(shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
         changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
         changed |= run!(shader, opt_phi_precision);
         changed |= clean(shader);

@@ -31,8 +31,9 @@ pub fn opt_if(shader: &mut Shader) -> bool {
         // What keeps the control flow comes first: dominance is computed once for all of it.
         progress |= conditions::evaluate_uses(body);
         progress |= phis::simplify_phis(body);
-        progress |= loop_phis::split_alu_of_phis(body);
+        // A selection that is a phi is better than one taken apart.
         progress |= loop_phis::select_phis(body);
+        progress |= loop_phis::split_alu_of_phis(body);
         progress |= invert::invert_empty_sides(body);
         progress |= merge::merge_equal(body);
     }
