@@ -46,10 +46,7 @@ fn full_mask(body: &Body, def: Def) -> u16 {
 
 /// Whether components of the result of an instruction are needed one by one.
 fn is_followed(body: &Body, inst: Inst) -> bool {
-    matches!(
-        body.inst(inst),
-        InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef
-    )
+    matches!(body.inst(inst), InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef)
 }
 
 fn find_needed(body: &Body) -> Needed {
@@ -234,7 +231,9 @@ fn forget_inner(body: &mut Body, inst: Inst, needed: u16) -> bool {
 /// The instruction for `count` components from `first` on, next to the whole; phis get their sources later.
 fn shrink_inst(body: &mut Body, inst: Inst, def: Def, first: u8, count: u8) -> Def {
     let shape = Shape::new(count, body.bit_size(def));
-    let moved = |swizzle: Swizzle| (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), swizzle.get(usize::from(first + i))));
+    let moved = |swizzle: Swizzle| {
+        (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), swizzle.get(usize::from(first + i))))
+    };
     match *body.inst(inst) {
         InstData::Alu { op, .. } if op.is_vec() => {
             let components: ArrayVec<AluSrc, MAX_COMPONENTS> = (first..first + count)
