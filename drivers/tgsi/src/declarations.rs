@@ -11,14 +11,12 @@ use tgsi::tables::{
     TextureTarget,
 };
 use tgsi_ir::intrinsics::indices::InterpMode;
+use tgsi_ir::passes::lower_indirect_io::{MOST_CONSTANTS, block_sizes};
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
 use crate::machine::operands::source_mask;
-
-/// Constants of a buffer that are declared where it is not known how far an index may reach: as many as a buffer can have.
-const ALL_CONSTANTS: u32 = 4096;
 
 /// Counters that are declared where it is not known how far an index may reach.
 const ALL_COUNTERS: i32 = 256;
@@ -103,22 +101,9 @@ pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
 impl Declared {
     pub(crate) fn of(shader: &Shader) -> Declared {
         let mut declared = Declared::default();
-        for (_, data) in shader.globals_with(VariableModes::MEM_UBO) {
-            // Blocks are one less than buffers; a block array is one buffer after the other.
-            let (element, blocks) = match shader.types.get(data.ty) {
-                TypeData::Array { element, length, .. }
-                    if matches!(shader.types.get(*element), TypeData::Array { .. }) =>
-                {
-                    (*element, (*length).max(1))
-                }
-                _ => (data.ty, 1),
-            };
-            let size = shader.types.slots(element);
-            for block in 0..blocks.min(MOST_BUFFERS) {
-                let known = declared.buffer_sizes.entry(data.binding.saturating_add(1 + block)).or_default();
-                *known = (*known).max(size);
-            }
-        }
+        // Blocks are one less than buffers.
+        declared.buffer_sizes =
+            block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(1), size)).collect();
         for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
             if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
                 let first = data.driver_location.min(0x7fff) as i32;
@@ -163,6 +148,12 @@ impl Declared {
             .next_back()
             .map(|(_, v)| v)
             .filter(|v| register < v.first + v.count)
+    }
+
+    /// Whether an access from a register, over a range, leads beyond its variable.
+    pub(crate) fn reaches_others(&self, file: IoFile, register: i32, range: i32) -> bool {
+        let (Ok(register), Ok(range)) = (u32::try_from(register), u32::try_from(range)) else { return false };
+        range > self.variable(file, register).map_or(1, |v| v.count)
     }
 
     /// Whether an input register belongs to a vertex and not to the patch.
@@ -234,7 +225,7 @@ impl Declared {
 
     /// Constants of a buffer that a run-time index may reach: all that are declared, or as many as a buffer can have.
     pub(crate) fn all_constants(&mut self, buffer: u32) {
-        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(ALL_CONSTANTS);
+        let size = self.buffer_sizes.get(&buffer).copied().unwrap_or(MOST_CONSTANTS);
         if size > 0 {
             self.indirect_constants(buffer, 0, size - 1);
         }
@@ -351,6 +342,13 @@ impl Declared {
                 _ => return,
             };
             let first = match indirect {
+                // An access that names no array reaches all.
+                Some(0) => {
+                    for (_, variable) in self.variables.range((file, 0)..=(file, u32::MAX)) {
+                        *masks.entry((file, variable.first)).or_insert(0) |= mask;
+                    }
+                    return;
+                }
                 Some(number) => self.arrays.get(usize::from(number).wrapping_sub(1)).map_or(0, |key| key.first),
                 None => index.max(0) as u32,
             };

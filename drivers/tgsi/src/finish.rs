@@ -65,6 +65,27 @@ pub(crate) fn finish(
     Ok(builder.finish()?)
 }
 
+/// That no operand goes through an address register that the target cannot address so: what lowering had to leave is an error.
+pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result<(), DriverError> {
+    let indirect = &options.indirect;
+    let is_direct_only = |file: File| match file {
+        File::Input => !indirect.inputs,
+        File::Output => !indirect.outputs,
+        File::Temporary => !indirect.temporaries,
+        File::Constant | File::ConstantBuffer => !indirect.constants,
+        _ => false,
+    };
+    let is_indirect = |r: &Register| r.indirect.is_some() || r.dimension.is_some_and(|d| d.indirect.is_some());
+    for instruction in &program.instructions {
+        let sources = instruction.src.iter().map(|s| &s.register);
+        let mut registers = sources.chain(instruction.dst.iter().map(|d| &d.register));
+        if let Some(register) = registers.find(|r| is_direct_only(r.file) && is_indirect(r)) {
+            return Err(DriverError::Indirect(register.file));
+        }
+    }
+    Ok(())
+}
+
 /// How an immediate is shown. Floats only where they print as what they are.
 fn immediate_type(operand: OperandType, words: &[u32]) -> ImmediateType {
     let is_plain = |&word: &u32| {

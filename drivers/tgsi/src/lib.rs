@@ -16,9 +16,10 @@ mod properties;
 mod select;
 
 pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, outside_integers};
-pub use options::{IndirectFiles, TgsiOptions};
+pub use options::{IndirectFiles, TgsiOptions, UnknownOption};
 
 use tgsi::builder::BuildError;
+use tgsi::tables::File;
 use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
@@ -93,6 +94,10 @@ pub enum DriverError {
     /// A jump that TGSI does not have.
     #[error("{0:?} is left")]
     Jump(JumpKind),
+    /// An access by a run-time index to a file that the target cannot address so, where direct accesses would be too many; or a constant beyond those that
+    /// operands can name.
+    #[error("the target cannot address {} indirectly, and the shader cannot do without", .0.name())]
+    Indirect(File),
     /// More temporaries than operands can name.
     #[error("{0} temporaries are too many")]
     TooManyTemporaries(u32),
@@ -150,6 +155,7 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
         machine::dead_code::remove_dead_code(&mut program);
         machine::merge::merge_instructions(&mut program);
     }
+    finish::check_indirect(&program, options)?;
     finish::finish(shader, &declared, &arrays, program, options)
 }
 

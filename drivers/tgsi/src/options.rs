@@ -1,8 +1,12 @@
 //! What the target can do.
 
+use thiserror::Error;
 use tgsi_ir::options::CompilerOptions;
 
-/// Which register files can be addressed by a run-time index.
+/// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
+///
+/// Where a file cannot, an access becomes a tree of conditions over direct ones, each element named once, so that code grows with the length of what is
+/// indexed. No operand of that file goes through an address register then. A shader that would become too large is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndirectFiles {
     /// `IN`.
@@ -39,7 +43,8 @@ pub struct TgsiOptions {
     pub fuse_mad: bool,
     /// Files that can be addressed indirectly.
     pub indirect: IndirectFiles,
-    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register.
+    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
+    /// indirectly, one beyond is an error.
     pub max_constant_index: u32,
     /// Address registers, 1 to 3.
     pub address_registers: u8,
@@ -77,4 +82,56 @@ impl Default for TgsiOptions {
             optimize: true,
         }
     }
+}
+
+/// There is no option of this name.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("no driver option `{name}`; there are {}", TgsiOptions::NAMES.join(", "))]
+pub struct UnknownOption {
+    /// The name.
+    pub name: String,
+}
+
+macro_rules! named_options {
+    ($($name:literal => |$options:ident| $change:expr;)+) => {
+        impl TgsiOptions {
+            /// Names that [`TgsiOptions::set`] knows: each takes something away from the default.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// Changes the option of a name, as command lines and test files say it.
+            ///
+            /// # Errors
+            /// [`UnknownOption`].
+            pub fn set(&mut self, name: &str) -> Result<(), UnknownOption> {
+                match name {
+                    $($name => {
+                        let $options = self;
+                        $change;
+                    })+
+                    _ => return Err(UnknownOption { name: name.to_owned() }),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+named_options! {
+    "no_native_integers" => |o| o.native_integers = false;
+    "no_fabs" => |o| o.fuse_fabs = false;
+    "no_cmp" => |o| o.has_cmp = false;
+    "no_sqrt" => |o| o.has_sqrt = false;
+    "no_lz" => |o| o.tex_lz = false;
+    "return_types" => |o| o.texture_return_types = true;
+    "tg4_swizzle" => |o| o.tg4_component_in_swizzle = true;
+    "no_mad" => |o| o.fuse_mad = false;
+    "no_indirect_inputs" => |o| o.indirect.inputs = false;
+    "no_indirect_outputs" => |o| o.indirect.outputs = false;
+    "no_indirect_temporaries" => |o| o.indirect.temporaries = false;
+    "no_indirect_constants" => |o| o.indirect.constants = false;
+    "few_constants" => |o| o.max_constant_index = 31;
+    "one_address" => |o| o.address_registers = 1;
+    "unoptimized_ra" => |o| o.unoptimized_ra = true;
+    "vec_to_regs" => |o| o.vec_to_regs = true;
+    "plain" => |o| o.optimize = false;
 }

@@ -5,7 +5,7 @@
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -354,7 +354,7 @@ fn targets_without_integers_get_floats() {
                     d.file == File::SystemValue
                         && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
                 });
-                let outside = outside_integers(&ir).unwrap();
+                let outside = outside_integers(&ir, &options).unwrap();
                 if !has_integers && outside == OutsideIntegers::default() {
                     kept.insert(file.clone(), source.clone());
                 } else {
@@ -516,4 +516,60 @@ fn with_small_integers(
         }
     }
     inputs
+}
+
+/// Whether an operand goes through an address: of a register, or of its vertex or buffer.
+fn is_indirect(register: &Register) -> bool {
+    register.indirect.is_some() || register.dimension.is_some_and(|d| d.indirect.is_some())
+}
+
+/// Files with an operand that goes through an address.
+fn indirect_files(shader: &Shader) -> BTreeSet<File> {
+    let instructions = shader.instructions.iter();
+    let registers =
+        instructions.flat_map(|i| i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register)));
+    registers.filter(|r| is_indirect(r)).map(|r| r.file).collect()
+}
+
+/// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left, and recorded results agree.
+#[test]
+fn files_that_cannot_be_indirect() {
+    let test = "files_that_cannot_be_indirect";
+    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
+    let Some(shaders) = corpus(test) else { return };
+    let only = std::env::var_os("TGSIC_ONLY").is_some();
+    let sets: [(&str, &[File]); 5] = [
+        ("no_indirect_inputs", &[File::Input]),
+        ("no_indirect_outputs", &[File::Output]),
+        ("no_indirect_temporaries", &[File::Temporary, File::Immediate]),
+        ("no_indirect_constants", &[File::Constant, File::ConstantBuffer]),
+        ("", &[File::Input, File::Output, File::Temporary, File::Immediate, File::Constant, File::ConstantBuffer]),
+    ];
+    for (name, files) in sets {
+        let mut options = TgsiOptions::default();
+        for option in
+            TgsiOptions::NAMES.iter().filter(|o| o.starts_with("no_indirect") && (name.is_empty() || **o == name))
+        {
+            options.set(option).unwrap();
+        }
+        let concerned: HashMap<String, Shader> = shaders
+            .iter()
+            .filter(|(_, source)| indirect_files(source).iter().any(|file| files.contains(file)))
+            .cloned()
+            .collect();
+        let (mut before, mut after) = (0, 0);
+        for (file, source) in &concerned {
+            let result = through_driver(source, &options).unwrap_or_else(|error| panic!("{file}, {name}: {error}"));
+            before += source.instructions.len();
+            after += result.instructions.len();
+            let left = indirect_files(&result);
+            assert!(!left.iter().any(|file| files.contains(file)), "{file}, {name}: {left:?}\n{}", show(&result));
+            // An address register is only there for what is left.
+            let has_address = result.declarations.iter().any(|d| d.file == File::Address);
+            assert_eq!(has_address, !left.is_empty(), "{file}, {name}\n{}", show(&result));
+        }
+        println!("{name:?}: {} shaders, instructions {before} -> {after}", concerned.len());
+        assert!(!concerned.is_empty() || only);
+        run_all(name, &options, vectors.clone(), |file| concerned.get(file).cloned());
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tgsi_driver_tgsi::TgsiOptions;
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
 #[derive(Debug, Parser)]
@@ -84,6 +86,28 @@ pub struct Files {
     pub out_dir: Option<PathBuf>,
 }
 
+/// What the target of the driver lacks.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DriverOptions {
+    /// Translate for a target that lacks something, or leave out steps of the driver; may be repeated.
+    #[arg(long = "driver-option", value_name = "NAME",
+          value_parser = PossibleValuesParser::new(TgsiOptions::NAMES.iter().copied()))]
+    pub names: Vec<String>,
+}
+
+impl DriverOptions {
+    /// The driver's options.
+    pub fn tgsi(&self) -> TgsiOptions {
+        let mut options = TgsiOptions::default();
+        for name in &self.names {
+            // The parser lets only known names pass.
+            let known = options.set(name);
+            debug_assert!(known.is_ok(), "{known:?}");
+        }
+        options
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -137,6 +161,8 @@ pub enum Command {
         /// The block graph of each function in DOT instead.
         #[arg(long)]
         dot: bool,
+        #[command(flatten)]
+        driver_options: DriverOptions,
     },
     /// Translate shaders, TGSI or IR, for a driver.
     #[command(after_help = TRANSLATE_JSON)]
@@ -152,6 +178,8 @@ pub enum Command {
         /// Print the result byte for byte as Mesa 25 would (rounds floats).
         #[arg(long)]
         mesa: bool,
+        #[command(flatten)]
+        driver_options: DriverOptions,
     },
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
@@ -200,6 +228,8 @@ pub struct RunArguments {
     /// Most instructions executed.
     #[arg(long, default_value_t = 4_000_000, value_name = "N")]
     pub max_steps: u64,
+    #[command(flatten)]
+    pub driver_options: DriverOptions,
 }
 
 /// Arguments of `verify`.
@@ -223,6 +253,8 @@ pub struct VerifyArguments {
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
+    #[command(flatten)]
+    pub driver_options: DriverOptions,
 }
 
 use crate::verify;

@@ -51,8 +51,8 @@ impl Subject {
         }
     }
 
-    /// The IR at a stage; IR that was given stands for the stage `parsed`.
-    pub fn to_stage(&self, stage: Stage) -> Result<tgsi_ir::Shader, Problem> {
+    /// The IR at a stage, the last one that of the driver with these options; IR that was given stands for the stage `parsed`.
+    pub fn to_stage(&self, stage: Stage, options: &TgsiOptions) -> Result<tgsi_ir::Shader, Problem> {
         let mut ir = match self {
             Subject::Tgsi(shader) => {
                 tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
@@ -69,18 +69,17 @@ impl Subject {
         if stage == Stage::Ssa {
             return Ok(ir);
         }
-        let options = TgsiOptions::default();
         pipeline::optimize(&mut ir, &options.compiler_options());
         if stage == Stage::Opt {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, &options).map_err(|e| Problem::Other(e.to_string()))?;
+        tgsi_driver_tgsi::lower(&mut ir, options).map_err(|e| Problem::Other(e.to_string()))?;
         Ok(ir)
     }
 
     /// The shader translated by the TGSI driver.
-    pub fn translate(&self) -> Result<Shader, Problem> {
-        let ir = self.to_stage(Stage::Opt)?;
-        tgsi_driver_tgsi::translate(&ir, &TgsiOptions::default()).map_err(|e| Problem::Other(e.to_string()))
+    pub fn translate(&self, options: &TgsiOptions) -> Result<Shader, Problem> {
+        let ir = self.to_stage(Stage::Opt, options)?;
+        tgsi_driver_tgsi::translate(&ir, options).map_err(|e| Problem::Other(e.to_string()))
     }
 }

@@ -223,6 +223,31 @@ fn translate_json_has_a_shape() {
     assert_eq!(folder.run(&["translate", "--json", "a.tgsi"]).well().text().lines().count(), 1);
 }
 
+/// A vertex shader that reads a constant by a run-time index.
+const INDEXED: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..3]\nDCL ADDR[0]\n\
+                       UARL ADDR[0].x, IN[0].xxxx\nMOV OUT[0], CONST[0][ADDR[0].x+1]\nEND\n";
+
+#[test]
+fn driver_options_say_what_a_target_lacks() {
+    let folder = Folder::with(&[("a.tgsi", INDEXED)]);
+    let lacking = ["--driver-option", "no_indirect_constants", "--driver-option", "plain"];
+    let with = |arguments: &[&str], options: &[&str]| folder.run(&[arguments, options].concat()).well();
+    let plain = with(&["translate", "a.tgsi"], &[]);
+    assert!(plain.text().contains("[ADDR[0].x+1]"), "{}", plain.text());
+    let direct = with(&["translate", "a.tgsi"], &lacking);
+    assert!(!direct.text().contains("ADDR"), "{}", direct.text());
+    let ir = with(&["ir", "--stage", "registers", "a.tgsi"], &lacking);
+    assert_eq!(ir.text().matches("@load_uniform").count(), 4, "{}", ir.text());
+    let verified = with(&["verify", "a.tgsi"], &lacking);
+    assert_eq!(verified.text(), "1 shaders: 1 equal at every stage, 0 different, 0 errors\n");
+    let results = [&[][..], &lacking[..]]
+        .map(|options| with(&["run", "--via", "driver:tgsi", "--seed", "1", "a.tgsi"], options).text().to_string());
+    assert_eq!(results[0], results[1]);
+    let wrong = folder.run(&["translate", "--driver-option", "no_such", "a.tgsi"]);
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("no_indirect_inputs"), "{}", wrong.stderr);
+}
+
 #[test]
 fn verify_runs_every_stage() {
     let paths = demo_shaders();

@@ -1,9 +1,13 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
+pub mod index_tree;
 pub mod inline_functions;
 pub mod lower_bool_to_float;
 pub mod lower_bool_to_int32;
 pub mod lower_global_vars_to_local;
+pub mod lower_indirect_derefs;
+pub mod lower_indirect_io;
+pub mod lower_indirect_registers;
 pub mod lower_int_to_float;
 pub mod lower_io;
 pub mod lower_phis_to_regs_block;
@@ -36,6 +40,9 @@ pub use inline_functions::inline_functions;
 pub use lower_bool_to_float::lower_bool_to_float;
 pub use lower_bool_to_int32::lower_bool_to_int32;
 pub use lower_global_vars_to_local::lower_global_vars_to_local;
+pub use lower_indirect_derefs::lower_indirect_derefs;
+pub use lower_indirect_io::lower_indirect_io;
+pub use lower_indirect_registers::lower_indirect_registers;
 pub use lower_int_to_float::lower_int_to_float;
 pub use lower_io::lower_io;
 pub use lower_phis_to_regs_block::{lower_phis_to_regs_block, lower_ssa_defs_to_regs_block};

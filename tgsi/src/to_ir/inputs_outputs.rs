@@ -2,17 +2,20 @@
 //!
 //! The declared registers of a file form *groups*, each with one variable: a single register, or an array. A declaration with an array number
 //! is an array; where an access names no array, all declarations are one array if they follow each other in register, semantic and
-//! interpolation. An index that may reach registers of several groups is resolved by comparing it with each register.
+//! interpolation. Where an index may reach registers of several groups, but no gap, the access names the *whole file*: it is an intrinsic on slots with the
+//! first register as its base and all as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation at
+//! another place) is resolved by comparing the index with each register.
 //!
 //! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is the vertices, one without to an
 //! ordinary one. A declaration may have both, though shaders use one of them.
 
 use std::collections::HashMap;
 
-use tgsi_ir::alu::AluOp;
+use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{DerefKind, InstData, Shape};
 use tgsi_ir::entities::{Def, Type, Variable};
-use tgsi_ir::intrinsics::indices::InterpMode;
+use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::slots::{frag_result, varying};
 use tgsi_ir::types::ScalarType;
 use tgsi_ir::variable::{VariableData, VariableModes};
@@ -48,11 +51,13 @@ pub(super) struct IoFile {
     pub(super) file: File,
     pub(super) groups: Vec<Group>,
     of_register: HashMap<i32, usize>,
+    /// First and last register of a file that is accessed as a whole.
+    whole: Option<(i32, i32)>,
 }
 
 impl IoFile {
     pub(super) fn new(file: File) -> IoFile {
-        IoFile { file, groups: Vec::new(), of_register: HashMap::new() }
+        IoFile { file, groups: Vec::new(), of_register: HashMap::new(), whole: None }
     }
 
     fn mode(&self) -> VariableModes {
@@ -128,12 +133,14 @@ impl<'s> Context<'s> {
             .indirect
             .iter()
             .any(|&(accessed, array)| accessed == file && !self.array_bounds.contains_key(&(file, array)));
+        let mut whole = self.file_bounds.get(&file).copied().filter(|_| any_array);
         let mut groups: Vec<(usize, i32, i32, bool)> = Vec::new();
         if any_array && self.follow_each_other(&mut declarations.clone()) {
             declarations.sort_by_key(|(_, declaration)| declaration.first);
             if let (Some((number, first)), Some((_, last))) = (declarations.first(), declarations.last()) {
                 groups.push((*number, i32::from(first.first), i32::from(last.last), true));
             }
+            whole = None;
         } else {
             for (number, declaration) in declarations {
                 let (first, last) = range(declaration);
@@ -153,6 +160,7 @@ impl<'s> Context<'s> {
             }
             io.groups.push(group);
         }
+        io.whole = whole.filter(|&(first, last)| (first..=last).all(|register| io.of_register.contains_key(&register)));
     }
 
     /// Whether declarations are parts of what could be one declaration. Sorts them.
@@ -291,6 +299,13 @@ impl<'s> Context<'s> {
     }
 }
 
+/// An access to a whole file.
+struct WholeFile {
+    vertex: Option<Def>,
+    offset: Def,
+    indices: [(IndexKind, i32); 5],
+}
+
 impl Translator<'_, '_> {
     /// A deref of a group's variable, or of one of its elements.
     fn group_deref(&mut self, file: File, group: usize, vertex: Option<Def>, element: Option<Def>) -> Option<Def> {
@@ -410,14 +425,71 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// What an access to the whole file needs: vertex and offset from the first register, and the indices of the intrinsic. None if it has to name a variable.
+    fn whole_file(&mut self, register: &Register) -> Option<WholeFile> {
+        let file = register.file;
+        let (first, last) = self.context.io(file).whole?;
+        // An array is less than the file, and no output may be both in variables and in slots.
+        let is_whole = register.indirect.is_some_and(|i| !self.context.array_bounds.contains_key(&(file, i.array_id)));
+        if !is_whole && file == File::Input {
+            return None;
+        }
+        let vertex = self.vertex_index(register);
+        let bounds = register.indirect.and_then(|i| self.context.bounds(file, i.array_id)).unwrap_or((first, last));
+        let offset = match register.indirect {
+            Some(indirect) => {
+                let offset = self.index_value(indirect);
+                self.element_index(first, (last - first) as u32 + 1, register.index, offset, bounds)
+            }
+            None => self.constant(0),
+        };
+        // A constant register is the base.
+        let (base, count) = match register.indirect {
+            Some(_) => (first, (last - first) as u32 + 1),
+            None => (register.index, 1),
+        };
+        let group = *self.context.io(file).of_register.get(&base)?;
+        let (variable, _) = self.context.group_variable(file, group, vertex.is_some())?;
+        let data = &self.context.ir.variables[variable];
+        let location = u8::try_from(data.location + base - data.driver_location as i32).unwrap_or(0);
+        let mut semantics = IoSemantics::new(location.min(127), count.min(63) as u8);
+        semantics.invariant = data.invariant;
+        let indices = [
+            (IndexKind::Base, base),
+            (IndexKind::Range, count as i32),
+            (IndexKind::IoSemantics, semantics.to_i32()),
+            (IndexKind::DestType, AluType::FLOAT32.to_i32()),
+            (IndexKind::SrcType, AluType::FLOAT32.to_i32()),
+        ];
+        Some(WholeFile { vertex, offset, indices })
+    }
+
     /// Reads a vec4 of an input, or of an output of a tessellation control shader.
     pub(super) fn load_io(&mut self, register: &Register) -> Option<Def> {
+        if let Some(WholeFile { vertex, offset, indices }) = self.whole_file(register) {
+            let (op, sources) = match (register.file, vertex) {
+                (File::Input, Some(vertex)) => (IntrinsicOp::LoadPerVertexInput, vec![vertex, offset]),
+                (File::Input, None) => (IntrinsicOp::LoadInput, vec![offset]),
+                (_, Some(vertex)) => (IntrinsicOp::LoadPerVertexOutput, vec![vertex, offset]),
+                (_, None) => (IntrinsicOp::LoadOutput, vec![offset]),
+            };
+            return Some(self.b.intrinsic_def(op, &sources, &indices, Shape::new(4, 32)));
+        }
         self.read_io(register, &mut |t, deref| t.b.load_deref(deref, Shape::new(4, 32)))
     }
 
     /// Writes an output of a tessellation control shader.
     pub(super) fn store_io(&mut self, register: &Register, value: Def, mask: u8) {
         let file = register.file;
+        if let Some(WholeFile { vertex, offset, indices }) = self.whole_file(register) {
+            let (op, sources) = match vertex {
+                Some(vertex) => (IntrinsicOp::StorePerVertexOutput, vec![value, vertex, offset]),
+                None => (IntrinsicOp::StoreOutput, vec![value, offset]),
+            };
+            let indices: Vec<_> = indices.into_iter().chain([(IndexKind::WriteMask, i32::from(mask))]).collect();
+            self.b.intrinsic(op, &sources, &indices, None);
+            return;
+        }
         let vertex = self.vertex_index(register);
         let Some(indirect) = register.indirect else {
             if let Some(deref) = self.register_deref(file, register.index, vertex) {

@@ -4,36 +4,65 @@ mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
 
+use tgsi_ir::passes::pipeline::clean;
 use tgsi_ir::passes::{
-    lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_int_to_float, lower_io,
-    lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
+    lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_indirect_derefs, lower_indirect_io,
+    lower_indirect_registers, lower_int_to_float, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
+    remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
-use crate::options::TgsiOptions;
+use crate::options::{IndirectFiles, TgsiOptions};
 
 pub(crate) use lower_outside_integers::comes_from_outside;
 pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
+
+/// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write to any of them takes as many phis as the
+/// array's length has bits.
+const LONGEST_SPLIT_ARRAY: u32 = 64;
+
+/// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there were any.
+fn lower_indirect(shader: &mut Shader, files: &IndirectFiles) -> bool {
+    let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
+    let inputs = mode(files.inputs, VariableModes::SHADER_IN);
+    let outputs = mode(files.outputs, VariableModes::SHADER_OUT);
+    let constants = mode(files.constants, VariableModes::UNIFORM.union(VariableModes::MEM_UBO));
+    let mut progress = lower_indirect_derefs(shader, inputs.union(outputs), u32::MAX);
+    progress |= lower_indirect_io(shader, inputs.union(outputs).union(constants));
+    if !files.temporaries {
+        progress |= lower_indirect_derefs(shader, VariableModes::FUNCTION_TEMP, LONGEST_SPLIT_ARRAY);
+    }
+    progress
+}
 
 /// What a target without integers must find floats in to run what [`translate`](crate::translate) makes of a shader in SSA form for it.
 ///
 /// # Errors
 /// [`DriverError`]: what floats cannot compute.
-pub fn outside_integers(shader: &Shader) -> Result<OutsideIntegers, DriverError> {
+pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<OutsideIntegers, DriverError> {
     let mut shader = shader.clone();
-    lower_variables(&mut shader);
+    lower_variables(&mut shader, &options.indirect);
     lower_to_floats(&mut shader)
 }
 
-/// Accesses to inputs and outputs name slots, other variables become SSA values.
-fn lower_variables(shader: &mut Shader) {
-    lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
+/// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are gone.
+fn lower_variables(shader: &mut Shader, files: &IndirectFiles) {
     lower_global_vars_to_local(shader);
+    let direct = lower_indirect(shader, files);
+    lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
     lower_vars_to_ssa(shader);
+    if direct {
+        // Conditions that are the same, elements that nobody writes, and sides that make the same.
+        clean(shader);
+    }
     lower_wide_vectors::lower_wide_vectors(shader);
+    if !files.temporaries {
+        lower_locals_to_regs(shader, 1);
+        lower_indirect_registers(shader);
+    }
 }
 
 /// No integers and booleans.
@@ -49,7 +78,7 @@ fn lower_to_floats(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> 
 /// # Errors
 /// [`DriverError`]: what a target without integers cannot compute.
 pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverError> {
-    lower_variables(shader);
+    lower_variables(shader, &options.indirect);
     if options.native_integers {
         lower_bool_to_int32(shader);
     } else {

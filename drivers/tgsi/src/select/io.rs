@@ -45,10 +45,13 @@ impl Selector<'_> {
         let base = body.index(inst, IndexKind::Base);
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Input, base, offset);
+        let mut register = self.io_register(IoFile::Input, inst, offset);
         match op {
-            // An access that names no vertex of a file with vertices reads vertex 0.
-            IntrinsicOp::LoadInput if self.declared.is_by_vertex(self.shader.stage, base) => {
+            // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for registers that have vertices only.
+            IntrinsicOp::LoadInput
+                if self.declared.is_by_vertex(self.shader.stage, base)
+                    && (register.indirect.is_none() || !self.reaches_others(IoFile::Input, inst)) =>
+            {
                 register = register.in_dimension(0);
             }
             IntrinsicOp::LoadPerVertexInput => register = self.by_vertex(register, body.source(inst, 0)),
@@ -106,10 +109,9 @@ impl Selector<'_> {
     pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
-        let base = body.index(inst, IndexKind::Base);
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, base, offset);
+        let mut register = self.io_register(IoFile::Output, inst, offset);
         if op == IntrinsicOp::LoadPerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 0));
         }
@@ -127,10 +129,9 @@ impl Selector<'_> {
 
     pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let body = self.body;
-        let base = body.index(inst, IndexKind::Base);
         let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, base, offset);
+        let mut register = self.io_register(IoFile::Output, inst, offset);
         if op == IntrinsicOp::StorePerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 1));
         }

@@ -467,16 +467,28 @@ impl Selector<'_> {
 pub(crate) use declarations::IoFile;
 
 impl Selector<'_> {
-    /// An input or output register: `base + offset`, in the array that the variable is if there is a run-time part.
-    fn io_register(&mut self, file: IoFile, base: i32, offset: Use) -> Register {
+    /// Whether a run-time offset may lead to registers of several variables.
+    fn reaches_others(&self, file: IoFile, inst: Inst) -> bool {
+        let range = self.body.index(inst, IndexKind::Range);
+        self.declared.reaches_others(file, self.body.index(inst, IndexKind::Base), range)
+    }
+
+    /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable is, or in the whole file if the
+    /// access reaches further than that.
+    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Register {
         let tgsi_file = file.tgsi();
+        let base = self.body.index(inst, IndexKind::Base);
         let def = self.body.src_def(offset);
         match self.body.constant_component(def, 0) {
             Some(constant) => Register::new(tgsi_file, base.wrapping_add(constant as i32)),
             None => {
-                let key = self.declared.array_of(file, base as u32);
                 let (slot, add) = self.load_address_of_source(offset);
-                let array = self.declared.array_number(ArrayKey { file, first: key });
+                let array = if self.reaches_others(file, inst) {
+                    0
+                } else {
+                    let first = self.declared.array_of(file, base as u32);
+                    self.declared.array_number(ArrayKey { file, first })
+                };
                 Register::new(tgsi_file, base.wrapping_add(add)).indexed_by(slot.0, slot.1, array)
             }
         }

@@ -72,8 +72,11 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Check { files, quiet, all } => check::check(files, *quiet, *all, color),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
-        Command::Ir { files, stage, dot } => ir::ir(files, *stage, *dot, color),
-        Command::Translate { files, driver, json, mesa } => translate::translate(files, *driver, *json, *mesa, color),
+        Command::Ir { files, stage, dot, driver_options } => ir::ir(files, *stage, *dot, driver_options, color),
+        Command::Translate { files, driver, json, mesa, driver_options } => {
+            let form = translate::Report { json: *json, mesa: *mesa };
+            translate::translate(files, *driver, driver_options, form, color)
+        }
         Command::Verify(arguments) => verify::verify(arguments, color),
     }
 }

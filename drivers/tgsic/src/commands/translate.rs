@@ -6,7 +6,7 @@ use serde::Serialize;
 use tgsi::text::{PrintOptions, print};
 
 use super::{Done, Failure, Form, Status, transform};
-use crate::args::{Color, DriverName, Files};
+use crate::args::{Color, DriverName, DriverOptions, Files};
 use crate::input::Problem;
 use crate::subject::Subject;
 
@@ -25,15 +25,31 @@ struct Line {
     microseconds: u64,
 }
 
+/// What is printed.
+pub struct Report {
+    /// A line of JSON a shader.
+    pub json: bool,
+    /// Texts as Mesa prints them.
+    pub mesa: bool,
+}
+
 /// Translates shaders.
-pub fn translate(files: &Files, driver: DriverName, json: bool, mesa: bool, color: Color) -> Result<Status, Failure> {
+pub fn translate(
+    files: &Files,
+    driver: DriverName,
+    driver_options: &DriverOptions,
+    report: Report,
+    color: Color,
+) -> Result<Status, Failure> {
     let DriverName::Tgsi = driver;
+    let options = driver_options.tgsi();
+    let Report { json, mesa } = report;
     let form = Form { extension: "tgsi", binary: false };
     transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out.
         let (subject, _) = Subject::checked(source)?;
-        let result = subject.translate()?;
+        let result = subject.translate(&options)?;
         let text = print(&result, PrintOptions { mesa, ..PrintOptions::default() });
         let microseconds = started.elapsed().as_micros() as u64;
         let line = json.then(|| {

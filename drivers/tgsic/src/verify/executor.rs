@@ -1,5 +1,6 @@
 //! A shader made ready for one executor.
 
+use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use super::Via;
@@ -25,8 +26,8 @@ pub struct Leftover {
 
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
-    pub fn new(subject: &Subject, via: Via) -> Result<Executor, Problem> {
-        let ir = |stage| subject.to_stage(stage).map(|s| Executor::Ir(Box::new(s)));
+    pub fn new(subject: &Subject, via: Via, options: &TgsiOptions) -> Result<Executor, Problem> {
+        let ir = |stage| subject.to_stage(stage, options).map(|s| Executor::Ir(Box::new(s)));
         match via {
             Via::Tgsi => match subject {
                 Subject::Tgsi(shader) => Executor::tgsi(shader),
@@ -36,7 +37,7 @@ impl Executor {
             Via::Ssa => ir(Stage::Ssa),
             Via::Opt => ir(Stage::Opt),
             Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&subject.translate()?),
+            Via::DriverTgsi => Executor::tgsi(&subject.translate(options)?),
         }
     }
 

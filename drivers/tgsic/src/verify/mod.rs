@@ -71,7 +71,7 @@ impl FromStr for Via {
 /// Verifies shaders.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
     match &arguments.vectors {
-        Some(vectors) => recorded::verify(vectors, &arguments.root, arguments.via, arguments.json),
-        None => stages::verify(&arguments.files, arguments.seeds, arguments.json, color),
+        Some(vectors) => recorded::verify(vectors, arguments),
+        None => stages::verify(arguments, color),
     }
 }

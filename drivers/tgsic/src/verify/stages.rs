@@ -1,15 +1,14 @@
 //! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
+use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
 use super::compare::first_mismatch;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
-use crate::args::Color;
+use crate::args::{Color, VerifyArguments};
 use crate::commands::{Failure, Status};
 use crate::diagnostics::Reporter;
 use crate::input::Source;
@@ -34,12 +33,13 @@ enum Verdict {
 }
 
 /// Verifies shaders; reports the first difference of each.
-pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result<Status, Failure> {
-    let inputs = batch::inputs(files)?;
+pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
+    let options = arguments.driver_options.tgsi();
+    let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source).map(|(subject, _)| one_shader(&subject, seeds));
+        let verdict = Subject::checked(&source).map(|(subject, _)| one_shader(&subject, arguments.seeds, &options));
         Ok((source, verdict))
     });
     let mut totals = Totals { shaders: inputs.len(), ..Totals::default() };
@@ -62,7 +62,7 @@ pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result
         }));
     }
     totals.error = totals.shaders - totals.equal - totals.different;
-    let text = if json {
+    let text = if arguments.json {
         serde_json::to_string(&totals).unwrap_or_default() + "\n"
     } else {
         let mut text: String = totals.first.iter().map(|line| line.to_owned() + "\n").collect();
@@ -76,12 +76,12 @@ pub fn verify(files: &[PathBuf], seeds: u64, json: bool, color: Color) -> Result
     Ok(status)
 }
 
-fn one_shader(subject: &Subject, seeds: u64) -> Verdict {
+fn one_shader(subject: &Subject, seeds: u64, options: &TgsiOptions) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
     let first = Via::first_for(subject);
     for (via, name) in Via::ALL.into_iter().skip_while(|&(via, _)| via != first) {
-        match Executor::new(subject, via) {
+        match Executor::new(subject, via, options) {
             Ok(executor) => executors.push((name, executor)),
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }

@@ -50,6 +50,10 @@ fn optimized(shader: &mut Shader) -> bool {
     pipeline::optimize(shader, &CompilerOptions::default())
 }
 
+fn indirect_derefs(shader: &mut Shader) -> bool {
+    lower_indirect_derefs(shader, TEMPORARIES, 8)
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
@@ -85,6 +89,8 @@ const STRAIGHT: &[Pass] = passes![
     through_registers,
     lower_reg_intrinsics_to_ssa,
     opt_remove_phis,
+    indirect_derefs,
+    lower_indirect_registers,
     into_ssa,
     optimized,
     no_control_flow,
