@@ -303,7 +303,7 @@ impl<'s> Context<'s> {
 struct WholeFile {
     vertex: Option<Def>,
     offset: Def,
-    indices: [(IndexKind, i32); 5],
+    indices: [(IndexKind, i32); 3],
 }
 
 impl Translator<'_, '_> {
@@ -454,13 +454,8 @@ impl Translator<'_, '_> {
         let location = u8::try_from(data.location + base - data.driver_location as i32).unwrap_or(0);
         let mut semantics = IoSemantics::new(location.min(127), count.min(63) as u8);
         semantics.invariant = data.invariant;
-        let indices = [
-            (IndexKind::Base, base),
-            (IndexKind::Range, count as i32),
-            (IndexKind::IoSemantics, semantics.to_i32()),
-            (IndexKind::DestType, AluType::FLOAT32.to_i32()),
-            (IndexKind::SrcType, AluType::FLOAT32.to_i32()),
-        ];
+        let indices =
+            [(IndexKind::Base, base), (IndexKind::Range, count as i32), (IndexKind::IoSemantics, semantics.to_i32())];
         Some(WholeFile { vertex, offset, indices })
     }
 
@@ -473,6 +468,8 @@ impl Translator<'_, '_> {
                 (_, Some(vertex)) => (IntrinsicOp::LoadPerVertexOutput, vec![vertex, offset]),
                 (_, None) => (IntrinsicOp::LoadOutput, vec![offset]),
             };
+            let ty = (IndexKind::DestType, AluType::FLOAT32.to_i32());
+            let indices: Vec<_> = indices.into_iter().chain([ty]).collect();
             return Some(self.b.intrinsic_def(op, &sources, &indices, Shape::new(4, 32)));
         }
         self.read_io(register, &mut |t, deref| t.b.load_deref(deref, Shape::new(4, 32)))
@@ -486,7 +483,8 @@ impl Translator<'_, '_> {
                 Some(vertex) => (IntrinsicOp::StorePerVertexOutput, vec![value, vertex, offset]),
                 None => (IntrinsicOp::StoreOutput, vec![value, offset]),
             };
-            let indices: Vec<_> = indices.into_iter().chain([(IndexKind::WriteMask, i32::from(mask))]).collect();
+            let ty = (IndexKind::SrcType, AluType::FLOAT32.to_i32());
+            let indices: Vec<_> = indices.into_iter().chain([ty, (IndexKind::WriteMask, i32::from(mask))]).collect();
             self.b.intrinsic(op, &sources, &indices, None);
             return;
         }
