@@ -100,10 +100,10 @@ pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
 
 impl Declared {
     pub(crate) fn of(shader: &Shader) -> Declared {
-        let mut declared = Declared::default();
         // Blocks are one less than buffers.
-        declared.buffer_sizes =
+        let buffer_sizes =
             block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(1), size)).collect();
+        let mut declared = Declared { buffer_sizes, ..Declared::default() };
         for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
             if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
                 let first = data.driver_location.min(0x7fff) as i32;
