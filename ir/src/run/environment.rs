@@ -250,7 +250,8 @@ impl Resources for AnalyticResources {
         for lane in 0..4 {
             let sample = analytic_sample(request, lane);
             for (component, value) in sample.into_iter().enumerate() {
-                result[component][lane] = value.to_bits();
+                // One NaN for all, so that no shader sees which of several was handed on.
+                result[component][lane] = if value.is_nan() { f32::NAN } else { value }.to_bits();
             }
         }
         result
@@ -319,6 +320,8 @@ fn analytic_sample(request: &TextureRequest, lane: usize) -> [f32; 4] {
         _ => 0.0,
     };
     if request.lookup == TextureLookup::QueryLod {
+        // The level does not depend on the layer.
+        let t = if request.is_array && request.dim == SamplerDim::Dim1D { 0.0 } else { t };
         return [0.5 * s + 1.0, 0.25 * t + 2.0, 0.0, 0.0];
     }
     let k = 0.0625 * (1 + (request.texture & 7)) as f32;

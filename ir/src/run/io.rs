@@ -499,6 +499,9 @@ impl Machine<'_, '_> {
             }
             let x = f32::from_bits(self.float_word(sources[1], 0, lane));
             let y = f32::from_bits(self.float_word(sources[1], 1, lane));
+            if x == 0.0 && y == 0.0 {
+                continue;
+            }
             let address = self.get(sources[0], 0, lane) as u32;
             for component in 0..usize::from(intrinsic.dest.components) {
                 let at = address.saturating_add(component as u32);

@@ -51,7 +51,7 @@ impl Machine<'_> {
                 let primitive = std::mem::take(&mut stream.open);
                 stream.done.push(primitive);
                 self.emission.words += OVERHEAD;
-            } else if stream.open.len() < self.program.max_output_vertices {
+            } else {
                 let mut vertex = vec![[0; 4]; registers];
                 for (register, words) in vertex.iter_mut().enumerate() {
                     for (component, word) in words.iter_mut().enumerate() {
@@ -59,8 +59,11 @@ impl Machine<'_> {
                         *word = std::mem::take(&mut self.registers[place]);
                     }
                 }
-                stream.open.push(vertex);
-                self.emission.words += registers * 4 + OVERHEAD;
+                // One too many is dropped, but the outputs are zero after it as well.
+                if stream.open.len() < self.program.max_output_vertices {
+                    stream.open.push(vertex);
+                    self.emission.words += registers * 4 + OVERHEAD;
+                }
             }
             if self.emission.words > MAX_EMITTED_WORDS {
                 return Err(RunError::TooMuchOutput { instruction: number as u32, span: op.span });

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::kernel::{boolean, channels, f};
 use super::machine::Machine;
-use super::program::Op;
+use super::program::{Op, Place};
 use crate::tables::Opcode;
 
 /// For each lane of a quad, the two lanes whose difference is its derivative.
@@ -25,11 +25,18 @@ impl Machine<'_> {
                 self.set_words(mask, |m, channel, lane| m.source(0, channel, lane))
             }
             Opcode::InterpOffset => self.set_words(mask, |m, channel, lane| {
-                let difference = |pair: [(usize, usize); 4]| m.difference(channel, lane, &pair);
-                let input = f(m.source(0, channel, lane));
-                let x = f(m.source(1, 0, lane)) * difference(DDX);
-                let y = f(m.source(1, 1, lane)) * difference(DDY);
-                (input + x + y).to_bits()
+                let difference = |pairs: [(usize, usize); 4]| {
+                    let (plus, minus) = pairs[lane & 3];
+                    let value = |place: usize| f(m.neighbour_input(op, channel, lane, (lane & !3) + place));
+                    value(plus) - value(minus)
+                };
+                let (x, y) = (f(m.source(1, 0, lane)), f(m.source(1, 1, lane)));
+                let input = m.source(0, channel, lane);
+                // The pixel itself, whatever its neighbours hold.
+                if x == 0.0 && y == 0.0 {
+                    return input;
+                }
+                (f(input) + x * difference(DDX) + y * difference(DDY)).to_bits()
             }),
             Opcode::Kill => {
                 for (killed, exec) in self.killed.iter_mut().zip(&self.exec) {
@@ -108,6 +115,23 @@ impl Machine<'_> {
             }
         }
         mask
+    }
+
+    /// Source 0 as lane `lane` addresses it, in another lane: neighbours hold other values of the same input.
+    fn neighbour_input(&self, op: &Op, channel: usize, lane: usize, other: usize) -> u32 {
+        if other >= self.lanes {
+            return 0;
+        }
+        match op.sources.first() {
+            Some(source) => match source.place {
+                Place::Indirect(address) => {
+                    let cell = self.locate(&address, lane);
+                    source.modified(self.cell_word(cell, usize::from(source.swizzle[channel]), other))
+                }
+                _ => self.source(0, channel, other),
+            },
+            None => 0,
+        }
     }
 
     /// The difference of source 0 in two lanes of the quad of `lane`; lanes beyond the last count as 0.

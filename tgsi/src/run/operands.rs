@@ -7,6 +7,14 @@ use super::kernel::{channels, f};
 use super::machine::Machine;
 use super::program::{Address, Cell, IndexRegister, Op, Place, Source};
 
+impl Source {
+    /// A word with the operand's modifiers.
+    pub(super) fn modified(&self, word: u32) -> u32 {
+        let changed = word & self.and ^ self.xor;
+        if self.negate_integer { changed.wrapping_neg() } else { changed }
+    }
+}
+
 impl<'a> Machine<'a> {
     /// Fetches all sources of `op` that have values.
     pub(super) fn fetch_sources(&mut self, op: &Op) {
@@ -46,8 +54,7 @@ impl<'a> Machine<'a> {
         if source.and != u32::MAX || source.xor != 0 || source.negate_integer {
             for channel in channels(source.channels) {
                 for word in &mut words[channel * lanes..][..lanes] {
-                    let changed = *word & source.and ^ source.xor;
-                    *word = if source.negate_integer { changed.wrapping_neg() } else { changed };
+                    *word = source.modified(*word);
                 }
             }
         }

@@ -239,6 +239,7 @@ impl Machine<'_> {
             SampleB | SampleL => request.lod = self.quad(3, 0, quad),
             // The level, or the sample of a multisampled texture.
             Txf | SampleI => request.lod = self.quad(0, 3, quad),
+            TxfLz if target.is_msaa() => request.lod = self.quad(0, 3, quad),
             SampleIMs => request.lod = self.quad(2, 0, quad),
             Txd | SampleD => {
                 let (ddx, ddy) = if op.opcode == Txd { (1, 2) } else { (3, 4) };
