@@ -31,7 +31,6 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
         Opcode::Ceil => Op(AluOp::Fceil),
         Opcode::Trunc => Op(AluOp::Ftrunc),
         Opcode::Round => Op(AluOp::FroundEven),
-        Opcode::Ssg => Op(AluOp::Fsign),
         Opcode::Slt => Op(AluOp::Slt),
         Opcode::Sge => Op(AluOp::Sge),
         Opcode::Seq => Op(AluOp::Seq),
@@ -136,6 +135,7 @@ impl Translator<'_, '_> {
             | Opcode::Arl
             | Opcode::Arr
             | Opcode::Ldexp
+            | Opcode::Ssg
             | Opcode::Umad
             | Opcode::Udiv
             | Opcode::Umod
@@ -220,6 +220,7 @@ impl Translator<'_, '_> {
                 self.b.alu_sized(AluOp::F2i32, n, &[floor.into()])
             }
             Opcode::Ldexp => self.scale(n, a, b, 32),
+            Opcode::Ssg => self.sign(n, a, zero),
             Opcode::Umad => {
                 let product = self.b.alu_sized(AluOp::Imul, n, &[a, b]);
                 self.b.alu_sized(AluOp::Iadd, n, &[product.into(), c])
@@ -273,28 +274,43 @@ impl Translator<'_, '_> {
     }
 
     /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or denormal; here it is
-    /// multiplied by powers of two. One that is normal is rounded once; three of them reach from the smallest number to the largest.
+    /// multiplied by powers of two. The last one is as large as a power can be, so that what the others may round comes out 0 or infinite;
+    /// three reach from the smallest number to the largest.
     pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
         let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 52) } else { (-126, 127, 23) };
         let least = AluSrc::component(self.constant(least as u32), 0);
         let most = AluSrc::component(self.constant(most as u32), 0);
         let bias = most;
         let shift = AluSrc::component(self.constant(fraction_bits), 0);
-        let mut remaining = b;
-        for step in 0..3 {
-            let low = self.b.alu_sized(AluOp::Imax, n, &[remaining, least]);
-            let exponent = self.b.alu_sized(AluOp::Imin, n, &[low.into(), most]);
-            if step < 2 {
-                remaining = self.b.alu_sized(AluOp::Isub, n, &[remaining, exponent.into()]).into();
-            }
-            let mut biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent.into(), bias]);
+        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
+        let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
+            let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
+            t.b.alu_sized(AluOp::Imin, n, &[low.into(), most]).into()
+        };
+        let last = clamped(self, b);
+        let excess: AluSrc = self.b.alu_sized(AluOp::Isub, n, &[b, last]).into();
+        let first = clamped(self, excess);
+        let rest: AluSrc = self.b.alu_sized(AluOp::Isub, n, &[excess, first]).into();
+        let second = clamped(self, rest);
+        for exponent in [first, second, last] {
+            let mut biased = self.b.alu_sized(AluOp::Iadd, n, &[exponent, bias]);
             if bits == 64 {
                 biased = self.b.alu_sized(AluOp::U2u64, n, &[biased.into()]);
             }
             let power = self.b.alu_sized(AluOp::Ishl, n, &[biased.into(), shift]);
             a = self.b.alu_sized(AluOp::Fmul, n, &[a, power.into()]).into();
         }
+        self.b.flags = flags;
         a.def
+    }
+
+    /// -1, 0 or 1. The sign of -0 is 0, where the instruction of that name gives -0.
+    pub(super) fn sign(&mut self, n: u8, a: AluSrc, zero: AluSrc) -> Def {
+        let sign = self.b.alu_sized(AluOp::Fsign, n, &[a]);
+        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
+        let sum = self.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]);
+        self.b.flags = flags;
+        sum
     }
 
     /// Whether an operand is known in all lanes, and nowhere what `is` asks for.

@@ -149,7 +149,12 @@ impl Translator<'_, '_> {
     fn write_wide(&mut self, instruction: &Instruction, pairs: Pairs, mut value: Def) {
         let Some(dst) = instruction.dst.first() else { return };
         if instruction.saturate {
-            value = self.b.alu_sized(AluOp::Fsat, pairs.count, &[value.into()]);
+            // Not `fsat`: -0 stays.
+            let [zero, one] = [0.0f64, 1.0].map(|bound| AluSrc::component(self.constant_of(64, &[bound.to_bits()]), 0));
+            let n = pairs.count;
+            let positive = self.b.alu_sized(AluOp::Fge, n, &[value.into(), zero]);
+            value = self.b.alu_sized(AluOp::Bcsel, n, &[positive.into(), value.into(), zero]);
+            value = self.b.alu_sized(AluOp::Fmin, n, &[value.into(), one]);
         }
         let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
         let low = self.b.alu_sized(AluOp::Unpack642x32SplitX, pairs.count, &[value.into()]);
@@ -184,7 +189,12 @@ impl Translator<'_, '_> {
                 if op == AluOp::Ffma {
                     self.b.flags = AluFlags::EXACT;
                 }
-                let result = self.b.alu_sized(op, n, &sources);
+                let result = if let (AluOp::Fsign, Some(&source)) = (op, sources.first()) {
+                    let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
+                    self.sign(n, source, zero)
+                } else {
+                    self.b.alu_sized(op, n, &sources)
+                };
                 self.b.flags = flags;
                 match (shape, sources.get(1)) {
                     (Shape::OnesForZero(_), Some(&divisor)) => {

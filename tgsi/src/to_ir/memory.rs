@@ -42,6 +42,9 @@ pub(super) struct ImageAccess {
     pub(super) access: Access,
 }
 
+/// More counters than any buffer has.
+const MOST_COUNTERS: u32 = 1 << 24;
+
 /// Alignment of every access to buffers.
 pub(super) const ALIGNMENT: [(IndexKind, i32); 2] = [(IndexKind::AlignMul, 4), (IndexKind::AlignOffset, 0)];
 
@@ -119,8 +122,7 @@ impl Translator<'_, '_> {
             File::HwAtomic => {
                 let dynamic = register.indirect.map(|indirect| {
                     let counters = self.index_value(indirect);
-                    let two = self.constant(2);
-                    self.b.alu(AluOp::Ishl, &[counters, two])
+                    self.counter_bytes(counters)
                 });
                 let buffer = register.dimension.map_or(0, |outer| outer.index);
                 Resource::Counter { buffer, offset: register.index.wrapping_mul(4), dynamic }
@@ -335,13 +337,23 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// Bytes of a number of counters, cut to where there are none any more so that it cannot come round to one that exists.
+    fn counter_bytes(&mut self, counters: Def) -> Def {
+        let (least, most, two) =
+            (self.constant(MOST_COUNTERS.wrapping_neg()), self.constant(MOST_COUNTERS), self.constant(2));
+        let counters = self.b.alu(AluOp::Imax, &[counters, least]);
+        let counters = self.b.alu(AluOp::Imin, &[counters, most]);
+        self.b.alu(AluOp::Ishl, &[counters, two])
+    }
+
     /// Byte offset of a counter beyond that of its register: the operand counts counters.
     pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>) -> Def {
-        let counters = self.scalar(address, OperandType::Uint, 0);
-        let two = self.constant(2);
         let bytes = match self.known_word(address, 0) {
-            Some(counters) => self.constant(counters.wrapping_mul(4)),
-            None => self.b.alu(AluOp::Ishl, &[counters, two]),
+            Some(counters) if counters < MOST_COUNTERS => self.constant(counters * 4),
+            _ => {
+                let counters = self.scalar(address, OperandType::Uint, 0);
+                self.counter_bytes(counters)
+            }
         };
         match dynamic {
             Some(dynamic) => self.b.alu(AluOp::Iadd, &[bytes, dynamic]),

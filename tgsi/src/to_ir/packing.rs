@@ -25,7 +25,13 @@ impl Translator<'_, '_> {
         let Some(src) = instruction.src.first() else { return true };
         match instruction.opcode {
             Opcode::Pk2h | Opcode::Pk2us | Opcode::Pk4b | Opcode::Pk4ub => {
-                let value = self.fetch(src, OperandType::Float, Lanes::first(components));
+                let mut value = self.fetch(src, OperandType::Float, Lanes::first(components));
+                if instruction.opcode == Opcode::Pk4b {
+                    // NaN packs as 0, where clamping alone would make it the least value.
+                    let ordered = self.b.alu_sized(AluOp::Feq, components, &[value, value]);
+                    let zero = AluSrc::new(self.constant(0), tgsi_ir::Swizzle::replicate(0));
+                    value = self.b.alu_sized(AluOp::Bcsel, components, &[ordered.into(), value, zero]).into();
+                }
                 let word = self.b.alu_sized(op, 1, &[value]);
                 self.write_scalar(instruction, word);
             }

@@ -65,25 +65,25 @@ impl Translator<'_, '_> {
         let target = self.query_target(instruction);
         let checks = instruction.opcode == Opcode::Sviewinfo;
         let level = self.scalar(&level, OperandType::Uint, 0);
+        // The sizes first: a driver with one instruction for both finds the levels behind them.
+        let mut size = None;
+        if mask & 7 != 0 {
+            let Some(mut lookup) = self.start_lookup(instruction, TexOp::Txs, target, false) else { return };
+            let _ = lookup.sources.try_push((TexSrcKind::Lod, level));
+            let def = self.b.texture(lookup.data, &lookup.sources);
+            size = Some((def, self.b.body.num_components(def)));
+        }
         let mut levels = None;
         if mask & 8 != 0 || checks {
             let Some(lookup) = self.start_lookup(instruction, TexOp::QueryLevels, target, false) else { return };
             levels = Some(self.b.texture(lookup.data, &lookup.sources));
         }
-        let mut size = None;
-        if mask & 7 != 0 {
-            let Some(mut lookup) = self.start_lookup(instruction, TexOp::Txs, target, false) else { return };
-            let _ = lookup.sources.try_push((TexSrcKind::Lod, level));
-            let mut def = self.b.texture(lookup.data, &lookup.sources);
-            let components = self.b.body.num_components(def);
-            if let (true, Some(levels)) = (checks, levels) {
-                // A level beyond the last has no size.
-                let exists = self.b.alu(AluOp::Ult, &[level, levels]);
-                let zero = AluSrc::component(self.constant(0), 0);
-                let sources = [AluSrc::component(exists, 0), def.into(), zero];
-                def = self.b.alu_sized(AluOp::Bcsel, components, &sources);
-            }
-            size = Some((def, components));
+        if let (true, Some((size, components)), Some(levels)) = (checks, &mut size, levels) {
+            // A level beyond the last has no size.
+            let exists = self.b.alu(AluOp::Ult, &[level, levels]);
+            let zero = AluSrc::component(self.constant(0), 0);
+            let sources = [AluSrc::component(exists, 0), (*size).into(), zero];
+            *size = self.b.alu_sized(AluOp::Bcsel, *components, &sources);
         }
         let zero = AluSrc::component(self.constant(0), 0);
         self.write_channels(instruction, |_, channel| match (channel, size, levels) {
