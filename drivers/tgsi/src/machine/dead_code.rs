@@ -19,11 +19,15 @@ pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
             if let Some((file, index, mask)) = written(instruction)
                 && let Some(register) = numbering.number(file, index)
             {
-                let needed = live.get(register) & mask;
+                let mut needed = live.get(register) & mask;
                 if needed == 0 && !has_effect(instruction) {
                     dead[place] = true;
                     changed = true;
                     continue;
+                }
+                // A load reads 0 everywhere unless all words up to its last lie in the buffer: the last stays.
+                if instruction.opcode == Opcode::Load && needed != 0 {
+                    needed |= 0x80u8.unbounded_shr(mask.leading_zeros());
                 }
                 // Results that come in pairs are written in pairs; loads and lookups may leave out what is not needed.
                 let info = instruction.opcode.info();

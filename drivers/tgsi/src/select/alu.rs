@@ -205,6 +205,37 @@ impl Selector<'_> {
                 return Ok(());
             }
             AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
+            AluOp::Fadd if self.options.native_integers => {
+                let count = usize::from(body.num_components(def));
+                let dot = if count == 1 { self.recognized_dot(inst) } else { None };
+                let sign = if dot.is_none() { self.recognized_sign(inst, count) } else { None };
+                if dot.is_some() || sign.is_some() {
+                    let (register, mask, saturate) = self.alu_destination(def);
+                    let dst = Dst::new(register).masked(lane_mask(mask, 32));
+                    match (dot, sign) {
+                        (Some((opcode, operands)), _) => self.emit_saturated(opcode, dst, &operands, saturate),
+                        (_, Some(source)) => self.emit_saturated(Opcode::Ssg, dst, &[operand(&source)], saturate),
+                        _ => {}
+                    }
+                    return Ok(());
+                }
+            }
+            AluOp::PackSnorm4x8 => {
+                let packed = match self.recognized_pack(inst) {
+                    Some(source) => source,
+                    // NaN packs as -1 in the IR, as 0 in TGSI; nothing else is less than -1 and packs as something else.
+                    None => {
+                        let (least, temp) = (self.float(-1.0), self.temp());
+                        let channels = [0, 1, 2, 3].map(|c| sources[0].1.get(c) & 3);
+                        self.emit(Opcode::Max, Dst::new(temp), &[sources[0].0.source(channels), least]);
+                        Value::new(temp).source([0, 1, 2, 3])
+                    }
+                };
+                let (register, mask, saturate) = self.alu_destination(def);
+                let dst = Dst::new(register).masked(lane_mask(mask, 32));
+                self.emit_saturated(Opcode::Pk4b, dst, &[packed], saturate);
+                return Ok(());
+            }
             AluOp::Bfi | AluOp::Bfm | AluOp::Ubfe | AluOp::Ibfe => {
                 self.bit_field(inst, def, op, &sources);
                 return Ok(());

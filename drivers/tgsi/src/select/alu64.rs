@@ -135,6 +135,13 @@ impl Selector<'_> {
             }
             _ => {}
         }
+        if op == AluOp::Fadd
+            && let Some(source) = self.recognized_sign(inst, count)
+        {
+            let (register, mask, _) = self.alu_destination(def);
+            self.emit(Opcode::Dssg, Dst::new(register).masked(lane_mask(mask, 64)), &[pairs(&source, count)]);
+            return Ok(());
+        }
         if let Some((form, opcode)) = form(op, source_bits, result_bits) {
             let full = (1u32 << count) - 1;
             return match form {

@@ -417,7 +417,7 @@ impl Selector<'_> {
             None => {
                 let bytes = self.source(inst, 0).lane(0);
                 let (index, two) = (self.temp(), self.word(2));
-                self.emit(Opcode::Ushr, Dst::new(index).masked(1), &[bytes, two]);
+                self.emit(Opcode::Ishr, Dst::new(index).masked(1), &[bytes, two]);
                 let slot = self.load_value(Value::new(index).lane(0));
                 self.declared.counters(buffer, base / 4, true);
                 Register::new_2d(File::HwAtomic, buffer, base / 4).indexed_by(slot.0, slot.1, 0)

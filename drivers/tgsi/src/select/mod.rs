@@ -102,6 +102,8 @@ pub(crate) struct Selector<'a> {
     pub(crate) arrays: Vec<u32>,
     /// Temporary that always is 1.0 / 0.0 etc. are immediates; this one is never written: undefined values.
     exact: bool,
+    /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
+    size_query: Option<(Option<tgsi_ir::Block>, usize)>,
 }
 
 /// Selects the whole entry point.
@@ -123,6 +125,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         integer_index: false,
         arrays: Vec::new(),
         exact: false,
+        size_query: None,
     };
     selector.declare_registers();
     selector.control_flow()?;

@@ -1,9 +1,12 @@
-//! Selections that repair what a TGSI opcode and the IR's disagree about are that opcode.
+//! What repairs that a TGSI opcode and the IR's disagree is that opcode.
 //!
 //! ```text
 //! b32csel (ieq32 b, 0), ~0, (udiv a, b)                             UDIV a, b     (likewise UMOD, MOD)
 //! b32csel (ieq32 (ior (iand o, 31), (ixor w, 32)), 0), a, (ubfe a, o, w)    UBFE a, o, w  (likewise IBFE)
 //! b32csel (ieq32 w, 32), b, (bfi (bfm w, o), b, a)                  BFI a, b, o, w
+//! pack_snorm_4x8 (b32csel (feq32 a, a), a, 0)                       PK4B a
+//! fadd! (fsign a), 0.0                                              SSG a         (likewise DSSG)
+//! fadd! (fadd! (fmul! a.x, b.x), (fmul! a.y, b.y)), (fmul! a.z, b.z)    DP3 a, b      (likewise DP2, DP4; with fmulz where zero times anything is zero)
 //! ```
 //!
 //! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may have changed since.
@@ -12,10 +15,10 @@ use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::{Def, Inst};
-use tgsi_legacy::chase;
+use tgsi_ir::{Def, Inst, Swizzle};
+use tgsi_legacy::chase::{self, Operand};
 
-use super::{Selector, lane_mask};
+use super::{Selector, Value, lane_mask};
 
 /// A value and the component that each component of the result reads.
 #[derive(Clone, Copy, PartialEq)]
@@ -79,6 +82,127 @@ impl Selector<'_> {
         let (register, mask, _) = self.alu_destination(def);
         self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 32)), &sources);
         true
+    }
+
+    /// A source of an instruction that came before, if it still is what it was.
+    fn lasting_source(&mut self, inst: Inst, number: usize) -> Option<(Value, Swizzle)> {
+        let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+        matches!(chased.operand, Operand::Ssa(_)).then(|| self.alu_source(inst, number))
+    }
+
+    /// The value that `PK4B` packs, if a `pack_snorm_4x8` packs it with 0 for NaN.
+    pub(super) fn recognized_pack(&mut self, inst: Inst) -> Option<Src> {
+        let all = [0, 1, 2, 3];
+        let packed = self.term(inst, 0, all);
+        let parts = self.made_by(packed, AluOp::B32csel)?;
+        let (condition, value, zero) = (*parts.first()?, *parts.get(1)?, *parts.get(2)?);
+        let compared = self.made_by(condition, AluOp::Feq32)?;
+        let same = compared.iter().all(|&term| self.same_term(term, value, 4));
+        if !same || !self.is_word(zero, 4, 0) {
+            return None;
+        }
+        let (value, swizzle) = self.lasting_source(self.body.def_inst(packed.def), 1)?;
+        Some(value.source(packed.components.map(|c| swizzle.get(usize::from(c)) & 3)))
+    }
+
+    /// The operand of a sign, and the component that each of the result is the sign of, if an exact sum with 0 is that.
+    pub(super) fn recognized_sign(&mut self, inst: Inst, count: usize) -> Option<(Value, Swizzle)> {
+        if !self.exact {
+            return None;
+        }
+        let all = [0, 1, 2, 3];
+        let (a, b) = (self.term(inst, 0, all), self.term(inst, 1, all));
+        let sign = match (self.is_word(b, count, 0), self.is_word(a, count, 0)) {
+            (true, _) => a,
+            (_, true) => b,
+            _ => return None,
+        };
+        self.made_by(sign, AluOp::Fsign)?;
+        let maker = self.body.def_inst(sign.def);
+        let (value, swizzle) = self.lasting_source(maker, 0)?;
+        // What counts is whether the sign was meant to be exact.
+        self.exact = self.is_exact(maker);
+        Some((value, Swizzle::new(&sign.components.map(|c| swizzle.get(usize::from(c)) & 3))))
+    }
+
+    fn is_exact(&self, inst: Inst) -> bool {
+        self.body.alu(inst).is_some_and(|(_, flags)| flags.is_exact())
+    }
+
+    /// The instruction that multiplies what one component of a sum is, and the component of it; none if it may not be part of a dot product.
+    fn product(&self, term: Term) -> Option<(Inst, u8)> {
+        let maker = self.body.def_inst(term.def);
+        let legacy = self.shader.info.use_legacy_math_rules;
+        let fits = match self.body.alu_op(maker)? {
+            AluOp::Fmul => !legacy && self.is_exact(maker),
+            AluOp::Fmulz => legacy,
+            _ => false,
+        };
+        fits.then_some((maker, term.components[0]))
+    }
+
+    /// Opcode and operands of the dot product that a scalar sum ends. Sums that may be reordered are left to be combined otherwise.
+    pub(super) fn recognized_dot(&mut self, inst: Inst) -> Option<(Opcode, [Src; 2])> {
+        let body = self.body;
+        let legacy = self.shader.info.use_legacy_math_rules;
+        let mut products: ArrayVec<(Inst, u8), 4> = ArrayVec::new();
+        let mut sum = inst;
+        // From the last product to the first two.
+        loop {
+            if !legacy && !self.is_exact(sum) {
+                return None;
+            }
+            let terms = [self.term(sum, 0, [0; 4]), self.term(sum, 1, [0; 4])];
+            match terms.map(|term| self.product(term)) {
+                [Some(a), Some(b)] => {
+                    products.try_push(b).ok()?;
+                    products.try_push(a).ok()?;
+                    break;
+                }
+                [inner, outer] => {
+                    let (product, rest) = if outer.is_some() { (outer?, terms[0]) } else { (inner?, terms[1]) };
+                    products.try_push(product).ok()?;
+                    sum = body.def_inst(rest.def);
+                    let is_sum = body.alu_op(sum) == Some(AluOp::Fadd) && body.num_components(rest.def) == 1;
+                    if !is_sum || body.single_use(rest.def).is_none() {
+                        return None;
+                    }
+                }
+            }
+        }
+        products.reverse();
+        // Only if nobody else needs the products.
+        let own = |maker: Inst| products.iter().filter(|product| product.0 == maker).count();
+        let only = products
+            .iter()
+            .all(|&(maker, _)| body.inst_def(maker).is_some_and(|def| body.uses_of(def).take(5).count() == own(maker)));
+        if !only {
+            return None;
+        }
+        let opcode = [Opcode::Dp2, Opcode::Dp3, Opcode::Dp4].get(products.len().checked_sub(2)?).copied()?;
+        let mut operands: [Option<Value>; 2] = [None; 2];
+        let mut lanes = [[0u8; 4]; 2];
+        let fits = |value: &Value, of: &Option<Value>| {
+            of.is_none_or(|of| {
+                of.register == value.register && of.absolute == value.absolute && of.negate == value.negate
+            })
+        };
+        for (place, &(maker, component)) in products.iter().enumerate() {
+            let mut factors = [self.lasting_source(maker, 0)?, self.lasting_source(maker, 1)?];
+            if !(fits(&factors[0].0, &operands[0]) && fits(&factors[1].0, &operands[1])) {
+                factors.swap(0, 1);
+            }
+            for (number, (value, swizzle)) in factors.iter().enumerate() {
+                if !fits(value, &operands[number]) {
+                    return None;
+                }
+                operands[number] = Some(*value);
+                lanes[number][place] = value.lanes[usize::from(swizzle.get(usize::from(component)) & 3)];
+            }
+        }
+        let [Some(a), Some(b)] = operands else { return None };
+        let plain = |value: Value, lanes: [u8; 4]| Value { lanes: [0, 1, 2, 3], ..value }.source(lanes);
+        Some((opcode, [plain(a, lanes[0]), plain(b, lanes[1])]))
     }
 
     fn recognized_division(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {

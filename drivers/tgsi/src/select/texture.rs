@@ -12,6 +12,7 @@ use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst};
+use tgsi_legacy::chase::{self, Operand};
 
 use super::{Selector, Unit, Value};
 use crate::DriverError;
@@ -88,6 +89,20 @@ impl Selector<'_> {
                     let register = self.destination(def);
                     let dst = Dst::new(register).masked(self.full_lanes(def));
                     self.emit_texture(Opcode::Txq, dst, target, returns, &[], &[level, sampler]);
+                    let stays = matches!(chase::chase_dest(body, def), Operand::Ssa(_));
+                    if stays && sampler.register.file == File::Sampler && sampler.register.indirect.is_none() {
+                        self.size_query = Some((body.inst_block(inst), self.program.instructions.len() - 1));
+                    }
+                } else if let Some((block, place)) = self.size_query
+                    && block == body.inst_block(inst)
+                    && let Some(query) = self.program.instructions.get_mut(place)
+                    && query.src.get(1) == Some(&sampler)
+                    && query.texture.as_ref().is_some_and(|texture| texture.target == target)
+                {
+                    // The query of the sizes gives the levels too, in a channel that sizes never need.
+                    query.dst[0].write_mask |= 8;
+                    let register = query.dst[0].register;
+                    self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(register) });
                 } else {
                     let temp = self.temp();
                     let dst = Dst::new(temp).masked(8);
@@ -269,11 +284,15 @@ impl Selector<'_> {
             return Ok(None);
         }
         let sampler = self.named(inst, data, false)?;
+        // Of this the other family has no comparing target.
+        let alone = data.is_shadow && data.dim == SamplerDim::Dim3D;
         Ok(match (texture, sampler) {
-            (Named::Unit(a), Named::Unit(b)) if a.base != b.base && a.dynamic.is_none() && b.dynamic.is_none() => {
+            (Named::Unit(a), Named::Unit(b))
+                if (a.base != b.base || alone) && a.dynamic.is_none() && b.dynamic.is_none() =>
+            {
                 Some((a.base, b.base))
             }
-            (Named::Number(a, None), Named::Number(b, None)) if a != b => Some((a, b)),
+            (Named::Number(a, None), Named::Number(b, None)) if a != b || alone => Some((a, b)),
             _ => None,
         })
     }
@@ -302,10 +321,13 @@ impl Selector<'_> {
             Src::new(Register::new(File::Sampler, sampler as i32)),
         ]);
         let comparator = extra(self, TexSrcKind::Comparator);
+        let zero_level = body.tex_src(inst, TexSrcKind::Lod).is_some_and(|source| {
+            body.constant_component(body.src_def(source), 0).is_some_and(|word| word & 0x7fff_ffff == 0)
+        });
         let opcode = match (data.op, comparator) {
             (TexOp::Tex, None) => Opcode::Sample,
             (TexOp::Tex, Some(_)) => Opcode::SampleC,
-            (TexOp::Txl, Some(_)) => Opcode::SampleCLz,
+            (TexOp::Txl, Some(_)) if zero_level => Opcode::SampleCLz,
             (TexOp::Txb, None) => Opcode::SampleB,
             (TexOp::Txl, None) => Opcode::SampleL,
             (TexOp::Txd, None) => Opcode::SampleD,
@@ -321,7 +343,8 @@ impl Selector<'_> {
             Opcode::Gather4 => sources[1].swizzle = [0, 1, 2, 3],
             _ => {}
         }
-        let target = target(data.dim, data.is_array, data.is_shadow);
+        // The opcode says whether it compares, never the view.
+        let target = target(data.dim, data.is_array, false);
         self.declared.sampler(sampler);
         self.declared.view(view, target, return_type(data.dest_type));
         let mut instruction = Instruction::new(opcode);
