@@ -124,6 +124,10 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
                     if !patch && lane > 0 {
                         word = random.word(kind);
                     }
+                    // An input that is read without naming a vertex is that of the first one.
+                    if !patch && let Some(first) = inputs.vertices.first() {
+                        word = first.get(usize::from(register)).map_or(0, |words| words[component]);
+                    }
                     if semantic == Some(Semantic::Face) {
                         let front = if seed.is_multiple_of(2) { 1f32 } else { -1f32 };
                         word = if component == 0 { front.to_bits() } else { 0 };
