@@ -112,6 +112,7 @@ impl DriverError {
         Stage => "stage",
         UnsupportedAlu => "unsupported-alu",
         IntegerAndFloat => "integer-and-float",
+        Indirect => "indirect",
         UnsupportedIntrinsic => "unsupported-intrinsic",
         UnsupportedAtomic => "unsupported-atomic",
         UnsupportedTexture => "unsupported-texture",
