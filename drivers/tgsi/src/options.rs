@@ -1,7 +1,7 @@
 //! What the target can do.
 
-use thiserror::Error;
 use tgsi_ir::options::CompilerOptions;
+use thiserror::Error;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
