@@ -46,6 +46,10 @@ fn no_control_flow(shader: &mut Shader) -> bool {
     opt_peephole_select(shader, &options)
 }
 
+fn sink(shader: &mut Shader) -> bool {
+    opt_sink(shader, opt_sink::Movable::ALL)
+}
+
 fn optimized(shader: &mut Shader) -> bool {
     pipeline::optimize(shader, &CompilerOptions::default())
 }
@@ -92,6 +96,7 @@ const STRAIGHT: &[Pass] = passes![
     indirect_derefs,
     lower_indirect_registers,
     into_ssa,
+    sink,
     optimized,
     no_control_flow,
 ];
