@@ -39,6 +39,7 @@
 //!
 //! They are listed where they are checked: [`validate`].
 
+pub mod algebra;
 pub mod alu;
 pub mod analysis;
 pub mod body;

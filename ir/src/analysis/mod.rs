@@ -8,6 +8,7 @@
 
 mod call_graph;
 mod dominance;
+pub mod float_range;
 mod liveness;
 mod loops;
 mod order;

@@ -3,6 +3,9 @@
 macro_rules! compiler_switches {
     ($callback:ident) => {
         $callback! {
+            fast_imul = true, "Products of integers cost no more than shifts.";
+            fast_idiv = true, "Quotients and remainders of integers cost no more than a few shifts and sums.";
+            fast_math = false, "Rules may assume that floats are neither NaN nor infinite nor denormal nor cancel.";
             has_fsub = false, "Subtraction of floats is an instruction.";
             has_isub = false, "Subtraction of integers is an instruction.";
             lower_fsat = false, "No saturation: minimum and maximum instead.";
@@ -11,9 +14,12 @@ macro_rules! compiler_switches {
             lower_iabs = false, "No absolute value of an integer.";
             lower_ineg = false, "No negation of an integer: subtraction from 0.";
             lower_scmp = true, "No `slt`, `sge`, `seq`, `sne`: comparisons and conversions.";
+            lower_uabs_sub = true, "No absolute difference of integers.";
+            fuse_scmp = false, "A comparison whose boolean becomes 1.0 or 0.0 may become `slt`, `sge`, `seq`, `sne`.";
             lower_umin = false, "No unsigned minimum.";
             lower_umax = false, "No unsigned maximum.";
             lower_bitops = false, "No shifts and bitwise operations.";
+            lower_bitops64 = false, "Bitwise operations on 64 bits work on one half after the other.";
             lower_fpow = false, "No power: exponential of the product with the logarithm.";
             lower_fdiv = false, "No division of floats: product with the reciprocal.";
             lower_fmod = false, "No remainder of floats.";
@@ -25,11 +31,11 @@ macro_rules! compiler_switches {
             lower_ftrunc = false, "No `ftrunc`.";
             lower_fround_even = false, "No `fround_even`.";
             lower_ldexp = true, "No `ldexp`.";
-            lower_flrp = false, "No linear interpolation.";
-            lower_ffma = true, "No fused multiply-add: product and sum.";
+            lower_flrp = true, "No linear interpolation.";
+            lower_ffma = false, "No fused multiply-add: product and sum.";
             fuse_ffma = false, "Product and sum may become a fused multiply-add.";
             lower_fdot = false, "No dot products.";
-            lower_fdph = false, "No homogeneous dot product.";
+            lower_fdph = true, "No homogeneous dot product.";
             fdot_replicates = false, "Dot products come in every component.";
             lower_vector_cmp = true, "No comparisons over all components of a vector.";
             lower_hadd = true, "No averages of integers.";
@@ -40,6 +46,7 @@ macro_rules! compiler_switches {
             lower_usub_sat = true, "No saturating unsigned difference.";
             lower_mul_2x32_64 = true, "No product of 32 bits in 64.";
             lower_mul_high = false, "No upper half of a product.";
+            lower_imul64 = false, "Products of 64-bit integers take many instructions, their shifts and sums do not.";
             lower_mul_32x16 = true, "No product of 32 and 16 bits.";
             lower_bitfield_insert = false, "No GLSL `bitfieldInsert`.";
             lower_bitfield_extract = false, "No GLSL `bitfieldExtract`.";
@@ -66,13 +73,14 @@ macro_rules! compiler_switches {
             has_fused_comp_and_csel = false, "Comparison with 0 and selection are one instruction.";
             has_icsel_eqz = false, "Selection by an integer being 0 is an instruction.";
             has_bitfield_select = false, "Bitwise selection is an instruction.";
-            has_bfe = false, "D3D11 bit field extraction (`ubfe`, `ibfe`) is an instruction.";
-            has_bfi = false, "D3D11 bit field insertion (`bfi`) is an instruction.";
-            has_bfm = false, "D3D11 bit field mask (`bfm`) is an instruction.";
+            has_bfe = true, "D3D11 bit field extraction (`ubfe`, `ibfe`) is an instruction.";
+            has_bfi = true, "D3D11 bit field insertion (`bfi`) is an instruction.";
+            has_bfm = true, "D3D11 bit field mask (`bfm`) is an instruction.";
             has_bit_test = false, "Test of a bit is an instruction.";
             has_find_msb_rev = false, "The highest bit counted from the top is an instruction.";
             has_uclz = false, "Count of leading zeros is an instruction.";
             has_rotate = false, "Rotations of 32 bits are instructions.";
+            has_imul24 = false, "Signed product of 24 bits is an instruction.";
             has_umul24 = false, "Product of 24 bits is an instruction.";
             has_umad24 = false, "Product of 24 bits and sum is an instruction.";
             has_imad32 = false, "Product of 32 bits and sum is an instruction.";

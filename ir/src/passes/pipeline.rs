@@ -43,23 +43,20 @@ pub fn into_ssa(shader: &mut Shader) -> bool {
 
 /// Cleans SSA: runs the cheap passes again as long as one of them changes something.
 pub fn clean(shader: &mut Shader) -> bool {
+    clean_for(shader, &CompilerOptions::default())
+}
+
+/// The same with the algebraic rules for a target.
+pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let mut progress = false;
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
             break;
         }
-        let mut changed = run!(
-            shader,
-            opt_copy_prop,
-            opt_constant_folding,
-            opt_peephole_cleanup,
-            opt_undef,
-            opt_remove_phis,
-            opt_dead_cf,
-            opt_cse,
-            opt_dce,
-        );
+        let mut changed = run!(shader, opt_copy_prop, opt_constant_folding);
+        changed |= run_pass(shader, "opt_algebraic", |s| opt_algebraic(s, options));
+        changed |= run!(shader, opt_undef, opt_remove_phis, opt_dead_cf, opt_cse, opt_dce);
         // Indices may have become constant, loads may have gone.
         changed |= run_pass(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
         changed |= run!(shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);

@@ -1,0 +1,144 @@
+//! Finished rules and their net as Rust text: constant arrays of the types of `src/algebra/`.
+
+use std::fmt::Write;
+
+use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
+use super::net::NetNode;
+use super::opcodes::Opcode;
+use super::parse::Literal;
+
+/// Writer of a set.
+pub struct Emitter<'a> {
+    opcodes: &'a [Opcode],
+    nodes: String,
+    node_count: usize,
+    operands: Vec<usize>,
+    conditions: String,
+    condition_count: usize,
+}
+
+impl<'a> Emitter<'a> {
+    /// The text of `pub static NAME: RuleSet`.
+    pub fn set(opcodes: &'a [Opcode], name: &str, file: &str, rules: &[FinishedRule], net: &[NetNode]) -> String {
+        let mut e = Emitter {
+            opcodes,
+            nodes: String::new(),
+            node_count: 0,
+            operands: Vec::new(),
+            conditions: String::new(),
+            condition_count: 0,
+        };
+        let mut rows = String::new();
+        for rule in rules {
+            let search = e.node(&rule.search, Some(&mut 0));
+            let replacement = e.node(&rule.replacement, None);
+            let first = e.condition_count;
+            for condition in &rule.conditions {
+                e.condition(condition);
+            }
+            let FinishedRule { line, text, class, star, sizes, on, off, unknowns, .. } = rule;
+            let count = e.condition_count - first;
+            let _ = writeln!(
+                rows,
+                "        Rule {{ line: {line}, text: {text:?}, class: Class::from_number({class}), star: {star}, sizes: {sizes}, search: {search}, \
+                 replacement: {replacement}, conditions: ({first}, {count}), on: {on}, off: {off}, unknowns: {unknowns} }},"
+            );
+        }
+        let (mut net_rows, mut edges, mut leaves) = (String::new(), Vec::new(), Vec::new());
+        for node in net {
+            let (first_edge, first_leaf) = (edges.len(), leaves.len());
+            edges.extend(node.ops.iter().map(|(op, to)| (opcodes[*op].variant, *to)));
+            leaves.extend(node.rules.iter().copied());
+            let number = |n: Option<usize>| n.unwrap_or(0);
+            let _ = writeln!(
+                net_rows,
+                "        NetNode {{ edges: ({first_edge}, {}), constant: {}, any: {}, leaves: ({first_leaf}, {}) }},",
+                edges.len(),
+                number(node.constant),
+                number(node.any),
+                leaves.len()
+            );
+        }
+        let edges: String = edges.iter().map(|(op, to)| format!("(AluOp::{op}, {to}), ")).collect();
+        let leaves: String = leaves.iter().map(|(rule, mask)| format!("({rule}, {mask}), ")).collect();
+        format!(
+            "/// Rules of `{file}`.\npub static {name}: RuleSet = RuleSet {{\n    file: {file:?},\n    rules: &[\n{rows}    ],\n    nodes: &[\n{}    ],\n    \
+             operands: &{:?},\n    conditions: &[\n{}    ],\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    leaves: &[{leaves}],\n}};\n\n",
+            e.nodes, e.operands, e.conditions
+        )
+    }
+
+    fn size(size: Size) -> u8 {
+        match size {
+            Size::Fixed(bits) => bits,
+            Size::Unknown(n) => 0x80 | n,
+        }
+    }
+
+    /// Writes a node behind its operands and gives its number. `next` numbers the commutative instructions of a search in preorder.
+    fn node(&mut self, node: &Node, mut next: Option<&mut u8>) -> usize {
+        let row = match node {
+            Node::Op { op, size, exact, label, operands } => {
+                let row = &self.opcodes[*op];
+                let mut commute = u8::MAX;
+                if row.commutative
+                    && row.inputs.len() >= 2
+                    && let Some(next) = next.as_deref_mut()
+                {
+                    commute = *next;
+                    *next += 1;
+                }
+                let numbers: Vec<usize> = operands.iter().map(|o| self.node(o, next.as_deref_mut())).collect();
+                let (first, count) = (self.operands.len(), numbers.len());
+                self.operands.extend(numbers);
+                format!(
+                    "Node::Op {{ op: AluOp::{}, size: {}, exact: {exact}, label: {}, operands: ({first}, {count}), commute: {commute} }}",
+                    row.variant,
+                    Self::size(*size),
+                    label.unwrap_or(u8::MAX)
+                )
+            }
+            Node::Variable { index, kind, size, select } => format!(
+                "Node::Variable {{ index: {index}, constant: {}, size: {}, select: {} }}",
+                *kind == VariableKind::Constant,
+                Self::size(*size),
+                select.as_ref().map_or("None".to_owned(), |s| format!("Some(&{s:?})"))
+            ),
+            Node::Literal { literal, size } => {
+                let literal = match literal {
+                    Literal::Float(value) => format!("Literal::Float(f64::from_bits({:#x}))", value.to_bits()),
+                    Literal::Nan => "Literal::Nan".to_owned(),
+                    Literal::Integer(value) => format!("Literal::Integer({:#x})", *value as u64),
+                    Literal::Size(n) => format!("Literal::Size({n})"),
+                    Literal::Sign(n) => format!("Literal::Sign({n})"),
+                };
+                format!("Node::Literal {{ literal: {literal}, size: {} }}", Self::size(*size))
+            }
+        };
+        let _ = writeln!(self.nodes, "        {row},");
+        self.node_count += 1;
+        self.node_count - 1
+    }
+
+    fn condition(&mut self, condition: &Condition) {
+        let row = match condition {
+            Condition::Once(labels) => format!("Condition::Once(&{labels:?})"),
+            Condition::Variable(name, index) => format!("Condition::Variable(Predicate::{}, {index})", camel(name)),
+            Condition::IsNot(index, op) => format!("Condition::IsNot({index}, AluOp::{})", self.opcodes[*op].variant),
+            Condition::Root(name) => format!("Condition::Root(RootPredicate::{})", camel(name)),
+            Condition::Constant(node) => format!("Condition::Constant({})", self.node(node, None)),
+        };
+        let _ = writeln!(self.conditions, "        {row},");
+        self.condition_count += 1;
+    }
+}
+
+fn camel(name: &str) -> String {
+    let mut result = String::new();
+    for word in name.split('_') {
+        let mut letters = word.chars();
+        result.extend(letters.next().map(|c| c.to_ascii_uppercase()));
+        result.extend(letters);
+    }
+    result
+}

@@ -1,0 +1,602 @@
+//! Rules as written to rules of the engine: names resolved, sizes inferred, conversions without a size spelled out.
+//!
+//! Every value of a rule has a size that is known (`flt` gives 1 bit) or one of a few unknowns, which are unified: operands with what their opcode
+//! takes, a variable with itself, the whole search with the whole replacement. Unknown 0 is the main one: that of the first value of the search that is
+//! not fixed. A conversion without a size (`b2f`) makes one rule for every size that it can have. The engine only asks whether unknown 0 is of a size that the
+//! replacement can have as well; where another unknown would have to be asked, the rule is made once for each of its sizes.
+
+use super::opcodes::{Opcode, Operand, SWITCHES, unsized_conversion};
+use super::parse::{Expression, Kind, Literal, Rule, RuleError, SIZES};
+
+/// Size of a value: of a known number of bits, or an unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// Bits.
+    Fixed(u8),
+    /// Number of the unknown.
+    Unknown(u8),
+}
+
+/// What a variable may stand for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    /// Anything (`a`).
+    Any,
+    /// A constant (`K`).
+    Constant,
+}
+
+/// A node of a finished rule.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Node {
+    /// An instruction.
+    Op {
+        /// Place in the table of opcodes.
+        op: usize,
+        /// Size of the result.
+        size: Size,
+        /// Exact whatever was matched.
+        exact: bool,
+        /// Number of its label.
+        label: Option<u8>,
+        /// Operands.
+        operands: Vec<Node>,
+    },
+    /// A variable.
+    Variable {
+        /// Number in the order of the search.
+        index: u8,
+        /// What it may stand for.
+        kind: VariableKind,
+        /// Size.
+        size: Size,
+        /// Components selected.
+        select: Option<Vec<u8>>,
+    },
+    /// A constant.
+    Literal {
+        /// Which.
+        literal: Literal,
+        /// Its size.
+        size: Size,
+    },
+}
+
+/// A condition.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Condition {
+    /// One of the labelled instructions has one use.
+    Once(Vec<u8>),
+    /// A predicate on a variable, by its name.
+    Variable(&'static str, u8),
+    /// A variable is not the result of an opcode.
+    IsNot(u8, usize),
+    /// A predicate on the instruction itself, by its name.
+    Root(&'static str),
+    /// An expression of constants that must be true.
+    Constant(Node),
+}
+
+/// A rule for the engine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FinishedRule {
+    /// Line in its file.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+    /// Class of its tag.
+    pub class: u8,
+    /// The tag's star.
+    pub star: bool,
+    /// Mask of the sizes that unknown 0 may have.
+    pub sizes: u8,
+    /// What is looked for: an [`Node::Op`].
+    pub search: Node,
+    /// What takes its place.
+    pub replacement: Node,
+    /// Conditions besides the switches.
+    pub conditions: Vec<Condition>,
+    /// Switches that must be on.
+    pub on: u128,
+    /// Switches that must be off.
+    pub off: u128,
+    /// Sizes of the unknowns, for messages; the number of unknowns.
+    pub unknowns: u8,
+}
+
+/// Predicates on a variable, and whether it must be a constant.
+pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
+    ("not_constant", false),
+    ("number", false),
+    ("finite", false),
+    ("nonnegative", false),
+    ("nonnegative_number", false),
+    ("integral", false),
+    ("finite_nonzero", true),
+    ("zero_to_one", true),
+    ("above_0_below_1", true),
+    ("positive_power_of_2", true),
+    ("negative_power_of_2", true),
+    ("odd", true),
+];
+
+/// Predicates on the instruction itself.
+pub const ROOT_PREDICATES: &[&str] =
+    &["only_float_uses", "not_only_fsat_uses", "not_if_use", "not_exact", "not_vertex_pipeline"];
+
+/// Most variables of a rule, and most labels.
+pub const MAX_VARIABLES: usize = 8;
+
+type Result<T> = std::result::Result<T, (usize, String)>;
+
+struct Inference<'a> {
+    opcodes: &'a [Opcode],
+    /// Unknowns: what they are bound to, and which sizes are possible.
+    unknowns: Vec<(Option<Size>, u8)>,
+    variables: Vec<(char, Size)>,
+    labels: Vec<String>,
+    /// Of every label: the sizes of the result and of the first operand.
+    label_sizes: Vec<(Size, Size)>,
+    /// Conversions by label that must be to more bits (or to fewer).
+    steps: Vec<(u8, bool, usize)>,
+    /// Unknowns that must be numbers in the end, with the place that says so.
+    concrete: Vec<(Size, usize)>,
+    searching: bool,
+}
+
+impl Inference<'_> {
+    fn unknown(&mut self, sizes: u8) -> Size {
+        self.unknowns.push((None, sizes));
+        Size::Unknown((self.unknowns.len() - 1) as u8)
+    }
+
+    fn find(&self, mut size: Size) -> Size {
+        while let Size::Unknown(n) = size {
+            match self.unknowns[n as usize].0 {
+                Some(next) => size = next,
+                None => break,
+            }
+        }
+        size
+    }
+
+    fn unify(&mut self, a: Size, b: Size, column: usize) -> Result<()> {
+        let (a, b) = (self.find(a), self.find(b));
+        match (a, b) {
+            (Size::Fixed(x), Size::Fixed(y)) if x != y => Err((column, format!("{x} bits where {y} bits are wanted"))),
+            (Size::Fixed(_), Size::Fixed(_)) => Ok(()),
+            (Size::Unknown(x), Size::Unknown(y)) if x == y => Ok(()),
+            (Size::Unknown(x), Size::Unknown(y)) => {
+                // The older one stays, so that the main unknown is the first.
+                let (old, new) = (x.min(y), x.max(y));
+                let sizes = self.unknowns[new as usize].1;
+                self.unknowns[new as usize].0 = Some(Size::Unknown(old));
+                self.restrict(Size::Unknown(old), sizes, column)
+            }
+            (Size::Unknown(x), fixed) | (fixed, Size::Unknown(x)) => {
+                let Size::Fixed(bits) = fixed else { return Ok(()) };
+                if self.unknowns[x as usize].1 & size_bit(bits) == 0 {
+                    return Err((column, format!("cannot be of {bits} bits")));
+                }
+                self.unknowns[x as usize].0 = Some(fixed);
+                Ok(())
+            }
+        }
+    }
+
+    fn restrict(&mut self, size: Size, sizes: u8, column: usize) -> Result<()> {
+        let possible = match self.find(size) {
+            Size::Fixed(bits) => size_bit(bits) & sizes,
+            Size::Unknown(n) => {
+                self.unknowns[n as usize].1 &= sizes;
+                self.unknowns[n as usize].1
+            }
+        };
+        if possible == 0 { Err((column, "no size is possible".to_owned())) } else { Ok(()) }
+    }
+
+    fn label(&mut self, name: &str, column: usize) -> Result<u8> {
+        if self.labels.iter().any(|l| l == name) {
+            return Err((column, format!("`{name}` is the name of two instructions")));
+        }
+        if self.labels.len() == MAX_VARIABLES {
+            return Err((column, "too many labels".to_owned()));
+        }
+        self.labels.push(name.to_owned());
+        Ok((self.labels.len() - 1) as u8)
+    }
+
+    /// The node of an expression whose place wants a size.
+    fn node(&mut self, e: &Expression, wanted: Size) -> Result<Node> {
+        match &e.kind {
+            Kind::Literal(literal) => Ok(Node::Literal { literal: *literal, size: wanted }),
+            Kind::Variable { name, bit_size, select } => {
+                let size = match self.variables.iter().find(|(n, _)| n == name) {
+                    Some(&(_, size)) => size,
+                    None if !self.searching => return Err((e.column, format!("`{name}` is not in the search"))),
+                    None if self.variables.len() == MAX_VARIABLES => {
+                        return Err((e.column, "too many variables".to_owned()));
+                    }
+                    None => {
+                        let size = if "pqr".contains(*name) { Size::Fixed(1) } else { wanted };
+                        self.variables.push((*name, size));
+                        size
+                    }
+                };
+                if let Some(bits) = bit_size {
+                    self.unify(size, Size::Fixed(*bits), e.column)?;
+                }
+                if self.searching && select.is_some() {
+                    return Err((e.column, "the search selects no components".to_owned()));
+                }
+                self.unify(size, wanted, e.column)?;
+                let index = self.variables.iter().position(|(n, _)| n == name).unwrap_or_default() as u8;
+                let kind = if name.is_ascii_uppercase() { VariableKind::Constant } else { VariableKind::Any };
+                Ok(Node::Variable { index, kind, size, select: select.clone() })
+            }
+            Kind::Op { name, exact, label, operands } => {
+                let family = unsized_conversion(self.opcodes, name);
+                let found = if family == 0 {
+                    self.opcodes.iter().position(|o| o.name == name)
+                } else {
+                    let first = SIZES[family.trailing_zeros() as usize];
+                    self.opcodes.iter().position(|o| o.name == format!("{name}{first}"))
+                };
+                let Some(op) = found else { return Err((e.column, format!("unknown opcode `{name}`"))) };
+                let opcodes = self.opcodes;
+                let row = &opcodes[op];
+                if row.inputs.len() != operands.len() {
+                    let wanted = row.inputs.len();
+                    return Err((e.column, format!("{name} takes {wanted} operands, not {}", operands.len())));
+                }
+                if *exact && self.searching {
+                    return Err((e.column, "`!` is for replacements".to_owned()));
+                }
+                let own = if row.sizes == 0 { Size::Fixed(0) } else { self.unknown(row.sizes) };
+                let size = if family != 0 {
+                    let size = self.unknown(family);
+                    self.concrete.push((size, e.column));
+                    size
+                } else if row.output.bit_size == 0 {
+                    own
+                } else {
+                    Size::Fixed(row.output.bit_size)
+                };
+                self.unify(size, wanted, e.column)?;
+                let taken = |input: &Operand| if input.bit_size == 0 { own } else { Size::Fixed(input.bit_size) };
+                let label = match label {
+                    Some(_) if !self.searching => {
+                        return Err((e.column, "only what is looked for can be named".to_owned()));
+                    }
+                    Some(name) => {
+                        self.label_sizes.push((size, row.inputs.first().map_or(size, taken)));
+                        Some(self.label(name, e.column)?)
+                    }
+                    None => None,
+                };
+                let mut nodes = Vec::new();
+                for (operand, input) in operands.iter().zip(&row.inputs) {
+                    nodes.push(self.node(operand, taken(input))?);
+                }
+                Ok(Node::Op { op, size, exact: *exact, label, operands: nodes })
+            }
+        }
+    }
+
+    /// The condition that an expression stands for; nothing for one that only limits sizes.
+    fn condition(&mut self, e: &Expression) -> Result<Option<Condition>> {
+        let Kind::Op { name, operands, .. } = &e.kind else {
+            return Err((e.column, "a condition expected".to_owned()));
+        };
+        if name == "once" {
+            if operands.is_empty() {
+                return Err((e.column, "once takes the names of instructions".to_owned()));
+            }
+            let labels = operands.iter().map(|o| self.label_of(o)).collect::<Result<_>>()?;
+            return Ok(Some(Condition::Once(labels)));
+        }
+        if name == "wider" || name == "narrower" {
+            let [label] = &operands[..] else {
+                return Err((e.column, format!("{name} takes the name of a conversion")));
+            };
+            let label = self.label_of(label)?;
+            let (result, operand) = self.label_sizes[usize::from(label)];
+            self.concrete.extend([(result, e.column), (operand, e.column)]);
+            self.steps.push((label, name == "wider", e.column));
+            return Ok(None);
+        }
+        if let Some(root) = ROOT_PREDICATES.iter().find(|p| *p == name) {
+            if !operands.is_empty() {
+                return Err((e.column, format!("{name} takes no operands")));
+            }
+            return Ok(Some(Condition::Root(root)));
+        }
+        if let Some(&(predicate, constant)) = VARIABLE_PREDICATES.iter().find(|(p, _)| p == name) {
+            let [variable] = &operands[..] else { return Err((e.column, format!("{name} takes a variable"))) };
+            return Ok(Some(Condition::Variable(predicate, self.variable_of(variable, constant)?)));
+        }
+        if name == "is_not" {
+            let [variable, op] = &operands[..] else {
+                return Err((e.column, "is_not takes a variable and an opcode".to_owned()));
+            };
+            let index = self.variable_of(variable, false)?;
+            let Kind::Op { name, .. } = &op.kind else { return Err((op.column, "an opcode expected".to_owned())) };
+            return match self.opcodes.iter().position(|o| o.name == name) {
+                Some(op) => Ok(Some(Condition::IsNot(index, op))),
+                None => Err((op.column, format!("unknown opcode `{name}`"))),
+            };
+        }
+        if operands.is_empty() || !self.opcodes.iter().any(|o| o.name == name) {
+            let message = format!("unknown condition `{name}` (no switch of the target, no predicate, no opcode)");
+            return Err((e.column, message));
+        }
+        let node = self.node(e, Size::Fixed(1))?;
+        match first_variable(&node) {
+            Some(column) if column == usize::MAX => Err((e.column, "only constants can be computed with".to_owned())),
+            _ => Ok(Some(Condition::Constant(node))),
+        }
+    }
+
+    fn label_of(&self, e: &Expression) -> Result<u8> {
+        let name = match &e.kind {
+            Kind::Variable { name, .. } => name.to_string(),
+            Kind::Op { name, .. } => name.clone(),
+            Kind::Literal(_) => String::new(),
+        };
+        match self.labels.iter().position(|l| *l == name) {
+            Some(index) => Ok(index as u8),
+            None => Err((e.column, format!("no instruction is named `{name}`"))),
+        }
+    }
+
+    fn variable_of(&self, e: &Expression, constant: bool) -> Result<u8> {
+        let Kind::Variable { name, .. } = &e.kind else { return Err((e.column, "a variable expected".to_owned())) };
+        if constant && !name.is_ascii_uppercase() {
+            return Err((e.column, "a constant (`K`) expected".to_owned()));
+        }
+        match self.variables.iter().position(|(n, _)| n == name) {
+            Some(index) => Ok(index as u8),
+            None => Err((e.column, format!("`{name}` is not in the search"))),
+        }
+    }
+
+    /// The node with unknowns replaced by what they are; `numbers[n]` is the new number of unknown n.
+    fn resolve(&self, node: &Node, numbers: &[u8]) -> Node {
+        let resolved = |size: Size| match self.find(size) {
+            Size::Unknown(n) => Size::Unknown(numbers[n as usize]),
+            fixed => fixed,
+        };
+        match node {
+            Node::Op { op, size, exact, label, operands } => {
+                let size = resolved(*size);
+                let mut op = *op;
+                // The opcode of an unsized conversion was a stand-in.
+                if let Size::Fixed(bits) = size {
+                    let stem = self.opcodes[op].name.trim_end_matches(|c: char| c.is_ascii_digit());
+                    if unsized_conversion(self.opcodes, stem) != 0 {
+                        let name = format!("{stem}{bits}");
+                        op = self.opcodes.iter().position(|o| o.name == name).unwrap_or(op);
+                    }
+                }
+                let operands = operands.iter().map(|o| self.resolve(o, numbers)).collect();
+                Node::Op { op, size, exact: *exact, label: *label, operands }
+            }
+            Node::Variable { index, kind, size, select } => {
+                Node::Variable { index: *index, kind: *kind, size: resolved(*size), select: select.clone() }
+            }
+            Node::Literal { literal, size } => Node::Literal { literal: *literal, size: resolved(*size) },
+        }
+    }
+}
+
+/// `usize::MAX` if the node has a variable that is no constant.
+fn first_variable(node: &Node) -> Option<usize> {
+    match node {
+        Node::Variable { kind: VariableKind::Any, .. } => Some(usize::MAX),
+        Node::Op { operands, .. } => operands.iter().find_map(first_variable),
+        _ => None,
+    }
+}
+
+/// The bit of a size in a mask.
+pub fn size_bit(bits: u8) -> u8 {
+    SIZES.iter().position(|&s| s == bits).map_or(0, |i| 1 << i)
+}
+
+/// The rules that a written rule stands for.
+pub fn finish(opcodes: &[Opcode], rule: &Rule) -> std::result::Result<Vec<FinishedRule>, RuleError> {
+    let mut finished = Vec::new();
+    // Choices of sizes for unknowns that must be numbers, the last one counted through.
+    let mut pending = vec![Vec::new()];
+    let mut last = (rule.search.column, "there is none".to_owned());
+    while let Some(choices) = pending.pop() {
+        match instance(opcodes, rule, &choices) {
+            Ok(Instance::Finished(rule)) => finished.push(*rule),
+            Ok(Instance::Choose(sizes)) => {
+                for &bits in SIZES.iter().rev().filter(|&&bits| sizes & size_bit(bits) != 0) {
+                    pending.push([&choices[..], &[bits]].concat());
+                }
+            }
+            // A size that does not fit elsewhere is no error as long as another one does.
+            Err(error) if !choices.is_empty() => last = error,
+            Err((column, message)) => return Err(RuleError { line: rule.line, column, message }),
+        }
+    }
+    if finished.is_empty() {
+        let (column, message) = last;
+        return Err(RuleError { line: rule.line, column, message: format!("no size fits: {message}") });
+    }
+    Ok(finished)
+}
+
+enum Instance {
+    Finished(Box<FinishedRule>),
+    /// The next unknown that must be a number, with what it may be.
+    Choose(u8),
+}
+
+fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance> {
+    let mut inference = Inference {
+        opcodes,
+        unknowns: Vec::new(),
+        variables: Vec::new(),
+        labels: Vec::new(),
+        label_sizes: Vec::new(),
+        steps: Vec::new(),
+        concrete: Vec::new(),
+        searching: true,
+    };
+    let result = inference.unknown(0b11111);
+    let search = inference.node(&rule.search, result)?;
+    if !matches!(search, Node::Op { .. }) {
+        return Err((rule.search.column, "the search must be an instruction".to_owned()));
+    }
+    // The main unknown: the first that is left in the order of the search.
+    let main = main_unknown(&inference, &search);
+    if let Some(main) = main.filter(|_| rule.sizes != 0) {
+        inference.restrict(main, rule.sizes, rule.search.column)?;
+    }
+    inference.searching = false;
+    let searched: Vec<u8> = inference.unknowns.iter().map(|u| u.1).collect();
+    let replacement = inference.node(&rule.replacement, result)?;
+    let (mut conditions, mut on, mut off) = (Vec::new(), 0u128, 0u128);
+    for (negated, condition) in &rule.conditions {
+        if let Kind::Op { name, operands, .. } = &condition.kind
+            && let Some(bit) = SWITCHES.iter().position(|s| s == name)
+            && operands.is_empty()
+        {
+            *(if *negated { &mut off } else { &mut on }) |= 1 << bit;
+            continue;
+        }
+        if *negated {
+            return Err((condition.column, "only switches of the target can be negated".to_owned()));
+        }
+        conditions.extend(inference.condition(condition)?);
+    }
+    let mut choices = choices.iter();
+    for (size, column) in inference.concrete.clone() {
+        let Size::Unknown(n) = inference.find(size) else { continue };
+        match choices.next() {
+            Some(&bits) => inference.unify(size, Size::Fixed(bits), column)?,
+            None => return Ok(Instance::Choose(inference.unknowns[n as usize].1)),
+        }
+    }
+    for &(label, wider, column) in &inference.steps {
+        let (result, operand) = inference.label_sizes[usize::from(label)];
+        if let (Size::Fixed(to), Size::Fixed(from)) = (inference.find(result), inference.find(operand))
+            && (if wider { to <= from } else { to >= from })
+        {
+            return Err((column, format!("{from} to {to} bits")));
+        }
+    }
+    // Unknowns in the order of the search, the main one first.
+    let mut order = Vec::new();
+    collect(&inference, &search, &mut order);
+    for &unknown in order.iter().skip(1) {
+        let sizes = inference.unknowns[unknown as usize].1;
+        let of_search = searched
+            .iter()
+            .enumerate()
+            .filter(|(u, _)| inference.find(Size::Unknown(*u as u8)) == Size::Unknown(unknown))
+            .fold(0b11111, |mask, (_, sizes)| mask & sizes);
+        if sizes == of_search {
+            continue;
+        }
+        match choices.next() {
+            // What is a number now is none of the unknowns any more: once more from the start, with the number.
+            Some(&bits) => inference.unify(Size::Unknown(unknown), Size::Fixed(bits), rule.search.column)?,
+            None => return Ok(Instance::Choose(sizes)),
+        }
+    }
+    order.retain(|&n| inference.find(Size::Unknown(n)) == Size::Unknown(n));
+    let mut numbers = vec![u8::MAX; inference.unknowns.len()];
+    for (number, &unknown) in order.iter().enumerate() {
+        numbers[unknown as usize] = number as u8;
+    }
+    let computed = conditions.iter().filter_map(|c| if let Condition::Constant(node) = c { Some(node) } else { None });
+    for node in computed.chain([&replacement]) {
+        let mut all = Vec::new();
+        collect(&inference, node, &mut all);
+        if all.iter().any(|n| !order.contains(n)) {
+            return Err((rule.replacement.column, "a size cannot be known from the search".to_owned()));
+        }
+        if main.is_none() && speaks_of_main_size(node) {
+            return Err((rule.replacement.column, "`N` and `SIGN` without a size that is left open".to_owned()));
+        }
+    }
+    let sizes = order.first().map_or(0b11111, |&n| inference.unknowns[n as usize].1);
+    let main = main.map(|m| inference.find(m));
+    let conditions = conditions
+        .iter()
+        .map(|c| match c {
+            Condition::Constant(node) => Condition::Constant(with_main_size(inference.resolve(node, &numbers), main)),
+            other => other.clone(),
+        })
+        .collect();
+    Ok(Instance::Finished(Box::new(FinishedRule {
+        line: rule.line,
+        text: rule.text.clone(),
+        class: rule.tag.class,
+        star: rule.tag.star,
+        sizes,
+        search: with_main_size(inference.resolve(&search, &numbers), main),
+        replacement: with_main_size(inference.resolve(&replacement, &numbers), main),
+        conditions,
+        on,
+        off,
+        unknowns: order.len() as u8,
+    })))
+}
+
+fn speaks_of_main_size(node: &Node) -> bool {
+    match node {
+        Node::Literal { literal, .. } => matches!(literal, Literal::Size(_) | Literal::Sign(_)),
+        Node::Op { operands, .. } => operands.iter().any(speaks_of_main_size),
+        Node::Variable { .. } => false,
+    }
+}
+
+/// `N` and `SIGN` speak of the main size; where it is a number they are numbers.
+fn with_main_size(node: Node, main: Option<Size>) -> Node {
+    let Some(Size::Fixed(bits)) = main else { return node };
+    match node {
+        Node::Literal { literal: Literal::Size(n), size } => {
+            Node::Literal { literal: Literal::Integer(i128::from(bits) + i128::from(n)), size }
+        }
+        Node::Literal { literal: Literal::Sign(n), size } => {
+            Node::Literal { literal: Literal::Integer((1i128 << (bits - 1)) + i128::from(n)), size }
+        }
+        Node::Op { op, size, exact, label, operands } => {
+            let operands = operands.into_iter().map(|o| with_main_size(o, main)).collect();
+            Node::Op { op, size, exact, label, operands }
+        }
+        other => other,
+    }
+}
+
+fn node_size(node: &Node) -> Size {
+    match node {
+        Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. } => *size,
+    }
+}
+
+fn main_unknown(inference: &Inference<'_>, node: &Node) -> Option<Size> {
+    let size = inference.find(node_size(node));
+    if matches!(size, Size::Unknown(_)) {
+        return Some(size);
+    }
+    let Node::Op { operands, .. } = node else { return None };
+    operands.iter().find_map(|o| main_unknown(inference, o))
+}
+
+/// The unknowns that are left, in order.
+fn collect(inference: &Inference<'_>, node: &Node, order: &mut Vec<u8>) {
+    if let Size::Unknown(n) = inference.find(node_size(node))
+        && !order.contains(&n)
+    {
+        order.push(n);
+    }
+    if let Node::Op { operands, .. } = node {
+        operands.iter().for_each(|o| collect(inference, o, order));
+    }
+}

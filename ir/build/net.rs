@@ -1,0 +1,138 @@
+//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, one for constants and one for
+//! anything. Walking it along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at any rule twice.
+
+use std::collections::BTreeMap;
+
+use super::infer::{Condition, FinishedRule, Node, VariableKind};
+use super::opcodes::Opcode;
+
+/// Most commutative instructions of a rule whose operands are tried in both orders.
+const MAX_COMMUTATIVE: u32 = 6;
+
+/// A node of the net.
+#[derive(Default)]
+pub struct NetNode {
+    /// By opcode.
+    pub ops: BTreeMap<usize, usize>,
+    /// A constant.
+    pub constant: Option<usize>,
+    /// Anything.
+    pub any: Option<usize>,
+    /// Rules that end here, with the commutative instructions that are swapped as a mask.
+    pub rules: Vec<(usize, u8)>,
+}
+
+/// The net of a set; node 0 is the start.
+pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
+    let mut nodes = vec![NetNode::default()];
+    for (number, rule) in rules.iter().enumerate() {
+        let useless = useless_swaps(opcodes, rule);
+        let count = count_commutative(opcodes, &rule.search).min(MAX_COMMUTATIVE);
+        for mask in 0..1u8 << count {
+            if mask & useless != 0 {
+                continue;
+            }
+            let mut tokens = Vec::new();
+            flatten(opcodes, &rule.search, mask, &mut 0, &mut tokens);
+            let mut at = 0;
+            for token in tokens {
+                let fresh = nodes.len();
+                let node = &mut nodes[at];
+                at = match token {
+                    Token::Op(op) => *node.ops.entry(op).or_insert(fresh),
+                    Token::Constant => *node.constant.get_or_insert(fresh),
+                    Token::Any => *node.any.get_or_insert(fresh),
+                };
+                if at == fresh {
+                    nodes.push(NetNode::default());
+                }
+            }
+            nodes[at].rules.push((number, mask));
+        }
+    }
+    nodes
+}
+
+enum Token {
+    Op(usize),
+    Constant,
+    Any,
+}
+
+/// Whether the opcode's operands can be swapped in the net.
+fn commutes(opcodes: &[Opcode], op: usize) -> bool {
+    opcodes[op].commutative && opcodes[op].inputs.len() >= 2
+}
+
+/// Number of commutative instructions, which is how they are numbered in preorder.
+pub fn count_commutative(opcodes: &[Opcode], node: &Node) -> u32 {
+    let Node::Op { op, operands, .. } = node else { return 0 };
+    u32::from(commutes(opcodes, *op)) + operands.iter().map(|o| count_commutative(opcodes, o)).sum::<u32>()
+}
+
+/// Tokens in the order in which operands are visited when the instructions of the mask are swapped. The numbers of commutative instructions are those of the
+/// order as written.
+fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &mut Vec<Token>) {
+    match node {
+        Node::Variable { kind: VariableKind::Any, .. } => tokens.push(Token::Any),
+        Node::Variable { .. } | Node::Literal { .. } => tokens.push(Token::Constant),
+        Node::Op { op, operands, .. } => {
+            tokens.push(Token::Op(*op));
+            let mut swapped = false;
+            if commutes(opcodes, *op) {
+                swapped = *next < MAX_COMMUTATIVE && mask >> *next & 1 != 0;
+                *next += 1;
+            }
+            let mut parts: Vec<Vec<Token>> = operands
+                .iter()
+                .map(|operand| {
+                    let mut part = Vec::new();
+                    flatten(opcodes, operand, mask, next, &mut part);
+                    part
+                })
+                .collect();
+            if swapped {
+                parts.swap(0, 1);
+            }
+            tokens.extend(parts.into_iter().flatten());
+        }
+    }
+}
+
+/// Instructions whose operands need not be tried in the other order: equal ones, and variables that only stand here.
+fn useless_swaps(opcodes: &[Opcode], rule: &FinishedRule) -> u8 {
+    let mut mask = 0;
+    visit(opcodes, &rule.search, &mut 0, &mut |number, operands| {
+        let free = |node: &Node| match node {
+            Node::Variable { index, kind: VariableKind::Any, .. } => {
+                let conditions = rule.conditions.iter().any(|c| match c {
+                    Condition::Variable(_, v) | Condition::IsNot(v, _) => v == index,
+                    _ => false,
+                });
+                occurrences(&rule.search, *index) == 1 && !conditions
+            }
+            _ => false,
+        };
+        if operands[0] == operands[1] || free(&operands[0]) && free(&operands[1]) {
+            mask |= 1u8.checked_shl(number).unwrap_or(0);
+        }
+    });
+    mask
+}
+
+fn visit(opcodes: &[Opcode], node: &Node, next: &mut u32, each: &mut dyn FnMut(u32, &[Node])) {
+    let Node::Op { op, operands, .. } = node else { return };
+    if commutes(opcodes, *op) {
+        each(*next, operands);
+        *next += 1;
+    }
+    operands.iter().for_each(|o| visit(opcodes, o, next, each));
+}
+
+fn occurrences(node: &Node, variable: u8) -> usize {
+    match node {
+        Node::Variable { index, .. } => usize::from(*index == variable),
+        Node::Op { operands, .. } => operands.iter().map(|o| occurrences(o, variable)).sum(),
+        Node::Literal { .. } => 0,
+    }
+}

@@ -1,0 +1,96 @@
+//! What the build needs to know of the tables of opcodes and switches: they are the crate's own, included.
+
+/// Type of an operand: base type and size (0: unsized), components (0: as many as the result has).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operand {
+    /// `FLOAT`, `INT`, `UINT` or `BOOL`.
+    pub base: &'static str,
+    /// Bits, or 0.
+    pub bit_size: u8,
+    /// Components, or 0.
+    pub components: u8,
+}
+
+/// A row of the table of opcodes.
+pub struct Opcode {
+    /// Its name in Rust.
+    pub variant: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Result.
+    pub output: Operand,
+    /// Operands.
+    pub inputs: Vec<Operand>,
+    /// What the size of the unsized types may be, as a mask.
+    pub sizes: u8,
+    /// The first two operands may be swapped.
+    pub commutative: bool,
+}
+
+fn operand(name: &'static str, components: u8) -> Operand {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    Operand { base: &name[..digits], bit_size: name[digits..].parse().unwrap_or(0), components }
+}
+
+fn size_mask(name: &str) -> u8 {
+    match name {
+        "FLOATS" => 0b11100,
+        "INTS" => 0b11111,
+        "BOOLS" => 0b01111,
+        _ => 0,
+    }
+}
+
+macro_rules! components {
+    () => {
+        0
+    };
+    ($count:literal) => {
+        $count
+    };
+}
+
+macro_rules! rows {
+    ($(
+        $variant:ident $name:literal $group:literal: $output:ident $([$output_size:literal])? =
+            [$($input:ident $([$input_size:literal])?),*], $bit_sizes:ident, [$($property:ident)*], $formula:literal
+            => $kind:ident $(|$($argument:ident),* $(; $context:ident)?| $value:expr)?;
+    )*) => {
+        /// All opcodes.
+        pub fn opcodes() -> Vec<Opcode> {
+            vec![$(Opcode {
+                variant: stringify!($variant),
+                name: $name,
+                output: operand(stringify!($output), components!($($output_size)?)),
+                inputs: vec![$(operand(stringify!($input), components!($($input_size)?))),*],
+                sizes: size_mask(stringify!($bit_sizes)),
+                commutative: [$(stringify!($property)),*].contains(&"COMMUTATIVE01"),
+            }),*]
+        }
+    };
+}
+
+alu_opcodes!(rows);
+
+macro_rules! switch_names {
+    ($($name:ident = $default:literal, $doc:literal;)*) => {
+        /// Names of the switches of a target, in the order of their bits.
+        pub const SWITCHES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+compiler_switches!(switch_names);
+
+/// Conversions whose size is left to their place: the name without it and the sizes that there are.
+pub fn unsized_conversion(opcodes: &[Opcode], name: &str) -> u8 {
+    if !matches!(name, "b2f" | "b2i" | "b2b" | "i2f" | "u2f" | "f2f" | "f2i" | "f2u" | "i2i" | "u2u") {
+        return 0;
+    }
+    // Numbers of 1 bit are no numbers to convert: their only positive value reads as -1.
+    let first = usize::from(name != "b2b");
+    super::parse::SIZES
+        .iter()
+        .enumerate()
+        .skip(first)
+        .fold(0, |mask, (i, size)| mask | u8::from(opcodes.iter().any(|o| o.name == format!("{name}{size}"))) << i)
+}

@@ -1,0 +1,422 @@
+//! Finds the rule that applies to an instruction.
+
+use arrayvec::ArrayVec;
+use bitvec::vec::BitVec;
+
+use super::{Class, Condition, Literal, Node, Predicate, RootPredicate, Rule, RuleSet};
+use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
+use crate::analysis::float_range::FloatRanges;
+use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
+use crate::builder::AluSrc;
+use crate::entities::{Def, Inst, User};
+use crate::options::CompilerOptions;
+use crate::shader::{Shader, Stage};
+
+/// Most variables and labels of a rule, and most sizes that are left open; the build knows the same numbers.
+const MAX_VARIABLES: usize = 8;
+/// Most operands that wait while the net is walked.
+const MAX_PENDING: usize = 32;
+
+/// A rule with what its search stands for.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// Number of the rule in its set.
+    pub rule: u16,
+    /// The variables.
+    pub variables: [Option<AluSrc>; MAX_VARIABLES],
+    /// The sizes that were left open.
+    pub sizes: [u8; MAX_VARIABLES],
+    /// Flags of all matched instructions together, without those on overflow of integers.
+    pub flags: AluFlags,
+    labels: [Option<Inst>; MAX_VARIABLES],
+}
+
+impl Match {
+    /// Bits of a size of the rules.
+    pub fn size(&self, size: u8) -> u8 {
+        if size & 0x80 == 0 { size } else { self.sizes[usize::from(size & 0x7f) % MAX_VARIABLES] }
+    }
+
+    /// Whether a size of the rules can be so many bits; it is from now on.
+    fn unify(&mut self, size: u8, bits: u8) -> bool {
+        if size & 0x80 == 0 {
+            return size == bits;
+        }
+        let known = &mut self.sizes[usize::from(size & 0x7f) % MAX_VARIABLES];
+        if *known == 0 {
+            *known = bits;
+        }
+        *known == bits
+    }
+}
+
+/// A set of rules, fitted to a target and a shader.
+pub struct Matcher {
+    set: &'static RuleSet,
+    enabled: BitVec,
+    /// Node of the net by the opcode of the instruction itself; 0: no rule.
+    roots: Vec<u32>,
+    mode: ExecutionMode,
+    vertex_pipeline: bool,
+    found: Vec<(u16, u8)>,
+}
+
+impl Matcher {
+    /// The rules of a set that a target wants for a shader.
+    pub fn new(set: &'static RuleSet, options: &CompilerOptions, shader: &Shader) -> Matcher {
+        let switches = options.switches();
+        let enabled = set.rules.iter().map(|r| switches & r.on == r.on && switches & r.off == 0).collect();
+        let mut roots = vec![0; AluOp::COUNT];
+        if let Some(start) = set.net.first() {
+            for (op, node) in edges(set, start.edges) {
+                roots[*op as usize] = *node;
+            }
+        }
+        let vertex_pipeline =
+            matches!(shader.stage, Stage::Vertex | Stage::TessCtrl | Stage::TessEval | Stage::Geometry);
+        let mode = shader.info.float_controls_execution_mode;
+        Matcher { set, enabled, roots, mode, vertex_pipeline, found: Vec::new() }
+    }
+
+    /// The set.
+    pub fn set(&self) -> &'static RuleSet {
+        self.set
+    }
+
+    /// How floats are computed.
+    pub fn mode(&self) -> ExecutionMode {
+        self.mode
+    }
+
+    /// The first rule of the set that applies to an instruction.
+    pub fn find(&mut self, body: &Body, ranges: &mut FloatRanges, inst: Inst) -> Option<Match> {
+        let op = body.alu_op(inst)?;
+        let node = self.roots[op as usize];
+        if node == 0 {
+            return None;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        let mut pending = ArrayVec::new();
+        if push_operands(body, inst, &mut pending) {
+            self.walk(body, node, &mut pending, &mut found);
+        }
+        found.sort_unstable();
+        let result = found.iter().find_map(|&(rule, swapped)| self.check(body, ranges, inst, rule, swapped));
+        self.found = found;
+        result
+    }
+
+    /// Goes on from a node of the net with the operands that wait, and leaves them as they were. As deep as the longest rule.
+    fn walk(&self, body: &Body, node: u32, pending: &mut ArrayVec<Def, MAX_PENDING>, found: &mut Vec<(u16, u8)>) {
+        let Some(node) = self.set.net.get(node as usize) else { return };
+        let Some(def) = pending.pop() else {
+            let leaves = self.set.leaves.get(node.leaves.0 as usize..node.leaves.1 as usize).unwrap_or_default();
+            found.extend(leaves.iter().filter(|(rule, _)| self.enabled[usize::from(*rule)]));
+            return;
+        };
+        if node.any != 0 {
+            self.walk(body, node.any, pending, found);
+        }
+        let inst = body.def_inst(def);
+        match *body.inst(inst) {
+            InstData::LoadConst { .. } if node.constant != 0 => self.walk(body, node.constant, pending, found),
+            InstData::Alu { op, .. } => {
+                let edges = edges(self.set, node.edges);
+                if let Ok(place) = edges.binary_search_by_key(&op, |(op, _)| *op) {
+                    let length = pending.len();
+                    if push_operands(body, inst, pending) {
+                        self.walk(body, edges[place].1, pending, found);
+                    }
+                    pending.truncate(length);
+                }
+            }
+            _ => {}
+        }
+        pending.push(def);
+    }
+
+    fn check(&self, body: &Body, ranges: &mut FloatRanges, inst: Inst, number: u16, swapped: u8) -> Option<Match> {
+        let rule = &self.set.rules[usize::from(number)];
+        let def = body.inst_def(inst)?;
+        let mut m = Match {
+            rule: number,
+            variables: [None; MAX_VARIABLES],
+            sizes: [0; MAX_VARIABLES],
+            flags: AluFlags::NONE,
+            labels: [None; MAX_VARIABLES],
+        };
+        let count = usize::from(body.num_components(def));
+        if !self.fits(body, rule.search, AluSrc::from(def), count, swapped, &mut m) {
+            return None;
+        }
+        let main = m.sizes[0];
+        let allowed = main == 0 || rule.sizes >> size_number(main) & 1 != 0;
+        let conditions = self.set.conditions_of(rule);
+        let holds = allowed
+            && self.may_differ(rule, &m, if main == 0 { body.bit_size(def) } else { main })
+            && conditions.iter().all(|c| self.holds(body, ranges, inst, c, count, &m));
+        holds.then_some(m)
+    }
+
+    /// Whether what a rule changes may change.
+    fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
+        let float_size = match bits {
+            16 => 0,
+            32 => 1,
+            64 => 2,
+            _ => return rule.class != Class::Inexact || !m.flags.is_exact(),
+        };
+        let preserve = m.flags.0 >> AluFlags::FAST_MATH_SHIFT;
+        let signed_zero = preserve >> float_size & 1 != 0 || self.mode.preserves_signed_zero(bits);
+        let infinity = preserve >> (3 + float_size) & 1 != 0 || self.mode.preserves_infinity(bits);
+        let nan = preserve >> (6 + float_size) & 1 != 0 || self.mode.preserves_nan(bits);
+        let flushes = self.mode.flushes_denormals(bits);
+        match rule.class {
+            Class::Exact if rule.star && flushes => !m.flags.is_exact(),
+            Class::Exact | Class::Lowering => true,
+            Class::NoSignedZero => !m.flags.is_exact() && !signed_zero,
+            Class::Inexact => !(m.flags.is_exact() || flushes || signed_zero && infinity && nan),
+        }
+    }
+
+    /// Whether `count` components of an operand are what a node says. As deep as the rule.
+    fn fits(&self, body: &Body, node: u16, source: AluSrc, count: usize, swapped: u8, m: &mut Match) -> bool {
+        let AluSrc { def, swizzle } = source;
+        match self.set.nodes[usize::from(node)] {
+            Node::Variable { index, constant, size, .. } => {
+                if constant && body.def_constant(def).is_none() || !m.unify(size, body.bit_size(def)) {
+                    return false;
+                }
+                let place = &mut m.variables[usize::from(index) % MAX_VARIABLES];
+                match *place {
+                    None => {
+                        *place = Some(source);
+                        true
+                    }
+                    Some(known) => known.def == def && same_components(known.swizzle, swizzle, count),
+                }
+            }
+            Node::Literal { literal, size } => {
+                let Some(values) = body.def_constant(def) else { return false };
+                let bits = body.bit_size(def);
+                if !m.unify(size, bits) {
+                    return false;
+                }
+                let wanted = literal.bits(bits, m.sizes[0]);
+                swizzle.iter(count).all(|component| {
+                    let value = values.get(usize::from(component)).copied().unwrap_or(0);
+                    if literal == Literal::Nan { is_nan(value, bits) } else { value == wanted }
+                })
+            }
+            Node::Op { op, size, label, operands, commute, .. } => {
+                let inst = body.def_inst(def);
+                let InstData::Alu { op: found, flags } = *body.inst(inst) else { return false };
+                let info = op.info();
+                let sized = usize::from(info.output_size);
+                if found != op
+                    || !m.unify(size, body.bit_size(def))
+                    || sized != 0 && (count != sized || !swizzle.is_identity(sized))
+                {
+                    return false;
+                }
+                let kept = AluFlags(flags.0 & !(AluFlags::NO_SIGNED_WRAP.0 | AluFlags::NO_UNSIGNED_WRAP.0));
+                m.flags = m.flags.union(kept);
+                if label != u8::MAX {
+                    m.labels[usize::from(label) % MAX_VARIABLES] = Some(inst);
+                }
+                let swap = commute < 8 && swapped >> commute & 1 != 0;
+                self.set.operands_of(operands).iter().enumerate().all(|(number, &operand)| {
+                    let number = if swap && number < 2 { 1 - number } else { number };
+                    let source = body.source(inst, number);
+                    let own = body.swizzle(source);
+                    let (inner, count) = match info.input_sizes[number] {
+                        0 => (select(own, swizzle, count), count),
+                        sized => (own, usize::from(sized)),
+                    };
+                    self.fits(body, operand, AluSrc::new(body.src_def(source), inner), count, swapped, m)
+                })
+            }
+        }
+    }
+
+    fn holds(
+        &self,
+        body: &Body,
+        ranges: &mut FloatRanges,
+        inst: Inst,
+        condition: &Condition,
+        count: usize,
+        m: &Match,
+    ) -> bool {
+        let variable = |index: u8| m.variables[usize::from(index) % MAX_VARIABLES];
+        match *condition {
+            Condition::Once(labels) => labels.iter().any(|&label| {
+                m.labels[usize::from(label) % MAX_VARIABLES]
+                    .and_then(|inst| body.inst_def(inst))
+                    .is_some_and(|def| body.single_use(def).is_some())
+            }),
+            Condition::Variable(predicate, index) => {
+                variable(index).is_some_and(|source| predicate_holds(body, ranges, predicate, source, count))
+            }
+            Condition::IsNot(index, op) => {
+                variable(index).is_some_and(|source| body.alu_op(body.def_inst(source.def)) != Some(op))
+            }
+            Condition::Root(predicate) => self.root_holds(body, inst, predicate, m),
+            Condition::Constant(node) => {
+                self.constant(body, node, count, m).is_some_and(|(values, _)| values.iter().all(|&v| v != 0))
+            }
+        }
+    }
+
+    fn root_holds(&self, body: &Body, inst: Inst, predicate: RootPredicate, m: &Match) -> bool {
+        let Some(def) = body.inst_def(inst) else { return false };
+        match predicate {
+            RootPredicate::OnlyFloatUses => body.uses_of(def).all(|source| match body.user(source) {
+                User::Inst(user) => body.alu_op(user).is_some_and(|op| {
+                    let types = op.info().input_types;
+                    types.get(body.source_number(source)).is_some_and(|t| t.base == BaseType::Float)
+                }),
+                User::If(_) => false,
+            }),
+            RootPredicate::NotOnlyFsatUses => body.uses_of(def).any(|source| match body.user(source) {
+                User::Inst(user) => body.alu_op(user) != Some(AluOp::Fsat),
+                User::If(_) => true,
+            }),
+            RootPredicate::NotIfUse => !body.is_used_by_if(def),
+            RootPredicate::NotExact => !m.flags.is_exact(),
+            RootPredicate::NotVertexPipeline => !self.vertex_pipeline,
+        }
+    }
+
+    /// The value of a node without variables but constants: components and their size.
+    pub(super) fn constant(&self, body: &Body, node: u16, count: usize, m: &Match) -> Option<(Values, u8)> {
+        match self.set.nodes[usize::from(node)] {
+            Node::Variable { index, .. } => {
+                let source = m.variables[usize::from(index) % MAX_VARIABLES]?;
+                let values = body.def_constant(source.def)?;
+                let pick = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
+                Some((source.swizzle.iter(count).map(pick).collect(), body.bit_size(source.def)))
+            }
+            Node::Literal { literal, size } => {
+                let size = m.size(size);
+                let bits = literal.bits(size, m.sizes[0]);
+                Some(((0..count).map(|_| bits).collect(), size))
+            }
+            Node::Op { op, operands, .. } => {
+                let info = op.info();
+                let mut parts: ArrayVec<(Values, u8), MAX_COMPONENTS> = ArrayVec::new();
+                for (number, &operand) in self.set.operands_of(operands).iter().enumerate() {
+                    let count = match info.input_sizes[number] {
+                        0 => count,
+                        sized => usize::from(sized),
+                    };
+                    parts.push(self.constant(body, operand, count, m)?);
+                }
+                let sources: ArrayVec<&[u64], MAX_COMPONENTS> = parts.iter().map(|(v, _)| &v[..]).collect();
+                let open = info.input_types.iter().position(|t| t.is_unsized());
+                let bits = open.map_or(32, |number| parts[number].1);
+                let count = if info.output_size == 0 { count } else { usize::from(info.output_size) };
+                let mut dest = [0; MAX_COMPONENTS];
+                evaluate(op, bits, count as u8, &sources, self.mode, &mut dest);
+                let size = if info.output_type.is_unsized() { bits } else { info.output_type.bit_size };
+                Some((dest.iter().take(count).copied().collect(), size))
+            }
+        }
+    }
+}
+
+/// Components of a constant.
+pub(super) type Values = ArrayVec<u64, MAX_COMPONENTS>;
+
+fn edges(set: &'static RuleSet, range: (u32, u32)) -> &'static [(AluOp, u32)] {
+    set.edges.get(range.0 as usize..range.1 as usize).unwrap_or_default()
+}
+
+/// Puts the operands of an ALU instruction before what waits; whether there was room. (Those that fitted stay.)
+fn push_operands(body: &Body, inst: Inst, pending: &mut ArrayVec<Def, MAX_PENDING>) -> bool {
+    body.sources(inst).rev().all(|source| pending.try_push(body.src_def(source)).is_ok())
+}
+
+/// `outer` applied to what `own` selects, for so many components.
+fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
+    if outer.is_identity(count) {
+        return own;
+    }
+    (0..count).fold(Swizzle(0), |s, i| s.with(i, own.get(usize::from(outer.get(i)))))
+}
+
+fn same_components(a: Swizzle, b: Swizzle, count: usize) -> bool {
+    let mask = if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 };
+    (a.0 ^ b.0) & mask == 0
+}
+
+/// Place of a size in masks of sizes.
+fn size_number(bits: u8) -> u32 {
+    match bits {
+        1 => 0,
+        8 => 1,
+        16 => 2,
+        32 => 3,
+        _ => 4,
+    }
+}
+
+fn is_nan(bits: u64, bit_size: u8) -> bool {
+    match bit_size {
+        16 => bits & 0x7fff > 0x7c00,
+        32 => f32::from_bits(bits as u32).is_nan(),
+        64 => f64::from_bits(bits).is_nan(),
+        _ => false,
+    }
+}
+
+fn predicate_holds(body: &Body, ranges: &mut FloatRanges, predicate: Predicate, source: AluSrc, count: usize) -> bool {
+    use crate::analysis::float_range::FloatRange as R;
+    match predicate {
+        Predicate::NotConstant => body.def_constant(source.def).is_none(),
+        Predicate::Number => ranges.of(body, source, count).is_number(),
+        Predicate::Finite => ranges.of(body, source, count).is_finite(),
+        Predicate::Nonnegative => ranges.of(body, source, count).is_nonnegative(),
+        Predicate::NonnegativeNumber => {
+            let range = ranges.of(body, source, count);
+            range.is_nonnegative() && range.is_number()
+        }
+        Predicate::Integral => ranges.of(body, source, count).is_integral(),
+        Predicate::FiniteNonzero => {
+            let range = ranges.of(body, source, count);
+            range.is_finite() && !range.may_be(R::ZERO)
+        }
+        _ => {
+            let bit_size = body.bit_size(source.def);
+            let Some(values) = body.def_constant(source.def) else { return false };
+            source.swizzle.iter(count).all(|component| {
+                let value = values.get(usize::from(component)).copied().unwrap_or(0);
+                constant_predicate_holds(predicate, value, bit_size)
+            })
+        }
+    }
+}
+
+/// Whether a predicate of constants holds for the bits of a component.
+pub fn constant_predicate_holds(predicate: Predicate, bits: u64, bit_size: u8) -> bool {
+    let float = match bit_size {
+        16 => f64::from(crate::alu::half::to_f32(bits as u16)),
+        32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    };
+    let shift = 64 - u32::from(bit_size.clamp(1, 64));
+    let integer = ((bits << shift) as i64) >> shift;
+    match predicate {
+        Predicate::ZeroToOne => (0.0..=1.0).contains(&float) && float.is_sign_positive(),
+        Predicate::Above0Below1 => float > 0.0 && float < 1.0,
+        Predicate::PositivePowerOf2 => integer > 0 && integer.count_ones() == 1,
+        Predicate::NegativePowerOf2 => {
+            let least = i64::MIN >> shift;
+            integer < 0 && integer != least && integer.unsigned_abs().is_power_of_two()
+        }
+        Predicate::Odd => integer & 1 != 0,
+        Predicate::FiniteNonzero => float.is_finite() && float != 0.0,
+        _ => true,
+    }
+}

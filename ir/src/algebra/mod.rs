@@ -1,0 +1,268 @@
+//! Algebraic rules: the tables that the build makes of `rules/*.rules`, and the engine that applies them.
+//!
+//! A rule stands in one line: `exact* float: fadd(a, -0.0) => a if ...`.
+//!
+//! | tag | the replacement computes |
+//! |---|---|
+//! | `exact` | the same bits (any NaN for a NaN) |
+//! | `nsz` | the same but for the sign of zero; not where that must be kept |
+//! | `inexact` | about the same, other values for NaN, infinities and on overflow; never for `exact` instructions |
+//! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch |
+//! | `lowering` | as `inexact`, but the target does not have what is replaced, so that `exact` instructions are replaced as well |
+//!
+//! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the sizes for which the rule holds: those of the
+//! first value of the search whose size its opcode leaves open (`float` 16, 32, 64; `int` 8 to 64; `bits` also 1; `any`).
+//!
+//! In an expression `a` to `e`, `s` to `w` are any values, `p`, `q`, `r` booleans of 1 bit, capital letters constants; `a@16` has 16 bits; `v.xy` (in a replacement) selects
+//! components; `x=op(...)` names an instruction for the conditions; `op!(...)` makes an exact one. `N` is the rule's size and `SIGN` its top bit, `~0` all ones.
+//! A literal matches a constant all of whose used components have its bits; `0.0` is not `-0.0`; `NaN` is any NaN. Conversions may leave out their size (`b2f`).
+//!
+//! Conditions, all of which must hold: switches of [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`, `!lower_fsat`); `once(x, ...)`, one of the named instructions has
+//! a single use; [`Predicate`]s of variables, `is_not(a, op)`; [`RootPredicate`]s; any 1-bit expression of constants (`ieq(iand(K, L), 0)`), which must be true in
+//! every component.
+//!
+//! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and looks closer at the rules that it ends at, in the order of the file;
+//! [`replace`](replace::replace) builds what comes instead.
+
+mod matcher;
+mod replace;
+
+use crate::alu::AluOp;
+
+pub use matcher::{Match, Matcher};
+pub use replace::replace;
+
+/// What a rule keeps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// The same bits.
+    Exact,
+    /// The same but for the sign of zero.
+    NoSignedZero,
+    /// About the same value.
+    Inexact,
+    /// About the same value, for what the target does not have.
+    Lowering,
+}
+
+impl Class {
+    const fn from_number(number: u8) -> Class {
+        match number {
+            0 => Class::Exact,
+            1 => Class::NoSignedZero,
+            2 => Class::Inexact,
+            _ => Class::Lowering,
+        }
+    }
+}
+
+/// A rule, its conversions and sizes spelled out: one line of a file can be several rules.
+#[derive(Debug)]
+pub struct Rule {
+    /// Line in the file.
+    pub line: u32,
+    /// The line.
+    pub text: &'static str,
+    /// What it keeps.
+    pub class: Class,
+    /// The search may flush denormals and make NaNs quiet where the replacement does not.
+    pub star: bool,
+    /// Sizes that unknown 0 may have: a mask for 1, 8, 16, 32, 64 bits.
+    pub sizes: u8,
+    /// Node that is looked for, an instruction.
+    pub search: u16,
+    /// Node that takes its place.
+    pub replacement: u16,
+    /// Range in the conditions of the set.
+    pub conditions: (u16, u16),
+    /// Switches of the target that must be on.
+    pub on: u128,
+    /// Switches of the target that must be off.
+    pub off: u128,
+    /// Number of sizes that are left open.
+    pub unknowns: u8,
+}
+
+/// Node of an expression. A `size` is a number of bits, or 0x80 + the number of a size that is left open.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Node {
+    /// An instruction.
+    Op {
+        /// Opcode.
+        op: AluOp,
+        /// Size of its result.
+        size: u8,
+        /// The new instruction is exact in any case.
+        exact: bool,
+        /// Number of its name; 255: none.
+        label: u8,
+        /// Range in the operands of the set.
+        operands: (u16, u16),
+        /// Number among the commutative instructions of the search; 255: not one of them.
+        commute: u8,
+    },
+    /// A variable.
+    Variable {
+        /// Number.
+        index: u8,
+        /// Only a constant.
+        constant: bool,
+        /// Size.
+        size: u8,
+        /// Components selected in a replacement.
+        select: Option<&'static [u8]>,
+    },
+    /// A constant.
+    Literal {
+        /// Which.
+        literal: Literal,
+        /// Its size.
+        size: u8,
+    },
+}
+
+/// A constant whose bits depend on its size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Literal {
+    /// A float.
+    Float(f64),
+    /// Any NaN.
+    Nan,
+    /// The low bits.
+    Integer(u64),
+    /// Size 0 in bits, plus a number.
+    Size(i64),
+    /// The top bit of size 0, plus a number.
+    Sign(i64),
+}
+
+impl Literal {
+    /// The bits in a size, when size 0 has so many bits.
+    pub fn bits(self, size: u8, main_size: u8) -> u64 {
+        let value = match self {
+            Literal::Float(value) => match size {
+                16 => u64::from(crate::alu::half::from_f64(value, false)),
+                32 => u64::from((value as f32).to_bits()),
+                _ => value.to_bits(),
+            },
+            Literal::Nan => match size {
+                16 => 0x7e00,
+                32 => 0x7fc0_0000,
+                _ => 0x7ff8 << 48,
+            },
+            Literal::Integer(value) => value,
+            Literal::Size(add) => u64::from(main_size).wrapping_add_signed(add),
+            Literal::Sign(add) => (1u64 << (main_size.max(1) - 1)).wrapping_add_signed(add),
+        };
+        if size >= 64 { value } else { value & ((1 << size) - 1) }
+    }
+}
+
+/// What a variable must be. Floats are classified by [`crate::analysis::float_range`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Predicate {
+    /// No constant.
+    NotConstant,
+    /// Never NaN.
+    Number,
+    /// Neither NaN nor infinite.
+    Finite,
+    /// Not below -0, or NaN.
+    Nonnegative,
+    /// Not below -0, and never NaN.
+    NonnegativeNumber,
+    /// Whole, infinite or NaN.
+    Integral,
+    /// A constant that is neither 0 nor NaN nor infinite.
+    FiniteNonzero,
+    /// A constant from +0 to 1.
+    ZeroToOne,
+    /// A constant above 0 and below 1.
+    Above0Below1,
+    /// A constant integer that is a power of two and, read with a sign, positive.
+    PositivePowerOf2,
+    /// A constant integer that is the negative of such a number, and not the least of all.
+    NegativePowerOf2,
+    /// A constant odd integer.
+    Odd,
+}
+
+/// What the instruction to be replaced must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RootPredicate {
+    /// Every use is a float operand of an ALU instruction.
+    OnlyFloatUses,
+    /// Something other than `fsat` uses it.
+    NotOnlyFsatUses,
+    /// No `if` uses it as its condition.
+    NotIfUse,
+    /// It is not exact.
+    NotExact,
+    /// The stage is not one whose results must agree between programs (vertex, tessellation, geometry).
+    NotVertexPipeline,
+}
+
+/// A condition of a rule.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Condition {
+    /// One of the named instructions has a single use.
+    Once(&'static [u8]),
+    /// What a variable must be.
+    Variable(Predicate, u8),
+    /// A variable is not the result of an opcode.
+    IsNot(u8, AluOp),
+    /// What the instruction to be replaced must be.
+    Root(RootPredicate),
+    /// A node without variables but constants that must be true in every component.
+    Constant(u16),
+}
+
+/// Node of the net. 0 stands for no node.
+#[derive(Clone, Copy, Debug)]
+pub struct NetNode {
+    /// Range in the edges of the set, which are in the order of the opcodes.
+    pub edges: (u32, u32),
+    /// Where a constant leads.
+    pub constant: u32,
+    /// Where anything leads.
+    pub any: u32,
+    /// Range in the leaves of the set.
+    pub leaves: (u32, u32),
+}
+
+/// The rules of a file.
+#[derive(Debug)]
+pub struct RuleSet {
+    /// The file, relative to the crate.
+    pub file: &'static str,
+    /// Rules in the order of the file.
+    pub rules: &'static [Rule],
+    /// Expressions.
+    pub nodes: &'static [Node],
+    /// Operands of expressions: numbers of nodes.
+    pub operands: &'static [u16],
+    /// Conditions.
+    pub conditions: &'static [Condition],
+    /// The net; node 0 is the start.
+    pub net: &'static [NetNode],
+    /// Edges of the net: opcode and node.
+    pub edges: &'static [(AluOp, u32)],
+    /// Ends of the net: a rule, and which of its commutative instructions are swapped.
+    pub leaves: &'static [(u16, u8)],
+}
+
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+impl RuleSet {
+    /// The operands of an instruction of an expression.
+    pub fn operands_of(&self, operands: (u16, u16)) -> &'static [u16] {
+        let (first, count) = (usize::from(operands.0), usize::from(operands.1));
+        self.operands.get(first..first + count).unwrap_or_default()
+    }
+
+    /// The conditions of a rule besides the switches.
+    pub fn conditions_of(&self, rule: &Rule) -> &'static [Condition] {
+        let (first, count) = (usize::from(rule.conditions.0), usize::from(rule.conditions.1));
+        self.conditions.get(first..first + count).unwrap_or_default()
+    }
+}

@@ -1,0 +1,363 @@
+//! What values floats can have: signs, zero, NaN, infinities, fractions.
+//!
+//! Facts are computed on demand from the instruction that makes a value, at most a few instructions deep, and remembered; a value that an analysis has no facts for
+//! may be anything. Every fact holds for all executions, so that rewriting code without changing its values keeps it. Whoever replaces a value by one that is
+//! only about the same calls [`FloatRanges::forget`].
+
+use cranelift_entity::SecondaryMap;
+
+use crate::alu::{AluOp, BaseType, half};
+use crate::body::{Body, InstData};
+use crate::builder::AluSrc;
+use crate::entities::Def;
+
+/// Instructions looked through from a value on.
+const MAX_DEPTH: u32 = 10;
+
+/// A set of things that a float may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FloatRange(u8);
+
+impl FloatRange {
+    /// Below zero.
+    pub const NEGATIVE: FloatRange = FloatRange(1);
+    /// +0 or -0.
+    pub const ZERO: FloatRange = FloatRange(2);
+    /// Above zero.
+    pub const POSITIVE: FloatRange = FloatRange(4);
+    /// NaN.
+    pub const NAN: FloatRange = FloatRange(8);
+    /// Infinite, with a sign of those that are possible.
+    pub const INFINITE: FloatRange = FloatRange(16);
+    /// Not whole.
+    pub const FRACTION: FloatRange = FloatRange(32);
+    /// Anything.
+    pub const ANY: FloatRange = FloatRange(63);
+
+    const SIGNS: FloatRange = FloatRange(7);
+    /// 0.0 or 1.0.
+    const BOOLEAN: FloatRange = FloatRange(6);
+
+    /// Either.
+    #[must_use]
+    pub const fn or(self, other: FloatRange) -> FloatRange {
+        FloatRange(self.0 | other.0)
+    }
+
+    const fn and(self, other: FloatRange) -> FloatRange {
+        FloatRange(self.0 & other.0)
+    }
+
+    const fn without(self, other: FloatRange) -> FloatRange {
+        FloatRange(self.0 & !other.0)
+    }
+
+    /// Whether something of `other` is possible.
+    pub const fn may_be(self, other: FloatRange) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Never NaN.
+    pub const fn is_number(self) -> bool {
+        !self.may_be(FloatRange::NAN)
+    }
+
+    /// Neither NaN nor infinite.
+    pub const fn is_finite(self) -> bool {
+        !self.may_be(FloatRange(24))
+    }
+
+    /// Never below zero (it may be NaN).
+    pub const fn is_nonnegative(self) -> bool {
+        !self.may_be(FloatRange::NEGATIVE)
+    }
+
+    /// Whole, infinite or NaN.
+    pub const fn is_integral(self) -> bool {
+        !self.may_be(FloatRange::FRACTION)
+    }
+
+    /// What a number is.
+    pub fn of_value(value: f64) -> FloatRange {
+        if value.is_nan() {
+            return FloatRange::NAN;
+        }
+        let sign = if value == 0.0 {
+            FloatRange::ZERO
+        } else if value < 0.0 {
+            FloatRange::NEGATIVE
+        } else {
+            FloatRange::POSITIVE
+        };
+        if value.is_infinite() {
+            sign.or(FloatRange::INFINITE)
+        } else if value.fract() != 0.0 {
+            sign.or(FloatRange::FRACTION)
+        } else {
+            sign
+        }
+    }
+
+    /// The same for bits of 16, 32 or 64 bits; other sizes may be anything.
+    pub fn of_bits(bits: u64, bit_size: u8) -> FloatRange {
+        match bit_size {
+            16 => FloatRange::of_value(half::to_f32(bits as u16).into()),
+            32 => FloatRange::of_value(f32::from_bits(bits as u32).into()),
+            64 => FloatRange::of_value(f64::from_bits(bits)),
+            _ => FloatRange::ANY,
+        }
+    }
+
+    fn negated(self) -> FloatRange {
+        let rest = self.without(FloatRange::NEGATIVE).without(FloatRange::POSITIVE);
+        let negative = if self.may_be(FloatRange::POSITIVE) { FloatRange::NEGATIVE } else { FloatRange(0) };
+        let positive = if self.may_be(FloatRange::NEGATIVE) { FloatRange::POSITIVE } else { FloatRange(0) };
+        rest.or(negative).or(positive)
+    }
+
+    fn absolute(self) -> FloatRange {
+        let positive = if self.may_be(FloatRange::NEGATIVE) { FloatRange::POSITIVE } else { FloatRange(0) };
+        self.without(FloatRange::NEGATIVE).or(positive)
+    }
+
+    /// Of a product that can underflow and overflow. `same`: a square.
+    fn times(self, other: FloatRange, same: bool) -> FloatRange {
+        use FloatRange as R;
+        let mut result = R::ZERO.or(R::INFINITE);
+        let (a, b) = (self, other);
+        let positive = a.may_be(R::POSITIVE) && b.may_be(R::POSITIVE) || a.may_be(R::NEGATIVE) && b.may_be(R::NEGATIVE);
+        let negative = a.may_be(R::POSITIVE) && b.may_be(R::NEGATIVE) || a.may_be(R::NEGATIVE) && b.may_be(R::POSITIVE);
+        if positive {
+            result = result.or(R::POSITIVE);
+        }
+        if negative && !same {
+            result = result.or(R::NEGATIVE);
+        }
+        let zero_times_infinity =
+            a.may_be(R::ZERO) && b.may_be(R::INFINITE) || a.may_be(R::INFINITE) && b.may_be(R::ZERO);
+        if a.or(b).may_be(R::NAN) || zero_times_infinity && !same {
+            result = result.or(R::NAN);
+        }
+        if a.or(b).may_be(R::FRACTION) {
+            result = result.or(R::FRACTION);
+        }
+        result
+    }
+
+    /// Of a sum that can overflow.
+    fn plus(self, other: FloatRange) -> FloatRange {
+        use FloatRange as R;
+        let (a, b) = (self, other);
+        let either = a.or(b);
+        let mut result = either.and(R::SIGNS).or(R::INFINITE).or(either.and(R::NAN)).or(either.and(R::FRACTION));
+        let opposite = a.may_be(R::POSITIVE) && b.may_be(R::NEGATIVE) || a.may_be(R::NEGATIVE) && b.may_be(R::POSITIVE);
+        if opposite {
+            result = result.or(R::ZERO);
+            if a.may_be(R::INFINITE) && b.may_be(R::INFINITE) {
+                result = result.or(R::NAN);
+            }
+        } else if !(a.may_be(R::ZERO) && b.may_be(R::ZERO)) {
+            // Something that is not 0 is among them, and nothing cancels it.
+            result = result.without(R::ZERO);
+        }
+        result
+    }
+
+    /// Of the greater of two, where a NaN gives the other.
+    fn max(self, other: FloatRange) -> FloatRange {
+        use FloatRange as R;
+        let mut result = self.or(other);
+        for bound in [self, other] {
+            if bound.is_number() && !bound.may_be(R::NEGATIVE) {
+                result = result.without(R::NEGATIVE);
+                if !bound.may_be(R::ZERO) {
+                    result = result.without(R::ZERO);
+                }
+            }
+        }
+        if self.is_number() || other.is_number() { result.without(R::NAN) } else { result }
+    }
+
+    fn min(self, other: FloatRange) -> FloatRange {
+        self.negated().max(other.negated()).negated()
+    }
+}
+
+/// Facts about the values of a body.
+#[derive(Default)]
+pub struct FloatRanges {
+    /// 0: not known yet.
+    known: SecondaryMap<Def, FloatRange>,
+}
+
+impl FloatRanges {
+    /// No facts yet.
+    pub fn new() -> FloatRanges {
+        FloatRanges::default()
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// What the first `count` components of an operand can be, read as floats.
+    pub fn of(&mut self, body: &Body, source: AluSrc, count: usize) -> FloatRange {
+        self.look(body, source, count, 0)
+    }
+
+    fn look(&mut self, body: &Body, source: AluSrc, count: usize, depth: u32) -> FloatRange {
+        let bit_size = body.bit_size(source.def);
+        if let Some(values) = body.def_constant(source.def) {
+            return source.swizzle.iter(count).fold(FloatRange(0), |range, component| {
+                let bits = values.get(usize::from(component)).copied().unwrap_or(0);
+                range.or(FloatRange::of_bits(bits, bit_size))
+            });
+        }
+        let Some(inst) = body.try_def_inst(source.def) else { return FloatRange::ANY };
+        let Some(op) = body.alu_op(inst) else { return FloatRange::ANY };
+        if depth >= MAX_DEPTH {
+            return FloatRange::ANY;
+        }
+        if op.is_vec() {
+            return source.swizzle.iter(count).fold(FloatRange(0), |range, component| {
+                if usize::from(component) >= body.num_sources(inst) {
+                    return FloatRange::ANY;
+                }
+                let input = body.source(inst, usize::from(component));
+                range.or(self.look(body, AluSrc::new(body.src_def(input), body.swizzle(input)), 1, depth + 1))
+            });
+        }
+        let known = self.known[source.def];
+        if known != FloatRange(0) {
+            return known;
+        }
+        let range = self.compute(body, source.def, op, depth);
+        // What the limit has cut short is not the last word.
+        if depth == 0 || range != FloatRange::ANY {
+            self.known[source.def] = range;
+        }
+        range
+    }
+
+    fn compute(&mut self, body: &Body, def: Def, op: AluOp, depth: u32) -> FloatRange {
+        use AluOp as A;
+        use FloatRange as R;
+        let inst = body.def_inst(def);
+        let InstData::Alu { .. } = body.inst(inst) else { return R::ANY };
+        let mut operand = |number: usize| {
+            let source = body.source(inst, number);
+            let count = body.alu_src_components(inst, number);
+            self.look(body, AluSrc::new(body.src_def(source), body.swizzle(source)), count, depth + 1)
+        };
+        let info = op.info();
+        if info.output_type.base == BaseType::Float && info.group == "convert" {
+            let source_type = info.input_types.first().map(|t| t.base);
+            match source_type {
+                Some(BaseType::Bool) => return R::BOOLEAN,
+                // 65504 is the largest number of 16 bits.
+                Some(BaseType::Int) if body.bit_size(def) > 16 => return R::SIGNS,
+                Some(BaseType::Uint) if body.bit_size(def) > 16 => return R::BOOLEAN,
+                Some(BaseType::Int) => return R::SIGNS.or(R::INFINITE),
+                Some(BaseType::Uint) => return R::BOOLEAN.or(R::INFINITE),
+                Some(BaseType::Float) => return operand(0).or(R::ZERO).or(R::INFINITE),
+                _ => return R::ANY,
+            }
+        }
+        match op {
+            A::Mov => operand(0),
+            A::Fneg => operand(0).negated(),
+            A::Fabs => operand(0).absolute(),
+            A::Fsat => R::BOOLEAN.or(operand(0).and(R::FRACTION)),
+            A::Slt | A::Sge | A::Seq | A::Sne => R::BOOLEAN,
+            A::Fsign => {
+                let a = operand(0);
+                let zero = if a.may_be(R::NAN) { R::ZERO } else { R(0) };
+                a.and(R::SIGNS).or(zero)
+            }
+            A::Fexp2 => R::BOOLEAN.or(R::INFINITE).or(R::FRACTION).or(operand(0).and(R::NAN)),
+            A::Fsqrt => {
+                let a = operand(0);
+                let nan = if a.may_be(R::NEGATIVE.or(R::NAN)) { R::NAN } else { R(0) };
+                R::BOOLEAN.or(a.and(R::INFINITE)).or(R::FRACTION).or(nan)
+            }
+            A::Frsq => {
+                let a = operand(0);
+                let nan = if a.may_be(R::NEGATIVE.or(R::NAN)) { R::NAN } else { R(0) };
+                // The reciprocal root of -0 is -infinity.
+                let negative = if a.may_be(R::ZERO) { R::NEGATIVE } else { R(0) };
+                R::BOOLEAN.or(R::INFINITE).or(R::FRACTION).or(nan).or(negative)
+            }
+            A::Frcp => {
+                let a = operand(0);
+                let signs = if a.may_be(R::ZERO) { R::SIGNS } else { a.and(R::SIGNS).or(R::ZERO) };
+                signs.or(R::INFINITE).or(R::FRACTION).or(a.and(R::NAN))
+            }
+            A::Fmul => {
+                let same = same_operands(body, def);
+                let (a, b) = (operand(0), operand(1));
+                a.times(b, same)
+            }
+            A::Fadd => {
+                let (a, b) = (operand(0), operand(1));
+                a.plus(b)
+            }
+            A::Fsub => {
+                let (a, b) = (operand(0), operand(1));
+                a.plus(b.negated())
+            }
+            A::Ffma => {
+                let (a, b, c) = (operand(0), operand(1), operand(2));
+                // The product is not rounded, but may be too small to matter.
+                a.times(b, false).plus(c).or(R::ZERO)
+            }
+            A::Fmin => {
+                let (a, b) = (operand(0), operand(1));
+                a.min(b)
+            }
+            A::Fmax => {
+                let (a, b) = (operand(0), operand(1));
+                a.max(b)
+            }
+            A::Ffloor => {
+                let a = operand(0).without(R::FRACTION);
+                if a.may_be(R::POSITIVE) { a.or(R::ZERO) } else { a }
+            }
+            A::Fceil => {
+                let a = operand(0).without(R::FRACTION);
+                if a.may_be(R::NEGATIVE) { a.or(R::ZERO) } else { a }
+            }
+            A::Ftrunc | A::FroundEven => operand(0).without(R::FRACTION).or(R::ZERO),
+            A::Ffract => {
+                let a = operand(0);
+                // A small negative number gives 1.
+                let nan = if a.may_be(R::NAN.or(R::INFINITE)) { R::NAN } else { R(0) };
+                R::BOOLEAN.or(R::FRACTION).or(nan)
+            }
+            A::Fsin | A::Fcos => {
+                let nan = if operand(0).may_be(R::NAN.or(R::INFINITE)) { R::NAN } else { R(0) };
+                R::SIGNS.or(R::FRACTION).or(nan)
+            }
+            A::Fpow => {
+                let (a, b) = (operand(0), operand(1));
+                if a.may_be(R::NEGATIVE.or(R::ZERO)) {
+                    return R::ANY;
+                }
+                R::BOOLEAN.or(R::INFINITE).or(R::FRACTION).or(a.or(b).and(R::NAN))
+            }
+            A::Bcsel | A::B8csel | A::B16csel | A::B32csel | A::Fcsel => {
+                let (a, b) = (operand(1), operand(2));
+                a.or(b)
+            }
+            _ => R::ANY,
+        }
+    }
+}
+
+/// Whether both operands are the same components of the same value.
+fn same_operands(body: &Body, def: Def) -> bool {
+    let inst = body.def_inst(def);
+    let (a, b) = (body.source(inst, 0), body.source(inst, 1));
+    let count = usize::from(body.num_components(def));
+    body.src_def(a) == body.src_def(b) && body.swizzle(a).iter(count).eq(body.swizzle(b).iter(count))
+}

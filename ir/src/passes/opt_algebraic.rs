@@ -1,0 +1,169 @@
+//! Applies algebraic rules.
+//!
+//! ```text
+//! before:                                  after:
+//!     %2 = fneg %0                             %4 = fadd %1, %0
+//!     %3 = fsub %1, %2
+//! ```
+//!
+//! The rules stand in `rules/*.rules`; [`crate::algebra`] says how they are written and matched. [`opt_algebraic`] brings code to its normal form and simplifies it, as often as one
+//! likes; [`opt_algebraic_late`] turns that into what targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the operands for targets
+//! whose operands take them, after that.
+//!
+//! A work list, not sweeps: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one. What a replacement leaves without uses is removed at
+//! once, so that rules that ask for a single use see the truth. A shader grows by a bounded number of replacements even if rules should undo each other.
+
+use std::collections::VecDeque;
+
+use cranelift_entity::SecondaryMap;
+
+use crate::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, RuleSet, replace};
+use crate::analysis::float_range::FloatRanges;
+use crate::body::{Body, InstData};
+use crate::entities::{Def, Inst, User};
+use crate::options::CompilerOptions;
+use crate::passes::pass_manager::LOG_TARGET;
+use crate::shader::Shader;
+
+/// Replacements for each instruction of a body (and some more) after which the pass stops.
+const MAX_REPLACEMENTS_PER_INST: usize = 16;
+
+/// Simplifies, and brings code to the form that the other passes expect; see the [module](self).
+pub fn opt_algebraic(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    apply(shader, options, &MAIN)
+}
+
+/// Turns the normal form into what targets have; see the [module](self).
+pub fn opt_algebraic_late(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    apply(shader, options, &LATE)
+}
+
+/// Pushes negation and absolute value into operands; see the [module](self).
+pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    apply(shader, options, &MODIFIERS)
+}
+
+fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) -> bool {
+    let mut matcher = Matcher::new(set, options, shader);
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= Work::new(body).run(body, &mut matcher);
+    }
+    progress
+}
+
+/// Instructions to be looked at, each once.
+struct Work {
+    queue: VecDeque<Inst>,
+    queued: SecondaryMap<Inst, bool>,
+}
+
+impl Work {
+    fn new(body: &Body) -> Work {
+        let mut work = Work { queue: VecDeque::new(), queued: SecondaryMap::with_capacity(body.num_insts()) };
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                work.push(body, inst);
+            }
+        }
+        work
+    }
+
+    fn push(&mut self, body: &Body, inst: Inst) {
+        if !self.queued[inst] && matches!(body.inst(inst), InstData::Alu { .. }) {
+            self.queued[inst] = true;
+            self.queue.push_back(inst);
+        }
+    }
+
+    fn run(mut self, body: &mut Body, matcher: &mut Matcher) -> bool {
+        let mut ranges = FloatRanges::new();
+        let mut left = MAX_REPLACEMENTS_PER_INST * (self.queue.len() + 16);
+        let mut progress = false;
+        while let Some(inst) = self.queue.pop_front() {
+            self.queued[inst] = false;
+            // It may be gone by now.
+            if body.inst_block(inst).is_none() {
+                continue;
+            }
+            let Some(m) = matcher.find(body, &mut ranges, inst) else { continue };
+            if left == 0 {
+                log::warn!(target: LOG_TARGET, "rules of {} find something again and again", matcher.set().file);
+                break;
+            }
+            left -= 1;
+            let before = body.prev_inst(inst);
+            let users: Vec<Inst> = match body.inst_def(inst) {
+                Some(def) => body.uses_of(def).filter_map(|source| inst_of(body.user(source))).collect(),
+                None => Vec::new(),
+            };
+            if replace(body, matcher, &m, inst).is_none() {
+                continue;
+            }
+            progress = true;
+            let rule = &matcher.set().rules[usize::from(m.rule)];
+            log::trace!(target: LOG_TARGET, "{inst}: {}:{}: {}", matcher.set().file, rule.line, rule.text);
+            if rule.class >= Class::Inexact {
+                ranges.forget();
+            }
+            let mut new = match before {
+                Some(before) => body.next_inst(before),
+                None => body.inst_block(inst).and_then(|block| body.first_inst(block)),
+            };
+            while let Some(inst_new) = new.filter(|&n| n != inst) {
+                self.push(body, inst_new);
+                new = body.next_inst(inst_new);
+            }
+            // Rules look a few instructions deep: users, and users of users.
+            for user in users {
+                self.push(body, user);
+                self.push_users(body, user);
+            }
+            self.remove_unused(body, inst);
+        }
+        progress
+    }
+
+    fn push_users(&mut self, body: &Body, inst: Inst) {
+        let alu = matches!(body.inst(inst), InstData::Alu { .. });
+        let Some(def) = body.inst_def(inst).filter(|_| alu) else { return };
+        for source in body.uses_of(def) {
+            if let Some(user) = inst_of(body.user(source)) {
+                self.push(body, user);
+            }
+        }
+    }
+
+    /// Removes an instruction that nobody uses, and what only it used. The last user of an operand is looked at again.
+    fn remove_unused(&mut self, body: &mut Body, inst: Inst) {
+        let mut pending = vec![inst];
+        while let Some(inst) = pending.pop() {
+            let removable = matches!(body.inst(inst), InstData::Alu { .. } | InstData::LoadConst { .. });
+            let Some(def) = body.inst_def(inst) else { continue };
+            if !removable || body.inst_block(inst).is_none() || !body.is_unused(def) {
+                continue;
+            }
+            let operands: arrayvec::ArrayVec<Def, 16> =
+                body.sources(inst).take(16).map(|source| body.src_def(source)).collect();
+            body.remove_inst(inst);
+            for operand in operands {
+                if let Some(last) = body.single_use(operand) {
+                    if let Some(user) = inst_of(body.user(last)) {
+                        self.push(body, user);
+                        // The rule that asks for a single use may start further down.
+                        self.push_users(body, user);
+                    }
+                } else if body.is_unused(operand) {
+                    pending.push(body.def_inst(operand));
+                }
+            }
+        }
+    }
+}
+
+fn inst_of(user: User) -> Option<Inst> {
+    match user {
+        User::Inst(inst) => Some(inst),
+        User::If(_) => None,
+    }
+}
