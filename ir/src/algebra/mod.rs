@@ -18,8 +18,11 @@
 //! A literal matches a constant all of whose used components have its bits; `0.0` is not `-0.0`; `NaN` is any NaN. Conversions may leave out their size (`b2f`).
 //!
 //! Conditions, all of which must hold: switches of [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`, `!lower_fsat`); `once(x, ...)`, one of the named instructions has
-//! a single use; [`Predicate`]s of variables, `is_not(a, op)`; [`RootPredicate`]s; any 1-bit expression of constants (`ieq(iand(K, L), 0)`), which must be true in
-//! every component.
+//! a single use; [`Predicate`]s of variables, `is_not(a, op)`; [`RootPredicate`]s; `wider(x)` and `narrower(x)`, the conversion named so is to more or to fewer bits (`x=u2u(a)` stands for
+//! one conversion after another then); any 1-bit expression of constants (`ieq(iand(K, L), 0)`), which must be true in every component.
+//!
+//! The build refuses a rule that replaces something by itself, and one that an earlier rule without conditions leaves nothing to. Tests compute both sides of every rule
+//! (`tests/algebraic_rules.rs`) and look for rules that undo each other (`tests/algebraic_rules_end.rs`).
 //!
 //! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and looks closer at the rules that it ends at, in the order of the file;
 //! [`replace`](replace::replace) builds what comes instead.
