@@ -59,7 +59,12 @@ pub struct TgsiOptions {
 impl TgsiOptions {
     /// What the optimiser is to know of the target.
     pub fn compiler_options(&self) -> CompilerOptions {
-        CompilerOptions { lower_bitops: !self.native_integers, source_modifiers: true, ..CompilerOptions::default() }
+        CompilerOptions {
+            lower_bitops: !self.native_integers,
+            source_modifiers: true,
+            fuse_scmp: true,
+            ..CompilerOptions::default()
+        }
     }
 }
 

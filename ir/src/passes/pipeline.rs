@@ -79,11 +79,16 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
         let mut changed = run!(shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
         changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
         changed |= run!(shader, opt_phi_precision);
-        changed |= clean(shader);
+        changed |= clean_for(shader, options);
         progress |= changed;
         if !changed {
             break;
         }
+    }
+    // Once, and last: what the target has, which the rules of the loop would undo.
+    if run_pass(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options)) {
+        let _ = run!(shader, opt_copy_prop, opt_cse, opt_dce);
+        return true;
     }
     progress
 }

@@ -3,6 +3,7 @@
 mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
+mod share_float_booleans;
 
 use tgsi_ir::passes::pipeline::clean;
 use tgsi_ir::passes::{
@@ -91,6 +92,9 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
         if !progress {
             break;
         }
+    }
+    if options.native_integers && share_float_booleans::share_float_booleans(shader) {
+        opt_copy_prop(shader);
     }
     opt_cse(shader);
     opt_dce(shader);
