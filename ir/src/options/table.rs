@@ -37,7 +37,7 @@ macro_rules! compiler_switches {
             lower_fdot = false, "No dot products.";
             lower_fdph = true, "No homogeneous dot product.";
             fdot_replicates = false, "Dot products come in every component.";
-            lower_vector_cmp = true, "No comparisons over all components of a vector.";
+            lower_vector_cmp = false, "No comparisons over all components of a vector.";
             lower_hadd = true, "No averages of integers.";
             lower_uadd_carry = false, "No carry of an unsigned sum.";
             lower_usub_borrow = false, "No borrow of an unsigned difference.";
@@ -59,12 +59,12 @@ macro_rules! compiler_switches {
             lower_extract_word = true, "No extraction of 16-bit words.";
             lower_insert_byte = true, "No insertion of bytes.";
             lower_insert_word = true, "No insertion of 16-bit words.";
-            lower_pack_split = true, "No packing of two halves into a word.";
+            lower_pack_split = false, "No packing of two halves into a word.";
             lower_pack_64_2x32_split = false, "No packing of two words into 64 bits.";
-            lower_pack_unorm_4x8 = true, "No `pack_unorm_4x8`, `pack_unorm_2x16`.";
-            lower_pack_snorm_4x8 = true, "No `pack_snorm_4x8`, `pack_snorm_2x16`.";
-            lower_unpack_unorm_4x8 = true, "No `unpack_unorm_4x8`, `unpack_unorm_2x16`.";
-            lower_unpack_snorm_4x8 = true, "No `unpack_snorm_4x8`, `unpack_snorm_2x16`.";
+            lower_pack_unorm_4x8 = false, "No `pack_unorm_4x8`, `pack_unorm_2x16`.";
+            lower_pack_snorm_4x8 = false, "No `pack_snorm_4x8`, `pack_snorm_2x16`.";
+            lower_unpack_unorm_4x8 = false, "No `unpack_unorm_4x8`, `unpack_unorm_2x16`.";
+            lower_unpack_snorm_4x8 = false, "No `unpack_snorm_4x8`, `unpack_snorm_2x16`.";
             lower_fisnormal = true, "No test for a normal float.";
             lower_fquantize2f16 = true, "No rounding to the range of 16-bit floats.";
             lower_compare64 = false, "Comparisons of 64-bit integers with 0 look at their halves.";

@@ -3,7 +3,7 @@
 //! | stage | from | by |
 //! |---|---|---|
 //! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
-//! | `opt` | clean SSA | [`optimize`] |
+//! | `opt` | clean SSA | [`optimize`], which ends with [`finish`] |
 
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, run_pass};
@@ -85,10 +85,18 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
             break;
         }
     }
-    // Once, and last: what the target has, which the rules of the loop would undo.
-    if run_pass(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options)) {
+    progress | finish(shader, options)
+}
+
+/// Turns the normal forms of the other stages into what the target has, once and last: a stage before would undo it.
+pub fn finish(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    let mut progress = run_pass(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options));
+    if options.source_modifiers {
+        let pass = opt_algebraic_distribute_src_mods;
+        progress |= run_pass(shader, "opt_algebraic_distribute_src_mods", |s| pass(s, options));
+    }
+    if progress {
         let _ = run!(shader, opt_copy_prop, opt_cse, opt_dce);
-        return true;
     }
     progress
 }

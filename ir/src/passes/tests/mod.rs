@@ -37,6 +37,10 @@ fn dead_variables(shader: &mut Shader) -> bool {
     remove_dead_variables(shader, TEMPORARIES)
 }
 
+fn algebraic(shader: &mut Shader) -> bool {
+    opt_algebraic(shader, &CompilerOptions::default())
+}
+
 fn peephole_select(shader: &mut Shader) -> bool {
     opt_peephole_select(shader, &CompilerOptions::default())
 }
@@ -71,7 +75,7 @@ const STRAIGHT: &[Pass] = passes![
     dead_variables,
     opt_copy_prop,
     opt_constant_folding,
-    opt_peephole_cleanup,
+    algebraic,
     opt_remove_phis,
     opt_dead_cf,
     opt_cse,
@@ -85,7 +89,7 @@ const STRAIGHT: &[Pass] = passes![
     opt_phi_precision,
     opt_shrink_vectors,
     opt_copy_prop,
-    opt_peephole_cleanup,
+    algebraic,
     opt_dead_cf,
     opt_remove_phis,
     opt_cse,
@@ -220,7 +224,7 @@ mod large {
                 lower_reg_intrinsics_to_ssa,
                 opt_copy_prop,
                 opt_constant_folding,
-                opt_peephole_cleanup,
+                algebraic,
                 opt_undef,
                 opt_remove_phis,
                 opt_conditional_discard,
