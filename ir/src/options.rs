@@ -16,6 +16,8 @@ macro_rules! declare_options {
             pub max_unroll_iterations: u32,
             /// The same for loops that index an array or a sampler with what becomes a constant.
             pub max_unroll_iterations_aggressive: u32,
+            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (The reference has no such bound.)
+            pub max_unroll_growth: u32,
             /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
             pub peephole_select_limit: u32,
             /// Modes of variables that cannot be indexed at run time.
@@ -32,6 +34,7 @@ macro_rules! declare_options {
                     $($name: $default,)*
                     max_unroll_iterations: 32,
                     max_unroll_iterations_aggressive: 128,
+                    max_unroll_growth: 32,
                     peephole_select_limit: 8,
                     no_indirect: crate::variable::VariableModes(0),
                     lower_int64: 0,

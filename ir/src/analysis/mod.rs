@@ -10,6 +10,7 @@ mod call_graph;
 mod dominance;
 pub mod float_range;
 mod liveness;
+pub mod loop_info;
 mod loops;
 mod order;
 
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use call_graph::{CallGraph, calls};
 pub use dominance::Dominance;
 pub use liveness::Liveness;
+pub use loop_info::{LoopAnalysis, LoopAnalyzer};
 pub use loops::{LoopInfo, LoopTree};
 pub use order::{BlockOrder, InstOrder};
 

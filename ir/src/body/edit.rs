@@ -1,4 +1,4 @@
-//! Surgery on the control tree: removing nodes, taking lists out and putting them in, cloning.
+//! Surgery on the control tree: removing nodes, taking lists out and putting them in, moving them about.
 //!
 //! Every function keeps edges, phi predecessors and lists of uses right. What it cannot know (the value of a phi for a new edge) its
 //! documentation leaves to the caller; the validator finds what was forgotten.
@@ -6,30 +6,9 @@
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-use super::{Body, CfList, CfNode, CfParent, IfNode, InstData, JumpKind, LoopNode, Shape, SourceSpec};
+use super::{Body, CfList, CfNode, CfParent, IfNode, InstData, SourceSpec};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, If, Inst, Loop, User};
-
-/// What became of the things of a cloned list.
-#[derive(Clone, Debug, Default)]
-pub struct Remap {
-    /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before cloning from another body.
-    pub defs: SecondaryMap<Def, PackedOption<Def>>,
-    /// Original block -> clone.
-    pub blocks: SecondaryMap<Block, PackedOption<Block>>,
-}
-
-impl Remap {
-    /// The clone of a value, or the value itself if it was not cloned.
-    pub fn def(&self, def: Def) -> Def {
-        self.defs[def].expand().unwrap_or(def)
-    }
-
-    /// The clone of a block, or the block itself if it was not cloned.
-    pub fn block(&self, block: Block) -> Block {
-        self.blocks[block].expand().unwrap_or(block)
-    }
-}
+use crate::entities::{Block, Def, If, Inst, User};
 
 impl Body {
     /// Removes an `if` or a loop with everything inside and merges the blocks around it. Values of the inside that are still used outside become
@@ -101,7 +80,7 @@ impl Body {
     }
 
     /// Cuts the outgoing edges of a block.
-    fn clear_successors(&mut self, block: Block) {
+    pub(super) fn clear_successors(&mut self, block: Block) {
         let successors = std::mem::take(&mut self.blocks[block].successors);
         for successor in successors.into_iter().filter_map(PackedOption::expand) {
             let mut list = self.blocks[successor].predecessors;
@@ -121,7 +100,7 @@ impl Body {
 
     /// Joins two blocks between which a node was taken out. `after` disappears: its instructions and outgoing edges go to `before`. If `before` ends
     /// in a jump, `after` and what follows it in the list is unreachable and removed.
-    fn merge_blocks(&mut self, before: Block, after: Block) {
+    pub(super) fn merge_blocks(&mut self, before: Block, after: Block) {
         if self.block_jump(before).is_some() {
             while let Some(node) = self.blocks[after].next {
                 self.remove_node(node);
@@ -174,7 +153,7 @@ impl Body {
         }
     }
 
-    fn set_list(&mut self, parent: CfParent, list: CfList) {
+    pub(super) fn set_list(&mut self, parent: CfParent, list: CfList) {
         match parent {
             CfParent::Function => self.list = list,
             CfParent::Then(id) => self.ifs[id].then_list = list,
@@ -238,7 +217,7 @@ impl Body {
     }
 
     /// Makes `parent` the parent of the top-level nodes of a list.
-    fn adopt(&mut self, list: CfList, parent: CfParent) {
+    pub(super) fn adopt(&mut self, list: CfList, parent: CfParent) {
         let mut block = list.first;
         loop {
             self.blocks[block].parent = Some(parent);
@@ -434,41 +413,6 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Clones a list of `source` (which may be a clone of this very body) into this one. The clone is detached: put it in with
-    /// [`Body::insert_list`]. Values that the list reads from outside are looked up in `remap` and read as they are if it does not know them. Phis keep their
-    /// sources, predecessors inside the list renamed. Recursion-free; linear in the size of the list.
-    pub fn clone_list(&mut self, source: &Body, list: CfList, remap: &mut Remap) -> CfList {
-        let order: Vec<Block> = source.blocks_in(list).collect();
-        // Numbers first: a phi may read what comes later.
-        for &block in &order {
-            let clone = self.blocks.push(super::BlockNode::default());
-            remap.blocks[block] = clone.into();
-            for inst in source.insts(block) {
-                let copies = source.copies(inst).into_iter().flatten().filter_map(|e| e.dest.expand());
-                for def in source.inst_def(inst).into_iter().chain(copies) {
-                    let number = self.defs.len();
-                    self.reserve_defs(number + 1);
-                    remap.defs[def] = Def::from_u32(number as u32).into();
-                }
-            }
-        }
-        for &block in &order {
-            let clone = remap.block(block);
-            for inst in source.insts(block) {
-                self.clone_inst(source, inst, remap, Cursor::BlockEnd(clone));
-            }
-        }
-        let cloned = self.clone_tree(source, list, remap);
-        // Edges between the clones; those that leave the list follow when it is put in.
-        for &block in &order {
-            if block != list.last {
-                self.update_successors(remap.block(block));
-            }
-        }
-        self.changed_cfg();
-        cloned
-    }
-
     /// Clones an instruction right before itself. It must not be a jump or a phi.
     pub fn clone_inst_before(&mut self, inst: Inst) -> Inst {
         let sources: Vec<SourceSpec> =
@@ -481,150 +425,5 @@ impl Body {
         let clone = self.create_inst(data, &sources, shape);
         self.insert_inst(Cursor::Before(inst), clone);
         clone
-    }
-
-    fn clone_inst(&mut self, source: &Body, inst: Inst, remap: &Remap, cursor: Cursor) {
-        let is_phi = source.is_phi(inst);
-        let sources: Vec<SourceSpec> = source
-            .sources(inst)
-            .map(|s| {
-                let def = remap.def(source.src_def(s));
-                if is_phi {
-                    SourceSpec::phi(remap.block(source.phi_predecessor(s)), def)
-                } else {
-                    SourceSpec { def, payload: source.payload(s) }
-                }
-            })
-            .collect();
-        let def = source.inst_def(inst);
-        let data = match *source.inst(inst) {
-            InstData::LoadConst { .. } => {
-                let values = source.constant(inst).unwrap_or(&[]).to_vec();
-                InstData::LoadConst { start: self.push_constants(&values) }
-            }
-            InstData::Tex(id) => InstData::Tex(self.push_tex(source.texs[id])),
-            InstData::ParallelCopy(id) => {
-                let mut entries = source.copies[id].clone();
-                for entry in &mut entries {
-                    entry.dest = entry.dest.expand().map(|d| remap.def(d)).into();
-                }
-                InstData::ParallelCopy(self.copies.push(entries))
-            }
-            InstData::Jump(JumpKind::Goto(target)) => InstData::Jump(JumpKind::Goto(remap.block(target))),
-            InstData::Jump(JumpKind::GotoIf { then_block, else_block }) => InstData::Jump(JumpKind::GotoIf {
-                then_block: remap.block(then_block),
-                else_block: remap.block(else_block),
-            }),
-            data => data,
-        };
-        let shape = def.map(|d| source.shape(d));
-        let clone = self.create_inst_with_def(data, &sources, shape, def.map(|d| remap.def(d)));
-        if let Some(def) = def {
-            let node = &source.defs[def];
-            let (divergent, loop_invariant) = (node.divergent, node.loop_invariant);
-            let node = &mut self.defs[remap.def(def)];
-            node.divergent = divergent;
-            node.loop_invariant = loop_invariant;
-        }
-        if let InstData::ParallelCopy(id) = self.insts[clone].data {
-            let pairs: Vec<(Def, Shape)> = source
-                .copies(inst)
-                .into_iter()
-                .flatten()
-                .filter_map(|e| e.dest.expand())
-                .map(|d| (remap.def(d), source.shape(d)))
-                .collect();
-            debug_assert_eq!(self.copies[id].iter().filter(|e| e.dest.is_some()).count(), pairs.len());
-            for (def, shape) in pairs {
-                let node = &mut self.defs[def];
-                node.inst = clone.into();
-                node.num_components = shape.num_components;
-                node.bit_size = shape.bit_size;
-            }
-        }
-        self.link_inst(cursor, clone);
-    }
-
-    /// Rebuilds the nodes of a list around the cloned blocks.
-    fn clone_tree(&mut self, source: &Body, list: CfList, remap: &Remap) -> CfList {
-        let map_list = |list: CfList| CfList { first: remap.block(list.first), last: remap.block(list.last) };
-        // Lists still to be rebuilt, with the parent of their clones; the outermost has none.
-        let mut pending: Vec<(CfList, Option<CfParent>)> = vec![(list, None)];
-        while let Some((list, parent)) = pending.pop() {
-            let mut block = list.first;
-            loop {
-                let clone = remap.block(block);
-                self.blocks[clone].parent = parent;
-                let next = match source.node_after(block) {
-                    _ if block == list.last => break,
-                    Some(CfNode::If(id)) => {
-                        let new = self.clone_if(source, id, parent, remap, map_list);
-                        pending.push((source.then_list(id), Some(CfParent::Then(new))));
-                        pending.push((source.else_list(id), Some(CfParent::Else(new))));
-                        let after = source.block_after_if(id);
-                        self.blocks[clone].next = Some(CfNode::If(new));
-                        self.blocks[remap.block(after)].prev = Some(CfNode::If(new));
-                        after
-                    }
-                    Some(CfNode::Loop(id)) => {
-                        let new = self.clone_loop(source, id, parent, remap, map_list);
-                        pending.push((source.loop_body(id), Some(CfParent::Body(new))));
-                        if let Some(list) = source.loop_continue_list(id) {
-                            pending.push((list, Some(CfParent::Continue(new))));
-                        }
-                        let after = source.block_after_loop(id);
-                        self.blocks[clone].next = Some(CfNode::Loop(new));
-                        self.blocks[remap.block(after)].prev = Some(CfNode::Loop(new));
-                        after
-                    }
-                    Some(CfNode::Block(_)) | None => break,
-                };
-                block = next;
-            }
-        }
-        map_list(list)
-    }
-
-    fn clone_if(
-        &mut self,
-        source: &Body,
-        id: If,
-        parent: Option<CfParent>,
-        remap: &Remap,
-        map_list: impl Fn(CfList) -> CfList,
-    ) -> If {
-        let new = self.ifs.next_key();
-        let condition = remap.def(source.src_def(source.if_condition(id)));
-        let condition = self.push_use(User::If(new), condition, 0);
-        self.ifs.push(IfNode {
-            parent,
-            prev: remap.block(source.block_before_if(id)).into(),
-            next: remap.block(source.block_after_if(id)).into(),
-            condition,
-            then_list: map_list(source.then_list(id)),
-            else_list: map_list(source.else_list(id)),
-            control: source.if_control(id),
-        })
-    }
-
-    fn clone_loop(
-        &mut self,
-        source: &Body,
-        id: Loop,
-        parent: Option<CfParent>,
-        remap: &Remap,
-        map_list: impl Fn(CfList) -> CfList,
-    ) -> Loop {
-        let (divergent_continue, divergent_break) = source.loop_divergence(id);
-        self.loops.push(LoopNode {
-            parent,
-            prev: remap.block(source.block_before_loop(id)).into(),
-            next: remap.block(source.block_after_loop(id)).into(),
-            body: map_list(source.loop_body(id)),
-            continue_list: source.loop_continue_list(id).map(map_list),
-            control: source.loop_control(id),
-            divergent_continue,
-            divergent_break,
-        })
     }
 }

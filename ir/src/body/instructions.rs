@@ -244,6 +244,17 @@ impl Body {
         usize::from(op.input_components(number, self.num_components(def)))
     }
 
+    /// What the sizes left open by the opcode are in an ALU instruction: that of the first such source, else of the result; 32 if none is open.
+    pub fn alu_bit_size(&self, inst: Inst) -> u8 {
+        let Some(op) = self.alu_op(inst) else { return 32 };
+        let info = op.info();
+        match info.input_types.iter().position(|t| t.is_unsized()) {
+            Some(number) => self.bit_size(self.src(inst, number)),
+            None if info.output_type.is_unsized() => self.inst_def(inst).map_or(32, |def| self.bit_size(def)),
+            None => 32,
+        }
+    }
+
     /// Opcode of an intrinsic.
     #[inline]
     pub fn intrinsic(&self, inst: Inst) -> Option<IntrinsicOp> {

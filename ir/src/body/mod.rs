@@ -18,11 +18,13 @@
 //! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of instructions, sources or
 //! control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is out of date, and no pass declares what it preserves.
 
+mod clone;
 mod control_flow;
 mod edit;
 mod graph;
 mod inspect;
 mod instructions;
+mod restructure;
 mod uses;
 
 use cranelift_entity::packed_option::PackedOption;
@@ -35,8 +37,8 @@ use crate::intrinsics::IntrinsicOp;
 use crate::intrinsics::indices::SamplerDim;
 use crate::variable::VariableModes;
 
+pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};
-pub use edit::Remap;
 pub use graph::BlockGraph;
 pub use instructions::{Shape, SourceSpec};
 

@@ -1,5 +1,6 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
+pub mod convert_to_lcssa;
 pub mod index_tree;
 pub mod inline_functions;
 pub mod lower_bool_to_float;
@@ -23,6 +24,8 @@ pub mod opt_cse;
 pub mod opt_dce;
 pub mod opt_dead_cf;
 pub mod opt_if;
+pub mod opt_loop;
+pub mod opt_loop_unroll;
 pub mod opt_peephole_select;
 pub mod opt_phi_precision;
 pub mod opt_remove_phis;
@@ -37,6 +40,7 @@ pub mod remove_dead_variables;
 pub mod repair_ssa;
 pub mod split_var_copies;
 
+pub use convert_to_lcssa::convert_to_lcssa;
 pub use inline_functions::inline_functions;
 pub use lower_bool_to_float::lower_bool_to_float;
 pub use lower_bool_to_int32::lower_bool_to_int32;
@@ -59,6 +63,8 @@ pub use opt_cse::opt_cse;
 pub use opt_dce::opt_dce;
 pub use opt_dead_cf::opt_dead_cf;
 pub use opt_if::opt_if;
+pub use opt_loop::opt_loop;
+pub use opt_loop_unroll::opt_loop_unroll;
 pub use opt_peephole_select::opt_peephole_select;
 pub use opt_phi_precision::opt_phi_precision;
 pub use opt_remove_phis::opt_remove_phis;

@@ -21,7 +21,7 @@
 use arrayvec::ArrayVec;
 use cranelift_entity::PrimaryMap;
 
-use crate::alu::{self, AluType, ExecutionMode};
+use crate::alu::{self, ExecutionMode};
 use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
@@ -226,7 +226,6 @@ pub(crate) fn fold_alu(body: &Body, inst: Inst, mode: ExecutionMode) -> Option<V
     let def = body.inst_def(inst)?;
     let count = body.num_components(def);
     let mut storage: ArrayVec<Values, MAX_COMPONENTS> = ArrayVec::new();
-    let mut bit_size = None;
     for (number, source) in body.sources(inst).enumerate() {
         let constant = body.def_constant(body.src_def(source))?;
         let components = body.alu_src_components(inst, number);
@@ -235,17 +234,11 @@ pub(crate) fn fold_alu(body: &Body, inst: Inst, mode: ExecutionMode) -> Option<V
         for selector in swizzle.iter(components.min(MAX_COMPONENTS)) {
             values.push(*constant.get(usize::from(selector))?);
         }
-        if op.info().input_types.get(number).is_some_and(|t: &AluType| t.is_unsized()) {
-            bit_size.get_or_insert(body.bit_size(body.src_def(source)));
-        }
         storage.try_push(values).ok()?;
     }
     let sources: ArrayVec<&[u64], MAX_COMPONENTS> = storage.iter().map(|v| v.as_slice()).collect();
     let mut result = [0u64; MAX_COMPONENTS];
-    // Without an unsized source the result tells the size, if the table leaves it open.
-    let unsized_result = op.info().output_type.is_unsized();
-    let bit_size = bit_size.unwrap_or(if unsized_result { body.bit_size(def) } else { 32 });
-    alu::evaluate(op, bit_size, count, &sources, mode, &mut result);
+    alu::evaluate(op, body.alu_bit_size(inst), count, &sources, mode, &mut result);
     Some(result.into_iter().take(usize::from(count)).collect())
 }
 
@@ -306,6 +299,7 @@ fn fold_tex(body: &mut Body, inst: Inst) -> bool {
 mod tests {
     use super::*;
     use crate::alu::AluOp;
+    use crate::alu::AluType;
     use crate::body::{Shape, Swizzle, TexData};
     use crate::builder::AluSrc;
     use crate::intrinsics::indices::SamplerDim;

@@ -78,7 +78,8 @@ pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
         }
         let mut changed = run!(shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
         changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
-        changed |= run!(shader, opt_phi_precision);
+        changed |= run!(shader, opt_phi_precision, opt_loop);
+        changed |= run_pass(shader, "opt_loop_unroll", |s| opt_loop_unroll(s, options));
         changed |= clean_for(shader, options);
         progress |= changed;
         if !changed {

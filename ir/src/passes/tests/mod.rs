@@ -66,6 +66,12 @@ macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
 
+fn unroll(shader: &mut Shader) -> bool {
+    // Whatever it costs.
+    let options = CompilerOptions { max_unroll_growth: u32::MAX, ..CompilerOptions::default() };
+    opt_loop_unroll(shader, &options)
+}
+
 const STRAIGHT: &[Pass] = passes![
     lower_global_vars_to_local,
     split_var_copies,
@@ -99,6 +105,16 @@ const STRAIGHT: &[Pass] = passes![
     opt_remove_phis,
     indirect_derefs,
     lower_indirect_registers,
+    opt_loop,
+    into_ssa,
+    opt_loop,
+    convert_to_lcssa,
+    unroll,
+    opt_copy_prop,
+    opt_constant_folding,
+    opt_dead_cf,
+    unroll,
+    opt_loop,
     into_ssa,
     sink,
     optimized,
