@@ -379,7 +379,7 @@ impl Default for InstructionMemory {
 }
 
 /// A register reference: what destinations and sources have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Register {
     /// File.
     pub file: File,
@@ -404,7 +404,7 @@ impl Register {
 }
 
 /// Outer index of a two-dimensional register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Dimension {
     /// Index, or the constant part of an indirect one: -32768 to 32767.
     pub index: i32,
@@ -413,7 +413,7 @@ pub struct Dimension {
 }
 
 /// Run-time part of an index: a component of a register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Indirect {
     /// File of the register that holds the index, normally `ADDR`.
     pub file: File,

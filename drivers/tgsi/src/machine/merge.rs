@@ -5,15 +5,15 @@
 //! MUL TEMP[3].z, TEMP[1].wwww, CONST[0][2].yyyy     =>     MUL TEMP[3].xz, TEMP[1].yyww, CONST[0][2].xxyy
 //! ```
 //!
-//! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on.
+//! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on;
+//! a [`Tracker`] knows how far that is.
 
 use tgsi::shader::{Instruction, Register, Src};
-use tgsi::tables::{File, Opcode};
+use tgsi::tables::File;
 
 use super::flow::blocks;
-use super::operands::{
-    for_each_read, immediate_words, is_componentwise, is_replicated, moves_in_pairs, same_register, written,
-};
+use super::operands::{immediate_words, is_componentwise, is_replicated, moves_in_pairs, same_register, written};
+use super::tracker::Tracker;
 use super::{Immediates, Program};
 
 /// How far an instruction may move.
@@ -23,31 +23,39 @@ const WINDOW: usize = 48;
 pub(crate) fn merge_instructions(program: &mut Program) -> bool {
     let mut dead = vec![false; program.instructions.len()];
     let mut changed = false;
+    let mut tracker = Tracker::new(program);
+    // The last place that writes a register, and for each place the one before.
+    let mut last_writer = vec![None; tracker.len()];
+    let mut earlier_writer = vec![None; program.instructions.len()];
     for block in blocks(&program.instructions) {
         for place in block.start..block.end {
             let instruction = &program.instructions[place];
+            let register = written(instruction).and_then(|(file, index, _)| tracker.number(file, index));
+            let Some(register) = register else {
+                tracker.record(instruction, place);
+                continue;
+            };
             let mergeable = is_componentwise(instruction.opcode)
                 || is_replicated(instruction.opcode)
                 || moves_in_pairs(instruction.opcode);
-            let Some((file, _, _)) = written(instruction) else { continue };
-            if !mergeable || !matches!(file, File::Temporary | File::Output | File::Address) {
-                continue;
+            if mergeable {
+                let limit = tracker.limit(instruction).max(block.start).max(place.saturating_sub(WINDOW));
+                let mut candidate = last_writer[register];
+                while let Some(earlier) = candidate.filter(|&c| c >= limit) {
+                    let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
+                    if let Some(both) = merged(&program.immediates, a, b) {
+                        tracker.record(b, earlier);
+                        program.instructions[earlier] = with_new_rows(&mut program.immediates, both);
+                        dead[place] = true;
+                        changed = true;
+                        break;
+                    }
+                    candidate = earlier_writer[earlier];
+                }
             }
-            for earlier in (block.start.max(place.saturating_sub(WINDOW))..place).rev() {
-                if dead[earlier] {
-                    continue;
-                }
-                let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                let depends = depends_on(program, a, b);
-                if !depends && let Some(merged) = merged(&program.immediates, a, b) {
-                    program.instructions[earlier] = with_new_rows(&mut program.immediates, merged);
-                    dead[place] = true;
-                    changed = true;
-                    break;
-                }
-                if depends || hinders(program, a, b) {
-                    break;
-                }
+            if !dead[place] {
+                tracker.record(&program.instructions[place], place);
+                earlier_writer[place] = last_writer[register].replace(place);
             }
         }
     }
@@ -55,48 +63,6 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
         program.remove(&dead);
     }
     changed
-}
-
-fn in_array(program: &Program, register: &Register) -> bool {
-    register.file == File::Temporary && (register.indirect.is_some() || register.index < program.first_temp as i32)
-}
-
-/// Whether `earlier` writes what `later` reads.
-pub(super) fn depends_on(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
-    let Some(dst) = earlier.dst.first() else { return false };
-    if in_array(program, &dst.register) {
-        return later.src.iter().any(|s| in_array(program, &s.register));
-    }
-    if dst.register.file == File::Output && later.src.iter().any(|s| s.register.file == File::Output) {
-        return true;
-    }
-    let Some((file, index, mask)) = written(earlier) else { return false };
-    let mut found = false;
-    for_each_read(later, |f, i, m| found |= f == file && i == index && m & mask != 0);
-    found
-}
-
-/// Whether `earlier` reads or writes what `later` writes, or must see outputs before `later` changes them.
-pub(super) fn hinders(program: &Program, earlier: &Instruction, later: &Instruction) -> bool {
-    let Some((file, index, mask)) = written(later) else { return true };
-    if file == File::Output
-        && (matches!(earlier.opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch)
-            || earlier.src.iter().any(|s| s.register.file == File::Output)
-            || earlier.dst.first().is_some_and(|d| {
-                d.register.file == File::Output && (d.register.indirect.is_some() || d.register.dimension.is_some())
-            }))
-    {
-        return true;
-    }
-    if later.dst.first().is_some_and(|d| in_array(program, &d.register))
-        && (earlier.src.iter().any(|s| in_array(program, &s.register))
-            || earlier.dst.iter().any(|d| d.register.indirect.is_some()))
-    {
-        return true;
-    }
-    let mut found = false;
-    for_each_read(earlier, |f, i, m| found |= f == file && i == index && m & mask != 0);
-    found || written(earlier).is_some_and(|(f, i, m)| f == file && i == index && m & mask != 0)
 }
 
 /// Sources that need a new immediate, with its words.

@@ -17,6 +17,7 @@ pub(crate) mod merge;
 pub(crate) mod operands;
 pub(crate) mod propagate;
 pub(crate) mod tidy_flow;
+mod tracker;
 pub(crate) mod vectorize;
 
 use std::collections::HashMap;

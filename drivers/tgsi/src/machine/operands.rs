@@ -1,16 +1,44 @@
 //! Asking instructions what they read and write, and changing operands.
 
+use std::sync::LazyLock;
+
 use tgsi::scan::needed_channels;
-use tgsi::shader::{Instruction, Register, Src};
+use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType, OutputMode};
 
 use super::Immediates;
 
+/// Opcodes that read of every source the channels that they write, by number.
+static READS_WHAT_IT_WRITES: LazyLock<Vec<bool>> = LazyLock::new(|| {
+    let plain = |opcode: Opcode| {
+        let mut instruction = Instruction::new(opcode);
+        let info = opcode.info();
+        if info.num_dst != 1 {
+            return false;
+        }
+        instruction.src.extend((0..info.num_src).map(|_| Src::new(Register::new(File::Temporary, 0))));
+        (0..16).all(|mask| {
+            instruction.dst.clear();
+            instruction.dst.push(Dst::new(Register::new(File::Temporary, 0)).masked(mask));
+            (0..instruction.src.len()).all(|source| needed_channels(&instruction, source) == mask)
+        })
+    };
+    let mut table = vec![false; 256];
+    for &opcode in Opcode::ALL {
+        table[opcode as usize] = is_componentwise(opcode) && plain(opcode);
+    }
+    table
+});
+
 /// Components that a source reads, after the swizzle.
 pub(crate) fn source_mask(instruction: &Instruction, source: usize) -> u8 {
-    let channels = needed_channels(instruction, source);
     let Some(src) = instruction.src.get(source) else { return 0 };
-    (0..4).filter(|c| channels & 1 << c != 0).fold(0, |mask, c| mask | 1 << src.swizzle[c])
+    let channels = match instruction.dst.first() {
+        Some(dst) if READS_WHAT_IT_WRITES[instruction.opcode as usize] => dst.write_mask,
+        _ => needed_channels(instruction, source),
+    };
+    let bit = |channel: usize| (channels >> channel & 1) << (src.swizzle[channel] & 3);
+    bit(0) | bit(1) | bit(2) | bit(3)
 }
 
 /// Calls `f` with file, index and components of everything that an instruction reads: sources, texel offsets, index registers. Registers

@@ -10,17 +10,49 @@
 //! Only temporaries that one instruction writes take part, and whose components may stand anywhere. Operands must be the same registers (or constants),
 //! so that what is put together are components of vectors that something took apart. The later instruction moves up to the earlier one.
 
-use tgsi::shader::{Instruction, Register};
-use tgsi::tables::File;
+use std::collections::HashMap;
+
+use arrayvec::ArrayVec;
+use tgsi::shader::{Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
 
 use super::Program;
 use super::allocate::{Freedom, freedoms};
 use super::flow::{Numbering, blocks};
-use super::merge::{depends_on, hinders, merged, with_new_rows};
+use super::merge::{merged, with_new_rows};
 use super::operands::{is_componentwise, written};
+use super::tracker::Tracker;
 
 /// How far an instruction may move.
 const WINDOW: usize = 48;
+
+/// An opcode with its operands, up to swizzles and the words of immediates.
+#[derive(PartialEq, Eq, Hash)]
+struct Operation {
+    opcode: Opcode,
+    flags: [bool; 2],
+    operands: ArrayVec<Operand, 5>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Operand {
+    Immediate,
+    Other(Register, [bool; 2]),
+}
+
+impl Operation {
+    fn of(instruction: &Instruction) -> Operation {
+        let operand = |src: &Src| match src.register.file {
+            File::Immediate => Operand::Immediate,
+            _ => Operand::Other(src.register, [src.absolute, src.negate]),
+        };
+        Operation {
+            opcode: instruction.opcode,
+            flags: [instruction.saturate, instruction.precise],
+            operands: instruction.src.iter().map(operand).collect(),
+        }
+    }
+}
 
 /// Where the components of a temporary have gone.
 type Renames = Vec<Option<(i32, [u8; 4])>>;
@@ -46,35 +78,41 @@ pub(crate) fn vectorize(program: &mut Program) -> bool {
     let mut renames: Renames = vec![None; numbering.temps()];
     let mut dead = vec![false; program.instructions.len()];
     let mut changed = false;
+    let mut tracker = Tracker::new(program);
+    // The last place with an operation on certain operands, and for each place the one before.
+    let mut last: HashMap<Operation, usize> = HashMap::new();
+    let mut before = vec![None; program.instructions.len()];
     for block in blocks(&program.instructions) {
+        last.clear();
         for place in block.start..block.end {
             rename(&mut program.instructions[place], numbering, &renames);
-            let Some((temp, mask)) = own(&program.instructions[place]) else { continue };
-            for earlier in (block.start.max(place.saturating_sub(WINDOW))..place).rev() {
-                if dead[earlier] {
+            let Some((temp, mask)) = own(&program.instructions[place]) else {
+                tracker.record(&program.instructions[place], place);
+                continue;
+            };
+            let operation = Operation::of(&program.instructions[place]);
+            let limit = tracker.limit(&program.instructions[place]).max(place.saturating_sub(WINDOW));
+            let mut candidate = last.get(&operation).copied();
+            while let Some(earlier) = candidate.filter(|&c| c >= limit) {
+                candidate = before[earlier];
+                let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
+                let Some((into, taken)) = own(a) else { continue };
+                if into == temp || taken.count_ones() + mask.count_ones() > 4 {
                     continue;
                 }
-                let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                let depends = depends_on(program, a, b);
-                if !depends
-                    && a.opcode == b.opcode
-                    && let Some((into, taken)) = own(a)
-                    && into != temp
-                    && taken.count_ones() + mask.count_ones() <= 4
-                {
-                    let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
-                    if let Some(both) = merged(&program.immediates, a, &moved) {
-                        let both = with_new_rows(&mut program.immediates, both);
-                        renames[temp] = Some((both.dst[0].register.index, places));
-                        program.instructions[earlier] = both;
-                        dead[place] = true;
-                        changed = true;
-                        break;
-                    }
-                }
-                if depends || hinders(program, a, b) {
-                    break;
-                }
+                let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
+                let Some(both) = merged(&program.immediates, a, &moved) else { continue };
+                let both = with_new_rows(&mut program.immediates, both);
+                tracker.record(&moved, earlier);
+                renames[temp] = Some((both.dst[0].register.index, places));
+                program.instructions[earlier] = both;
+                dead[place] = true;
+                changed = true;
+                break;
+            }
+            if !dead[place] {
+                tracker.record(&program.instructions[place], place);
+                before[place] = last.insert(operation, place);
             }
         }
     }
