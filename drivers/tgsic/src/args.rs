@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline::{Level, PASSES};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
 #[derive(Debug, Parser)]
@@ -95,9 +96,51 @@ pub struct DriverOptions {
     pub names: Vec<String>,
 }
 
+/// What the optimiser does.
+#[derive(Clone, Debug, Args)]
+pub struct PassArguments {
+    /// How far the optimiser goes.
+    #[arg(short = 'O', value_enum, default_value_t = OptimizationLevel::All, value_name = "LEVEL")]
+    pub level: OptimizationLevel,
+    /// Leave out a pass; may be repeated. A wrong name shows all.
+    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(PASSES))]
+    pub skip: Vec<String>,
+    #[command(flatten)]
+    pub driver_options: DriverOptions,
+}
+
+impl PassArguments {
+    /// The way of every shader.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            options: self.driver_options.tgsi(),
+            level: match self.level {
+                OptimizationLevel::Finish => Level::Finish,
+                OptimizationLevel::NoGrowth => Level::NoGrowth,
+                OptimizationLevel::All => Level::All,
+            },
+            skipped: self.skip.iter().filter_map(|name| pass_named(name)).collect(),
+        }
+    }
+}
+
+/// How far the optimiser goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum OptimizationLevel {
+    /// Nothing but the forms that the target has
+    #[value(name = "0")]
+    Finish,
+    /// Nothing that can make the code larger (no unrolling)
+    #[value(name = "1")]
+    NoGrowth,
+    /// Everything
+    #[value(name = "2")]
+    All,
+}
+
 impl DriverOptions {
     /// The driver's options.
-    pub fn tgsi(&self) -> TgsiOptions {
+    fn tgsi(&self) -> TgsiOptions {
         let mut options = TgsiOptions::default();
         for name in &self.names {
             // The parser lets only known names pass.
@@ -152,18 +195,7 @@ pub enum Command {
     #[command(after_help = RUN_JSON)]
     Run(RunArguments),
     /// Print the IR of shaders. IR text is taken as well, and taken to the stage.
-    Ir {
-        #[command(flatten)]
-        files: Files,
-        /// How far to go.
-        #[arg(long, value_enum, default_value_t = Stage::Ssa)]
-        stage: Stage,
-        /// The block graph of each function in DOT instead.
-        #[arg(long)]
-        dot: bool,
-        #[command(flatten)]
-        driver_options: DriverOptions,
-    },
+    Ir(IrArguments),
     /// Translate shaders, TGSI or IR, for a driver.
     #[command(after_help = TRANSLATE_JSON)]
     Translate {
@@ -178,8 +210,11 @@ pub enum Command {
         /// Print the result byte for byte as Mesa 25 would (rounds floats).
         #[arg(long)]
         mesa: bool,
+        /// Show on standard error what every pass took for all shaders, the longest first.
+        #[arg(long)]
+        time_passes: bool,
         #[command(flatten)]
-        driver_options: DriverOptions,
+        passes: PassArguments,
     },
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
@@ -206,6 +241,31 @@ pub enum DriverName {
     Tgsi,
 }
 
+/// Arguments of `ir`.
+#[derive(Debug, Args)]
+pub struct IrArguments {
+    #[command(flatten)]
+    pub files: Files,
+    /// How far to go; without it `ssa`, or with `--after` as far as that pass.
+    #[arg(long, value_enum)]
+    pub stage: Option<Stage>,
+    /// The block graph of each function in DOT instead.
+    #[arg(long, conflicts_with = "print_changed")]
+    pub dot: bool,
+    /// End after the first run of a pass. A wrong name shows all.
+    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(PASSES))]
+    pub after: Option<String>,
+    /// Print the IR at the start and after each pass that changed it, each under a line that names the pass and
+    /// the round: `2.3` is the third round of cleaning within the second of the optimiser.
+    #[arg(long)]
+    pub print_changed: bool,
+    /// Show on standard error what every pass took for all shaders, the longest first.
+    #[arg(long)]
+    pub time_passes: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -229,7 +289,7 @@ pub struct RunArguments {
     #[arg(long, default_value_t = 4_000_000, value_name = "N")]
     pub max_steps: u64,
     #[command(flatten)]
-    pub driver_options: DriverOptions,
+    pub passes: PassArguments,
 }
 
 /// Arguments of `verify`.
@@ -253,8 +313,12 @@ pub struct VerifyArguments {
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
+    /// Validate and run the IR after every pass that changed it too, and name the first that is to blame.
+    #[arg(long, conflicts_with = "vectors")]
+    pub each_pass: bool,
     #[command(flatten)]
-    pub driver_options: DriverOptions,
+    pub passes: PassArguments,
 }
 
+use crate::plan::{Plan, pass_named};
 use crate::verify;

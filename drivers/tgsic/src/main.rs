@@ -17,6 +17,7 @@ mod diagnostics;
 mod input;
 mod interface;
 mod output;
+mod plan;
 mod subject;
 mod verify;
 

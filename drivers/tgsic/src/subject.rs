@@ -3,12 +3,13 @@
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
 use crate::args::Stage;
 use crate::input::{Problem, Source};
 use crate::interface;
+use crate::plan::Plan;
 
 /// A shader as it was given.
 pub enum Subject {
@@ -51,8 +52,18 @@ impl Subject {
         }
     }
 
-    /// The IR at a stage, the last one that of the driver with these options; IR that was given stands for the stage `parsed`.
-    pub fn to_stage(&self, stage: Stage, options: &TgsiOptions) -> Result<tgsi_ir::Shader, Problem> {
+    /// The IR at a stage, the last one that of the driver; IR that was given stands for the stage `parsed`.
+    pub fn to_stage(&self, stage: Stage, plan: &Plan) -> Result<tgsi_ir::Shader, Problem> {
+        self.observed(stage, plan, None)
+    }
+
+    /// The same under the eyes of an observer. Where that one ends it, the shader is as it was there.
+    pub fn observed(
+        &self,
+        stage: Stage,
+        plan: &Plan,
+        observer: Option<&mut dyn PassObserver>,
+    ) -> Result<tgsi_ir::Shader, Problem> {
         let mut ir = match self {
             Subject::Tgsi(shader) => {
                 tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
@@ -65,21 +76,25 @@ impl Subject {
         if stage == Stage::Parsed {
             return Ok(ir);
         }
-        pipeline::into_ssa(&mut ir);
+        let mut passes = plan.passes();
+        if let Some(observer) = observer {
+            passes = passes.observed_by(observer);
+        }
+        pipeline::into_ssa_with(&mut ir, &mut passes);
         if stage == Stage::Ssa {
             return Ok(ir);
         }
-        pipeline::optimize(&mut ir, &options.compiler_options());
-        if stage == Stage::Opt {
+        pipeline::optimize_with(&mut ir, &plan.options.compiler_options(), plan.level, &mut passes);
+        if stage == Stage::Opt || passes.stopped() {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, options).map_err(|e| Problem::Other(e.to_string()))?;
+        tgsi_driver_tgsi::lower(&mut ir, &plan.options).map_err(|e| Problem::Other(e.to_string()))?;
         Ok(ir)
     }
 
     /// The shader translated by the TGSI driver.
-    pub fn translate(&self, options: &TgsiOptions) -> Result<Shader, Problem> {
-        let ir = self.to_stage(Stage::Opt, options)?;
-        tgsi_driver_tgsi::translate(&ir, options).map_err(|e| Problem::Other(e.to_string()))
+    pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
+        let ir = self.observed(Stage::Opt, plan, observer)?;
+        tgsi_driver_tgsi::translate(&ir, &plan.options).map_err(|e| Problem::Other(e.to_string()))
     }
 }

@@ -1,8 +1,13 @@
 //! Runs passes: a record of what each did, and in builds with debug assertions the validator after each that changed something.
 //!
 //! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at trace level the others.
+//!
+//! [`run_pass`] is the one place where a pass runs. The pipelines run theirs through [`Passes`], which leaves out those it was told to, and shows
+//! the shader after each to a [`PassObserver`] if there is one; without one, neither a clock nor anything else is asked.
 
-use std::time::Instant;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use log::{Level, log, log_enabled};
 
@@ -39,4 +44,85 @@ pub fn run_pass(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader) 
         panic!("pass {name} broke the shader: {errors}");
     }
     progress
+}
+
+/// Where a pipeline is: shown as `2.3`, the third round of cleaning within the second round of the optimiser.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Round {
+    /// Round of the optimiser, from 1; 0 before it.
+    pub optimizing: usize,
+    /// Round of cleaning there, from 1; 0 outside of it.
+    pub cleaning: usize,
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.optimizing, self.cleaning)
+    }
+}
+
+/// One run of a pass in a pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassRun {
+    /// The pass.
+    pub name: &'static str,
+    /// When.
+    pub round: Round,
+    /// Whether it changed anything.
+    pub changed: bool,
+    /// Time it took (in builds with debug assertions that of the validator too).
+    pub time: Duration,
+}
+
+/// Someone who looks at the shader after every pass.
+pub trait PassObserver {
+    /// A pass has run; [`ControlFlow::Break`] leaves the shader as it is now: no pass after this one runs.
+    fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()>;
+}
+
+/// Control over the passes of a pipeline. The default runs all of them unobserved.
+#[derive(Default)]
+pub struct Passes<'a> {
+    skipped: &'a [&'static str],
+    observer: Option<&'a mut dyn PassObserver>,
+    round: Round,
+    stopped: bool,
+}
+
+impl<'a> Passes<'a> {
+    /// The same without passes of these names.
+    pub fn without(self, skipped: &'a [&'static str]) -> Self {
+        Passes { skipped, ..self }
+    }
+
+    /// The same with an observer.
+    pub fn observed_by(self, observer: &'a mut dyn PassObserver) -> Self {
+        Passes { observer: Some(observer), ..self }
+    }
+
+    /// Whether the observer has ended it.
+    pub fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Says where the pipeline is.
+    pub(super) fn round_mut(&mut self) -> &mut Round {
+        &mut self.round
+    }
+
+    /// Runs a pass, unless it is left out or the pipeline was ended, and returns whether it changed anything.
+    ///
+    /// # Panics
+    /// As [`run_pass`].
+    pub fn run(&mut self, shader: &mut Shader, name: &'static str, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
+        if self.stopped || self.skipped.contains(&name) {
+            return false;
+        }
+        let Some(observer) = &mut self.observer else { return run_pass(shader, name, pass) };
+        let start = Instant::now();
+        let changed = run_pass(shader, name, pass);
+        let run = PassRun { name, round: self.round, changed, time: start.elapsed() };
+        self.stopped = observer.after(&run, shader).is_break();
+        changed
+    }
 }

@@ -4,9 +4,11 @@
 //! |---|---|---|
 //! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
 //! | `opt` | clean SSA | [`optimize`], which ends with [`finish`] |
+//!
+//! [`into_ssa_with`] and [`optimize_with`] are the same under control: passes left out, an observer, a [`Level`].
 
 use crate::options::CompilerOptions;
-use crate::passes::pass_manager::{LOG_TARGET, run_pass};
+use crate::passes::pass_manager::{LOG_TARGET, Passes};
 use crate::passes::*;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
@@ -18,16 +20,63 @@ const MAX_ROUNDS: usize = 100;
 /// Variables that only the shader itself sees.
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
 
+/// Names of all passes that run in the pipelines, in order of their first run.
+pub const PASSES: &[&str] = &[
+    "inline_functions",
+    "lower_returns",
+    "lower_global_vars_to_local",
+    "split_var_copies",
+    "lower_var_copies",
+    "lower_vars_to_ssa",
+    "lower_reg_intrinsics_to_ssa",
+    "opt_copy_prop",
+    "opt_constant_folding",
+    "opt_algebraic",
+    "opt_undef",
+    "opt_remove_phis",
+    "opt_dead_cf",
+    "opt_cse",
+    "opt_dce",
+    "remove_dead_variables",
+    "opt_shrink_vectors",
+    "opt_conditional_discard",
+    "opt_if",
+    "opt_peephole_select",
+    "opt_phi_precision",
+    "opt_loop",
+    "opt_loop_unroll",
+    "opt_algebraic_late",
+    "opt_algebraic_distribute_src_mods",
+];
+
+/// How far [`optimize_with`] goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Level {
+    /// Only [`finish`]: the shader stays as it was cleaned.
+    Finish,
+    /// Nothing that can make the code larger: loops stay loops.
+    NoGrowth,
+    /// Everything.
+    #[default]
+    All,
+}
+
 macro_rules! run {
-    ($shader:expr, $($pass:ident),+ $(,)?) => {
-        [$(run_pass($shader, stringify!($pass), $pass)),+].contains(&true)
+    ($passes:expr, $shader:expr, $($pass:ident),+ $(,)?) => {
+        [$($passes.run($shader, stringify!($pass), $pass)),+].contains(&true)
     };
 }
 
 /// Turns what a translator makes into clean SSA: no calls, no `return` but by the end, no registers and no variables but arrays that are indexed at
 /// run time. Returns whether anything changed.
 pub fn into_ssa(shader: &mut Shader) -> bool {
+    into_ssa_with(shader, &mut Passes::default())
+}
+
+/// The same under control. What is left out or comes after the end is missing in the result, which is still valid.
+pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let mut progress = run!(
+        passes,
         shader,
         inline_functions,
         lower_returns,
@@ -37,7 +86,7 @@ pub fn into_ssa(shader: &mut Shader) -> bool {
         lower_vars_to_ssa,
         lower_reg_intrinsics_to_ssa,
     );
-    progress |= clean(shader);
+    progress |= clean_with(shader, &CompilerOptions::default(), passes);
     progress
 }
 
@@ -48,18 +97,63 @@ pub fn clean(shader: &mut Shader) -> bool {
 
 /// The same with the algebraic rules for a target.
 pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    clean_with(shader, options, &mut Passes::default())
+}
+
+fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     let mut progress = false;
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
             break;
         }
-        let mut changed = run!(shader, opt_copy_prop, opt_constant_folding);
-        changed |= run_pass(shader, "opt_algebraic", |s| opt_algebraic(s, options));
-        changed |= run!(shader, opt_undef, opt_remove_phis, opt_dead_cf, opt_cse, opt_dce);
+        passes.round_mut().cleaning = round + 1;
+        let mut changed = run!(passes, shader, opt_copy_prop, opt_constant_folding);
+        changed |= passes.run(shader, "opt_algebraic", |s| opt_algebraic(s, options));
+        changed |= run!(passes, shader, opt_undef, opt_remove_phis, opt_dead_cf, opt_cse, opt_dce);
         // Indices may have become constant, loads may have gone.
-        changed |= run_pass(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
-        changed |= run!(shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+        changed |= passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
+        changed |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+        progress |= changed;
+        if !changed {
+            break;
+        }
+    }
+    passes.round_mut().cleaning = 0;
+    progress
+}
+
+/// Optimises clean SSA for a target: the passes of this list run as long as one of them changes something.
+pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    optimize_with(shader, options, Level::All, &mut Passes::default())
+}
+
+/// The same as far as a level says and under control.
+pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
+    let progress = match level {
+        Level::Finish => false,
+        Level::NoGrowth => {
+            let options = CompilerOptions { max_unroll_iterations: 0, ..options.clone() };
+            optimize_rounds(shader, &options, passes)
+        }
+        Level::All => optimize_rounds(shader, options, passes),
+    };
+    progress | finish_with(shader, options, passes)
+}
+
+fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+    let mut progress = false;
+    for round in 0.. {
+        if round == MAX_ROUNDS {
+            log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
+            break;
+        }
+        passes.round_mut().optimizing = round + 1;
+        let mut changed = run!(passes, shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
+        changed |= passes.run(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
+        changed |= run!(passes, shader, opt_phi_precision, opt_loop);
+        changed |= passes.run(shader, "opt_loop_unroll", |s| opt_loop_unroll(s, options));
+        changed |= clean_with(shader, options, passes);
         progress |= changed;
         if !changed {
             break;
@@ -68,36 +162,19 @@ pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     progress
 }
 
-/// Optimises clean SSA for a target: the passes of this list run as long as one of them changes something.
-pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    let mut progress = false;
-    for round in 0.. {
-        if round == MAX_ROUNDS {
-            log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
-            break;
-        }
-        let mut changed = run!(shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
-        changed |= run_pass(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
-        changed |= run!(shader, opt_phi_precision, opt_loop);
-        changed |= run_pass(shader, "opt_loop_unroll", |s| opt_loop_unroll(s, options));
-        changed |= clean_for(shader, options);
-        progress |= changed;
-        if !changed {
-            break;
-        }
-    }
-    progress | finish(shader, options)
-}
-
 /// Turns the normal forms of the other stages into what the target has, once and last: a stage before would undo it.
 pub fn finish(shader: &mut Shader, options: &CompilerOptions) -> bool {
-    let mut progress = run_pass(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options));
+    finish_with(shader, options, &mut Passes::default())
+}
+
+fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+    let mut progress = passes.run(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options));
     if options.source_modifiers {
         let pass = opt_algebraic_distribute_src_mods;
-        progress |= run_pass(shader, "opt_algebraic_distribute_src_mods", |s| pass(s, options));
+        progress |= passes.run(shader, "opt_algebraic_distribute_src_mods", |s| pass(s, options));
     }
     if progress {
-        let _ = run!(shader, opt_copy_prop, opt_cse, opt_dce);
+        let _ = run!(passes, shader, opt_copy_prop, opt_cse, opt_dce);
     }
     progress
 }

@@ -1,28 +1,48 @@
-//! `ir`: the IR of shaders at a stage.
+//! `ir`: the IR of shaders at a stage, or after a pass, and what becomes of it on the way.
 
 use super::{Done, Failure, Form, Status, transform};
-use crate::args::{Color, DriverOptions, Files, Stage};
+use crate::args::{Color, IrArguments, Stage};
+use crate::input::Problem;
+use crate::plan::{TotalTimes, Watch, pass_named};
 use crate::subject::Subject;
 
 /// Prints the IR.
-pub fn ir(
-    files: &Files,
-    stage: Stage,
-    dot: bool,
-    driver_options: &DriverOptions,
-    color: Color,
-) -> Result<Status, Failure> {
-    let form = Form { extension: if dot { "dot" } else { "nir" }, binary: false };
-    let options = driver_options.tgsi();
-    transform(files, form, color, |source| {
+pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
+    let IrArguments { files, stage, dot, after, print_changed, time_passes, passes } = arguments;
+    let form = Form { extension: if *dot { "dot" } else { "nir" }, binary: false };
+    let plan = passes.plan();
+    let after = after.as_deref().and_then(pass_named);
+    let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
+    let total = TotalTimes::wanted(*time_passes);
+    let status = transform(files, form, color, |source| {
         let (subject, warnings) = Subject::checked(source)?;
-        let ir = subject.to_stage(stage, &options)?;
-        let text = if dot {
+        let mut watch = Watch { after, ..Watch::default() };
+        if *print_changed {
+            let start = subject.to_stage(Stage::Parsed, &plan)?;
+            watch.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
+        }
+        let watched = after.is_some() || *print_changed || *time_passes;
+        let ir = subject.observed(stage, &plan, if watched { Some(&mut watch) } else { None })?;
+        total.add(&watch.times);
+        if let Some(pass) = after
+            && !watch.reached
+        {
+            return Err(Problem::Other(format!("{pass} does not run on the way")));
+        }
+        let text = if *dot {
             let functions = ir.functions.values();
             functions.filter_map(|f| f.body.as_ref().map(|body| body.to_dot(&f.name))).collect()
+        } else if let Some(mut changes) = watch.changes {
+            // The driver's lowering is one step here; other stages end with what the last change left.
+            if stage == Stage::Registers && !watch.reached {
+                changes += &format!("// registers\n{}", tgsi_ir::text::print(&ir));
+            }
+            changes
         } else {
             tgsi_ir::text::print(&ir)
         };
         Ok(Done { warnings, ..Done::new(text.into_bytes()) })
-    })
+    })?;
+    total.show();
+    Ok(status)
 }

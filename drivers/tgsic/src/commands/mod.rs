@@ -72,10 +72,10 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Check { files, quiet, all } => check::check(files, *quiet, *all, color),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
-        Command::Ir { files, stage, dot, driver_options } => ir::ir(files, *stage, *dot, driver_options, color),
-        Command::Translate { files, driver, json, mesa, driver_options } => {
-            let form = translate::Report { json: *json, mesa: *mesa };
-            translate::translate(files, *driver, driver_options, form, color)
+        Command::Ir(arguments) => ir::ir(arguments, color),
+        Command::Translate { files, driver, json, mesa, time_passes, passes } => {
+            let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
+            translate::translate(files, *driver, &passes.plan(), form, color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
     }

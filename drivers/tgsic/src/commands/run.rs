@@ -33,14 +33,14 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             None => inputs::make(subject.interface(), arguments.seed),
         };
         let limits = RunLimits { steps: arguments.max_steps };
-        let leftover =
-            match Executor::new(&subject, via, &arguments.driver_options.tgsi()).and_then(|e| e.run(&inputs, limits)) {
-                Ok(leftover) => leftover,
-                Err(problem) => {
-                    reporter.problem(source, &problem);
-                    return Ok(Status::Wrong);
-                }
-            };
+        let leftover = match Executor::new(&subject, via, &arguments.passes.plan()).and_then(|e| e.run(&inputs, limits))
+        {
+            Ok(leftover) => leftover,
+            Err(problem) => {
+                reporter.problem(source, &problem);
+                return Ok(Status::Wrong);
+            }
+        };
         let text = if arguments.json {
             as_json(source, via, subject.interface(), &leftover)
         } else {

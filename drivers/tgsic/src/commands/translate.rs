@@ -6,8 +6,9 @@ use serde::Serialize;
 use tgsi::text::{PrintOptions, print};
 
 use super::{Done, Failure, Form, Status, transform};
-use crate::args::{Color, DriverName, DriverOptions, Files};
+use crate::args::{Color, DriverName, Files};
 use crate::input::Problem;
+use crate::plan::{Plan, TotalTimes, Watch};
 use crate::subject::Subject;
 
 /// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
@@ -31,25 +32,29 @@ pub struct Report {
     pub json: bool,
     /// Texts as Mesa prints them.
     pub mesa: bool,
+    /// Times of the passes over all shaders.
+    pub time_passes: bool,
 }
 
 /// Translates shaders.
 pub fn translate(
     files: &Files,
     driver: DriverName,
-    driver_options: &DriverOptions,
+    plan: &Plan,
     report: Report,
     color: Color,
 ) -> Result<Status, Failure> {
     let DriverName::Tgsi = driver;
-    let options = driver_options.tgsi();
-    let Report { json, mesa } = report;
+    let Report { json, mesa, time_passes } = report;
+    let total = TotalTimes::wanted(time_passes);
     let form = Form { extension: "tgsi", binary: false };
-    transform(files, form, color, |source| {
+    let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out.
         let (subject, _) = Subject::checked(source)?;
-        let result = subject.translate(&options)?;
+        let mut watch = Watch::default();
+        let result = subject.translate(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
+        total.add(&watch.times);
         let text = print(&result, PrintOptions { mesa, ..PrintOptions::default() });
         let microseconds = started.elapsed().as_micros() as u64;
         let line = json.then(|| {
@@ -75,5 +80,7 @@ pub fn translate(
         });
         let line = line.transpose().map_err(|e| Problem::Other(e.to_string()))?;
         Ok(Done { line, ..Done::new(text.into_bytes()) })
-    })
+    })?;
+    total.show();
+    Ok(status)
 }

@@ -1,5 +1,7 @@
 //! Comparing what two executors left.
 
+use std::fmt;
+
 use tgsi::Shader;
 use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor};
@@ -15,6 +17,14 @@ pub struct Mismatch {
     pub expected: u32,
     /// By the stage.
     pub found: u32,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mismatch { place, expected, found } = self;
+        let (is, should) = (f32::from_bits(*found), f32::from_bits(*expected));
+        write!(f, "{place} is {found:08x} ({is}), should be {expected:08x} ({should})")
+    }
 }
 
 /// Compares; `None` if all agree.

@@ -1,11 +1,11 @@
 //! A shader made ready for one executor.
 
-use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use super::Via;
 use crate::args::Stage;
 use crate::input::Problem;
+use crate::plan::Plan;
 use crate::subject::Subject;
 
 /// A shader made ready for one executor.
@@ -26,8 +26,8 @@ pub struct Leftover {
 
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
-    pub fn new(subject: &Subject, via: Via, options: &TgsiOptions) -> Result<Executor, Problem> {
-        let ir = |stage| subject.to_stage(stage, options).map(|s| Executor::Ir(Box::new(s)));
+    pub fn new(subject: &Subject, via: Via, plan: &Plan) -> Result<Executor, Problem> {
+        let ir = |stage| subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s)));
         match via {
             Via::Tgsi => match subject {
                 Subject::Tgsi(shader) => Executor::tgsi(shader),
@@ -37,7 +37,7 @@ impl Executor {
             Via::Ssa => ir(Stage::Ssa),
             Via::Opt => ir(Stage::Opt),
             Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&subject.translate(options)?),
+            Via::DriverTgsi => Executor::tgsi(&subject.translate(plan, None)?),
         }
     }
 
@@ -48,15 +48,22 @@ impl Executor {
     /// Runs it with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
         let mut resources = AnalyticResources::default();
-        let outputs =
-            match self {
-                Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
-                    .map_err(|e| Problem::Other(e.to_string()))?,
-                Executor::Ir(shader) => tgsi_ir::run::run(shader, inputs, &mut resources, limits)
-                    .map_err(|e| Problem::Other(e.to_string()))?,
-            };
+        let outputs = match self {
+            Executor::Tgsi(program) => {
+                tgsi::run::run(program, inputs, &mut resources, limits).map_err(|e| Problem::Other(e.to_string()))?
+            }
+            Executor::Ir(shader) => return run_ir(shader, inputs, limits),
+        };
         Ok(Leftover { outputs, resources })
     }
+}
+
+/// Runs IR with the analytic textures.
+pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
+    let mut resources = AnalyticResources::default();
+    let outputs =
+        tgsi_ir::run::run(shader, inputs, &mut resources, limits).map_err(|e| Problem::Other(e.to_string()))?;
+    Ok(Leftover { outputs, resources })
 }
 
 impl Leftover {

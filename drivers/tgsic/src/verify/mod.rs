@@ -4,6 +4,7 @@
 //! themselves.
 
 mod compare;
+mod each_pass;
 pub mod executor;
 pub mod inputs;
 pub mod recorded;

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde::Serialize;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
-use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
@@ -14,6 +13,7 @@ use super::executor::Executor;
 use crate::args::VerifyArguments;
 use crate::commands::{Failure, Status};
 use crate::input::Source;
+use crate::plan::Plan;
 use crate::subject::Subject;
 use crate::{batch, output};
 
@@ -37,10 +37,10 @@ struct Totals {
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
     let (via, json) = (*via, *json);
-    let options = arguments.driver_options.tgsi();
+    let plan = arguments.passes.plan();
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
-    let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, via, &options));
+    let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, via, &plan));
     let mut totals = Totals::default();
     for result in results {
         totals.vectors += result.vectors;
@@ -122,7 +122,7 @@ pub fn no_vector(path: &Path) -> Failure {
     Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }
 
-fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, options: &TgsiOptions) -> Totals {
+fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan) -> Totals {
     let mut totals = Totals { vectors: vectors.len(), ..Totals::default() };
     let failed = |mut totals: Totals, message: String| {
         totals.error = totals.vectors;
@@ -139,7 +139,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, options: &T
         Err(problem) => return failed(totals, problem.brief()),
     };
     let shader = subject.interface();
-    let executor = match Executor::new(&subject, via, options) {
+    let executor = match Executor::new(&subject, via, plan) {
         Ok(executor) => executor,
         Err(problem) => return failed(totals, problem.brief()),
     };

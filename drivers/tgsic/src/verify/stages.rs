@@ -1,17 +1,18 @@
 //! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
 
 use serde::Serialize;
-use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
 use super::compare::first_mismatch;
+use super::each_pass;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
 use crate::args::{Color, VerifyArguments};
 use crate::commands::{Failure, Status};
 use crate::diagnostics::Reporter;
 use crate::input::Source;
+use crate::plan::Plan;
 use crate::subject::Subject;
 use crate::{batch, output};
 
@@ -26,20 +27,27 @@ struct Totals {
 }
 
 /// Result for one shader.
-enum Verdict {
+pub enum Verdict {
+    /// All stages compute the same.
     Equal,
+    /// One does not.
     Different(String),
+    /// One cannot be made or run.
     Error(String),
 }
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let options = arguments.driver_options.tgsi();
+    let plan = arguments.passes.plan();
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source).map(|(subject, _)| one_shader(&subject, arguments.seeds, &options));
+        let verdict = Subject::checked(&source).map(|(subject, _)| {
+            let blamed =
+                if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
+            blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, &plan))
+        });
         Ok((source, verdict))
     });
     let mut totals = Totals { shaders: inputs.len(), ..Totals::default() };
@@ -76,12 +84,12 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     Ok(status)
 }
 
-fn one_shader(subject: &Subject, seeds: u64, options: &TgsiOptions) -> Verdict {
+fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
     let first = Via::first_for(subject);
     for (via, name) in Via::ALL.into_iter().skip_while(|&(via, _)| via != first) {
-        match Executor::new(subject, via, options) {
+        match Executor::new(subject, via, plan) {
             Ok(executor) => executors.push((name, executor)),
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
@@ -104,14 +112,7 @@ fn one_shader(subject: &Subject, seeds: u64, options: &TgsiOptions) -> Verdict {
                 continue;
             };
             if let Some(m) = first_mismatch(shader, Kind::of_seed(seed), expected, &leftover) {
-                return Verdict::Different(format!(
-                    "stage {name}, inputs {seed}: {} is {:08x} ({}), should be {:08x} ({})",
-                    m.place,
-                    m.found,
-                    f32::from_bits(m.found),
-                    m.expected,
-                    f32::from_bits(m.expected)
-                ));
+                return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
         }
     }

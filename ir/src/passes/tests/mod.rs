@@ -1,5 +1,6 @@
 //! Passes on random shaders: still valid, still the same meaning.
 
+mod control;
 mod random_shaders;
 
 use super::*;

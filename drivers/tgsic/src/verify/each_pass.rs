@@ -1,0 +1,145 @@
+//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before all passes.
+//!
+//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the comparison of stages finds that.
+
+use std::ops::ControlFlow;
+
+use tgsi_ir::Shader;
+use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
+use tgsi_ir::run::environment::{Inputs, RunLimits};
+
+use super::compare::first_mismatch;
+use super::executor::{Leftover, run_ir};
+use super::inputs::{self, Kind};
+use super::stages::Verdict;
+use crate::args::Stage;
+use crate::plan::Plan;
+use crate::subject::Subject;
+
+/// Checks the IR after every pass, until one is to blame.
+struct Checker<'a> {
+    /// What the shader takes and gives.
+    interface: &'a tgsi::Shader,
+    /// Inputs with which the IR ends, with their numbers and what it leaves then.
+    expected: Vec<(u64, Inputs, Leftover)>,
+    blamed: Option<Verdict>,
+}
+
+/// What the first pass that breaks a shader does to it; `None` if none does.
+pub fn first_blamed(subject: &Subject, seeds: u64, plan: &Plan) -> Option<Verdict> {
+    let error = |problem: crate::input::Problem| Some(Verdict::Error(format!("stage opt: {}", problem.brief())));
+    let start = match subject.to_stage(Stage::Parsed, plan) {
+        Ok(start) => start,
+        Err(problem) => return error(problem),
+    };
+    let mut checker = Checker::new(subject.interface(), &start, seeds);
+    match subject.observed(Stage::Opt, plan, Some(&mut checker)) {
+        Ok(_) => checker.blamed,
+        Err(problem) => error(problem),
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// A checker of what becomes of `start`.
+    fn new(interface: &'a tgsi::Shader, start: &Shader, seeds: u64) -> Checker<'a> {
+        let expected = (0..seeds).filter_map(|seed| {
+            let inputs = inputs::make(interface, seed);
+            // Without a result there is nothing to compare.
+            let leftover = run_ir(start, &inputs, RunLimits::default()).ok()?;
+            Some((seed, inputs, leftover))
+        });
+        Checker { interface, expected: expected.collect(), blamed: None }
+    }
+
+    fn check(&self, shader: &Shader) -> Result<(), Wrong> {
+        tgsi_ir::validate::validate(shader).map_err(|errors| Wrong::Error(format!("is not valid: {errors}")))?;
+        for (seed, inputs, expected) in &self.expected {
+            let leftover = run_ir(shader, inputs, RunLimits::default())
+                .map_err(|problem| Wrong::Error(format!("inputs {seed}: {}", problem.brief())))?;
+            if let Some(mismatch) = first_mismatch(self.interface, Kind::of_seed(*seed), expected, &leftover) {
+                return Err(Wrong::Different(format!("inputs {seed}: {mismatch}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong after a pass.
+enum Wrong {
+    Different(String),
+    Error(String),
+}
+
+impl PassObserver for Checker<'_> {
+    fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()> {
+        if !run.changed {
+            return ControlFlow::Continue(());
+        }
+        let after = |what: String| format!("after {}, round {}: {what}", run.name, run.round);
+        self.blamed = Some(match self.check(shader) {
+            Ok(()) => return ControlFlow::Continue(()),
+            Err(Wrong::Different(what)) => Verdict::Different(after(what)),
+            Err(Wrong::Error(what)) => Verdict::Error(after(what)),
+        });
+        ControlFlow::Break(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tgsi_ir::Cursor;
+    use tgsi_ir::passes::pass_manager::Round;
+
+    use super::*;
+
+    fn subject(text: &str) -> Subject {
+        Subject::Tgsi(tgsi::text::parse(text.as_bytes()).expect("valid text").shader)
+    }
+
+    fn ir(text: &str) -> Shader {
+        subject(text).to_stage(Stage::Ssa, &Plan::default()).unwrap_or_else(|problem| panic!("{}", problem.brief()))
+    }
+
+    /// A checker of a shader that doubles, and the verdict on another after a pass.
+    fn verdict(after: &Shader, changed: bool) -> Option<(bool, String)> {
+        let subject = subject(DOUBLES);
+        let mut checker = Checker::new(subject.interface(), &ir(DOUBLES), 3);
+        assert_eq!(checker.expected.len(), 3);
+        let round = Round { optimizing: 2, cleaning: 1 };
+        let run = PassRun { name: "opt_wrong", round, changed, time: Duration::ZERO };
+        let ends = checker.after(&run, after).is_break();
+        assert_eq!(ends, checker.blamed.is_some());
+        checker.blamed.map(|verdict| match verdict {
+            Verdict::Different(what) => (true, what),
+            Verdict::Error(what) => (false, what),
+            Verdict::Equal => panic!("nothing to blame"),
+        })
+    }
+
+    const DOUBLES: &str =
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nADD OUT[0], IN[0], IN[0]\nEND\n";
+
+    #[test]
+    fn a_pass_that_changes_the_meaning_is_named() {
+        assert_eq!(verdict(&ir(DOUBLES), true), None);
+        let squares = ir(&DOUBLES.replace("ADD", "MUL"));
+        assert_eq!(verdict(&squares, false), None);
+        let (different, what) = verdict(&squares, true).expect("a verdict");
+        assert!(different && what.starts_with("after opt_wrong, round 2.1: inputs 0: OUT[0].x lane 0 is "), "{what}");
+    }
+
+    #[test]
+    fn a_pass_that_breaks_the_shader_is_named() {
+        let mut broken = ir(DOUBLES);
+        for body in broken.bodies_mut() {
+            // What it loads from comes after the load.
+            let block = body.blocks_vec()[0];
+            let first = body.insts(block).next().expect("an instruction");
+            body.move_inst(Cursor::BlockEnd(block), first);
+        }
+        let (different, what) = verdict(&broken, true).expect("a verdict");
+        assert!(!different && what.starts_with("after opt_wrong, round 2.1: is not valid: "), "{what}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Control over the passes: levels, passes left out, where to end, what to show on the way.
+
+mod common;
+
+use common::{FRAG, Folder, demo_shaders, tgsic};
+
+/// A loop of four iterations, two equal products, and an `if` that a selection can do.
+const LOOP: &str = "FRAG
+DCL IN[0], GENERIC[0], PERSPECTIVE
+DCL OUT[0], COLOR
+DCL CONST[0][0..1]
+DCL TEMP[0..2]
+IMM[0] INT32 {4, 1, 0, 0}
+IMM[1] FLT32 {0.5, 1.0, 0.0, 2.0}
+MUL TEMP[0], IN[0], CONST[0][0]
+MUL TEMP[2], IN[0], CONST[0][0]
+ADD TEMP[0], TEMP[0], TEMP[2]
+MOV TEMP[1].x, IMM[0].zzzz
+BGNLOOP
+ISGE TEMP[1].y, TEMP[1].xxxx, IMM[0].xxxx
+UIF TEMP[1].yyyy
+BRK
+ENDIF
+MAD TEMP[0], TEMP[0], IMM[1].xxxx, CONST[0][1]
+UADD TEMP[1].x, TEMP[1].xxxx, IMM[0].yyyy
+ENDLOOP
+FSLT TEMP[1].x, TEMP[0].xxxx, IMM[1].yyyy
+UIF TEMP[1].xxxx
+MOV TEMP[0].x, CONST[0][1].yyyy
+ENDIF
+MOV OUT[0], TEMP[0]
+END
+";
+
+/// The parts of what `--print-changed` prints: the header lines, and what is below each.
+fn sections(text: &str) -> Vec<(&str, &str)> {
+    let parts = text.split("\n// ").map(|part| part.trim_start_matches("// "));
+    parts.map(|part| part.split_once('\n').expect("a header line")).collect()
+}
+
+/// Runs of a pass and changes by it, as the table on standard error says.
+fn row(table: &str, pass: &str) -> (usize, usize) {
+    let words = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let row = words.into_iter().find(|words| words.first() == Some(&pass)).unwrap_or_else(|| panic!("{pass}: {table}"));
+    (row[1].parse().expect("runs"), row[2].parse().expect("changes"))
+}
+
+#[test]
+fn levels_say_how_far_the_optimiser_goes() {
+    let count = |level: &str, opcode: &str| {
+        let output = tgsic(&["translate", "-O", level], LOOP).well();
+        output.text().lines().filter(|line| line.split_whitespace().nth(1) == Some(opcode)).count()
+    };
+    // Level 0 is clean all the same: one of the two products is left, and that by 2.0 for their sum.
+    for (level, muls, loops, ifs, mads) in [("0", 2, 1, 2, 1), ("1", 2, 1, 1, 1), ("2", 2, 0, 0, 4)] {
+        let counts = ["MUL", "BGNLOOP", "UIF", "MAD"].map(|opcode| count(level, opcode));
+        assert_eq!(counts, [muls, loops, ifs, mads], "-O {level}");
+        let ir = tgsic(&["ir", "--stage", "opt", "-O", level], LOOP).well();
+        assert_eq!(ir.text().contains("loop {"), loops > 0, "-O {level}: {}", ir.text());
+        let verified = tgsic(&["verify", "-O", level], LOOP).well();
+        assert!(verified.text().starts_with("1 shaders: 1 equal"), "{}", verified.text());
+    }
+    let plain = tgsic(&["translate"], LOOP).well();
+    assert_eq!(plain.stdout, tgsic(&["translate", "-O2"], LOOP).well().stdout);
+    for wrong in ["3", "-1", "s", ""] {
+        assert_eq!(tgsic(&["translate", "-O", wrong], LOOP).status, 2, "{wrong}");
+    }
+}
+
+#[test]
+fn recorded_results_hold_at_every_level() {
+    let words = |word: &str| format!("\"{}\"", word.repeat(16));
+    let (input, result) = (words("3f800000"), words("40000000"));
+    let vector = format!(r#"{{"f":"a.tgsi","seed":0,"in":{{"0":{input}}},"out":{{"0":{result}}},"live":15}}"#);
+    let folder = Folder::with(&[("a.tgsi", FRAG), ("good", &vector)]);
+    for level in ["0", "1", "2"] {
+        for via in ["opt", "registers", "driver:tgsi"] {
+            let arguments = ["verify", "--vectors", "good", "--via", via, "-O", level, "--skip", "opt_cse"];
+            let output = folder.run(&arguments).well();
+            assert!(output.text().contains("1 exact"), "{via} -O {level}: {}", output.text());
+        }
+    }
+}
+
+#[test]
+fn after_ends_with_the_first_run_of_a_pass() {
+    let products = |pass: &str| {
+        let output = tgsic(&["ir", "--after", pass], LOOP).well();
+        output.text().matches("= fmul ").count()
+    };
+    // Three products, two of them equal; the third is in the loop.
+    assert_eq!((products("opt_undef"), products("opt_dce")), (products("opt_copy_prop"), products("opt_undef") - 1));
+    let loops = |pass: &str| tgsic(&["ir", "--after", pass], LOOP).well().text().contains("loop {");
+    assert!(loops("opt_loop") && !loops("opt_loop_unroll"));
+    // The last change before the end is where it ends, and the driver's lowering is not on the way.
+    let shown = tgsic(&["ir", "--after", "opt_loop_unroll", "--print-changed", "--stage", "registers"], LOOP).well();
+    let sections = sections(shown.text());
+    let (header, last) = sections.last().expect("sections");
+    assert_eq!(*header, "after opt_loop_unroll, round 1.0");
+    assert_eq!(tgsic(&["ir", "--after", "opt_loop_unroll"], LOOP).well().text().trim(), last.trim());
+}
+
+#[test]
+fn passes_are_known_by_name() {
+    for arguments in [["ir", "--after"], ["ir", "--skip"], ["translate", "--skip"], ["verify", "--skip"]] {
+        let output = tgsic(&[arguments[0], arguments[1], "opt_moon"], FRAG);
+        assert_eq!((output.status, output.text()), (2, ""));
+        for part in ["opt_moon", "inline_functions, ", "opt_cse, ", "opt_algebraic_distribute_src_mods]"] {
+            assert!(output.stderr.contains(part), "{}", output.stderr);
+        }
+    }
+    // Known, but not on the way.
+    for arguments in [&["-O0"][..], &["--stage", "ssa"], &["--skip", "opt_if"]] {
+        let output = tgsic(&[&["ir", "--after", "opt_if"], arguments].concat(), FRAG);
+        assert_eq!((output.status, output.text()), (1, ""), "{arguments:?}");
+        assert!(output.stderr.contains("opt_if does not run on the way"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn print_changed_shows_each_change() {
+    for stage in ["ssa", "opt", "registers"] {
+        let shown = tgsic(&["ir", "--print-changed", "--stage", stage], LOOP).well();
+        let sections = sections(shown.text());
+        assert_eq!(sections[0].0, "parsed");
+        assert_eq!(sections[0].1.trim(), tgsic(&["ir", "--stage", "parsed"], LOOP).well().text().trim());
+        let (_, last) = sections.last().expect("sections");
+        assert_eq!(last.trim(), tgsic(&["ir", "--stage", stage], LOOP).well().text().trim(), "{stage}");
+        for pair in sections.windows(2) {
+            assert_ne!(pair[0].1.trim(), pair[1].1.trim(), "{}", pair[1].0);
+        }
+        let headers: Vec<&str> = sections.iter().map(|(header, _)| *header).collect();
+        assert!(headers.contains(&"after opt_cse, round 0.1"), "{headers:?}");
+        assert_eq!(headers.contains(&"after opt_loop_unroll, round 1.0"), stage != "ssa", "{headers:?}");
+        assert_eq!(headers.contains(&"registers"), stage == "registers", "{headers:?}");
+        assert!(!headers.iter().any(|header| header.starts_with("after opt_if,")), "{headers:?}");
+        // Each is a shader, and computes the same.
+        let runs = |ir: &str| tgsic(&["run", "--via", "ir", "--json"], ir).well().text().replace(' ', "");
+        let out = |json: &str| json.split("\"steps\"").next().map(str::to_string);
+        let expected = out(&runs(sections[0].1));
+        assert!(sections.iter().all(|(_, ir)| out(&runs(ir)) == expected), "{stage}");
+    }
+    assert_eq!(tgsic(&["ir", "--print-changed", "--dot"], LOOP).status, 2);
+}
+
+#[test]
+fn skipped_passes_do_not_run() {
+    let sums = |arguments: &[&str]| {
+        let output = tgsic(&[&["ir"], arguments].concat(), LOOP).well();
+        output.text().matches("= fadd ").count()
+    };
+    // Products that are not known to be equal are added; else it is one product, doubled.
+    assert_eq!(sums(&["--skip", "opt_cse"]), sums(&[]) + 1);
+    let arguments = ["--skip", "opt_loop_unroll", "--skip", "opt_peephole_select"];
+    let translated = tgsic(&[&["translate"], &arguments[..]].concat(), LOOP).well();
+    assert!(translated.text().contains("BGNLOOP") && translated.text().contains("UIF"), "{}", translated.text());
+    let shown = tgsic(&[&["ir", "--stage", "opt", "--print-changed"], &arguments[..]].concat(), LOOP).well();
+    assert!(!shown.text().contains("after opt_loop_unroll") && !shown.text().contains("after opt_peephole_select"));
+    let run = tgsic(&[&["run", "--via", "opt"], &arguments[..]].concat(), LOOP).well();
+    assert!(run.text().contains("OUT[0]"), "{}", run.text());
+}
+
+#[test]
+fn any_pass_can_be_left_out() {
+    let names = tgsic(&["ir", "--skip", "?"], FRAG).stderr;
+    let list = names.split("possible values: ").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
+    let paths: Vec<String> = demo_shaders().iter().map(|path| path.display().to_string()).collect();
+    let folder = Folder::with(&[("loop.tgsi", LOOP)]);
+    for pass in list.split(',').map(str::trim) {
+        let mut arguments = vec!["verify", "--seeds", "2", "--each-pass", "--skip", pass, "loop.tgsi"];
+        arguments.extend(paths.iter().map(String::as_str));
+        let output = folder.run(&arguments).well();
+        assert!(output.text().contains(" 0 different, 0 errors"), "{pass}: {}", output.text());
+    }
+}
+
+#[test]
+fn times_are_shown_on_standard_error() {
+    let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", LOOP)]);
+    for command in [&["ir", "--stage", "opt"][..], &["translate"]] {
+        let plain = folder.run(&[command, &["a.tgsi", "b.tgsi"]].concat()).well();
+        let timed = folder.run(&[command, &["--time-passes", "a.tgsi", "b.tgsi"]].concat());
+        assert_eq!((timed.status, &timed.stdout), (0, &plain.stdout));
+        // Once for each shader; only the second has a loop.
+        assert_eq!(row(&timed.stderr, "lower_returns").0, 2);
+        assert_eq!(row(&timed.stderr, "opt_loop_unroll").1, 1);
+        let rows: Vec<Vec<&str>> = timed.stderr.lines().skip(1).map(|l| l.split_whitespace().collect()).collect();
+        let times: Vec<f64> = rows.iter().map(|row| row[3].parse().expect("a time")).collect();
+        let (all, times) = times.split_last().expect("rows");
+        assert!(times.is_sorted_by(|a, b| a >= b), "{}", timed.stderr);
+        assert!((times.iter().sum::<f64>() - all).abs() < 0.1, "{}", timed.stderr);
+        let runs: usize = rows[..rows.len() - 1].iter().map(|r| r[1].parse::<usize>().expect("runs")).sum();
+        assert_eq!(row(&timed.stderr, "all").0, runs);
+    }
+}
+
+#[test]
+fn each_pass_of_sound_shaders_is_sound() {
+    let mut arguments = vec!["verify".to_string(), "--each-pass".to_string()];
+    arguments.extend(demo_shaders().iter().map(|path| path.display().to_string()));
+    let output = tgsic(&arguments, "").well();
+    assert!(output.text().contains(" 0 different, 0 errors"), "{}", output.text());
+    tgsic(&["verify", "--each-pass"], LOOP).well();
+    assert_eq!(tgsic(&["verify", "--each-pass", "--vectors", "x"], "").status, 2);
+}

@@ -1,0 +1,97 @@
+//! Control over the pipelines.
+
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::passes::pass_manager::{PassObserver, PassRun, Passes, Round};
+use crate::passes::pipeline::{Level, PASSES, into_ssa_with, optimize_with};
+
+const OPTIONS: Options = Options { statements: 30, functions: 2, returns: true };
+
+/// Keeps what it saw, and ends after the `end`th run.
+struct Recorder {
+    runs: Vec<PassRun>,
+    texts: Vec<String>,
+    end: usize,
+}
+
+fn recorded(seed: u64, skipped: &[&'static str], level: Level, end: usize) -> (Recorder, Shader) {
+    let mut shader = random_shader(seed, OPTIONS);
+    let mut recorder = Recorder { runs: Vec::new(), texts: Vec::new(), end };
+    let mut passes = Passes::default().without(skipped).observed_by(&mut recorder);
+    let options = CompilerOptions { source_modifiers: true, ..CompilerOptions::default() };
+    into_ssa_with(&mut shader, &mut passes);
+    optimize_with(&mut shader, &options, level, &mut passes);
+    assert_eq!(passes.stopped(), recorder.runs.len() == end);
+    (recorder, shader)
+}
+
+impl PassObserver for Recorder {
+    fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()> {
+        self.runs.push(*run);
+        self.texts.push(print(shader));
+        if self.runs.len() == self.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn names(recorder: &Recorder) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for run in &recorder.runs {
+        if !names.contains(&run.name) {
+            names.push(run.name);
+        }
+    }
+    names
+}
+
+#[test]
+fn the_list_of_passes_is_what_runs() {
+    for seed in 0..20 {
+        let (recorder, _) = recorded(seed, &[], Level::All, usize::MAX);
+        assert_eq!(names(&recorder), PASSES);
+        let (recorder, _) = recorded(seed, &["opt_dce", "opt_if"], Level::All, usize::MAX);
+        assert_eq!(names(&recorder).len(), PASSES.len() - 2);
+        assert!(!names(&recorder).contains(&"opt_if") && !names(&recorder).contains(&"opt_dce"));
+    }
+}
+
+#[test]
+fn control_changes_nothing_by_itself() {
+    for seed in 0..20 {
+        let (recorder, controlled) = recorded(seed, &[], Level::All, usize::MAX);
+        let mut plain = random_shader(seed, OPTIONS);
+        into_ssa(&mut plain);
+        pipeline::optimize(&mut plain, &CompilerOptions { source_modifiers: true, ..CompilerOptions::default() });
+        assert_eq!(print(&plain), print(&controlled), "seed {seed}");
+        // A pass that says that it changed nothing did not.
+        for (run, texts) in recorder.runs[1..].iter().zip(recorder.texts.windows(2)) {
+            assert!(run.changed || texts[0] == texts[1], "seed {seed}: {}", run.name);
+        }
+    }
+}
+
+#[test]
+fn the_end_is_where_the_observer_says() {
+    for seed in 0..10 {
+        let (all, _) = recorded(seed, &[], Level::All, usize::MAX);
+        for end in (1..all.runs.len()).step_by(7) {
+            let (some, shader) = recorded(seed, &[], Level::All, end);
+            assert_eq!((some.runs.len(), &print(&shader)), (end, &all.texts[end - 1]), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn levels_and_rounds() {
+    for seed in 0..20 {
+        let (recorder, _) = recorded(seed, &[], Level::Finish, usize::MAX);
+        assert!(recorder.runs.iter().all(|run| run.round.optimizing == 0));
+        assert!(!names(&recorder).contains(&"opt_if") && names(&recorder).contains(&"opt_algebraic_late"));
+        let (recorder, _) = recorded(seed, &[], Level::NoGrowth, usize::MAX);
+        assert!(!recorder.runs.iter().any(|run| run.name == "opt_loop_unroll" && run.changed));
+        let first = |name: &str| recorder.runs.iter().find(|run| run.name == name).map(|run| run.round);
+        assert_eq!(first("inline_functions"), Some(Round { optimizing: 0, cleaning: 0 }));
+        assert_eq!(first("opt_copy_prop"), Some(Round { optimizing: 0, cleaning: 1 }));
+        assert_eq!(first("opt_if"), Some(Round { optimizing: 1, cleaning: 0 }));
+    }
+}
