@@ -122,7 +122,7 @@ pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
 
 /// Predicates on the instruction itself.
 pub const ROOT_PREDICATES: &[&str] =
-    &["only_float_uses", "not_only_fsat_uses", "not_if_use", "not_exact", "not_vertex_pipeline"];
+    &["only_float_uses", "not_only_fsat_uses", "not_if_use", "no_sum_uses", "not_exact", "not_vertex_pipeline"];
 
 /// Most variables of a rule, and most labels.
 pub const MAX_VARIABLES: usize = 8;

@@ -159,7 +159,7 @@ fn run_stops_endless_shaders() {
 fn ir_goes_to_every_stage() {
     for (stage, has, has_not) in [
         ("parsed", "@decl_reg", "fadd %9"),
-        ("ssa", "fadd", "@decl_reg"),
+        ("ssa", "fmul", "@decl_reg"),
         ("registers", "@store_output", "@store_deref"),
     ] {
         let output = tgsic(&["ir", "--stage", stage], FRAG).well();
@@ -178,7 +178,7 @@ fn ir_draws_the_blocks() {
         assert!(dot.text().starts_with("digraph \"main\" {") && dot.text().contains("0 -> "), "{}", dot.text());
         assert!(dot.text().contains("[ label = \"then\"]"), "{}", dot.text());
     }
-    let calls = FRAG.replace("MOV OUT[0]", "CAL :5\nMOV OUT[0]").replace("END\n", "END\nRET\nBGNSUB\nENDSUB\n");
+    let calls = FRAG.replace("MOV OUT[0]", "CAL :4\nMOV OUT[0]").replace("END\n", "END\nBGNSUB\nRET\nENDSUB\n");
     let dot = tgsic(&["ir", "--dot", "--stage", "parsed"], &calls).well();
     assert_eq!(dot.text().matches("digraph").count(), 2, "{}", dot.text());
 }
@@ -242,7 +242,10 @@ fn driver_options_say_what_a_target_lacks() {
     assert_eq!(verified.text(), "1 shaders: 1 equal at every stage, 0 different, 0 errors\n");
     let results = [&[][..], &lacking[..]]
         .map(|options| with(&["run", "--via", "driver:tgsi", "--seed", "1", "a.tgsi"], options).text().to_string());
-    assert_eq!(results[0], results[1]);
+    // But for the number of instructions.
+    let outputs = results.each_ref().map(|text| text.lines().filter(|l| l.starts_with("OUT")).collect::<Vec<_>>());
+    assert!(!outputs[0].is_empty());
+    assert_eq!(outputs[0], outputs[1]);
     let wrong = folder.run(&["translate", "--driver-option", "no_such", "a.tgsi"]);
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.contains("no_indirect_inputs"), "{}", wrong.stderr);

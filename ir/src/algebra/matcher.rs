@@ -284,6 +284,10 @@ impl Matcher {
                 User::If(_) => true,
             }),
             RootPredicate::NotIfUse => !body.is_used_by_if(def),
+            RootPredicate::NoSumUses => !body.uses_of(def).any(|source| match body.user(source) {
+                User::Inst(user) => body.alu_op(user) == Some(AluOp::Fadd),
+                User::If(_) => false,
+            }),
             RootPredicate::NotExact => !m.flags.is_exact(),
             RootPredicate::NotVertexPipeline => !self.vertex_pipeline,
         }

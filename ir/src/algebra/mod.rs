@@ -199,6 +199,8 @@ pub enum RootPredicate {
     NotOnlyFsatUses,
     /// No `if` uses it as its condition.
     NotIfUse,
+    /// No `fadd` uses it, with which it could become one instruction.
+    NoSumUses,
     /// It is not exact.
     NotExact,
     /// The stage is not one whose results must agree between programs (vertex, tessellation, geometry).
