@@ -1,6 +1,7 @@
 //! Atomics on buffers, shared memory, images and counters.
 
-use tgsi_ir::alu::AluOp;
+use tgsi_ir::PixelFormat;
+use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{JumpKind, Shape};
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::AtomicOp;
@@ -35,6 +36,18 @@ const fn atomic_op(opcode: Opcode) -> Option<AtomicOp> {
 struct Counter {
     address: Def,
     indices: [(IndexKind, i32); 2],
+}
+
+/// The format of the texels that an atomic works on: a word, whatever the shader says of the image.
+fn atomic_format(format: PixelFormat, op: AtomicOp) -> PixelFormat {
+    let is_float = op.data_type().base == BaseType::Float;
+    let (fits, word) = match format.short_name() {
+        "R32_FLOAT" => (is_float || op == AtomicOp::Xchg, "R32_UINT"),
+        "R32_UINT" | "R32_SINT" => (!is_float, "R32_FLOAT"),
+        _ if format == PixelFormat::NONE => (true, ""),
+        _ => (false, if is_float { "R32_FLOAT" } else { "R32_UINT" }),
+    };
+    if fits { format } else { PixelFormat::from_short_name(word).unwrap_or(format) }
 }
 
 impl Translator<'_, '_> {
@@ -87,7 +100,8 @@ impl Translator<'_, '_> {
                 sources.push(self.scalar(address, OperandType::Uint, 0));
                 if swap { IntrinsicOp::SharedAtomicSwap } else { IntrinsicOp::SharedAtomic }
             }
-            Resource::Image(image) => {
+            Resource::Image(mut image) => {
+                image.format = atomic_format(image.format, op);
                 let (coordinate, sample) = self.texel(address, image.target);
                 sources.extend([image.name, coordinate, sample]);
                 indices = image.indices();
