@@ -58,6 +58,7 @@ pub struct Matcher {
     roots: Vec<u32>,
     mode: ExecutionMode,
     vertex_pipeline: bool,
+    exact_only: bool,
     found: Vec<(u16, u8)>,
 }
 
@@ -75,7 +76,7 @@ impl Matcher {
         let vertex_pipeline =
             matches!(shader.stage, Stage::Vertex | Stage::TessCtrl | Stage::TessEval | Stage::Geometry);
         let mode = shader.info.float_controls_execution_mode;
-        Matcher { set, enabled, roots, mode, vertex_pipeline, found: Vec::new() }
+        Matcher { set, enabled, roots, mode, vertex_pipeline, exact_only: options.exact_only, found: Vec::new() }
     }
 
     /// The set.
@@ -161,6 +162,9 @@ impl Matcher {
 
     /// Whether what a rule changes may change.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
+        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
+            return false;
+        }
         let float_size = match bits {
             16 => 0,
             32 => 1,

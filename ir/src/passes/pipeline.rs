@@ -90,12 +90,12 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     progress
 }
 
-/// Cleans SSA: runs the cheap passes again as long as one of them changes something.
+/// Cleans SSA: runs the cheap passes again as long as one of them changes something. All results keep their bits.
 pub fn clean(shader: &mut Shader) -> bool {
-    clean_for(shader, &CompilerOptions::default())
+    clean_for(shader, &CompilerOptions { exact_only: true, ..CompilerOptions::default() })
 }
 
-/// The same with the algebraic rules for a target.
+/// The same with the algebraic rules for a target, which may round otherwise.
 pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     clean_with(shader, options, &mut Passes::default())
 }

@@ -354,7 +354,11 @@ impl Machine<'_, '_> {
     // ---- lowered inputs and outputs -----------------------------------------------------------------------------------
 
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
-        let register = (intrinsic.base as u32).wrapping_add(self.get(offset, 0, lane) as u32);
+        let offset = self.get(offset, 0, lane) as u32;
+        let range = intrinsic.index(IndexKind::Range) as u32;
+        // Beyond what the access names there is nothing.
+        let inside = range == 0 || offset < range;
+        let register = if inside { (intrinsic.base as u32).wrapping_add(offset) } else { u32::MAX };
         Slot { register, component: (intrinsic.index(IndexKind::Component) & 3) as usize }
     }
 
