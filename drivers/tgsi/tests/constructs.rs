@@ -8,6 +8,7 @@ fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+    tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options());
     let shader = translate(&ir, options).unwrap();
     let findings = tgsi::check::check(&shader).diagnostics;
     assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
@@ -108,7 +109,7 @@ fn branches_write_outputs_themselves() {
         [
             "FSLT TEMP[0].x, IN[0].xxxx, IN[0].yyyy",
             "UIF TEMP[0].xxxx :3",
-            "MUL OUT[0], IN[1], IMM[0].xxxx",
+            "ADD OUT[0], IN[1], IN[1]",
             "ELSE :5",
             "MOV OUT[0], CONST[0][0]",
             "ENDIF",

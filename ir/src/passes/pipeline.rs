@@ -86,13 +86,18 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
         lower_vars_to_ssa,
         lower_reg_intrinsics_to_ssa,
     );
-    progress |= clean_with(shader, &CompilerOptions::default(), passes);
+    progress |= clean_with(shader, &exact(), passes);
     progress
 }
 
 /// Cleans SSA: runs the cheap passes again as long as one of them changes something. All results keep their bits.
 pub fn clean(shader: &mut Shader) -> bool {
-    clean_for(shader, &CompilerOptions { exact_only: true, ..CompilerOptions::default() })
+    clean_for(shader, &exact())
+}
+
+/// No target yet, and all results keep their bits.
+fn exact() -> CompilerOptions {
+    CompilerOptions { exact_only: true, ..CompilerOptions::default() }
 }
 
 /// The same with the algebraic rules for a target, which may round otherwise.
