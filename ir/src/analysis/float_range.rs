@@ -294,9 +294,15 @@ impl FloatRanges {
                 signs.or(R::INFINITE).or(R::FRACTION).or(a.and(R::NAN))
             }
             A::Fmul => {
-                let same = same_operands(body, def);
+                let same = same_operands(body, def, usize::from(body.num_components(def)));
                 let (a, b) = (operand(0), operand(1));
                 a.times(b, same)
+            }
+            A::Fdot2 | A::Fdot3 | A::Fdot4 | A::Fdot2Replicated | A::Fdot3Replicated | A::Fdot4Replicated => {
+                let same = same_operands(body, def, body.alu_src_components(inst, 0));
+                let (a, b) = (operand(0), operand(1));
+                let product = a.times(b, same);
+                product.plus(product).or(product)
             }
             A::Fadd => {
                 let (a, b) = (operand(0), operand(1));
@@ -354,10 +360,9 @@ impl FloatRanges {
     }
 }
 
-/// Whether both operands are the same components of the same value.
-fn same_operands(body: &Body, def: Def) -> bool {
+/// Whether the first `count` components of both operands are the same components of the same value.
+fn same_operands(body: &Body, def: Def, count: usize) -> bool {
     let inst = body.def_inst(def);
     let (a, b) = (body.source(inst, 0), body.source(inst, 1));
-    let count = usize::from(body.num_components(def));
     body.src_def(a) == body.src_def(b) && body.swizzle(a).iter(count).eq(body.swizzle(b).iter(count))
 }
