@@ -150,14 +150,31 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
     optimize(&mut program, options);
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
-    machine::allocate::allocate(&mut program, !options.unoptimized_ra, outputs_wait && options.optimize);
-    if options.optimize {
-        // Copies whose registers coincide now are gone after this, and neighbours may have become mergeable.
-        machine::dead_code::remove_dead_code(&mut program);
-        machine::merge::merge_instructions(&mut program);
+    let hoisted =
+        (options.optimize && !options.unoptimized_ra).then(|| machine::hoist_constants::hoist_constants(&program));
+    allocate(&mut program, options, outputs_wait);
+    if let Some(mut hoisted) = hoisted.flatten() {
+        // Branches may be empty now.
+        optimize(&mut hoisted, options);
+        allocate(&mut hoisted, options, outputs_wait);
+        let is_shorter = hoisted.instructions.len() < program.instructions.len();
+        // The constants occupy their registers for longer.
+        if is_shorter && hoisted.num_temps <= program.num_temps + program.num_temps / 8 + 1 {
+            program = hoisted;
+        }
     }
     finish::check_indirect(&program, options)?;
     finish::finish(shader, &declared, &arrays, program, options)
+}
+
+/// Allocation, and what it makes possible.
+fn allocate(program: &mut machine::Program, options: &TgsiOptions, may_write_outputs_early: bool) {
+    machine::allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+    if options.optimize {
+        // Copies whose registers coincide now are gone after this, and neighbours may have become mergeable.
+        machine::dead_code::remove_dead_code(program);
+        machine::merge::merge_instructions(program);
+    }
 }
 
 /// The machine passes before allocation.

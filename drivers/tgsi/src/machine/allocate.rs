@@ -113,6 +113,16 @@ pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_
     program.num_temps
 }
 
+/// Makes temporaries one that can share a register with what is copied to them; nothing is packed. The copies then copy registers to themselves.
+pub(super) fn coalesce_copies(program: &mut Program) {
+    let numbering = Numbering::of(program);
+    let mut allocation = build(program, numbering);
+    coalesce(program, numbering, &mut allocation);
+    let count = assign(program, &mut allocation, false);
+    rewrite(program, numbering, &allocation);
+    program.num_temps = program.first_temp + count;
+}
+
 fn build(program: &Program, numbering: Numbering) -> Allocation {
     let count = numbering.temps();
     let liveness = Liveness::of(program);
@@ -521,12 +531,13 @@ fn become_outputs(program: &Program, numbering: Numbering, allocation: &mut Allo
     }
 }
 
-/// Gives every bundle a register and final positions; returns the number of registers.
+/// Gives every bundle that is no output a register and final positions; returns the number of registers.
 fn assign(program: &Program, allocation: &mut Allocation, pack: bool) -> u32 {
     let mut order: Vec<(u32, usize)> = allocation
         .bundles
         .iter()
         .enumerate()
+        .filter(|(_, b)| b.output.is_none())
         .filter_map(|(number, b)| Some((b.positions.iter().filter_map(|l| l.first()).map(|s| s.start).min()?, number)))
         .collect();
     order.sort_unstable();

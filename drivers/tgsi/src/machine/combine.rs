@@ -3,6 +3,7 @@
 //! ```text
 //! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice)
 //! UMUL t, a, b; UADD d, t, c         =>  UMAD d, a, b, c
+//! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (what LRP is defined as; not if precise)
 //! INEG t, b;    UADD d, a, t         =>  UADD d, a, -b
 //! FSLT t, x, 0; UCMP d, t, a, b      =>  CMP d, x, a, b
 //! USNE t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, a, b
@@ -21,6 +22,9 @@ use super::operands::{immediate_words, source_mask};
 use super::propagate::{Tracker, apply_modifiers};
 use super::{Immediates, Program};
 use crate::options::TgsiOptions;
+
+/// Sign bit of a float.
+const SIGN: u32 = 0x8000_0000;
 
 /// Combines instructions. The makers stay until dead code is removed. Returns whether anything changed.
 pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
@@ -130,6 +134,7 @@ impl At<'_> {
     fn combined(&self) -> Option<Instruction> {
         match self.instruction().opcode {
             Opcode::Add if self.options.fuse_mad => self.multiply_add(Opcode::Mul, Opcode::Mad),
+            Opcode::Mad => self.interpolation(),
             Opcode::Uadd => self.multiply_add(Opcode::Umul, Opcode::Umad).or_else(|| self.subtract()),
             Opcode::Ucmp => self.select(),
             Opcode::And => self.truth_as_float(),
@@ -165,6 +170,57 @@ impl At<'_> {
             return Some(new);
         }
         None
+    }
+
+    fn interpolation(&self) -> Option<Instruction> {
+        let instruction = self.instruction();
+        if instruction.precise {
+            return None;
+        }
+        let channels = instruction.dst.first()?.write_mask;
+        let end = instruction.src[2];
+        for source in [0, 1] {
+            let outer = &instruction.src[source];
+            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == Opcode::Add) else { continue };
+            if outer.absolute || maker.1.precise {
+                continue;
+            }
+            let (Some(a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else {
+                continue;
+            };
+            let start = if self.are_opposite(&b, &end, channels) {
+                a
+            } else if self.are_opposite(&a, &end, channels) {
+                b
+            } else {
+                continue;
+            };
+            let mut factor = instruction.src[1 - source];
+            factor.negate ^= outer.negate;
+            let mut new = instruction.clone();
+            new.opcode = Opcode::Lrp;
+            new.src.clear();
+            new.src.extend([factor, start, end]);
+            return Some(new);
+        }
+        None
+    }
+
+    /// Whether in all of these channels one source is the other one negated.
+    fn are_opposite(&self, a: &Src, b: &Src, channels: u8) -> bool {
+        let mut channels = (0..4usize).filter(|c| channels & 1 << c != 0);
+        if a.register.file == File::Immediate && b.register.file == File::Immediate {
+            let word = |src: &Src, c: usize| {
+                let word = self.immediates.row(src.register.index)[usize::from(src.swizzle[c] & 3)];
+                let magnitude = if src.absolute { word & !SIGN } else { word };
+                if src.negate { magnitude ^ SIGN } else { magnitude }
+            };
+            return channels.all(|c| word(a, c) == word(b, c) ^ SIGN);
+        }
+        a.register == b.register
+            && a.absolute == b.absolute
+            && a.negate != b.negate
+            && channels.all(|c| a.swizzle[c] & 3 == b.swizzle[c] & 3)
     }
 
     fn subtract(&self) -> Option<Instruction> {

@@ -117,7 +117,7 @@ impl ComponentSet {
     }
 
     /// `self |= other`; whether anything was new.
-    fn unite(&mut self, other: &ComponentSet) -> bool {
+    pub(crate) fn unite(&mut self, other: &ComponentSet) -> bool {
         let mut changed = false;
         for (a, b) in self.0.iter_mut().zip(&other.0) {
             changed |= *b & !*a != 0;

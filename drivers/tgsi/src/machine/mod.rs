@@ -13,6 +13,7 @@ pub(crate) mod combine;
 pub(crate) mod dead_code;
 pub(crate) mod flow;
 pub(crate) mod forward;
+pub(crate) mod hoist_constants;
 pub(crate) mod merge;
 pub(crate) mod operands;
 pub(crate) mod propagate;

@@ -1,0 +1,272 @@
+//! One copy of a constant before a construct in the place of copies in many of its branches.
+//!
+//! ```text
+//! IF a                                   MOV TEMP[1], 0
+//!   IF b                                 IF a
+//!     TEX TEMP[1], ...                     IF b
+//!   ELSE                                     TEX TEMP[1], ...
+//!     MOV TEMP[1], 0              =>       ENDIF
+//!   ENDIF                                ENDIF
+//! ELSE
+//!   MOV TEMP[1], 0
+//! ENDIF
+//! ```
+//!
+//! Such copies are what phis leave whose operand is the same constant on many sides. Phis of phis are different temporaries before registers are
+//! allocated; [`coalesce_copies`] makes them one first, so that the result is not for reading values across copies any more.
+//!
+//! A temporary's copy goes before all that accesses it, in the innermost body that has all of it, where it is not live: whatever reads the temporary comes by
+//! there first. The copies below whose components hold their constant already on every path are dropped then. What is gained shows only after allocation,
+//! which merges copies to components of one register: the caller compares.
+
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
+
+use super::allocate::coalesce_copies;
+use super::dead_code::remove_dead_code;
+use super::flow::{ComponentSet, Liveness, Numbering, blocks};
+use super::operands::{for_each_read, immediate_words, written};
+use super::{Immediates, Program};
+
+/// Bodies nested deeper are left alone, so that looking for a common one takes little time.
+const MAX_DEPTH: u32 = 64;
+
+/// The program with constants hoisted, if there is one to hoist.
+pub(crate) fn hoist_constants(program: &Program) -> Option<Program> {
+    let copies = program.instructions.iter().filter(|i| constant_copy(&program.immediates, i).is_some());
+    let branches = program.instructions.iter().any(|i| matches!(i.opcode, Opcode::If | Opcode::Uif));
+    if !branches || copies.count() < 3 {
+        return None;
+    }
+    let mut program = program.clone();
+    coalesce_copies(&mut program);
+    remove_dead_code(&mut program);
+    let candidates = find_candidates(&program)?;
+    if candidates.is_empty() {
+        return None;
+    }
+    let inserted = insert(&mut program, &candidates);
+    drop_copies(&mut program, &candidates, &inserted).then_some(program)
+}
+
+/// The components that a `MOV` of a constant writes, and the words.
+fn constant_copy(immediates: &Immediates, instruction: &Instruction) -> Option<(i32, u8, [u32; 4])> {
+    if instruction.opcode != Opcode::Mov || instruction.saturate {
+        return None;
+    }
+    let (file, index, mask) = written(instruction)?;
+    let words = immediate_words(immediates, instruction.src.first()?)?;
+    (file == File::Temporary).then_some((index, mask, words))
+}
+
+/// A temporary whose components in `mask` are set to constants at several places.
+struct Candidate {
+    temp: usize,
+    mask: u8,
+    words: [u32; 4],
+    /// The new copy goes before this place.
+    place: usize,
+}
+
+/// A run of instructions under the same conditions: the program, a branch, the body of a loop.
+struct Region {
+    parent: usize,
+    depth: u32,
+    /// Where in the parent the construct begins.
+    construct: usize,
+}
+
+/// What is known of a temporary.
+#[derive(Clone, Default)]
+struct Facts {
+    words: [Option<u32>; 4],
+    /// Components with different constants.
+    differ: u8,
+    /// Components with more than one copy.
+    repeated: u8,
+    /// Region and place of the first access, and the innermost region of all.
+    accessed: Option<(usize, usize, usize)>,
+}
+
+fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        if regions[a].depth >= regions[b].depth { a = regions[a].parent } else { b = regions[b].parent }
+    }
+    a
+}
+
+/// Temporaries to hoist; none if the program nests too deeply.
+fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
+    let numbering = Numbering::of(program);
+    let mut facts = vec![Facts::default(); numbering.temps()];
+    let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
+    let mut region = 0;
+    for (place, instruction) in program.instructions.iter().enumerate() {
+        let mut access = |file: File, index: i32| {
+            if file != File::Temporary {
+                return;
+            }
+            let Some(temp) = numbering.number(file, index) else { return };
+            facts[temp].accessed = Some(match facts[temp].accessed {
+                None => (region, place, region),
+                Some((first, at, inner)) => (first, at, common(&regions, inner, region)),
+            });
+        };
+        for_each_read(instruction, |file, index, _| access(file, index));
+        if let Some((file, index, _)) = written(instruction) {
+            access(file, index);
+        }
+        if let Some((index, mask, words)) = constant_copy(&program.immediates, instruction)
+            && let Some(temp) = numbering.number(File::Temporary, index)
+        {
+            let fact = &mut facts[temp];
+            for c in (0..4).filter(|c| mask & 1 << c != 0) {
+                match fact.words[c].replace(words[c]) {
+                    Some(old) if old != words[c] => fact.differ |= 1 << c,
+                    Some(_) => fact.repeated |= 1 << c,
+                    None => {}
+                }
+            }
+        }
+        match instruction.opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop => {
+                let depth = regions[region].depth + 1;
+                if depth > MAX_DEPTH {
+                    return None;
+                }
+                regions.push(Region { parent: region, depth, construct: place });
+                region = regions.len() - 1;
+            }
+            Opcode::Else => {
+                let Region { parent, depth, construct } = regions[region];
+                regions.push(Region { parent, depth, construct });
+                region = regions.len() - 1;
+            }
+            Opcode::Endif | Opcode::Endloop => region = regions[region].parent,
+            _ => {}
+        }
+    }
+    let mut candidates = Vec::new();
+    for (temp, fact) in facts.iter().enumerate() {
+        let mask = fact.repeated & !fact.differ;
+        let Some((mut first, mut place, inner)) = fact.accessed.filter(|_| mask != 0) else { continue };
+        while first != inner {
+            place = regions[first].construct;
+            first = regions[first].parent;
+        }
+        candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), place });
+    }
+    candidates.sort_by_key(|candidate| candidate.place);
+    // Nothing accesses a candidate between the start of the block and the place: what is live at one is live at the other.
+    let liveness = Liveness::of(program);
+    let mut block = 0;
+    let mut live = liveness.live_in(0);
+    candidates.retain_mut(|candidate| {
+        let old = block;
+        while liveness.blocks.get(block).is_some_and(|b| b.end <= candidate.place) {
+            block += 1;
+        }
+        if block != old {
+            live = liveness.live_in(block);
+        }
+        candidate.mask &= !live.get(candidate.temp);
+        candidate.mask != 0
+    });
+    Some(candidates)
+}
+
+/// Inserts the new copies. Returns for each instruction whether it is one.
+fn insert(program: &mut Program, candidates: &[Candidate]) -> Vec<bool> {
+    let old = std::mem::take(&mut program.instructions);
+    let mut inserted = Vec::with_capacity(old.len() + candidates.len());
+    let mut next = candidates.iter().peekable();
+    for (place, instruction) in old.into_iter().enumerate() {
+        while let Some(candidate) = next.next_if(|c| c.place == place) {
+            let temp = Register::new(File::Temporary, (program.first_temp as usize + candidate.temp) as i32);
+            let row = Register::new(File::Immediate, program.immediates.intern(candidate.words));
+            let mut copy = Instruction::new(Opcode::Mov);
+            copy.dst.push(Dst::new(temp).masked(candidate.mask));
+            copy.src.push(Src::new(row));
+            program.instructions.push(copy);
+            inserted.push(true);
+        }
+        program.instructions.push(instruction);
+        inserted.push(false);
+    }
+    inserted
+}
+
+/// Drops copies of what is there already, and the new ones that spare nothing. Returns whether a copy was spared.
+fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool]) -> bool {
+    let numbering = Numbering::of(program);
+    let mut number_of = vec![usize::MAX; numbering.temps()];
+    for (number, candidate) in candidates.iter().enumerate() {
+        number_of[candidate.temp] = number;
+    }
+    // Number of a candidate that an instruction writes, the components, and whether it gives them the constant.
+    let effect = |program: &Program, place: usize| -> Option<(usize, u8, bool)> {
+        let instruction = &program.instructions[place];
+        let (file, index, mask) = written(instruction).filter(|w| w.0 == File::Temporary)?;
+        let number = number_of[numbering.number(file, index)?];
+        let mask = mask & candidates.get(number)?.mask;
+        Some((number, mask, constant_copy(&program.immediates, instruction).is_some()))
+    };
+    // Forward: the components that may hold something else.
+    let blocks = blocks(&program.instructions);
+    let mut other = vec![ComponentSet::new(candidates.len()); blocks.len()];
+    for (number, candidate) in candidates.iter().enumerate() {
+        other[0].insert(number, candidate.mask);
+    }
+    let mut pending = vec![true; blocks.len()];
+    let mut work: Vec<usize> = (0..blocks.len()).rev().collect();
+    while let Some(block) = work.pop() {
+        pending[block] = false;
+        let mut set = other[block].clone();
+        for place in blocks[block].start..blocks[block].end {
+            if let Some((number, mask, is_constant)) = effect(program, place) {
+                if is_constant { set.remove(number, mask) } else { set.insert(number, mask) }
+            }
+        }
+        for successor in blocks[block].successors.into_iter().flatten() {
+            if other[successor].unite(&set) && !pending[successor] {
+                pending[successor] = true;
+                work.push(successor);
+            }
+        }
+    }
+    let mut spared = vec![0usize; candidates.len()];
+    let mut masks: Vec<Option<u8>> = vec![None; program.instructions.len()];
+    for (block, set) in blocks.iter().zip(&mut other) {
+        for place in block.start..block.end {
+            let Some((number, mask, is_constant)) = effect(program, place) else { continue };
+            if !is_constant {
+                set.insert(number, mask);
+                continue;
+            }
+            if !inserted[place] {
+                let whole = program.instructions[place].dst[0].write_mask;
+                let left = whole & !(mask & !set.get(number));
+                masks[place] = Some(left);
+                spared[number] += usize::from(left == 0);
+            }
+            set.remove(number, mask);
+        }
+    }
+    let mut dead = vec![false; program.instructions.len()];
+    let mut changed = false;
+    for place in 0..program.instructions.len() {
+        let Some((number, _, true)) = effect(program, place) else { continue };
+        // One for one is no gain.
+        if spared[number] < 2 {
+            dead[place] = inserted[place];
+        } else if let Some(left) = masks[place] {
+            dead[place] = left == 0;
+            changed = true;
+            if left != 0 {
+                program.instructions[place].dst[0].write_mask = left;
+            }
+        }
+    }
+    program.remove(&dead);
+    changed
+}
