@@ -687,7 +687,7 @@ fn inexact_rules_keep_special_values() {
             if !same {
                 wrong = instance.describe(&variables, &(left, right));
             }
-            if valid == 2 * SAMPLES || !same {
+            if valid == 20 * SAMPLES || !same {
                 break;
             }
         }

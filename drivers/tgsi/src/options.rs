@@ -28,7 +28,7 @@ pub struct TgsiOptions {
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,
-    /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either `LRP`, for which both values must be finite.
+    /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either a sum of two products, for which both values must be finite.
     pub has_cmp: bool,
     /// The target has `SQRT`. Otherwise the product with the reciprocal square root is used.
     pub has_sqrt: bool,

@@ -411,14 +411,22 @@ impl Selector<'_> {
             self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
             return;
         }
-        let (compare, select) = match self.options.native_integers {
-            true => (Opcode::Fslt, Opcode::Ucmp),
-            false => (Opcode::Slt, Opcode::Lrp),
-        };
         let (truth, zero) = (self.temp(), self.float(0.0));
-        self.emit(compare, Dst::new(truth).masked(dst.write_mask), &[operands[0], zero]);
-        let truth = Value::new(truth).source([0, 1, 2, 3]);
-        self.emit_saturated(select, dst, &[truth, operands[1], operands[2]], saturate);
+        let temp = |register| (Dst::new(register).masked(dst.write_mask), Value::new(register).source([0, 1, 2, 3]));
+        let (to_truth, is_negative) = temp(truth);
+        if self.options.native_integers {
+            self.emit(Opcode::Fslt, to_truth, &[operands[0], zero]);
+            self.emit_saturated(Opcode::Ucmp, dst, &[is_negative, operands[1], operands[2]], saturate);
+            return;
+        }
+        // Either product is the value or 0; `LRP` would lose a small value beside a large one.
+        let (other, first, second) = (self.temp(), self.temp(), self.temp());
+        let ((to_other, is_other), (to_first, first), (to_second, second)) = (temp(other), temp(first), temp(second));
+        self.emit(Opcode::Slt, to_truth, &[operands[0], zero]);
+        self.emit(Opcode::Seq, to_other, &[is_negative, zero]);
+        self.emit(Opcode::Mul, to_first, &[is_negative, operands[1]]);
+        self.emit(Opcode::Mul, to_second, &[is_other, operands[2]]);
+        self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
     }
 
     /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.
