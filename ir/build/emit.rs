@@ -59,11 +59,13 @@ impl<'a> Emitter<'a> {
                 leaves.len()
             );
         }
+        let roots: Vec<usize> =
+            (0..opcodes.len()).map(|op| net.first().and_then(|start| start.ops.get(&op)).copied().unwrap_or(0)).collect();
         let edges: String = edges.iter().map(|(op, to)| format!("(AluOp::{op}, {to}), ")).collect();
         let leaves: String = leaves.iter().map(|(rule, mask)| format!("({rule}, {mask}), ")).collect();
         format!(
             "/// Rules of `{file}`.\npub static {name}: RuleSet = RuleSet {{\n    file: {file:?},\n    rules: &[\n{rows}    ],\n    nodes: &[\n{}    ],\n    \
-             operands: &{:?},\n    conditions: &[\n{}    ],\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    leaves: &[{leaves}],\n}};\n\n",
+             operands: &{:?},\n    conditions: &[\n{}    ],\n    roots: &{roots:?},\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    leaves: &[{leaves}],\n}};\n\n",
             e.nodes, e.operands, e.conditions
         )
     }

@@ -187,6 +187,11 @@ impl Shader {
         self.functions.values_mut().filter_map(|f| f.body.as_mut())
     }
 
+    /// Advances with every change of the code of any function; see [`Body::inst_epoch`].
+    pub fn inst_epoch(&self) -> u64 {
+        self.functions.values().filter_map(|f| f.body.as_ref()).map(Body::inst_epoch).sum()
+    }
+
     /// Adds a variable of the shader. (A variable of a function: [`add_local`](Self::add_local).)
     pub fn add_variable(&mut self, data: VariableData) -> Variable {
         let variable = self.variables.push(data);

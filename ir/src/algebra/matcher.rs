@@ -1,7 +1,6 @@
 //! Finds the rule that applies to an instruction.
 
 use arrayvec::ArrayVec;
-use bitvec::vec::BitVec;
 
 use super::{Class, Condition, Literal, Node, Predicate, RootPredicate, Rule, RuleSet};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
@@ -53,9 +52,7 @@ impl Match {
 /// A set of rules, fitted to a target and a shader.
 pub struct Matcher {
     set: &'static RuleSet,
-    enabled: BitVec,
-    /// Node of the net by the opcode of the instruction itself; 0: no rule.
-    roots: Vec<u32>,
+    switches: u128,
     mode: ExecutionMode,
     vertex_pipeline: bool,
     exact_only: bool,
@@ -65,18 +62,17 @@ pub struct Matcher {
 impl Matcher {
     /// The rules of a set that a target wants for a shader.
     pub fn new(set: &'static RuleSet, options: &CompilerOptions, shader: &Shader) -> Matcher {
-        let switches = options.switches();
-        let enabled = set.rules.iter().map(|r| switches & r.on == r.on && switches & r.off == 0).collect();
-        let mut roots = vec![0; AluOp::COUNT];
-        if let Some(start) = set.net.first() {
-            for (op, node) in edges(set, start.edges) {
-                roots[*op as usize] = *node;
-            }
-        }
         let vertex_pipeline =
             matches!(shader.stage, Stage::Vertex | Stage::TessCtrl | Stage::TessEval | Stage::Geometry);
         let mode = shader.info.float_controls_execution_mode;
-        Matcher { set, enabled, roots, mode, vertex_pipeline, exact_only: options.exact_only, found: Vec::new() }
+        Matcher {
+            set,
+            switches: options.switches(),
+            mode,
+            vertex_pipeline,
+            exact_only: options.exact_only,
+            found: Vec::new(),
+        }
     }
 
     /// The set.
@@ -92,7 +88,7 @@ impl Matcher {
     /// The first rule of the set that applies to an instruction.
     pub fn find(&mut self, body: &Body, ranges: &mut FloatRanges, inst: Inst) -> Option<Match> {
         let op = body.alu_op(inst)?;
-        let node = self.roots[op as usize];
+        let node = self.set.roots[op as usize];
         if node == 0 {
             return None;
         }
@@ -113,7 +109,10 @@ impl Matcher {
         let Some(node) = self.set.net.get(node as usize) else { return };
         let Some(def) = pending.pop() else {
             let leaves = self.set.leaves.get(node.leaves.0 as usize..node.leaves.1 as usize).unwrap_or_default();
-            found.extend(leaves.iter().filter(|(rule, _)| self.enabled[usize::from(*rule)]));
+            found.extend(leaves.iter().filter(|(rule, _)| {
+                let rule = &self.set.rules[usize::from(*rule)];
+                self.switches & (rule.on | rule.off) == rule.on
+            }));
             return;
         };
         if node.any != 0 {

@@ -248,6 +248,8 @@ pub struct RuleSet {
     pub operands: &'static [u16],
     /// Conditions.
     pub conditions: &'static [Condition],
+    /// Node of the net by the opcode of the instruction itself; 0: no rule.
+    pub roots: &'static [u32; AluOp::COUNT],
     /// The net; node 0 is the start.
     pub net: &'static [NetNode],
     /// Edges of the net: opcode and node.

@@ -87,6 +87,23 @@ pub struct Passes<'a> {
     observer: Option<&'a mut dyn PassObserver>,
     round: Round,
     stopped: bool,
+    settled: Vec<Settled>,
+}
+
+/// The code in which a pass has nothing left to do.
+struct Settled {
+    name: &'static str,
+    variant: u128,
+    epoch: u64,
+}
+
+/// What a pass that ran leaves to itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Leaves {
+    /// Nothing: run again at once, it changes nothing.
+    Nothing,
+    /// Perhaps something, if it changed anything.
+    Something,
 }
 
 impl<'a> Passes<'a> {
@@ -108,6 +125,28 @@ impl<'a> Passes<'a> {
     /// Says where the pipeline is.
     pub(super) fn round_mut(&mut self) -> &mut Round {
         &mut self.round
+    }
+
+    /// Runs a pass like [`run`](Self::run), but not in code that is still as it was when the same variant of the pass last had nothing left to do. All calls must be about one shader.
+    pub(super) fn run_again(
+        &mut self,
+        shader: &mut Shader,
+        (name, variant, leaves): (&'static str, u128, Leaves),
+        pass: impl FnOnce(&mut Shader) -> bool,
+    ) -> bool {
+        let known = self.settled.iter().position(|s| s.name == name && s.variant == variant);
+        if known.is_some_and(|i| self.settled[i].epoch == shader.inst_epoch()) {
+            return false;
+        }
+        let changed = self.run(shader, name, pass);
+        if !changed || leaves == Leaves::Nothing {
+            let settled = Settled { name, variant, epoch: shader.inst_epoch() };
+            match known {
+                Some(i) => self.settled[i] = settled,
+                None => self.settled.push(settled),
+            }
+        }
+        changed
     }
 
     /// Runs a pass, unless it is left out or the pipeline was ended, and returns whether it changed anything.

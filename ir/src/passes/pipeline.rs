@@ -8,7 +8,7 @@
 //! [`into_ssa_with`] and [`optimize_with`] are the same under control: passes left out, an observer, a [`Level`].
 
 use crate::options::CompilerOptions;
-use crate::passes::pass_manager::{LOG_TARGET, Passes};
+use crate::passes::pass_manager::{LOG_TARGET, Leaves, Passes};
 use crate::passes::*;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
@@ -67,6 +67,13 @@ macro_rules! run {
     };
 }
 
+/// The same for passes that run again and again: not where nothing has changed since.
+macro_rules! run_again {
+    ($passes:expr, $shader:expr, $($leaves:ident $pass:ident),+ $(,)?) => {
+        [$($passes.run_again($shader, (stringify!($pass), 0, Leaves::$leaves), $pass)),+].contains(&true)
+    };
+}
+
 /// Turns what a translator makes into clean SSA: no calls, no `return` but by the end, no registers and no variables but arrays that are indexed at
 /// run time. Returns whether anything changed.
 pub fn into_ssa(shader: &mut Shader) -> bool {
@@ -105,6 +112,11 @@ pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     clean_with(shader, options, &mut Passes::default())
 }
 
+/// Rules for other switches are another pass.
+fn algebraic_variant(options: &CompilerOptions) -> (&'static str, u128, Leaves) {
+    ("opt_algebraic", options.switches(), Leaves::Nothing)
+}
+
 fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     let mut progress = false;
     for round in 0.. {
@@ -113,12 +125,22 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             break;
         }
         passes.round_mut().cleaning = round + 1;
-        let mut changed = run!(passes, shader, opt_copy_prop, opt_constant_folding);
-        changed |= passes.run(shader, "opt_algebraic", |s| opt_algebraic(s, options));
-        changed |= run!(passes, shader, opt_undef, opt_remove_phis, opt_dead_cf, opt_cse, opt_dce);
+        let mut changed = run_again!(passes, shader, Nothing opt_copy_prop, Nothing opt_constant_folding);
+        let variant = algebraic_variant(options);
+        changed |= passes.run_again(shader, variant, |s| opt_algebraic(s, options));
+        changed |= run_again!(
+            passes,
+            shader,
+            Something opt_undef,
+            Something opt_remove_phis,
+            Something opt_dead_cf,
+            Something opt_cse,
+            Nothing opt_dce,
+        );
         // Indices may have become constant, loads may have gone.
-        changed |= passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
-        changed |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+        let remove = |s: &mut Shader| remove_dead_variables(s, TEMPORARIES);
+        changed |= passes.run_again(shader, ("remove_dead_variables", 0, Leaves::Nothing), remove);
+        changed |= run_again!(passes, shader, Nothing lower_vars_to_ssa, Nothing lower_reg_intrinsics_to_ssa);
         progress |= changed;
         if !changed {
             break;
@@ -154,10 +176,18 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
             break;
         }
         passes.round_mut().optimizing = round + 1;
-        let mut changed = run!(passes, shader, opt_shrink_vectors, opt_conditional_discard, opt_if);
-        changed |= passes.run(shader, "opt_peephole_select", |s| opt_peephole_select(s, options));
-        changed |= run!(passes, shader, opt_phi_precision, opt_loop);
-        changed |= passes.run(shader, "opt_loop_unroll", |s| opt_loop_unroll(s, options));
+        let mut changed = run_again!(
+            passes,
+            shader,
+            Something opt_shrink_vectors,
+            Something opt_conditional_discard,
+            Something opt_if,
+        );
+        let select = |s: &mut Shader| opt_peephole_select(s, options);
+        changed |= passes.run_again(shader, ("opt_peephole_select", 0, Leaves::Something), select);
+        changed |= run_again!(passes, shader, Something opt_phi_precision, Something opt_loop);
+        let unroll = |s: &mut Shader| opt_loop_unroll(s, options);
+        changed |= passes.run_again(shader, ("opt_loop_unroll", 0, Leaves::Something), unroll);
         changed |= clean_with(shader, options, passes);
         progress |= changed;
         if !changed {
