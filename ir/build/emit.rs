@@ -45,14 +45,21 @@ impl<'a> Emitter<'a> {
             );
         }
         let (mut net_rows, mut edges, mut leaves) = (String::new(), Vec::new(), Vec::new());
+        let (mut literals, mut literal_count) = (String::new(), 0);
         for node in net {
             let (first_edge, first_leaf) = (edges.len(), leaves.len());
             edges.extend(node.ops.iter().map(|(op, to)| (opcodes[*op].variant, *to)));
             leaves.extend(node.rules.iter().copied());
+            let first_literal = literal_count;
+            for (literal, size, to) in &node.literals {
+                let _ = write!(literals, "({}, {}, {to}), ", Self::literal(literal), Self::size(*size));
+                literal_count += 1;
+            }
+            let ops = node.ops.keys().fold(0u64, |mask, op| mask | 1 << (op % 64));
             let number = |n: Option<usize>| n.unwrap_or(0);
             let _ = writeln!(
                 net_rows,
-                "        NetNode {{ edges: ({first_edge}, {}), constant: {}, any: {}, leaves: ({first_leaf}, {}) }},",
+                "        NetNode {{ ops: {ops:#x}, edges: ({first_edge}, {}), literals: ({first_literal}, {literal_count}), constant: {}, any: {}, leaves: ({first_leaf}, {}) }},",
                 edges.len(),
                 number(node.constant),
                 number(node.any),
@@ -65,7 +72,7 @@ impl<'a> Emitter<'a> {
         let leaves: String = leaves.iter().map(|(rule, mask)| format!("({rule}, {mask}), ")).collect();
         format!(
             "/// Rules of `{file}`.\npub static {name}: RuleSet = RuleSet {{\n    file: {file:?},\n    rules: &[\n{rows}    ],\n    nodes: &[\n{}    ],\n    \
-             operands: &{:?},\n    conditions: &[\n{}    ],\n    roots: &{roots:?},\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    leaves: &[{leaves}],\n}};\n\n",
+             operands: &{:?},\n    conditions: &[\n{}    ],\n    roots: &{roots:?},\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    literals: &[{literals}],\n    leaves: &[{leaves}],\n}};\n\n",
             e.nodes, e.operands, e.conditions
         )
     }
@@ -74,6 +81,16 @@ impl<'a> Emitter<'a> {
         match size {
             Size::Fixed(bits) => bits,
             Size::Unknown(n) => 0x80 | n,
+        }
+    }
+
+    fn literal(literal: &Literal) -> String {
+        match literal {
+            Literal::Float(value) => format!("Literal::Float(f64::from_bits({:#x}))", value.to_bits()),
+            Literal::Nan => "Literal::Nan".to_owned(),
+            Literal::Integer(value) => format!("Literal::Integer({:#x})", *value as u64),
+            Literal::Size(n) => format!("Literal::Size({n})"),
+            Literal::Sign(n) => format!("Literal::Sign({n})"),
         }
     }
 
@@ -107,13 +124,7 @@ impl<'a> Emitter<'a> {
                 select.as_ref().map_or("None".to_owned(), |s| format!("Some(&{s:?})"))
             ),
             Node::Literal { literal, size } => {
-                let literal = match literal {
-                    Literal::Float(value) => format!("Literal::Float(f64::from_bits({:#x}))", value.to_bits()),
-                    Literal::Nan => "Literal::Nan".to_owned(),
-                    Literal::Integer(value) => format!("Literal::Integer({:#x})", *value as u64),
-                    Literal::Size(n) => format!("Literal::Size({n})"),
-                    Literal::Sign(n) => format!("Literal::Sign({n})"),
-                };
+                let literal = Self::literal(literal);
                 format!("Node::Literal {{ literal: {literal}, size: {} }}", Self::size(*size))
             }
         };

@@ -1,10 +1,11 @@
-//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, one for constants and one for
+//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, for each literal, one for any constant and one for
 //! anything. Walking it along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at any rule twice.
 
 use std::collections::BTreeMap;
 
-use super::infer::{Condition, FinishedRule, Node, VariableKind};
+use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
 use super::opcodes::Opcode;
+use super::parse::Literal;
 
 /// Most commutative instructions of a rule whose operands are tried in both orders.
 const MAX_COMMUTATIVE: u32 = 6;
@@ -14,6 +15,8 @@ const MAX_COMMUTATIVE: u32 = 6;
 pub struct NetNode {
     /// By opcode.
     pub ops: BTreeMap<usize, usize>,
+    /// By literal and its size.
+    pub literals: Vec<(Literal, Size, usize)>,
     /// A constant.
     pub constant: Option<usize>,
     /// Anything.
@@ -40,6 +43,14 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
                 let node = &mut nodes[at];
                 at = match token {
                     Token::Op(op) => *node.ops.entry(op).or_insert(fresh),
+                    Token::Literal(literal, size) => {
+                        let same = node.literals.iter().find(|(l, s, _)| *l == literal && *s == size);
+                        let to = same.map_or(fresh, |&(_, _, to)| to);
+                        if to == fresh {
+                            node.literals.push((literal, size, fresh));
+                        }
+                        to
+                    }
                     Token::Constant => *node.constant.get_or_insert(fresh),
                     Token::Any => *node.any.get_or_insert(fresh),
                 };
@@ -55,6 +66,7 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
 
 enum Token {
     Op(usize),
+    Literal(Literal, Size),
     Constant,
     Any,
 }
@@ -75,7 +87,8 @@ pub fn count_commutative(opcodes: &[Opcode], node: &Node) -> u32 {
 fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &mut Vec<Token>) {
     match node {
         Node::Variable { kind: VariableKind::Any, .. } => tokens.push(Token::Any),
-        Node::Variable { .. } | Node::Literal { .. } => tokens.push(Token::Constant),
+        Node::Variable { .. } => tokens.push(Token::Constant),
+        Node::Literal { literal, size } => tokens.push(Token::Literal(*literal, *size)),
         Node::Op { op, operands, .. } => {
             tokens.push(Token::Op(*op));
             let mut swapped = false;

@@ -7,14 +7,12 @@ use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::analysis::float_range::FloatRanges;
 use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
 use crate::builder::AluSrc;
-use crate::entities::{Def, Inst, User};
+use crate::entities::{Inst, Use, User};
 use crate::options::CompilerOptions;
 use crate::shader::{Shader, Stage};
 
 /// Most variables and labels of a rule, and most sizes that are left open; the build knows the same numbers.
 const MAX_VARIABLES: usize = 8;
-/// Most operands that wait while the net is walked.
-const MAX_PENDING: usize = 32;
 
 /// A rule with what its search stands for.
 #[derive(Clone, Debug)]
@@ -94,46 +92,51 @@ impl Matcher {
         }
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        let mut pending = ArrayVec::new();
-        if push_operands(body, inst, &mut pending) {
-            self.walk(body, node, &mut pending, &mut found);
-        }
+        self.walk(body, node, Pending::new(body, inst, None), &mut found);
         found.sort_unstable();
         let result = found.iter().find_map(|&(rule, swapped)| self.check(body, ranges, inst, rule, swapped));
         self.found = found;
         result
     }
 
-    /// Goes on from a node of the net with the operands that wait, and leaves them as they were. As deep as the longest rule.
-    fn walk(&self, body: &Body, node: u32, pending: &mut ArrayVec<Def, MAX_PENDING>, found: &mut Vec<(u16, u8)>) {
-        let Some(node) = self.set.net.get(node as usize) else { return };
-        let Some(def) = pending.pop() else {
-            let leaves = self.set.leaves.get(node.leaves.0 as usize..node.leaves.1 as usize).unwrap_or_default();
-            found.extend(leaves.iter().filter(|(rule, _)| {
-                let rule = &self.set.rules[usize::from(*rule)];
-                self.switches & (rule.on | rule.off) == rule.on
-            }));
-            return;
-        };
-        if node.any != 0 {
-            self.walk(body, node.any, pending, found);
-        }
-        let inst = body.def_inst(def);
-        match *body.inst(inst) {
-            InstData::LoadConst { .. } if node.constant != 0 => self.walk(body, node.constant, pending, found),
-            InstData::Alu { op, .. } => {
-                let edges = edges(self.set, node.edges);
-                if let Ok(place) = edges.binary_search_by_key(&op, |(op, _)| *op) {
-                    let length = pending.len();
-                    if push_operands(body, inst, pending) {
-                        self.walk(body, edges[place].1, pending, found);
+    /// Goes on from a node of the net with the operands that wait. As deep as the longest rule.
+    fn walk(&self, body: &Body, start: u32, start_pending: Pending<'_>, found: &mut Vec<(u16, u8)>) {
+        let (mut at, mut pending) = (start, start_pending);
+        loop {
+            let node = &self.set.net[at as usize];
+            let Some(source) = pending.next() else {
+                let leaves = &self.set.leaves[node.leaves.0 as usize..node.leaves.1 as usize];
+                found.extend(leaves.iter().filter(|(rule, _)| {
+                    let rule = &self.set.rules[usize::from(*rule)];
+                    self.switches & (rule.on | rule.off) == rule.on
+                }));
+                return;
+            };
+            let inst = body.src_inst(source);
+            match *body.inst(inst) {
+                InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
+                    let edges = edges(self.set, node.edges);
+                    if let Ok(place) = edges.binary_search_by_key(&op, |(op, _)| *op) {
+                        self.walk(body, edges[place].1, Pending::new(body, inst, Some(&pending)), found);
                     }
-                    pending.truncate(length);
                 }
+                InstData::LoadConst { .. } => {
+                    if node.constant != 0 {
+                        self.walk(body, node.constant, pending, found);
+                    }
+                    for &(literal, size, to) in &self.set.literals[node.literals.0 as usize..node.literals.1 as usize] {
+                        if has_literal(body, inst, literal, size) {
+                            self.walk(body, to, pending, found);
+                        }
+                    }
+                }
+                _ => {}
             }
-            _ => {}
+            if node.any == 0 {
+                return;
+            }
+            at = node.any;
         }
-        pending.push(def);
     }
 
     fn check(&self, body: &Body, ranges: &mut FloatRanges, inst: Inst, number: u16, swapped: u8) -> Option<Match> {
@@ -340,9 +343,45 @@ fn edges(set: &'static RuleSet, range: (u32, u32)) -> &'static [(AluOp, u32)] {
     set.edges.get(range.0 as usize..range.1 as usize).unwrap_or_default()
 }
 
-/// Puts the operands of an ALU instruction before what waits; whether there was room. (Those that fitted stay.)
-fn push_operands(body: &Body, inst: Inst, pending: &mut ArrayVec<Def, MAX_PENDING>) -> bool {
-    body.sources(inst).rev().all(|source| pending.try_push(body.src_def(source)).is_ok())
+/// Operands that wait while the net is walked: those left of an instruction, and behind them those of the instruction around it.
+#[derive(Clone, Copy)]
+struct Pending<'a> {
+    next: u32,
+    end: u32,
+    outer: Option<&'a Pending<'a>>,
+}
+
+impl<'a> Pending<'a> {
+    /// The operands of an instruction before what waits already.
+    fn new(body: &Body, inst: Inst, outer: Option<&'a Pending<'a>>) -> Pending<'a> {
+        let count = body.num_sources(inst) as u32;
+        let next = if count == 0 { 0 } else { body.source(inst, 0).as_u32() };
+        Pending { next, end: next + count, outer }
+    }
+
+    /// Takes the next one.
+    fn next(&mut self) -> Option<Use> {
+        while self.next == self.end {
+            *self = *self.outer?;
+        }
+        self.next += 1;
+        Some(Use::from_u32(self.next - 1))
+    }
+}
+
+/// Whether a constant may be a literal of the rules: has it among its components.
+fn has_literal(body: &Body, inst: Inst, literal: Literal, size: u8) -> bool {
+    let (Some(def), Some(values)) = (body.inst_def(inst), body.constant(inst)) else { return false };
+    let bits = body.bit_size(def);
+    if size & 0x80 == 0 && size != bits {
+        return false;
+    }
+    match literal {
+        Literal::Float(_) | Literal::Integer(_) => values.contains(&literal.bits(bits, 0)),
+        Literal::Nan => values.iter().any(|&value| is_nan(value, bits)),
+        // They depend on the size of the rule, which is not known yet.
+        Literal::Size(_) | Literal::Sign(_) => true,
+    }
 }
 
 /// `outer` applied to what `own` selects, for so many components.

@@ -225,8 +225,12 @@ pub enum Condition {
 /// Node of the net. 0 stands for no node.
 #[derive(Clone, Copy, Debug)]
 pub struct NetNode {
+    /// Opcodes that there are edges for: bit `number % 64` of each.
+    pub ops: u64,
     /// Range in the edges of the set, which are in the order of the opcodes.
     pub edges: (u32, u32),
+    /// Range in the literals of the set.
+    pub literals: (u32, u32),
     /// Where a constant leads.
     pub constant: u32,
     /// Where anything leads.
@@ -254,6 +258,8 @@ pub struct RuleSet {
     pub net: &'static [NetNode],
     /// Edges of the net: opcode and node.
     pub edges: &'static [(AluOp, u32)],
+    /// Edges of the net for constants that have a literal among their components, with its size: literal, size and node.
+    pub literals: &'static [(Literal, u8, u32)],
     /// Ends of the net: a rule, and which of its commutative instructions are swapped.
     pub leaves: &'static [(u16, u8)],
 }

@@ -3,7 +3,7 @@
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 
 use super::{
-    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, Swizzle, TexData, TexSrcKind,
+    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, SimplifiedFor, Swizzle, TexData, TexSrcKind,
 };
 use crate::alu::AluOp;
 use crate::cursor::Cursor;
@@ -152,6 +152,34 @@ impl Body {
         }
     }
 
+    // ---- what changed -------------------------------------------------------------------------------------------------
+
+    /// Notes an ALU instruction that is new, reads something else than before, or reads alone what others read too.
+    #[inline]
+    pub(super) fn touch(&mut self, inst: Inst) {
+        let node = &mut self.insts[inst];
+        if !node.touched && matches!(node.data, InstData::Alu { .. }) {
+            node.touched = true;
+            self.touched.push(inst);
+        }
+    }
+
+    /// The ALU instructions touched since the same pass last called [`set_simplified`](Self::set_simplified); none if another did, or nobody yet: then all are to be looked at. Some of them may
+    /// be gone.
+    pub(crate) fn take_touched(&mut self, pass: SimplifiedFor) -> Option<Vec<Inst>> {
+        let touched = std::mem::take(&mut self.touched);
+        for &inst in &touched {
+            self.insts[inst].touched = false;
+        }
+        (self.simplified_for.take() == Some(pass)).then_some(touched)
+    }
+
+    /// Says that a pass has nothing left to do. What it touched itself is forgotten.
+    pub(crate) fn set_simplified(&mut self, pass: SimplifiedFor) {
+        self.take_touched(pass);
+        self.simplified_for = Some(pass);
+    }
+
     // ---- asking -------------------------------------------------------------------------------------------------------
 
     /// What an instruction is.
@@ -163,6 +191,7 @@ impl Body {
     /// Replaces what an instruction is, its sources and value staying as they are. The new kind must fit them.
     pub fn set_inst(&mut self, inst: Inst, data: InstData) {
         self.insts[inst].data = data;
+        self.touch(inst);
         self.changed_insts();
     }
 
@@ -392,6 +421,7 @@ impl Body {
             first_source: self.uses.len() as u32,
             num_sources: sources.len() as u16,
             pass_flags: 0,
+            touched: false,
         });
         if let (Some(def), Some(shape)) = (def, shape) {
             let node = &mut self.defs[def];
@@ -402,6 +432,7 @@ impl Body {
         for source in sources {
             self.push_use(User::Inst(inst), source.def, source.payload);
         }
+        self.touch(inst);
         self.changed_insts();
         inst
     }

@@ -80,6 +80,12 @@ impl Swizzle {
     /// The swizzle that applies `self` to a value that `inner` has already swizzled: `result[i] = inner[self[i]]`.
     #[must_use]
     pub fn compose(self, inner: Swizzle) -> Swizzle {
+        if self == Self::IDENTITY {
+            return inner;
+        }
+        if inner == Self::IDENTITY {
+            return self;
+        }
         (0..MAX_COMPONENTS).fold(Swizzle(0), |s, i| s.with(i, inner.get(self.get(i) as usize)))
     }
 
@@ -483,6 +489,8 @@ struct InstNode {
     num_sources: u16,
     /// Scratch of passes.
     pass_flags: u8,
+    /// It is in the list of touched ALU instructions.
+    touched: bool,
 }
 
 /// A value in the arena.
@@ -606,8 +614,13 @@ pub struct Body {
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
+    touched: Vec<Inst>,
+    simplified_for: Option<SimplifiedFor>,
     analyses: AnalysisCache,
 }
+
+/// Names a pass over ALU instructions and the switches of the target that it ran for; see [`Body::take_touched`].
+pub(crate) type SimplifiedFor = (&'static str, u128);
 
 impl Default for Body {
     fn default() -> Self {
@@ -638,6 +651,8 @@ impl Body {
             structured: true,
             cfg_epoch: 1,
             inst_epoch: 1,
+            touched: Vec::new(),
+            simplified_for: None,
             analyses: AnalysisCache::default(),
         };
         body.update_successors(start);

@@ -66,6 +66,7 @@ impl Body {
     /// Sets the swizzle of an ALU source.
     pub fn set_swizzle(&mut self, source: Use, swizzle: Swizzle) {
         self.uses[source].payload = swizzle.0;
+        self.touch_user(source);
         self.changed_insts();
     }
 
@@ -99,6 +100,7 @@ impl Body {
         }
         self.unlink_use(source);
         self.link_use(source, def);
+        self.touch_user(source);
         self.changed_insts();
     }
 
@@ -110,6 +112,7 @@ impl Body {
         while let Some(source) = self.defs[def].first_use.expand() {
             self.unlink_use(source);
             self.link_use(source, replacement);
+            self.touch_user(source);
         }
         self.changed_insts();
     }
@@ -140,6 +143,13 @@ impl Body {
         source
     }
 
+    #[inline]
+    fn touch_user(&mut self, source: Use) {
+        if let User::Inst(inst) = self.uses[source].user() {
+            self.touch(inst);
+        }
+    }
+
     /// Enters a source at the head of the list of uses of `def`.
     pub(super) fn link_use(&mut self, source: Use, def: Def) {
         let head = self.defs[def].first_use;
@@ -163,6 +173,9 @@ impl Body {
         }
         if let Some(next) = next.expand() {
             self.uses[next].prev = prev;
+        }
+        if let Some(only) = self.single_use(def) {
+            self.touch_user(only);
         }
         let node = &mut self.uses[source];
         node.def = PackedOption::default();

@@ -10,17 +10,17 @@
 //! likes; [`opt_algebraic_late`] turns that into what targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the operands for targets
 //! whose operands take them, after that.
 //!
-//! A work list, not sweeps: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one. What a replacement leaves without uses is removed at
+//! A work list, not sweeps: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others. What a replacement leaves without uses is removed at
 //! once, so that rules that ask for a single use see the truth. A shader grows by a bounded number of replacements even if rules should undo each other.
 
 use std::collections::VecDeque;
 
-use cranelift_entity::SecondaryMap;
+use bitvec::vec::BitVec;
 
 use crate::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, RuleSet, replace};
 use crate::analysis::float_range::FloatRanges;
 use crate::body::{Body, InstData};
-use crate::entities::{Def, Inst, User};
+use crate::entities::{Def, Inst};
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::LOG_TARGET;
 use crate::shader::Shader;
@@ -45,9 +45,18 @@ pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &Compiler
 
 fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) -> bool {
     let mut matcher = Matcher::new(set, options, shader);
+    let pass = (set.file, options.switches());
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= Work::new(body).run(body, &mut matcher);
+        let mut work = match body.take_touched(pass) {
+            Some(touched) => Work::after(body, &touched),
+            None => Work::new(body),
+        };
+        let (changed, settled) = work.run(body, &mut matcher);
+        progress |= changed;
+        if settled {
+            body.set_simplified(pass);
+        }
     }
     progress
 }
@@ -55,12 +64,13 @@ fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) 
 /// Instructions to be looked at, each once.
 struct Work {
     queue: VecDeque<Inst>,
-    queued: SecondaryMap<Inst, bool>,
+    queued: BitVec,
 }
 
 impl Work {
+    /// All of a body.
     fn new(body: &Body) -> Work {
-        let mut work = Work { queue: VecDeque::new(), queued: SecondaryMap::with_capacity(body.num_insts()) };
+        let mut work = Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()) };
         for block in body.blocks() {
             for inst in body.insts(block) {
                 work.push(body, inst);
@@ -69,19 +79,64 @@ impl Work {
         work
     }
 
+    /// The neighbourhood of what was touched.
+    fn after(body: &Body, touched: &[Inst]) -> Work {
+        let mut work = Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()) };
+        for &inst in touched {
+            work.push_around(body, inst);
+        }
+        work
+    }
+
     fn push(&mut self, body: &Body, inst: Inst) {
-        if !self.queued[inst] && matches!(body.inst(inst), InstData::Alu { .. }) {
-            self.queued[inst] = true;
+        if !matches!(body.inst(inst), InstData::Alu { .. }) {
+            return;
+        }
+        let index = inst.as_u32() as usize;
+        if index >= self.queued.len() {
+            self.queued.resize(body.num_insts().next_power_of_two(), false);
+        }
+        if !self.queued.replace(index, true) {
             self.queue.push_back(inst);
         }
     }
 
-    fn run(mut self, body: &mut Body, matcher: &mut Matcher) -> bool {
+    /// What may match now that an instruction changed: rules look a few instructions deep, and some at the users.
+    fn push_around(&mut self, body: &Body, inst: Inst) {
+        // It may be gone by now.
+        if body.inst_block(inst).is_none() {
+            return;
+        }
+        self.push(body, inst);
+        for source in body.sources(inst) {
+            self.push(body, body.src_inst(source));
+        }
+        let Some(def) = body.inst_def(inst) else { return };
+        for source in body.uses_of(def) {
+            if let Some(user) = body.user(source).inst() {
+                self.push(body, user);
+                self.push_users(body, user);
+            }
+        }
+    }
+
+    fn push_users(&mut self, body: &Body, inst: Inst) {
+        let alu = matches!(body.inst(inst), InstData::Alu { .. });
+        let Some(def) = body.inst_def(inst).filter(|_| alu) else { return };
+        for source in body.uses_of(def) {
+            if let Some(user) = body.user(source).inst() {
+                self.push(body, user);
+            }
+        }
+    }
+
+    /// Whether anything changed, and whether nothing is left to be done.
+    fn run(&mut self, body: &mut Body, matcher: &mut Matcher) -> (bool, bool) {
         let mut ranges = FloatRanges::new();
         let mut left = MAX_REPLACEMENTS_PER_INST * (self.queue.len() + 16);
         let mut progress = false;
         while let Some(inst) = self.queue.pop_front() {
-            self.queued[inst] = false;
+            self.queued.set(inst.as_u32() as usize, false);
             // It may be gone by now.
             if body.inst_block(inst).is_none() {
                 continue;
@@ -89,12 +144,12 @@ impl Work {
             let Some(m) = matcher.find(body, &mut ranges, inst) else { continue };
             if left == 0 {
                 log::warn!(target: LOG_TARGET, "rules of {} find something again and again", matcher.set().file);
-                break;
+                return (progress, false);
             }
             left -= 1;
             let before = body.prev_inst(inst);
             let users: Vec<Inst> = match body.inst_def(inst) {
-                Some(def) => body.uses_of(def).filter_map(|source| inst_of(body.user(source))).collect(),
+                Some(def) => body.uses_of(def).filter_map(|source| body.user(source).inst()).collect(),
                 None => Vec::new(),
             };
             if replace(body, matcher, &m, inst).is_none() {
@@ -121,17 +176,7 @@ impl Work {
             }
             self.remove_unused(body, inst);
         }
-        progress
-    }
-
-    fn push_users(&mut self, body: &Body, inst: Inst) {
-        let alu = matches!(body.inst(inst), InstData::Alu { .. });
-        let Some(def) = body.inst_def(inst).filter(|_| alu) else { return };
-        for source in body.uses_of(def) {
-            if let Some(user) = inst_of(body.user(source)) {
-                self.push(body, user);
-            }
-        }
+        (progress, true)
     }
 
     /// Removes an instruction that nobody uses, and what only it used. The last user of an operand is looked at again.
@@ -148,7 +193,7 @@ impl Work {
             body.remove_inst(inst);
             for operand in operands {
                 if let Some(last) = body.single_use(operand) {
-                    if let Some(user) = inst_of(body.user(last)) {
+                    if let Some(user) = body.user(last).inst() {
                         self.push(body, user);
                         // The rule that asks for a single use may start further down.
                         self.push_users(body, user);
@@ -158,12 +203,5 @@ impl Work {
                 }
             }
         }
-    }
-}
-
-fn inst_of(user: User) -> Option<Inst> {
-    match user {
-        User::Inst(inst) => Some(inst),
-        User::If(_) => None,
     }
 }
