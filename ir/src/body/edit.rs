@@ -396,6 +396,9 @@ impl Body {
 
     /// Removes instructions, none of them jumps, that only use each other (dead phis around a loop, say) or nothing.
     pub fn remove_insts(&mut self, insts: &[Inst]) {
+        if insts.is_empty() {
+            return;
+        }
         for &inst in insts {
             debug_assert!(self.jump(inst).is_none());
             for source in self.sources(inst) {

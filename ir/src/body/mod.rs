@@ -708,6 +708,16 @@ impl Body {
         self.blocks.len()
     }
 
+    /// Whether no `if` and no loop was ever made: all code is one block.
+    pub fn is_one_block(&self) -> bool {
+        self.ifs.is_empty() && self.loops.is_empty()
+    }
+
+    /// Number of loops ever made: if it is 0, there is no loop.
+    pub fn num_loops(&self) -> usize {
+        self.loops.len()
+    }
+
     /// Number of uses ever made.
     pub fn num_uses(&self) -> usize {
         self.uses.len()

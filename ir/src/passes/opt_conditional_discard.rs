@@ -27,7 +27,7 @@ use crate::shader::Shader;
 pub fn opt_conditional_discard(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        if !body.structured {
+        if !body.structured || body.is_one_block() {
             continue;
         }
         let mut next = Some(body.start_block());

@@ -38,7 +38,7 @@ use crate::shader::Shader;
 /// See the [module](self).
 pub fn opt_loop(shader: &mut Shader) -> bool {
     let mut progress = false;
-    for body in shader.bodies_mut().filter(|body| body.structured) {
+    for body in shader.bodies_mut().filter(|body| body.structured && body.num_loops() != 0) {
         progress |= optimize_body(body);
     }
     progress

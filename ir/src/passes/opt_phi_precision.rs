@@ -34,14 +34,26 @@ use crate::shader::Shader;
 /// See the [module](self).
 pub fn opt_phi_precision(shader: &mut Shader) -> bool {
     let mut progress = false;
-    for body in shader.bodies_mut() {
+    for body in shader.bodies_mut().filter(|body| !body.is_one_block()) {
+        let sources = ops_of_sources(body);
         for kind in Kind::all() {
+            if let Kind::Op(op) = kind
+                && !sources.contains(&op)
+            {
+                continue;
+            }
             progress |= convert_after(body, kind);
         }
         progress |= convert_before(body);
     }
     progress
 }
+
+/// Conversions that are one instruction.
+const CONVERSIONS: [AluOp; 8] = {
+    use AluOp as O;
+    [O::B2i32, O::B2f32, O::F2f32, O::F2f64, O::I2i32, O::I2i64, O::U2u32, O::U2u64]
+};
 
 /// A conversion out of a narrower type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,9 +66,7 @@ enum Kind {
 
 impl Kind {
     fn all() -> impl Iterator<Item = Kind> {
-        use AluOp as O;
-        let ops = [O::B2i32, O::B2f32, O::F2f32, O::F2f64, O::I2i32, O::I2i64, O::U2u32, O::U2u64];
-        std::iter::once(Kind::Mask).chain(ops.into_iter().map(Kind::Op))
+        std::iter::once(Kind::Mask).chain(CONVERSIONS.into_iter().map(Kind::Op))
     }
 
     fn bit_size(self) -> u8 {
@@ -118,6 +128,20 @@ impl Kind {
             }
         }
     }
+}
+
+/// The conversions that feed phis.
+fn ops_of_sources(body: &Body) -> Vec<AluOp> {
+    let mut ops = Vec::new();
+    for source in body.blocks().flat_map(|block| body.phis(block)).flat_map(|phi| body.sources(phi)) {
+        if let Some(op) = body.alu_op(body.src_inst(source))
+            && CONVERSIONS.contains(&op)
+            && !ops.contains(&op)
+        {
+            ops.push(op);
+        }
+    }
+    ops
 }
 
 /// A phi that is assumed to qualify, and whether a conversion feeds it.

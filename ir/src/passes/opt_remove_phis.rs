@@ -36,6 +36,9 @@ pub fn opt_remove_phis(shader: &mut Shader) -> bool {
 
 /// The pass on one body.
 pub(crate) fn remove_phis(body: &mut Body) -> bool {
+    if body.is_one_block() {
+        return false;
+    }
     let mut work: VecDeque<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
     if work.is_empty() {
         return false;

@@ -20,6 +20,7 @@
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData, MAX_COMPONENTS, Shape, SourceSpec, Swizzle};
@@ -51,6 +52,7 @@ fn is_followed(body: &Body, inst: Inst) -> bool {
 
 fn find_needed(body: &Body) -> Needed {
     let mut needed: Needed = SecondaryMap::new();
+    needed.resize(body.num_defs());
     let mut work: Vec<(Def, u16)> = Vec::new();
     for block in body.blocks() {
         if let Some(id) = body.following_if(block) {
@@ -154,11 +156,13 @@ impl Plan {
 
 fn shrink(body: &mut Body) -> bool {
     let needed = find_needed(body);
-    let insts: Vec<Inst> = body.blocks().flat_map(|block| body.insts(block)).collect();
-    // Undefined values may still stand for components that nothing needs.
-    let is_removable = |inst: Inst| is_followed(body, inst) && !matches!(body.inst(inst), InstData::Undef);
-    let is_dead = |inst: &Inst| is_removable(*inst) && body.inst_def(*inst).is_some_and(|def| needed[def] == 0);
-    let (dead, live): (Vec<Inst>, Vec<Inst>) = insts.into_iter().partition(is_dead);
+    let (mut dead, mut live): (Vec<Inst>, Vec<Inst>) = (Vec::new(), Vec::with_capacity(body.num_insts()));
+    for inst in body.blocks().flat_map(|block| body.insts(block)) {
+        // Undefined values may still stand for components that nothing needs.
+        let is_removable = is_followed(body, inst) && !matches!(body.inst(inst), InstData::Undef);
+        let is_dead = is_removable && body.inst_def(inst).is_some_and(|def| needed[def] == 0);
+        if is_dead { &mut dead } else { &mut live }.push(inst);
+    }
     let mut progress = !dead.is_empty();
     for &inst in &live {
         if let Some(def) = body.inst_def(inst) {
@@ -189,16 +193,20 @@ fn shrink(body: &mut Body) -> bool {
             }
         }
     }
-    let mut replacement: SecondaryMap<Def, Option<Def>> = SecondaryMap::new();
+    if changed.is_empty() {
+        return progress;
+    }
+    let mut replacement: SecondaryMap<Def, PackedOption<Def>> = SecondaryMap::new();
+    replacement.resize(body.num_defs());
     for &(_, def, new) in &changed {
-        replacement[def] = Some(new);
+        replacement[def] = new.into();
     }
     for &(inst, def, new) in changed.iter().filter(|c| body.is_phi(c.0)).collect::<Vec<_>>() {
         let Some((first, count)) = plans[def].components() else { continue };
         let sources: Vec<(Block, Def)> = body.phi_sources(inst).map(|(block, s)| (block, body.src_def(s))).collect();
         for (block, value) in sources {
             let selected = (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), first + i));
-            let operand = AluSrc::new(replacement[value].unwrap_or(value), plans[value].swizzle(selected));
+            let operand = AluSrc::new(replacement[value].expand().unwrap_or(value), plans[value].swizzle(selected));
             let cursor = Cursor::before_jump(body, block);
             let source = Builder::new(body, cursor).mov(operand, count);
             body.add_phi_source(body.def_inst(new), block, source);
@@ -206,7 +214,7 @@ fn shrink(body: &mut Body) -> bool {
     }
     let old: Vec<Inst> = changed.iter().map(|&(inst, ..)| inst).collect();
     body.remove_insts(&old);
-    progress | !old.is_empty()
+    true
 }
 
 /// Makes components of a vector undefined that nothing needs.

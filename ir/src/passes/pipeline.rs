@@ -134,6 +134,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             Something opt_undef,
             Something opt_remove_phis,
             Something opt_dead_cf,
+            // Behind the rules, some of which ask for a single use.
             Something opt_cse,
             Nothing opt_dce,
         );

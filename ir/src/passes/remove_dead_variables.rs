@@ -26,6 +26,9 @@ const WRITE_ONLY_IS_DEAD: VariableModes =
 
 /// See the [module](self).
 pub fn remove_dead_variables(shader: &mut Shader, modes: VariableModes) -> bool {
+    if !shader.variables.values().any(|data| data.mode.intersects(modes)) {
+        return false;
+    }
     let mut live: SecondaryMap<Variable, bool> = SecondaryMap::new();
     let Shader { functions, variables, globals, .. } = shader;
     for body in functions.values().filter_map(|f| f.body.as_ref()) {

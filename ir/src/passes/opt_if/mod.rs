@@ -25,7 +25,7 @@ use crate::shader::Shader;
 pub fn opt_if(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        if !body.structured {
+        if !body.structured || body.is_one_block() {
             continue;
         }
         // What keeps the control flow comes first: dominance is computed once for all of it.

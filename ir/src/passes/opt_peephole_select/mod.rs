@@ -53,7 +53,7 @@ pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bo
 }
 
 fn flatten_ifs(body: &mut Body, limit: u32) -> bool {
-    if !body.structured {
+    if !body.structured || body.is_one_block() {
         return false;
     }
     let mut progress = false;
