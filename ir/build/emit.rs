@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
 use super::net::NetNode;
 use super::opcodes::Opcode;
-use super::parse::Literal;
+use super::parse::{Literal, SIZES};
 
 /// Writer of a set.
 pub struct Emitter<'a> {
@@ -52,7 +52,12 @@ impl<'a> Emitter<'a> {
             leaves.extend(node.rules.iter().copied());
             let first_literal = literal_count;
             for (literal, size, to) in &node.literals {
-                let _ = write!(literals, "({}, {}, {to}), ", Self::literal(literal), Self::size(*size));
+                let sizes = match size {
+                    Size::Fixed(bits) => 1u8 << SIZES.iter().position(|s| s == bits).unwrap_or(0),
+                    Size::Unknown(_) => 0b11111,
+                };
+                let bits = literal_bits(literal).map_or("None".to_owned(), |bits| format!("Some({bits:#x?})"));
+                let _ = write!(literals, "LiteralEdge {{ sizes: {sizes}, bits: {bits}, node: {to} }}, ");
                 literal_count += 1;
             }
             let ops = node.ops.keys().fold(0u64, |mask, op| mask | 1 << (op % 64));
@@ -66,8 +71,9 @@ impl<'a> Emitter<'a> {
                 leaves.len()
             );
         }
-        let roots: Vec<usize> =
-            (0..opcodes.len()).map(|op| net.first().and_then(|start| start.ops.get(&op)).copied().unwrap_or(0)).collect();
+        let roots: Vec<usize> = (0..opcodes.len())
+            .map(|op| net.first().and_then(|start| start.ops.get(&op)).copied().unwrap_or(0))
+            .collect();
         let edges: String = edges.iter().map(|(op, to)| format!("(AluOp::{op}, {to}), ")).collect();
         let leaves: String = leaves.iter().map(|(rule, mask)| format!("({rule}, {mask}), ")).collect();
         format!(
@@ -144,6 +150,33 @@ impl<'a> Emitter<'a> {
         let _ = writeln!(self.conditions, "        {row},");
         self.condition_count += 1;
     }
+}
+
+/// The bits of a literal in a component of each size, if they depend on nothing else and a half can hold them. A float has none in the small sizes: no rule asks for it there.
+fn literal_bits(literal: &Literal) -> Option<[u64; 5]> {
+    let cut = |value: u64| SIZES.map(|size| if size == 64 { value } else { value & ((1 << size) - 1) });
+    match *literal {
+        Literal::Float(value) => {
+            let mut bits = cut(value.to_bits());
+            bits[2] = half(value)?;
+            bits[3] = u64::from((value as f32).to_bits());
+            Some(bits)
+        }
+        Literal::Integer(value) => Some(cut(value as u64)),
+        Literal::Nan | Literal::Size(_) | Literal::Sign(_) => None,
+    }
+}
+
+/// A float of 16 bits, if it has that value exactly.
+fn half(value: f64) -> Option<u64> {
+    let sign = value.to_bits() >> 63 << 15;
+    if value == 0.0 {
+        return Some(sign);
+    }
+    let exponent = (value.to_bits() >> 52 & 0x7ff) as i64 - 1023;
+    let mantissa = value.to_bits() & ((1 << 52) - 1);
+    let fits = (-14..=15).contains(&exponent) && mantissa.trailing_zeros() >= 42;
+    fits.then(|| sign | ((exponent + 15) as u64) << 10 | mantissa >> 42)
 }
 
 fn camel(name: &str) -> String {

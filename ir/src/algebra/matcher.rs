@@ -19,8 +19,9 @@ const MAX_VARIABLES: usize = 8;
 pub struct Match {
     /// Number of the rule in its set.
     pub rule: u16,
-    /// The variables.
-    pub variables: [Option<AluSrc>; MAX_VARIABLES],
+    variables: [AluSrc; MAX_VARIABLES],
+    /// Which variables stand for something: a mask.
+    bound: u8,
     /// The sizes that were left open.
     pub sizes: [u8; MAX_VARIABLES],
     /// Flags of all matched instructions together, without those on overflow of integers.
@@ -29,6 +30,12 @@ pub struct Match {
 }
 
 impl Match {
+    /// What a variable stands for.
+    pub fn variable(&self, index: u8) -> Option<AluSrc> {
+        let index = usize::from(index) % MAX_VARIABLES;
+        (self.bound >> index & 1 != 0).then(|| self.variables[index])
+    }
+
     /// Bits of a size of the rules.
     pub fn size(&self, size: u8) -> u8 {
         if size & 0x80 == 0 { size } else { self.sizes[usize::from(size & 0x7f) % MAX_VARIABLES] }
@@ -124,9 +131,17 @@ impl Matcher {
                     if node.constant != 0 {
                         self.walk(body, node.constant, pending, found);
                     }
-                    for &(literal, size, to) in &self.set.literals[node.literals.0 as usize..node.literals.1 as usize] {
-                        if has_literal(body, inst, literal, size) {
-                            self.walk(body, to, pending, found);
+                    let edges = &self.set.literals[node.literals.0 as usize..node.literals.1 as usize];
+                    if let (false, Some(def), Some(values)) =
+                        (edges.is_empty(), body.inst_def(inst), body.constant(inst))
+                    {
+                        let size = size_number(body.bit_size(def)) as usize;
+                        for edge in edges {
+                            let fits = edge.sizes >> size & 1 != 0
+                                && edge.bits.is_none_or(|bits| values.contains(&bits[size]));
+                            if fits {
+                                self.walk(body, edge.node, pending, found);
+                            }
                         }
                     }
                 }
@@ -144,7 +159,8 @@ impl Matcher {
         let def = body.inst_def(inst)?;
         let mut m = Match {
             rule: number,
-            variables: [None; MAX_VARIABLES],
+            variables: [AluSrc::from(def); MAX_VARIABLES],
+            bound: 0,
             sizes: [0; MAX_VARIABLES],
             flags: AluFlags::NONE,
             labels: [None; MAX_VARIABLES],
@@ -194,10 +210,11 @@ impl Matcher {
                 if constant && body.def_constant(def).is_none() || !m.unify(size, body.bit_size(def)) {
                     return false;
                 }
-                let place = &mut m.variables[usize::from(index) % MAX_VARIABLES];
-                match *place {
+                match m.variable(index) {
                     None => {
-                        *place = Some(source);
+                        let index = usize::from(index) % MAX_VARIABLES;
+                        m.variables[index] = source;
+                        m.bound |= 1 << index;
                         true
                     }
                     Some(known) => known.def == def && same_components(known.swizzle, swizzle, count),
@@ -255,7 +272,7 @@ impl Matcher {
         count: usize,
         m: &Match,
     ) -> bool {
-        let variable = |index: u8| m.variables[usize::from(index) % MAX_VARIABLES];
+        let variable = |index: u8| m.variable(index);
         match *condition {
             Condition::Once(labels) => labels.iter().any(|&label| {
                 m.labels[usize::from(label) % MAX_VARIABLES]
@@ -303,7 +320,7 @@ impl Matcher {
     pub(super) fn constant(&self, body: &Body, node: u16, count: usize, m: &Match) -> Option<(Values, u8)> {
         match self.set.nodes[usize::from(node)] {
             Node::Variable { index, .. } => {
-                let source = m.variables[usize::from(index) % MAX_VARIABLES]?;
+                let source = m.variable(index)?;
                 let values = body.def_constant(source.def)?;
                 let pick = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
                 Some((source.swizzle.iter(count).map(pick).collect(), body.bit_size(source.def)))
@@ -366,21 +383,6 @@ impl<'a> Pending<'a> {
         }
         self.next += 1;
         Some(Use::from_u32(self.next - 1))
-    }
-}
-
-/// Whether a constant may be a literal of the rules: has it among its components.
-fn has_literal(body: &Body, inst: Inst, literal: Literal, size: u8) -> bool {
-    let (Some(def), Some(values)) = (body.inst_def(inst), body.constant(inst)) else { return false };
-    let bits = body.bit_size(def);
-    if size & 0x80 == 0 && size != bits {
-        return false;
-    }
-    match literal {
-        Literal::Float(_) | Literal::Integer(_) => values.contains(&literal.bits(bits, 0)),
-        Literal::Nan => values.iter().any(|&value| is_nan(value, bits)),
-        // They depend on the size of the rule, which is not known yet.
-        Literal::Size(_) | Literal::Sign(_) => true,
     }
 }
 

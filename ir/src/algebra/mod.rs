@@ -239,6 +239,17 @@ pub struct NetNode {
     pub leaves: (u32, u32),
 }
 
+/// Edge of the net for constants that may be a literal.
+#[derive(Clone, Copy, Debug)]
+pub struct LiteralEdge {
+    /// Sizes that the constant may have: a mask for 1, 8, 16, 32, 64 bits.
+    pub sizes: u8,
+    /// The bits that one component must have, for each size; none: what they are depends on the size of the rule, or is any NaN.
+    pub bits: Option<[u64; 5]>,
+    /// Where it leads.
+    pub node: u32,
+}
+
 /// The rules of a file.
 #[derive(Debug)]
 pub struct RuleSet {
@@ -258,8 +269,8 @@ pub struct RuleSet {
     pub net: &'static [NetNode],
     /// Edges of the net: opcode and node.
     pub edges: &'static [(AluOp, u32)],
-    /// Edges of the net for constants that have a literal among their components, with its size: literal, size and node.
-    pub literals: &'static [(Literal, u8, u32)],
+    /// Edges of the net for constants that have a literal among their components.
+    pub literals: &'static [LiteralEdge],
     /// Ends of the net: a rule, and which of its commutative instructions are swapped.
     pub leaves: &'static [(u16, u8)],
 }

@@ -31,7 +31,7 @@ fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: us
     let set = matcher.set();
     match *set.nodes.get(usize::from(node))? {
         Node::Variable { index, select, .. } => {
-            let source = (*m.variables.get(usize::from(index))?)?;
+            let source = m.variable(index)?;
             Some(match select {
                 // One component for all.
                 Some(&[component]) => AluSrc::component(source.def, source.swizzle.get(usize::from(component))),

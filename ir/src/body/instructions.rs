@@ -3,7 +3,8 @@
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 
 use super::{
-    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, SimplifiedFor, Swizzle, TexData, TexSrcKind,
+    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, SimplifiedFor, Swizzle, TexData,
+    TexSrcKind,
 };
 use crate::alu::AluOp;
 use crate::cursor::Cursor;

@@ -65,12 +65,15 @@ fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) 
 struct Work {
     queue: VecDeque<Inst>,
     queued: BitVec,
+    /// Scratch.
+    pending: Vec<Inst>,
 }
 
 impl Work {
     /// All of a body.
     fn new(body: &Body) -> Work {
-        let mut work = Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()) };
+        let mut work =
+            Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()), pending: Vec::new() };
         for block in body.blocks() {
             for inst in body.insts(block) {
                 work.push(body, inst);
@@ -81,7 +84,8 @@ impl Work {
 
     /// The neighbourhood of what was touched.
     fn after(body: &Body, touched: &[Inst]) -> Work {
-        let mut work = Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()) };
+        let mut work =
+            Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()), pending: Vec::new() };
         for &inst in touched {
             work.push_around(body, inst);
         }
@@ -135,6 +139,7 @@ impl Work {
         let mut ranges = FloatRanges::new();
         let mut left = MAX_REPLACEMENTS_PER_INST * (self.queue.len() + 16);
         let mut progress = false;
+        let mut users: Vec<Inst> = Vec::new();
         while let Some(inst) = self.queue.pop_front() {
             self.queued.set(inst.as_u32() as usize, false);
             // It may be gone by now.
@@ -148,10 +153,10 @@ impl Work {
             }
             left -= 1;
             let before = body.prev_inst(inst);
-            let users: Vec<Inst> = match body.inst_def(inst) {
-                Some(def) => body.uses_of(def).filter_map(|source| body.user(source).inst()).collect(),
-                None => Vec::new(),
-            };
+            users.clear();
+            if let Some(def) = body.inst_def(inst) {
+                users.extend(body.uses_of(def).filter_map(|source| body.user(source).inst()));
+            }
             if replace(body, matcher, &m, inst).is_none() {
                 continue;
             }
@@ -170,7 +175,7 @@ impl Work {
                 new = body.next_inst(inst_new);
             }
             // Rules look a few instructions deep: users, and users of users.
-            for user in users {
+            for &user in &users {
                 self.push(body, user);
                 self.push_users(body, user);
             }
@@ -181,7 +186,8 @@ impl Work {
 
     /// Removes an instruction that nobody uses, and what only it used. The last user of an operand is looked at again.
     fn remove_unused(&mut self, body: &mut Body, inst: Inst) {
-        let mut pending = vec![inst];
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.push(inst);
         while let Some(inst) = pending.pop() {
             let removable = matches!(body.inst(inst), InstData::Alu { .. } | InstData::LoadConst { .. });
             let Some(def) = body.inst_def(inst) else { continue };
@@ -203,5 +209,6 @@ impl Work {
                 }
             }
         }
+        self.pending = pending;
     }
 }

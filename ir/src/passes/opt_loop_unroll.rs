@@ -65,7 +65,9 @@ pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let Shader { functions, types, info, .. } = shader;
     let most = options.max_unroll_iterations.max(options.max_unroll_iterations_aggressive);
     let mut progress = false;
-    for body in functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured && body.num_loops() != 0) {
+    for body in
+        functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured && body.num_loops() != 0)
+    {
         let mut analyzer = LoopAnalyzer::new(body, types, info.float_controls_execution_mode, most);
         let mut unroller = Unroller {
             options,
