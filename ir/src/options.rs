@@ -49,7 +49,10 @@ macro_rules! declare_options {
 
             /// All switches as a bit mask, bit `i` for row `i` of the table.
             pub fn switches(&self) -> u128 {
-                [$(self.$name),*].iter().enumerate().fold(0, |mask, (i, &on)| mask | u128::from(on) << i)
+                let switches = [$(self.$name),*];
+                let (low, high) = switches.split_at(switches.len().min(64));
+                let word = |part: &[bool]| part.iter().rev().fold(0u64, |mask, &on| mask << 1 | u64::from(on));
+                u128::from(word(low)) | u128::from(word(high)) << 64
             }
 
             /// Sets a switch by its name; whether there is one.

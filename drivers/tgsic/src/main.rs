@@ -25,6 +25,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions and without locks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     start_logging(arguments.global.verbose);

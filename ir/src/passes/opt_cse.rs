@@ -56,8 +56,10 @@ impl Hasher for Identity {
 
 /// The pass on one body.
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
-    let dominance = body.dominance();
-    let mut table: HashMap<u64, Inst, BuildHasherDefault<Identity>> = HashMap::default();
+    // In one block what comes first dominates.
+    let dominance = (!body.is_one_block()).then(|| body.dominance());
+    let mut table: HashMap<u64, Inst, BuildHasherDefault<Identity>> =
+        HashMap::with_capacity_and_hasher(body.num_insts() / 2, BuildHasherDefault::default());
     let mut removed: Vec<Inst> = Vec::new();
     for block in body.blocks_vec() {
         let mut next = body.first_inst(block);
@@ -68,8 +70,9 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
             }
             let Some(other) = table.insert(hash(body, inst), inst) else { continue };
             // Within a block the one in the table comes first.
-            let dominates =
-                body.inst_block(other).is_some_and(|b| dominance.dominates(b, block)) && dominance.is_reachable(block);
+            let dominates = dominance.as_ref().is_none_or(|dominance| {
+                body.inst_block(other).is_some_and(|b| dominance.dominates(b, block)) && dominance.is_reachable(block)
+            });
             if !dominates || !insts_equal(body, other, inst) {
                 continue;
             }

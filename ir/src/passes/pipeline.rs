@@ -112,13 +112,10 @@ pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     clean_with(shader, options, &mut Passes::default())
 }
 
-/// Rules for other switches are another pass.
-fn algebraic_variant(options: &CompilerOptions) -> (&'static str, u128, Leaves) {
-    ("opt_algebraic", options.switches(), Leaves::Nothing)
-}
-
 fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     let mut progress = false;
+    // Rules for other switches are another pass.
+    let variant = ("opt_algebraic", options.switches(), Leaves::Nothing);
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
@@ -126,7 +123,6 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
         }
         passes.round_mut().cleaning = round + 1;
         let mut changed = run_again!(passes, shader, Nothing opt_copy_prop, Nothing opt_constant_folding);
-        let variant = algebraic_variant(options);
         changed |= passes.run_again(shader, variant, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,
