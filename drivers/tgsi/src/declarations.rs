@@ -147,7 +147,7 @@ impl Declared {
             .range((file, 0)..=(file, register))
             .next_back()
             .map(|(_, v)| v)
-            .filter(|v| register < v.first + v.count)
+            .filter(|v| register - v.first < v.count)
     }
 
     /// Whether an access from a register, over a range, leads beyond its variable.

@@ -258,13 +258,27 @@ impl<'a> LoopAnalyzer<'a> {
         let mut analysis = LoopAnalysis::default();
         self.find_terminators(body, id, &mut analysis);
         if !analysis.is_complex {
-            self.simulate(body, id, &mut analysis);
+            // First what decides about the loop; what the copies of the rest would cost only if there may be some.
+            self.simulate(body, id, &mut analysis, false);
+            if analysis.exit.is_some() || !analysis.indexed_arrays.is_empty() {
+                self.forget_values();
+                analysis.outcomes.clear();
+                analysis.induction_variables.clear();
+                analysis.exit = None;
+                self.simulate(body, id, &mut analysis, true);
+            } else {
+                analysis.unrolled_cost = u32::MAX;
+            }
         }
+        self.forget_values();
+        analysis
+    }
+
+    fn forget_values(&mut self) {
         for (def, _) in self.nodes.drain(..) {
             self.numbers[def] = NONE;
         }
         self.values.clear();
-        analysis
     }
 
     fn find_terminators(&self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) {
@@ -387,7 +401,7 @@ impl<'a> LoopAnalyzer<'a> {
 
     // ---- the run --------------------------------------------------------------------------------------------------------
 
-    fn simulate(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) {
+    fn simulate(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis, with_costs: bool) {
         for terminator in &analysis.terminators {
             if let Some(node) = terminator.node {
                 self.add_root(body, id, body.src_def(body.if_condition(node)));
@@ -403,7 +417,9 @@ impl<'a> LoopAnalyzer<'a> {
             for &(index, _) in &accesses {
                 self.add_root(body, id, index);
             }
-            steps = self.list_steps(body, id, analysis);
+            if with_costs {
+                steps = self.list_steps(body, id, analysis);
+            }
         }
         let affordable = MAX_EVALUATIONS / self.nodes.len().max(1);
         let iterations = self.max_iterations.saturating_add(1).min(affordable as u32).max(1);
@@ -429,8 +445,10 @@ impl<'a> LoopAnalyzer<'a> {
                     break;
                 }
             }
-            analysis.unrolled_cost =
-                analysis.unrolled_cost.saturating_add(self.cost_of_iteration(body, &steps, analysis));
+            if with_costs {
+                let cost = self.cost_of_iteration(body, &steps, analysis);
+                analysis.unrolled_cost = analysis.unrolled_cost.saturating_add(cost);
+            }
             if analysis.exit.is_some() || !self.advance() {
                 break;
             }

@@ -277,7 +277,6 @@ const fn float_form(op: AluOp) -> Option<AluOp> {
         AluOp::B2i32 => AluOp::B2f32,
         AluOp::I2f32 | AluOp::U2f32 | AluOp::I2i32 | AluOp::U2u32 => AluOp::Mov,
         AluOp::F2i32 => AluOp::Ftrunc,
-        AluOp::F2u32 => AluOp::Ffloor,
         AluOp::I32cselGt => AluOp::FcselGt,
         AluOp::I32cselGe => AluOp::FcselGe,
         _ => return None,
@@ -318,6 +317,7 @@ fn kind(body: &Body, inst: Inst, op: AluOp) -> Kind {
     }
     let is_known = match op {
         AluOp::Imad | AluOp::Iadd3 | AluOp::Idiv | AluOp::Udiv | AluOp::Umod | AluOp::Irem | AluOp::Imod => true,
+        AluOp::F2u32 => true,
         AluOp::Ishl | AluOp::Ishr | AluOp::Ushr => constants(body, inst, 1).is_some(),
         AluOp::Iand => low_bits(body, inst).is_some(),
         _ => float_form(op).is_some(),
@@ -591,14 +591,18 @@ fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_num
     true
 }
 
+/// Whether an instruction makes whole numbers.
+fn is_rounding(body: &Body, inst: Inst) -> bool {
+    matches!(body.alu_op(inst), Some(AluOp::FroundEven | AluOp::Fceil | AluOp::Ftrunc | AluOp::Ffloor))
+}
+
 /// Gives an instruction whose numbers are floats already its new form.
 fn replace(body: &mut Body, inst: Inst, op: AluOp) {
     let Some(def) = body.inst_def(inst) else { return };
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
     if let Some(form) = float_form(op) {
         let maker = body.def_inst(body.src(inst, 0));
-        let is_whole = matches!(op, AluOp::F2i32 | AluOp::F2u32)
-            && matches!(body.alu_op(maker), Some(AluOp::FroundEven | AluOp::Fceil | AluOp::Ftrunc | AluOp::Ffloor));
+        let is_whole = op == AluOp::F2i32 && is_rounding(body, maker);
         body.set_inst(inst, InstData::Alu { op: if is_whole { AluOp::Mov } else { form }, flags });
         return;
     }
@@ -635,6 +639,16 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
         AluSrc::new(b.constant(32, &words), Swizzle::IDENTITY)
     };
     let new = match (op, sources.as_slice()) {
+        (AluOp::F2u32, &[x]) => {
+            // Below 0 (and for NaN) an unsigned number is 0.
+            let whole = if is_rounding(b.body, b.body.def_inst(x.def)) {
+                x
+            } else {
+                b.alu_sized(AluOp::Ftrunc, count, &[x]).into()
+            };
+            let zero = AluSrc::component(b.f32_const(0.0), 0);
+            b.alu_sized(AluOp::Fmax, count, &[zero, whole])
+        }
         (AluOp::Imad, &[x, y, z]) => {
             let product = b.alu_sized(AluOp::Fmul, count, &[x, y]);
             b.alu_sized(AluOp::Fadd, count, &[product.into(), z])

@@ -9,11 +9,14 @@
 //! ```
 //!
 //! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float), which leaves these conversions. Who feeds the target stores
-//! floats in the constants, inputs and system values that [`OutsideIntegers`] lists. A component that is read as an integer in one place and as
-//! a float in another cannot be both and is an error.
+//! floats in the constants and inputs that [`OutsideIntegers`] lists (and in all system values that are integers), and finds floats in the outputs that it lists. A component that is
+//! read as an integer in one place and as a float in another cannot be both and is an error; so is one that a run-time index may reach in both ways.
+//!
+//! Linear: what is read as a float, and where a loaded integer is handed on to, is found for all values at once.
 
 use std::collections::BTreeMap;
 
+use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -23,8 +26,10 @@ use tgsi_ir::{Body, Def, Inst, Shader, Use, User};
 use crate::DriverError;
 use crate::select::system_values;
 
-/// Stands for all registers, where the index is a run-time one.
+/// Stands for all registers, or all constant buffers, where the index is a run-time one.
 pub const EVERY_REGISTER: u32 = u32::MAX;
+/// Most registers of a range that are listed one by one.
+const LONGEST_RANGE: u32 = 256;
 
 /// What a target without integers finds floats in where a shader has integers: masks of components.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -37,46 +42,113 @@ pub struct OutsideIntegers {
     pub outputs: BTreeMap<u32, u8>,
 }
 
-/// What an access designates.
+/// What an access designates: a file or buffer, and the registers there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Constant(u32, u32),
-    Input(u32),
-    Output(u32),
+enum Bank {
+    Constants(u32),
+    Inputs,
+    Outputs,
+    /// A system value of its own.
     Other(Inst),
+}
+
+/// Registers that an access may reach, and the component of the first one that it begins at.
+struct Place {
+    bank: Bank,
+    registers: std::ops::RangeInclusive<u32>,
+    first: u32,
+    /// It may begin at any component.
+    any: bool,
+}
+
+impl Place {
+    /// Components of an access as components of the registers.
+    fn mask(&self, components: u16) -> u8 {
+        if self.any && components != 0 { 0xf } else { ((components << self.first) & 0xf) as u8 }
+    }
+}
+
+/// Masks of components by bank and register.
+#[derive(Default)]
+struct Masks {
+    registers: BTreeMap<(Bank, u32), (u8, Option<Inst>)>,
+}
+
+impl Masks {
+    fn note(&mut self, place: &Place, components: u16, inst: Inst) {
+        let mask = place.mask(components);
+        if mask == 0 {
+            return;
+        }
+        for register in place.registers.clone() {
+            let entry = self.registers.entry((place.bank, register)).or_default();
+            entry.0 |= mask;
+            entry.1.get_or_insert(inst);
+        }
+    }
+
+    /// The union over a bank, or of all that a bank of which only the kind is known may be.
+    fn unions(&self) -> BTreeMap<Bank, (u8, u8)> {
+        let mut unions: BTreeMap<Bank, (u8, u8)> = BTreeMap::new();
+        for (&(bank, register), &(mask, _)) in &self.registers {
+            let every = if register == EVERY_REGISTER { mask } else { 0 };
+            let union = unions.entry(bank).or_default();
+            *union = (union.0 | mask, union.1 | every);
+        }
+        unions
+    }
 }
 
 /// Lowers. The first value that is integer and float is an error.
 pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
     let mut found = OutsideIntegers::default();
-    let mut numbers: BTreeMap<Place, (u8, Inst)> = BTreeMap::new();
-    let mut floats: BTreeMap<Place, u8> = BTreeMap::new();
+    let (mut numbers, mut floats) = (Masks::default(), Masks::default());
     for body in shader.bodies_mut() {
         let all: Vec<Inst> = body.blocks().flat_map(|block| body.insts(block).collect::<Vec<_>>()).collect();
+        let float_reads = float_reads(body, &all);
+        let mut handed_on: Vec<(Def, u16)> = Vec::new();
         for inst in all {
             if let Some(def) = body.inst_def(inst)
                 && body.bit_size(def) == 32
                 && body.intrinsic(inst).is_some_and(comes_from_outside)
             {
-                let (place, first) = place_of(body, inst);
+                let place = place_of(body, inst);
                 let number = as_number(body, def);
+                numbers.note(&place, number, inst);
+                floats.note(&place, float_reads[def], inst);
                 if number != 0 {
-                    numbers.entry(place).or_insert((0, inst)).0 |= ((number << first) & 0xf) as u8;
+                    handed_on.push((def, number));
                 }
-                *floats.entry(place).or_default() |= ((as_float(body, def) << first) & 0xf) as u8;
             }
             lower(body, inst, &mut found);
         }
+        note_handed_on(body, handed_on, &mut found);
     }
-    for (&place, &(mask, inst)) in &numbers {
-        if mask & floats.get(&place).copied().unwrap_or(0) != 0 {
+    let unions = floats.unions();
+    let known = |bank: Bank| unions.get(&bank).copied().unwrap_or_default();
+    let any_buffer = unions.iter().filter(|(bank, _)| matches!(bank, Bank::Constants(_))).fold(0, |m, (_, u)| m | u.0);
+    for (&(bank, register), &(mask, inst)) in &numbers.registers {
+        let (all, every) = known(bank);
+        let mut conflicts = if register == EVERY_REGISTER {
+            all
+        } else {
+            every | floats.registers.get(&(bank, register)).map_or(0, |entry| entry.0)
+        };
+        match bank {
+            Bank::Constants(EVERY_REGISTER) => conflicts |= any_buffer,
+            Bank::Constants(_) => conflicts |= known(Bank::Constants(EVERY_REGISTER)).0,
+            _ => {}
+        }
+        if mask & conflicts != 0
+            && let Some(inst) = inst
+        {
             return Err(DriverError::IntegerAndFloat { inst });
         }
-        match place {
-            Place::Constant(buffer, index) => *found.constants.entry((buffer, index)).or_default() |= mask,
-            Place::Input(index) => *found.inputs.entry(index).or_default() |= mask,
-            Place::Output(index) => *found.outputs.entry(index).or_default() |= mask,
-            Place::Other(_) => {}
+        match bank {
+            Bank::Constants(buffer) => *found.constants.entry((buffer, register)).or_default() |= mask,
+            Bank::Inputs => *found.inputs.entry(register).or_default() |= mask,
+            Bank::Outputs => *found.outputs.entry(register).or_default() |= mask,
+            Bank::Other(_) => {}
         }
     }
     Ok(found)
@@ -92,31 +164,53 @@ pub(crate) fn comes_from_outside(op: IntrinsicOp) -> bool {
     loads || system_values::semantic(op).is_some()
 }
 
-/// Where a load or store of an output goes, and the component there of its first one.
-fn place_of(body: &Body, inst: Inst) -> (Place, u32) {
+/// Where a load or store of an output goes.
+fn place_of(body: &Body, inst: Inst) -> Place {
     use IntrinsicOp::*;
-    let Some(op) = body.intrinsic(inst) else { return (Place::Other(inst), 0) };
-    let Some(last) = body.num_sources(inst).checked_sub(1) else { return (Place::Other(inst), 0) };
+    let other = Place { bank: Bank::Other(inst), registers: 0..=0, first: 0, any: false };
+    let Some(op) = body.intrinsic(inst) else { return other };
+    let Some(last) = body.num_sources(inst).checked_sub(1) else { return other };
     let offset = body.constant_component(body.src(inst, last), 0);
     let index = |kind: IndexKind| body.index(inst, kind);
-    let register = || offset.map_or(EVERY_REGISTER, |o| (o as u32).wrapping_add(index(IndexKind::Base) as u32));
+    let (base, range) = (index(IndexKind::Base) as u32, index(IndexKind::Range) as u32);
+    let registers = match offset {
+        Some(offset) => {
+            let register = (offset as u32).wrapping_add(base);
+            register..=register
+        }
+        // Accesses to inputs and outputs reach no further than their range.
+        None if (1..=LONGEST_RANGE).contains(&range) => base..=base.saturating_add(range - 1),
+        None => EVERY_REGISTER..=EVERY_REGISTER,
+    };
+    let component = index(IndexKind::Component) as u32 & 3;
     match op {
-        LoadUniform => (Place::Constant(0, register()), 0),
+        LoadUniform => {
+            let registers = if offset.is_some() { registers } else { EVERY_REGISTER..=EVERY_REGISTER };
+            Place { bank: Bank::Constants(0), registers, ..other }
+        }
         LoadUboVec4 | LoadUbo => {
-            let buffer = body.constant_component(body.src(inst, 0), 0).map(|b| (b as u32).wrapping_add(1));
+            let buffer = body.constant_component(body.src(inst, 0), 0);
+            let buffer = buffer.map_or(EVERY_REGISTER, |b| (b as u32).wrapping_add(1));
             let offset = body.constant_component(body.src(inst, 1), 0).map(|o| o as u32);
-            let (row, first) = match (op, offset) {
-                (LoadUbo, Some(bytes)) => (bytes / 16, bytes % 16 / 4),
-                (LoadUboVec4, _) => (register(), index(IndexKind::Component) as u32 & 3),
-                _ => return (Place::Other(inst), 0),
-            };
-            (buffer.map_or(Place::Other(inst), |buffer| Place::Constant(buffer, row)), first)
+            let bank = Bank::Constants(buffer);
+            match (op, offset) {
+                (LoadUbo, Some(bytes)) => {
+                    Place { bank, registers: bytes / 16..=bytes / 16, first: bytes % 16 / 4, any: false }
+                }
+                (LoadUbo, None) => {
+                    let aligned = index(IndexKind::AlignMul) >= 16;
+                    let first = index(IndexKind::AlignOffset) as u32 % 16 / 4;
+                    Place { bank, registers: EVERY_REGISTER..=EVERY_REGISTER, first, any: !aligned }
+                }
+                (_, Some(_)) => Place { bank, registers, first: component, any: false },
+                (_, None) => Place { bank, registers: EVERY_REGISTER..=EVERY_REGISTER, first: component, any: false },
+            }
         }
-        LoadInput | LoadPerVertexInput => (Place::Input(register()), index(IndexKind::Component) as u32 & 3),
+        LoadInput | LoadPerVertexInput => Place { bank: Bank::Inputs, registers, first: component, any: false },
         LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
-            (Place::Output(register()), index(IndexKind::Component) as u32 & 3)
+            Place { bank: Bank::Outputs, registers, first: component, any: false }
         }
-        _ => (Place::Other(inst), 0),
+        _ => other,
     }
 }
 
@@ -146,39 +240,82 @@ fn as_number(body: &Body, def: Def) -> u16 {
     mask
 }
 
-/// The components of a loaded value that are read as floats, by whatever they are handed to.
-fn as_float(body: &Body, def: Def) -> u16 {
-    let mut result = 0;
-    for component in 0..body.num_components(def).min(4) {
-        let mut seen: std::collections::HashSet<(Def, u8)> = std::collections::HashSet::new();
-        let mut pending = vec![(def, component)];
-        while let Some((value, part)) = pending.pop() {
-            if !seen.insert((value, part)) {
-                continue;
+/// The components of all values that are read as floats, by whatever they are handed to.
+fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
+    let mut reads: SecondaryMap<Def, u16> = SecondaryMap::new();
+    reads.resize(body.num_defs());
+    let mut pending: Vec<(Def, u16)> = Vec::new();
+    for &inst in all {
+        let is_texture = body.tex(inst).is_some();
+        let Some(op) = body.alu_op(inst) else {
+            if is_texture {
+                pending.extend(body.sources(inst).map(|source| (body.src_def(source), u16::MAX)));
             }
-            for source in body.uses_of(value) {
-                let User::Inst(reader) = body.user(source) else { continue };
-                if read_by(body, source) & 1 << part == 0 {
-                    continue;
-                }
-                let reached = handed_to(body, reader, source, part);
-                if let Some(next) = body.inst_def(reader) {
-                    pending.extend((0..16).filter(|c| reached & 1 << c != 0).map(|c| (next, c)));
-                }
-                let number = body.source_number(source);
-                let is_float = |op: AluOp| {
-                    !op.is_vec_or_mov()
-                        && op.info().input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float)
-                };
-                if reached == 0 && (body.alu_op(reader).is_some_and(is_float) || body.tex(reader).is_some()) {
-                    result |= 1 << component;
-                    pending.clear();
-                    break;
+            continue;
+        };
+        if op.is_vec_or_mov() {
+            continue;
+        }
+        for (number, source) in body.sources(inst).enumerate() {
+            let is_float = op.info().input_types.get(number).is_some_and(|ty| ty.base == BaseType::Float);
+            // What a selection hands on counts as what its readers take it for.
+            if is_float && (0..16).all(|c| handed_to(body, inst, source, c) == 0) {
+                pending.push((body.src_def(source), read_by(body, source)));
+            }
+        }
+    }
+    while let Some((def, mask)) = pending.pop() {
+        let new = mask & !reads[def];
+        if new == 0 {
+            continue;
+        }
+        reads[def] |= new;
+        let maker = body.def_inst(def);
+        for source in body.sources(maker) {
+            let handed = (0..16).filter(|&c| handed_to(body, maker, source, c) & new != 0);
+            let from = handed.fold(0, |mask, c| mask | 1 << c);
+            if from != 0 {
+                pending.push((body.src_def(source), from));
+            }
+        }
+    }
+    reads
+}
+
+/// Notes the outputs that loaded integers are handed on to as they are.
+fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut OutsideIntegers) {
+    let mut known: SecondaryMap<Def, u16> = SecondaryMap::new();
+    while let Some((def, mask)) = pending.pop() {
+        let new = mask & !known[def];
+        if new == 0 {
+            continue;
+        }
+        known[def] |= new;
+        for source in body.uses_of(def) {
+            if let Some(store) = stores(body, source) {
+                note_output(body, store, new, found);
+            } else if let User::Inst(reader) = body.user(source)
+                && let Some(result) = body.inst_def(reader)
+            {
+                let handed = (0..16).filter(|c| new >> c & 1 != 0);
+                let reached = handed.fold(0, |mask, c| mask | handed_to(body, reader, source, c));
+                if reached != 0 {
+                    pending.push((result, reached));
                 }
             }
         }
     }
-    result
+}
+
+/// Notes components of what a store writes.
+fn note_output(body: &Body, store: Inst, components: u16, found: &mut OutsideIntegers) {
+    let place = place_of(body, store);
+    let mask = place.mask(components & body.index(store, IndexKind::WriteMask) as u16);
+    if mask != 0 {
+        for register in place.registers {
+            *found.outputs.entry(register).or_default() |= mask;
+        }
+    }
 }
 
 /// The store of an output that a source is the value of.
@@ -190,17 +327,10 @@ fn stores(body: &Body, source: Use) -> Option<Inst> {
 
 /// Whether all that reads a converted value writes it to an output, be it in a vector with others. Notes where.
 fn goes_outside(body: &Body, def: Def, found: &mut OutsideIntegers) -> bool {
-    let mut noted: Vec<(u32, u8)> = Vec::new();
-    let note = |noted: &mut Vec<(u32, u8)>, store: Inst, components: u16| {
-        let (place, first) = place_of(body, store);
-        let written = components & body.index(store, IndexKind::WriteMask) as u16;
-        if let Place::Output(index) = place {
-            noted.push((index, ((written << first) & 0xf) as u8));
-        }
-    };
+    let mut noted: Vec<(Inst, u16)> = Vec::new();
     for source in body.uses_of(def) {
         if let Some(store) = stores(body, source) {
-            note(&mut noted, store, read_by(body, source));
+            noted.push((store, read_by(body, source)));
             continue;
         }
         let User::Inst(vector) = body.user(source) else { return false };
@@ -211,11 +341,11 @@ fn goes_outside(body: &Body, def: Def, found: &mut OutsideIntegers) -> bool {
         let parts = (0..16).fold(0, |mask, c| mask | handed_to(body, vector, source, c));
         for reader in body.uses_of(result) {
             let Some(store) = stores(body, reader) else { return false };
-            note(&mut noted, store, parts);
+            noted.push((store, parts));
         }
     }
-    for (index, mask) in noted {
-        *found.outputs.entry(index).or_default() |= mask;
+    for (store, components) in noted {
+        note_output(body, store, components, found);
     }
     true
 }

@@ -284,16 +284,7 @@ impl Selector<'_> {
             AluOp::Ffmaz if self.shader.info.use_legacy_math_rules => {
                 self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
             }
-            AluOp::Fmulz => {
-                let (product, smaller, zero) = (self.temp(), self.temp(), self.float(0.0));
-                let m = dst.write_mask;
-                self.emit(Opcode::Mul, Dst::new(product).masked(m), &[src(0)?, src(1)?]);
-                let magnitudes = [self.magnitude(src(0)?, m), self.magnitude(src(1)?, m)];
-                self.emit(Opcode::Min, Dst::new(smaller).masked(m), &magnitudes);
-                let (smaller, product) = (Value::new(smaller).source([0, 1, 2, 3]), Value::new(product));
-                let operands = [negated(smaller), product.source([0, 1, 2, 3]), zero];
-                self.select_negative(dst, operands, saturate);
-            }
+            AluOp::Fmulz => self.multiply_or_zero(dst, src(0)?, src(1)?, saturate),
             AluOp::BitfieldSelect => {
                 let (chosen, others, inverse) = (self.temp(), self.temp(), self.temp());
                 let (m, all) = (dst.write_mask, [0, 1, 2, 3]);
@@ -427,6 +418,34 @@ impl Selector<'_> {
         self.emit(Opcode::Mul, to_first, &[is_negative, operands[1]]);
         self.emit(Opcode::Mul, to_second, &[is_other, operands[2]]);
         self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
+    }
+
+    /// The product, but 0 where a factor is 0, whatever the other is.
+    fn multiply_or_zero(&mut self, dst: Dst, a: Src, b: Src, saturate: bool) {
+        let (zero, all, m) = (self.float(0.0), [0, 1, 2, 3], dst.write_mask);
+        let [product, first, second] = [self.temp(), self.temp(), self.temp()];
+        let read = |register| Value::new(register).source(all);
+        self.emit(Opcode::Mul, Dst::new(product).masked(m), &[a, b]);
+        self.emit(Opcode::Sne, Dst::new(first).masked(m), &[a, zero]);
+        self.emit(Opcode::Sne, Dst::new(second).masked(m), &[b, zero]);
+        let counts = self.temp();
+        self.emit(Opcode::Mul, Dst::new(counts).masked(m), &[read(first), read(second)]);
+        if self.options.has_cmp || self.options.native_integers {
+            self.select_negative(dst, [negated(read(counts)), read(product), zero], saturate);
+            return;
+        }
+        // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to nothing there and to infinities elsewhere.
+        let one = self.float(1.0);
+        let [rest, inverse, least, most, above] = [(); 5].map(|()| self.temp());
+        self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(read(counts))]);
+        for channel in (0..4u8).filter(|c| m & 1 << c != 0) {
+            self.emit(Opcode::Rcp, Dst::new(inverse).masked(1 << channel), &[Value::new(rest).lane(channel)]);
+        }
+        self.emit(Opcode::Add, Dst::new(most).masked(m), &[read(inverse), negated(one)]);
+        self.emit(Opcode::Add, Dst::new(least).masked(m), &[one, negated(read(inverse))]);
+        // Of two zeros the first one stays, which is not negative.
+        self.emit(Opcode::Max, Dst::new(above).masked(m), &[read(least), read(product)]);
+        self.emit_saturated(Opcode::Min, dst, &[read(most), read(above)], saturate);
     }
 
     /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.

@@ -45,7 +45,7 @@ impl Selector<'_> {
         let base = body.index(inst, IndexKind::Base);
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Input, inst, offset);
+        let mut register = self.io_register(IoFile::Input, inst, offset)?;
         match op {
             // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for registers that have vertices only.
             IntrinsicOp::LoadInput
@@ -106,12 +106,12 @@ impl Selector<'_> {
         Value::new(temp)
     }
 
-    pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) {
+    pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         let body = self.body;
-        let Some(def) = body.inst_def(inst) else { return };
+        let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, inst, offset);
+        let mut register = self.io_register(IoFile::Output, inst, offset)?;
         if op == IntrinsicOp::LoadPerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 0));
         }
@@ -125,13 +125,14 @@ impl Selector<'_> {
             // Other invocations may write it later.
             self.copy_to(def, value);
         }
+        Ok(())
     }
 
-    pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) {
+    pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         let body = self.body;
         let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, inst, offset);
+        let mut register = self.io_register(IoFile::Output, inst, offset)?;
         if op == IntrinsicOp::StorePerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 1));
         }
@@ -142,6 +143,7 @@ impl Selector<'_> {
         if mask != 0 && defined {
             self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value.source(channels)]);
         }
+        Ok(())
     }
 
     pub(super) fn load_uniform(&mut self, inst: Inst) {

@@ -81,8 +81,8 @@ impl Selector<'_> {
             | LoadBarycentricSample
             | LoadBarycentricAtSample
             | LoadBarycentricAtOffset => self.barycentric(inst),
-            LoadOutput | LoadPerVertexOutput => self.load_output(inst, op),
-            StoreOutput | StorePerVertexOutput => self.store_output(inst, op),
+            LoadOutput | LoadPerVertexOutput => self.load_output(inst, op)?,
+            StoreOutput | StorePerVertexOutput => self.store_output(inst, op)?,
             LoadUniform => self.load_uniform(inst),
             LoadUbo | LoadUboVec4 => self.load_ubo(inst),
             Ddx | DdxCoarse => self.simple(inst, Opcode::Ddx),

@@ -17,6 +17,7 @@ pub(crate) mod system_values;
 mod texture;
 
 use cranelift_entity::SecondaryMap;
+use tgsi::builder::BuildError;
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
@@ -100,11 +101,14 @@ pub(crate) struct Selector<'a> {
     integer_index: bool,
     /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
-    /// Temporary that always is 1.0 / 0.0 etc. are immediates; this one is never written: undefined values.
+    /// The instruction at hand is exact.
     exact: bool,
     /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
 }
+
+/// Most temporaries in arrays: as many as operands can name. (Those that are packed may be more before that.)
+const MAX_TEMPORARIES: u32 = 0x8000;
 
 /// Selects the whole entry point.
 pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
@@ -127,7 +131,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         exact: false,
         size_query: None,
     };
-    selector.declare_registers();
+    selector.declare_registers()?;
     selector.control_flow()?;
     Ok(selector)
 }
@@ -142,7 +146,7 @@ fn lane_mask(components: u32, bits: u8) -> u8 {
 }
 
 impl Selector<'_> {
-    fn declare_registers(&mut self) {
+    fn declare_registers(&mut self) -> Result<(), DriverError> {
         let body = self.body;
         let start = body.start_block();
         let declarations: Vec<Inst> =
@@ -156,7 +160,10 @@ impl Selector<'_> {
                 self.arrays.push(elements);
                 let first = self.program.num_temps;
                 self.homes[def] = Some(Home::Array(first, elements, self.arrays.len() as u16));
-                self.program.num_temps += elements;
+                self.program.num_temps = first.saturating_add(elements);
+                if self.program.num_temps > MAX_TEMPORARIES {
+                    return Err(DriverError::TooManyTemporaries(self.program.num_temps));
+                }
             }
         }
         self.program.first_temp = self.program.num_temps;
@@ -167,6 +174,7 @@ impl Selector<'_> {
                 self.homes[def] = Some(Home::Temp(self.program.new_temp()));
             }
         }
+        Ok(())
     }
 
     // ---- emission -------------------------------------------------------------------------------------------------------
@@ -478,12 +486,23 @@ impl Selector<'_> {
 
     /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable is, or in the whole file if the
     /// access reaches further than that.
-    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Register {
+    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Register, DriverError> {
         let tgsi_file = file.tgsi();
         let base = self.body.index(inst, IndexKind::Base);
         let def = self.body.src_def(offset);
-        match self.body.constant_component(def, 0) {
-            Some(constant) => Register::new(tgsi_file, base.wrapping_add(constant as i32)),
+        let named = |add: i32| {
+            let index = i64::from(base) + i64::from(add);
+            // What the operand of a token holds; with an address, part of the way may be below the file.
+            i16::try_from(index).map(i32::from).map_err(|_| BuildError::TooManyRegisters(tgsi_file))
+        };
+        Ok(match self.body.constant_component(def, 0) {
+            Some(constant) => {
+                let index = named(constant as i32)?;
+                if index < 0 {
+                    return Err(BuildError::TooManyRegisters(tgsi_file).into());
+                }
+                Register::new(tgsi_file, index)
+            }
             None => {
                 let (slot, add) = self.load_address_of_source(offset);
                 let array = if self.reaches_others(file, inst) {
@@ -492,8 +511,8 @@ impl Selector<'_> {
                     let first = self.declared.array_of(file, base as u32);
                     self.declared.array_number(ArrayKey { file, first })
                 };
-                Register::new(tgsi_file, base.wrapping_add(add)).indexed_by(slot.0, slot.1, array)
+                Register::new(tgsi_file, named(add)?).indexed_by(slot.0, slot.1, array)
             }
-        }
+        })
     }
 }

@@ -84,7 +84,7 @@ impl Selector<'_> {
                     Some(source) => self.operand(source).lane(0),
                     None => self.word(0),
                 };
-                let sampler = self.sampler(inst, &data, texture, target)?;
+                let sampler = self.sampler(&data, texture, target);
                 if data.op == TexOp::Txs {
                     let register = self.destination(def);
                     let dst = Dst::new(register).masked(self.full_lanes(def));
@@ -112,7 +112,7 @@ impl Selector<'_> {
                 return Ok(());
             }
             TexOp::TextureSamples => {
-                let sampler = self.sampler(inst, &data, texture, target)?;
+                let sampler = self.sampler(&data, texture, target);
                 let register = self.destination(def);
                 self.emit_texture(Opcode::Txqs, Dst::new(register).masked(1), target, returns, &[], &[sampler]);
                 return Ok(());
@@ -256,45 +256,65 @@ impl Selector<'_> {
         }
 
         let offsets = self.offsets(inst, data)?;
-        let mut sampler = self.sampler(inst, data, texture, target)?;
+        if let Some(units) = self.separate_units(inst, data, texture)? {
+            let register = self.destination(def);
+            let dst = Dst::new(register).masked(self.full_lanes(def));
+            return self.sample(inst, data, dst, units, &parts, &offsets, &sources);
+        }
+        let mut sampler = self.sampler(data, texture, target);
         if data.op == TexOp::Tg4 && self.options.tg4_component_in_swizzle {
             sampler.swizzle = [data.component & 3; 4];
         }
-        let units = self.separate_units(inst, data, texture)?;
         sources.push(sampler);
         let register = self.destination(def);
         let dst = Dst::new(register).masked(self.full_lanes(def));
-        match units {
-            None => self.emit_texture(opcode, dst, target, returns, &offsets, &sources),
-            Some((view, sampler)) => {
-                self.sample(inst, data, dst, (view, sampler), &parts, &offsets, &sources)?;
-            }
-        }
+        self.emit_texture(opcode, dst, target, returns, &offsets, &sources);
         Ok(())
     }
 
-    /// Texture and sampler if they are different units, which only the `SAMPLE` family can say.
+    /// Texture and sampler if one unit does not do for both, which only the `SAMPLE` family can say.
     fn separate_units(
         &mut self,
         inst: Inst,
         data: &TexData,
         texture: Named,
-    ) -> Result<Option<(u32, u32)>, DriverError> {
+    ) -> Result<Option<(Named, Named)>, DriverError> {
         if !data.op.needs_sampler() {
             return Ok(None);
         }
         let sampler = self.named(inst, data, false)?;
         // Of this the other family has no comparing target.
         let alone = data.is_shadow && data.dim == SamplerDim::Dim3D;
-        Ok(match (texture, sampler) {
-            (Named::Unit(a), Named::Unit(b))
-                if (a.base != b.base || alone) && a.dynamic.is_none() && b.dynamic.is_none() =>
-            {
-                Some((a.base, b.base))
+        let same = match (texture, sampler) {
+            (Named::Unit(a), Named::Unit(b)) => a.base == b.base && a.dynamic == b.dynamic,
+            (Named::Number(a, by), Named::Number(b, other)) => a == b && by == other,
+            (Named::Handle(a), Named::Handle(b)) => a == b,
+            _ => false,
+        };
+        Ok((!same || alone).then_some((texture, sampler)))
+    }
+
+    /// The register of a texture or a sampler, and the first and the number of those that it may be.
+    fn unit_register(&mut self, inst: Inst, file: File, named: Named) -> Result<(Register, u32, u32), DriverError> {
+        let (base, dynamic, first, count) = match named {
+            Named::Unit(Unit { base, dynamic: None, .. }) | Named::Number(base, None) => (base, None, base, 1),
+            Named::Unit(unit) => {
+                let variable = &self.shader.variables[unit.variable];
+                let count = self.shader.types.array_elements(variable.ty);
+                (unit.base, unit.dynamic, variable.binding, count)
             }
-            (Named::Number(a, None), Named::Number(b, None)) if a != b || alone => Some((a, b)),
-            _ => None,
-        })
+            Named::Number(base, dynamic) => (base, dynamic, base, self.shader.info.num_textures),
+            Named::Handle(_) => return Err(DriverError::UnsupportedTexture { inst, what: "separate handles" }),
+        };
+        let register = Register::new(file, base as i32);
+        let register = match dynamic {
+            None => register,
+            Some(index) => {
+                let slot = self.load_value(index.lane(0));
+                register.indexed_by(slot.0, slot.1, 0)
+            }
+        };
+        Ok((register, first, count.max(1)))
     }
 
     /// A lookup with separate units.
@@ -304,7 +324,7 @@ impl Selector<'_> {
         inst: Inst,
         data: &TexData,
         dst: Dst,
-        (view, sampler): (u32, u32),
+        (texture, sampler): (Named, Named),
         parts: &[Part],
         offsets: &[TextureOffset],
         packed: &[Src],
@@ -314,12 +334,10 @@ impl Selector<'_> {
             parts.iter().take(usize::from(data.coord_components.min(4))).copied().collect();
         let coordinate = self.pack(&coordinates);
         let extra = |s: &mut Self, kind: TexSrcKind| body.tex_src(inst, kind).map(|source| s.operand(source).lane(0));
+        let (view, first_view, num_views) = self.unit_register(inst, File::SamplerView, texture)?;
+        let (sampler, first_sampler, num_samplers) = self.unit_register(inst, File::Sampler, sampler)?;
         let mut sources: ArrayVec<Src, 5> = ArrayVec::new();
-        sources.extend([
-            coordinate,
-            Src::new(Register::new(File::SamplerView, view as i32)),
-            Src::new(Register::new(File::Sampler, sampler as i32)),
-        ]);
+        sources.extend([coordinate, Src::new(view), Src::new(sampler)]);
         let comparator = extra(self, TexSrcKind::Comparator);
         let zero_level = body.tex_src(inst, TexSrcKind::Lod).is_some_and(|source| {
             body.constant_component(body.src_def(source), 0).is_some_and(|word| word & 0x7fff_ffff == 0)
@@ -345,8 +363,12 @@ impl Selector<'_> {
         }
         // The opcode says whether it compares, never the view.
         let target = target(data.dim, data.is_array, false);
-        self.declared.sampler(sampler);
-        self.declared.view(view, target, return_type(data.dest_type));
+        for unit in first_sampler..first_sampler.saturating_add(num_samplers) {
+            self.declared.sampler(unit);
+        }
+        for unit in first_view..first_view.saturating_add(num_views) {
+            self.declared.view(unit, target, return_type(data.dest_type));
+        }
         let mut instruction = Instruction::new(opcode);
         if !offsets.is_empty() || opcode != Opcode::Lod {
             instruction.texture = Some(InstructionTexture {
@@ -474,25 +496,16 @@ impl Selector<'_> {
     }
 
     /// The sampler operand, declared.
-    fn sampler(
-        &mut self,
-        inst: Inst,
-        data: &TexData,
-        texture: Named,
-        target: TextureTarget,
-    ) -> Result<Src, DriverError> {
+    fn sampler(&mut self, data: &TexData, texture: Named, target: TextureTarget) -> Src {
         let returns = return_type(match data.op {
             // Queries do not say what the texture holds.
             TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::Lod => AluType::FLOAT32,
             _ => data.dest_type,
         });
-        let separate = self.separate_units(inst, data, texture)?.is_some();
         let is_query = data.op.is_query();
         let declare = |s: &mut Self, number: u32, count: u32| {
             for unit in number..number.saturating_add(count.max(1)) {
-                if !separate {
-                    s.declared.sampler(unit);
-                }
+                s.declared.sampler(unit);
                 if is_query {
                     s.declared.view_if_absent(unit, target, returns)
                 } else {
@@ -501,7 +514,7 @@ impl Selector<'_> {
             }
         };
         let (base, dynamic) = match texture {
-            Named::Handle(value) => return Ok(value.source([0, 1, 0, 1])),
+            Named::Handle(value) => return value.source([0, 1, 0, 1]),
             Named::Unit(unit) => {
                 match unit.dynamic {
                     None => declare(self, unit.base, 1),
@@ -520,13 +533,13 @@ impl Selector<'_> {
             }
         };
         let register = Register::new(File::Sampler, base as i32);
-        Ok(Src::new(match dynamic {
+        Src::new(match dynamic {
             None => register,
             Some(index) => {
                 let slot = self.load_value(index.lane(0));
                 register.indexed_by(slot.0, slot.1, 0)
             }
-        }))
+        })
     }
 
     fn emit_texture(
