@@ -4,7 +4,8 @@
 //! 2. Selection: each instruction becomes TGSI over virtual temporaries; the chase functions find registers, masks and modifiers.
 //! 3. The machine passes: copies propagated, multiply-adds and conditions combined, results written where they are wanted, equal work on several
 //!    components merged.
-//! 4. Allocation: copies coalesced, values packed into the components of few temporaries.
+//! 4. Allocation: copies coalesced, values packed into the components of few temporaries. Where constants of many branches could be copied once before them, the program is
+//!    finished in both ways, and the shorter one is taken.
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 
 mod declarations;

@@ -30,7 +30,7 @@ pub struct TgsiOptions {
     pub fuse_fabs: bool,
     /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either a sum of two products, for which both values must be finite.
     pub has_cmp: bool,
-    /// The target has `SQRT`. Otherwise the product with the reciprocal square root is used.
+    /// The target has `SQRT`. Otherwise the reciprocal of the reciprocal square root is used.
     pub has_sqrt: bool,
     /// `TEX_LZ` and `TXF_LZ` may be used.
     pub tex_lz: bool,

@@ -38,14 +38,16 @@ fn verbose() -> bool {
     std::env::var_os("TGSIC_ONLY").is_some()
 }
 
-fn optimised(source: &Shader) -> tgsi_ir::Shader {
+fn in_ssa(source: &Shader) -> tgsi_ir::Shader {
     let mut ir = to_ir(source, &ToIrOptions::default()).unwrap();
     pipeline::into_ssa(&mut ir);
     ir
 }
 
 fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
-    let mut ir = optimised(source);
+    let mut ir = in_ssa(source);
+    // What the command does by default.
+    pipeline::optimize(&mut ir, &options.compiler_options());
     if verbose() {
         println!("--- before\n{}", show(source));
     }
@@ -98,7 +100,7 @@ fn the_corpus_translates() {
     let options = TgsiOptions::default();
     for (file, source) in &shaders {
         let start = Instant::now();
-        let mut ir = optimised(source);
+        let mut ir = in_ssa(source);
         frontend += start.elapsed();
         let start = Instant::now();
         lower(&mut ir, &options).unwrap();
@@ -340,7 +342,7 @@ fn targets_without_integers_get_floats() {
             let registers = i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register));
             !needs_integers(i.opcode) && registers.into_iter().all(is_address)
         });
-        let ir = optimised(source);
+        let ir = in_ssa(source);
         match translate(&ir, &options) {
             Ok(shader) => {
                 assert!(shader.instructions.iter().all(|i| !needs_integers(i.opcode)), "{file}: {}", show(&shader));
@@ -384,7 +386,7 @@ fn targets_without_integers_get_floats() {
     files.sort();
     for (number, (name, options)) in variants(&options).iter().enumerate() {
         let part: HashSet<&str> = files.iter().skip(number).step_by(8).map(|f| f.as_str()).collect();
-        // Without CMP either, LRP selects: what is not selected must be finite, and in this shader it is not.
+        // Without CMP either, a sum of products selects: what is not selected must be finite, and in this shader it is not.
         let is_finite = |file: &str| options.has_cmp || !file.contains("glcleartexsubimage");
         let find = |file: &str| (part.contains(file) && is_finite(file)).then(|| kept[file].clone());
         run_some(&format!("without integers, {name}"), options, vectors.clone(), float_like, find);

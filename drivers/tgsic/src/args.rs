@@ -272,7 +272,8 @@ pub struct RunArguments {
     /// Shader: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there is none,
     /// or for `-`.
     pub file: Option<PathBuf>,
-    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `registers`, `driver:tgsi`. Without it,
+    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:tgsi`.
+    /// Without it,
     /// `tgsi` for TGSI and `ir` for IR.
     #[arg(long, value_name = "EXECUTOR")]
     pub via: Option<verify::Via>,
@@ -304,7 +305,8 @@ pub struct VerifyArguments {
     /// Folder that the paths in the recorded results are relative to.
     #[arg(long, value_name = "DIR", default_value = ".", requires = "vectors")]
     pub root: PathBuf,
-    /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `registers`, `driver:tgsi`.
+    /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
+    /// `driver:tgsi`.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
     pub via: verify::Via,
     /// End with one JSON object.
