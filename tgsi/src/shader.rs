@@ -7,6 +7,8 @@
 //! Invariants: `order` names every item exactly once, each kind ascending; every operand count fits the opcode table unless the
 //! shader came from tokens that say otherwise (the check reports that).
 
+use std::collections::BTreeSet;
+
 use arrayvec::ArrayVec;
 
 use crate::span::Span;
@@ -78,6 +80,12 @@ impl Shader {
             instructions: Vec::new(),
             encoding_quirks: Vec::new(),
         }
+    }
+
+    /// The buffers of which counters are declared.
+    pub(crate) fn counter_buffers(&self) -> BTreeSet<u16> {
+        let counters = self.declarations.iter().filter(|declaration| declaration.file == File::HwAtomic);
+        counters.map(|declaration| declaration.dimension.unwrap_or(0)).collect()
     }
 
     /// Appends a declaration.

@@ -73,15 +73,13 @@ impl Machine<'_, '_> {
             | I::LoadBarycentricAtSample => self.zero(intrinsic.dest),
             I::LoadBarycentricAtOffset => self.copy_value(intrinsic.dest, self.sources(intrinsic)[0]),
             I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => self.derivative(intrinsic),
-            I::Terminate | I::Demote => self.kill(None, intrinsic.op == I::Demote),
-            I::TerminateIf | I::DemoteIf => {
-                self.kill(Some(self.sources(intrinsic)[0]), intrinsic.op == I::DemoteIf);
-            }
+            I::Terminate | I::Demote => self.kill(None),
+            I::TerminateIf | I::DemoteIf => self.kill(Some(self.sources(intrinsic)[0])),
             I::IsHelperInvocation => {
                 for lane in 0..self.lanes {
                     if self.active[lane] != 0 {
-                        // A lane that was terminated is no helper: it should not be here at all.
-                        let helper = self.demoted[lane] || self.is_initial_helper(lane);
+                        // A lane that was terminated and still runs does so only for the derivatives of the others.
+                        let helper = !self.may_write(lane);
                         self.set_bool(intrinsic.dest, lane, helper);
                     }
                 }
@@ -136,11 +134,10 @@ impl Machine<'_, '_> {
     }
 
     /// Makes the active lanes (with a condition, those where it holds) helpers.
-    fn kill(&mut self, condition: Option<Value>, demote: bool) {
+    fn kill(&mut self, condition: Option<Value>) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 && condition.is_none_or(|value| self.get(value, 0, lane) != 0) {
                 self.outputs.live[lane] = false;
-                self.demoted[lane] |= demote;
             }
         }
     }

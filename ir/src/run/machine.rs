@@ -67,8 +67,6 @@ pub(super) struct Machine<'p, 'r> {
     pub steps: u64,
 
     pub outputs: Outputs,
-    /// Lanes that were demoted.
-    pub demoted: Vec<bool>,
     /// Words that geometry shaders emitted.
     pub emitted_words: u64,
     /// By lane and stream: the primitive that is open, those that are done.
@@ -145,7 +143,6 @@ impl<'p, 'r> Machine<'p, 'r> {
             calling: vec![false; program.functions.len()],
             steps: 0,
             outputs,
-            demoted: vec![false; lanes],
             emitted_words: 0,
             open_primitives: vec![Vec::new(); streams],
             primitives: vec![Vec::new(); streams],

@@ -38,15 +38,9 @@ impl Machine<'_> {
                 }
                 (f(input) + x * difference(DDX) + y * difference(DDY)).to_bits()
             }),
-            Opcode::Kill => {
+            Opcode::Kill | Opcode::Demote => {
                 for (killed, exec) in self.killed.iter_mut().zip(&self.exec) {
                     *killed |= exec;
-                }
-                0
-            }
-            Opcode::Demote => {
-                for (demoted, exec) in self.demoted.iter_mut().zip(&self.exec) {
-                    *demoted |= exec;
                 }
                 0
             }
@@ -59,7 +53,7 @@ impl Machine<'_> {
                 }
                 0
             }
-            Opcode::ReadHelper => self.set_words(mask, |m, _, lane| m.helpers[lane] | m.demoted[lane]),
+            Opcode::ReadHelper => self.set_words(mask, |m, _, lane| m.helpers[lane] | m.killed[lane]),
             Opcode::Clock => self.set_words(mask, |m, channel, _| match channel {
                 0 => m.steps as u32,
                 1 => (m.steps >> 32) as u32,

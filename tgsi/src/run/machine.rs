@@ -40,8 +40,9 @@ pub(super) struct Machine<'a> {
     /// Places of the open calls in [`Self::frames`].
     pub(super) calls: Vec<usize>,
 
+    /// Lanes that were killed or demoted: helpers from then on.
     pub(super) killed: Vec<u32>,
-    pub(super) demoted: Vec<u32>,
+    /// Lanes that are helpers from the start.
     pub(super) helpers: Vec<u32>,
 
     /// Per-vertex outputs of a tessellation control shader.
@@ -101,7 +102,6 @@ impl<'a> Machine<'a> {
             saved: Vec::new(),
             calls: Vec::new(),
             killed: vec![0; lanes],
-            demoted: vec![0; lanes],
             helpers: (0..lanes)
                 .map(|lane| if inputs.helpers.get(lane).copied().unwrap_or(false) { u32::MAX } else { 0 })
                 .collect(),
@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
         let emitted = self.take_emitted();
         Outputs {
             outputs,
-            live: self.killed.iter().zip(&self.demoted).map(|(killed, demoted)| killed | demoted == 0).collect(),
+            live: self.killed.iter().map(|&killed| killed == 0).collect(),
             vertices: self.vertices,
             emitted,
             buffers: self.buffers,
@@ -244,6 +244,6 @@ impl<'a> Machine<'a> {
 
     /// Whether a lane may change memory.
     pub(super) fn writes_memory(&self, lane: usize) -> bool {
-        self.exec[lane] & !(self.helpers[lane] | self.killed[lane] | self.demoted[lane]) != 0
+        self.exec[lane] & !(self.helpers[lane] | self.killed[lane]) != 0
     }
 }

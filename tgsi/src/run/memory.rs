@@ -17,8 +17,8 @@ enum Resource {
     Buffer(usize),
     Shared,
     Constants(usize),
-    /// Buffer and counter.
-    Counter(usize, usize),
+    /// Buffer, and the counter to which the address operand is added.
+    Counter(u16, i32),
     Image(u32),
     /// Nothing that exists.
     Nothing,
@@ -105,25 +105,25 @@ impl Machine<'_> {
     /// What source `place` names in `lane`. A register of a value file holds the bindless handle of an image.
     fn resource(&mut self, op: &Op, place: usize, lane: usize) -> Resource {
         let Some(source) = op.sources.get(place) else { return Resource::Nothing };
-        if source.file == File::Constant {
-            // LOAD takes a constant buffer as bytes; the buffer is the outer index if there is one.
-            return match self.resource_number(&source.address, lane) {
-                Some((_, outer)) if source.address.outer.is_some() => Resource::Constants(outer),
-                Some((index, _)) => Resource::Constants(index),
-                None => Resource::Nothing,
-            };
-        }
-        if !matches!(source.place, Place::Resource) {
+        let bound =
+            |number: i32, resource: fn(usize) -> Resource| usize::try_from(number).map_or(Resource::Nothing, resource);
+        if source.file != File::Constant && !matches!(source.place, Place::Resource) {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
             return Resource::Image(self.resources.unit_of_handle(handle));
         }
-        let Some((index, outer)) = self.resource_number(&source.address, lane) else { return Resource::Nothing };
+        let (index, outer) = self.resource_number(&source.address, lane);
         match source.file {
-            File::Buffer => Resource::Buffer(index),
+            File::Buffer => bound(index, Resource::Buffer),
             File::Memory => Resource::Shared,
-            File::ConstantBuffer if source.address.outer.is_some() => Resource::Constants(outer),
-            File::ConstantBuffer => Resource::Constants(index),
-            File::HwAtomic => Resource::Counter(outer, index),
+            // LOAD takes a constant buffer as bytes; the buffer is the outer index if there is one.
+            File::Constant | File::ConstantBuffer if source.address.outer.is_some() => {
+                bound(outer, Resource::Constants)
+            }
+            File::Constant | File::ConstantBuffer => bound(index, Resource::Constants),
+            File::HwAtomic => match u16::try_from(outer) {
+                Ok(buffer) if self.program.counter_buffers.contains(&buffer) => Resource::Counter(buffer, index),
+                _ => Resource::Nothing,
+            },
             File::Image => u32::try_from(index).map_or(Resource::Nothing, Resource::Image),
             _ => Resource::Nothing,
         }
@@ -160,7 +160,8 @@ impl Machine<'_> {
             if self.exec[lane] == 0 {
                 continue;
             }
-            let address = self.source(1, 0, lane) as usize;
+            let address = self.source(1, 0, lane);
+            let start = address as usize;
             let mut words = [0; 4];
             match self.resource(op, 0, lane) {
                 Resource::Image(unit) => {
@@ -169,11 +170,11 @@ impl Machine<'_> {
                 }
                 Resource::Constants(buffer) => {
                     if let Some(constants) = self.inputs.constants.get(buffer)
-                        && address + 4 * count <= constants.len() * 4
+                        && start + 4 * count <= constants.len() * 4
                     {
                         let byte = |at: usize| constants.get(at / 4).map_or(0, |word| (word >> (8 * (at % 4))) as u8);
                         for (place, word) in words.iter_mut().enumerate().take(count) {
-                            let at = address + 4 * place;
+                            let at = start + 4 * place;
                             *word = u32::from_le_bytes(std::array::from_fn(|offset| byte(at + offset)));
                         }
                     }
@@ -184,10 +185,10 @@ impl Machine<'_> {
                 Resource::Nothing => {}
                 resource => {
                     if let Some(bytes) = self.bytes_mut(resource)
-                        && address + 4 * count <= bytes.len()
+                        && start + 4 * count <= bytes.len()
                     {
                         for (place, word) in words.iter_mut().enumerate().take(count) {
-                            *word = load_word(bytes, address + 4 * place).unwrap_or(0);
+                            *word = load_word(bytes, start + 4 * place).unwrap_or(0);
                         }
                     }
                 }
@@ -204,7 +205,8 @@ impl Machine<'_> {
             if !self.writes_memory(lane) {
                 continue;
             }
-            let address = self.source(0, 0, lane) as usize;
+            let address = self.source(0, 0, lane);
+            let start = address as usize;
             let value: [u32; 4] = std::array::from_fn(|channel| self.source(1, channel, lane));
             match self.resource(op, 2, lane) {
                 Resource::Image(unit) => {
@@ -221,7 +223,7 @@ impl Machine<'_> {
                 resource => {
                     if let Some(bytes) = self.bytes_mut(resource) {
                         for channel in super::kernel::channels(op.write_mask) {
-                            store_word(bytes, address + 4 * channel, value[channel]);
+                            store_word(bytes, start + 4 * channel, value[channel]);
                         }
                     }
                 }
@@ -229,9 +231,10 @@ impl Machine<'_> {
         }
     }
 
-    /// A hardware counter; `offset` counts counters.
-    fn counter(&mut self, buffer: usize, counter: usize, offset: usize) -> Option<&mut u32> {
-        self.counters.get_mut(buffer)?.get_mut(counter.checked_add(offset)?)
+    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to be one that exists.
+    fn counter(&mut self, buffer: u16, counter: i32, address: u32) -> Option<&mut u32> {
+        let number = usize::try_from(counter.wrapping_add_unsigned(address)).ok()?;
+        self.counters.get_mut(usize::from(buffer))?.get_mut(number)
     }
 
     fn atomic(&mut self, op: &Op) -> u8 {
@@ -242,7 +245,8 @@ impl Machine<'_> {
                 }
                 continue;
             }
-            let address = self.source(1, 0, lane) as usize;
+            let address = self.source(1, 0, lane);
+            let start = address as usize;
             let value = self.source(2, 0, lane);
             let second = if op.sources.len() > 3 { self.source(3, 0, lane) } else { 0 };
             let change = |old: u32| atomic(op.opcode, old, value, second).unwrap_or(old);
@@ -262,9 +266,9 @@ impl Machine<'_> {
                     None => 0,
                 },
                 resource => match self.bytes_mut(resource) {
-                    Some(bytes) => match load_word(bytes, address) {
+                    Some(bytes) => match load_word(bytes, start) {
                         Some(old) => {
-                            store_word(bytes, address, change(old));
+                            store_word(bytes, start, change(old));
                             old
                         }
                         None => 0,
@@ -297,7 +301,9 @@ impl Machine<'_> {
                 Resource::Constants(buffer) => {
                     [self.inputs.constants.get(buffer).map_or(0, |words| words.len() as u32 * 4), 0, 0, 0]
                 }
-                Resource::Counter(buffer, _) => [self.counters.get(buffer).map_or(0, |c| c.len() as u32 * 4), 0, 0, 0],
+                Resource::Counter(buffer, _) => {
+                    [self.counters.get(usize::from(buffer)).map_or(0, |c| c.len() as u32 * 4), 0, 0, 0]
+                }
                 resource => [self.bytes_mut(resource).map_or(0, |bytes| bytes.len() as u32), 0, 0, 0],
             };
             for (channel, word) in words.into_iter().enumerate() {

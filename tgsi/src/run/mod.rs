@@ -11,7 +11,7 @@
 //!   register reads as 0 and drops writes. An indirect operand with an `ArrayID` is bounded by its array, without one by what is declared of
 //!   the file. Constants are bounded by the buffer that is bound.
 //! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect destination
-//!   scatters. Memory is written by lanes that are neither helpers nor killed nor demoted.
+//!   scatters. A lane that is killed or demoted goes on as a helper, and helpers do not write memory.
 //! * `SWITCH` has the meaning of C: a lane starts at the `CASE` that matches, or at `DEFAULT` if none of the whole switch does, and leaves
 //!   at its `BRK`.
 //! * All state is on the heap; nesting and calls use explicit stacks. Endless programs end at the step limit.

@@ -80,12 +80,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The number of a resource (its index, and its outer index or 0) as `lane` sees it; none for a negative one. A unit is a unit whether it is
-    /// declared or not: what is bound to it decides.
-    pub(super) fn resource_number(&self, address: &Address, lane: usize) -> Option<(usize, usize)> {
+    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether it is declared or not: what is
+    /// bound to it decides, and nothing is to a negative one.
+    pub(super) fn resource_number(&self, address: &Address, lane: usize) -> (i32, i32) {
         let index = self.index(address.index, address.index_register, lane, true);
         let outer = self.index(address.outer.unwrap_or(0), address.outer_register, lane, true);
-        Some((usize::try_from(index).ok()?, usize::try_from(outer).ok()?))
+        (index, outer)
     }
 
     /// A word of a cell.

@@ -3,7 +3,7 @@
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the run;
 //! `partner` is as in [`Structure`](crate::structure::Structure).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use arrayvec::ArrayVec;
 use bitvec::vec::BitVec;
@@ -26,6 +26,8 @@ pub struct Program {
     pub(super) view_targets: Targets,
     /// Targets of the declared images.
     pub(super) image_targets: Targets,
+    /// Buffers of which counters are declared.
+    pub(super) counter_buffers: BTreeSet<u16>,
     /// `GS_MAX_OUTPUT_VERTICES`.
     pub(super) max_output_vertices: usize,
     /// Output vertices of a tessellation control shader; none: one a lane.
@@ -435,6 +437,7 @@ impl Program {
             system_values: Vec::new(),
             view_targets: Targets::default(),
             image_targets: Targets::default(),
+            counter_buffers: shader.counter_buffers(),
             max_output_vertices: shader
                 .property(PropertyName::GsMaxOutputVertices)
                 .map_or(usize::MAX, |number| number as usize),

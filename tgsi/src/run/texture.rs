@@ -110,8 +110,7 @@ impl Machine<'_> {
     fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
         let source = op.sources.get(place)?;
         if matches!(source.place, Place::Resource) {
-            let (index, _) = self.resource_number(&source.address, lane)?;
-            u32::try_from(index).ok()
+            u32::try_from(self.resource_number(&source.address, lane).0).ok()
         } else {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
             Some(self.resources.unit_of_handle(handle))

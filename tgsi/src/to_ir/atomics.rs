@@ -8,9 +8,9 @@ use tgsi_ir::intrinsics::indices::AtomicOp;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::control_flow::Translator;
-use super::memory::{Resource, access};
+use super::memory::{CounterBuffer, Resource, access};
 use crate::shader::{Instruction, Src};
-use crate::tables::{Opcode, OperandType};
+use crate::tables::{Opcode, OperandType, Processor};
 
 const fn atomic_op(opcode: Opcode) -> Option<AtomicOp> {
     Some(match opcode {
@@ -33,9 +33,10 @@ const fn atomic_op(opcode: Opcode) -> Option<AtomicOp> {
 
 /// A counter and what tells it apart.
 #[derive(Clone, Copy)]
-struct Counter {
-    address: Def,
-    indices: [(IndexKind, i32); 2],
+pub(super) struct Counter {
+    pub(super) address: Def,
+    /// Of the intrinsics: its buffer and what is added to the address.
+    pub(super) indices: [(IndexKind, i32); 2],
 }
 
 /// The format of the texels that an atomic works on: a word, whatever the shader says of the image.
@@ -69,12 +70,13 @@ impl Translator<'_, '_> {
         let old = match resource {
             Resource::Counter { buffer, offset, dynamic } => {
                 let address = self.counter_address(&address, dynamic);
-                let indices = [(IndexKind::Base, buffer), (IndexKind::RangeBase, offset)];
-                self.counter_atomic(Counter { address, indices }, op, &data)
+                self.in_counter_buffer(buffer, offset, address, |t, counter| t.counter_atomic(counter, op, &data))
             }
-            resource => self.memory_atomic(instruction, &resource, &address, op, &data),
+            resource => {
+                let old = self.memory_atomic(instruction, &resource, &address, op, &data);
+                old.unwrap_or_else(|| self.constant(0))
+            }
         };
-        let old = old.unwrap_or_else(|| self.constant(0));
         self.write_scalar(instruction, old);
     }
 
@@ -119,7 +121,35 @@ impl Translator<'_, '_> {
         Some(self.b.intrinsic_def(intrinsic, &sources, &indices, Shape::new(1, 32)))
     }
 
-    fn counter_atomic(&mut self, counter: Counter, op: AtomicOp, data: &[Def]) -> Option<Def> {
+    /// Accesses a counter: in its buffer, or, if only the run says which that is, in each of the declared buffers that it is. In none, the result is 0.
+    pub(super) fn in_counter_buffer(
+        &mut self,
+        buffer: CounterBuffer,
+        offset: i32,
+        address: Def,
+        mut access: impl FnMut(&mut Self, Counter) -> Def,
+    ) -> Def {
+        let counter =
+            |buffer| Counter { address, indices: [(IndexKind::Base, buffer), (IndexKind::RangeBase, offset)] };
+        let index = match buffer {
+            CounterBuffer::Known(buffer) => return access(self, counter(buffer)),
+            CounterBuffer::Index(index) => index,
+        };
+        let result = self.b.decl_reg(Shape::new(1, 32), 0);
+        let zero = self.constant(0);
+        self.b.store_reg(zero, result, 0, 1);
+        for declared in self.context.shader.counter_buffers() {
+            let number = self.constant(declared.into());
+            let chosen = self.b.alu(AluOp::Ieq, &[index, number]);
+            let branch = self.b.push_if(chosen);
+            let old = access(self, counter(declared.into()));
+            self.b.store_reg(old, result, 0, 1);
+            self.b.end_if(branch);
+        }
+        self.b.load_reg(result, 0)
+    }
+
+    pub(super) fn counter_atomic(&mut self, counter: Counter, op: AtomicOp, data: &[Def]) -> Def {
         let intrinsic = match op {
             AtomicOp::Iadd => IntrinsicOp::AtomicCounterAdd,
             AtomicOp::Umin => IntrinsicOp::AtomicCounterMin,
@@ -129,15 +159,18 @@ impl Translator<'_, '_> {
             AtomicOp::Ixor => IntrinsicOp::AtomicCounterXor,
             AtomicOp::Xchg => IntrinsicOp::AtomicCounterExchange,
             AtomicOp::Cmpxchg => IntrinsicOp::AtomicCounterCompSwap,
-            _ => return self.counter_loop(counter, op, *data.first()?),
+            _ => {
+                let value = data.first().copied().unwrap_or_else(|| self.constant(0));
+                return self.counter_loop(counter, op, value);
+            }
         };
         let sources: arrayvec::ArrayVec<Def, 3> =
             std::iter::once(counter.address).chain(data.iter().copied()).take(3).collect();
-        Some(self.b.intrinsic_def(intrinsic, &sources, &counter.indices, Shape::new(1, 32)))
+        self.b.intrinsic_def(intrinsic, &sources, &counter.indices, Shape::new(1, 32))
     }
 
     /// An operation that counters lack: read, compute, and try to replace what was read until nobody came between.
-    fn counter_loop(&mut self, counter: Counter, op: AtomicOp, value: Def) -> Option<Def> {
+    fn counter_loop(&mut self, counter: Counter, op: AtomicOp, value: Def) -> Def {
         let shape = Shape::new(1, 32);
         // A register, because the value crosses the end of the loop.
         let result = self.b.decl_reg(shape, 0);
@@ -165,14 +198,16 @@ impl Translator<'_, '_> {
         };
         let sources = [counter.address, old, new];
         let found = self.b.intrinsic_def(IntrinsicOp::AtomicCounterCompSwap, &sources, &counter.indices, shape);
-        let alone = self.b.alu(AluOp::Ieq, &[found, old]);
-        // Helpers change nothing, so they would try for ever.
-        let helper = self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], Shape::new(1, 1));
-        let done = self.b.alu(AluOp::Ior, &[alone, helper]);
+        let mut done = self.b.alu(AluOp::Ieq, &[found, old]);
+        if self.context.shader.processor == Processor::Fragment {
+            // Helpers change nothing, so they would try for ever.
+            let helper = self.b.intrinsic_def(IntrinsicOp::IsHelperInvocation, &[], &[], Shape::new(1, 1));
+            done = self.b.alu(AluOp::Ior, &[done, helper]);
+        }
         let branch = self.b.push_if(done);
         self.b.jump(JumpKind::Break);
         self.b.end_if(branch);
         self.b.end_loop(id);
-        Some(self.b.load_reg(result, 0))
+        self.b.load_reg(result, 0)
     }
 }

@@ -4,7 +4,7 @@ use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, SamplerDim, Scope};
+use tgsi_ir::intrinsics::indices::{Access, AtomicOp, MemorySemantics, SamplerDim, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
@@ -23,12 +23,20 @@ pub(super) enum Resource {
     Shared,
     /// Number of a `ubo` block: that of the constant buffer less 1.
     Constants(Def),
-    /// Buffer, byte offset of the counter in it, and what is added to that.
-    Counter { buffer: i32, offset: i32, dynamic: Option<Def> },
+    /// Buffer, byte offset of the counter in it, and the counters that an index register adds.
+    Counter { buffer: CounterBuffer, offset: i32, dynamic: Option<Def> },
     /// An image, by deref or handle.
     Image(ImageAccess),
     /// Nothing that could be accessed.
     Nothing,
+}
+
+/// The buffer that a counter is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CounterBuffer {
+    Known(i32),
+    /// The number is known at run time.
+    Index(Def),
 }
 
 /// How an image is accessed.
@@ -120,11 +128,17 @@ impl Translator<'_, '_> {
                 Resource::Constants(buffer)
             }
             File::HwAtomic => {
-                let dynamic = register.indirect.map(|indirect| {
-                    let counters = self.index_value(indirect);
-                    self.counter_bytes(counters)
-                });
-                let buffer = register.dimension.map_or(0, |outer| outer.index);
+                let dynamic = register.indirect.map(|indirect| self.index_value(indirect));
+                let buffer = match register.dimension {
+                    Some(outer) => match outer.indirect {
+                        Some(indirect) => {
+                            let offset = self.index_value(indirect);
+                            CounterBuffer::Index(self.add_constant(offset, outer.index))
+                        }
+                        None => CounterBuffer::Known(outer.index),
+                    },
+                    None => CounterBuffer::Known(0),
+                };
                 Resource::Counter { buffer, offset: register.index.wrapping_mul(4), dynamic }
             }
             File::Image => Resource::Image(self.image(instruction, &register)),
@@ -263,9 +277,10 @@ impl Translator<'_, '_> {
             }
             Resource::Counter { buffer, offset, dynamic } => {
                 let address = self.counter_address(&address, dynamic);
-                let indices = [(IndexKind::Base, buffer), (IndexKind::RangeBase, offset)];
-                let value =
-                    self.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[address], &indices, Shape::new(1, 32));
+                let shape = Shape::new(1, 32);
+                let value = self.in_counter_buffer(buffer, offset, address, |t, counter| {
+                    t.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[counter.address], &counter.indices, shape)
+                });
                 // One word, in every channel, as atomics return it.
                 self.write(instruction, AluSrc::new(value, Swizzle::replicate(0)));
                 return;
@@ -319,9 +334,9 @@ impl Translator<'_, '_> {
                 if mask & 1 != 0 {
                     let address = self.counter_address(&address, dynamic);
                     let value = self.scalar(&value, OperandType::Float, 0);
-                    let indices = [(IndexKind::Base, buffer), (IndexKind::RangeBase, offset)];
-                    let shape = Shape::new(1, 32);
-                    self.b.intrinsic_def(IntrinsicOp::AtomicCounterExchange, &[address, value], &indices, shape);
+                    self.in_counter_buffer(buffer, offset, address, |t, counter| {
+                        t.counter_atomic(counter, AtomicOp::Xchg, &[value])
+                    });
                 }
             }
             Resource::Image(image) => {
@@ -337,28 +352,23 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Bytes of a number of counters, cut to where there are none any more so that it cannot come round to one that exists.
-    fn counter_bytes(&mut self, counters: Def) -> Def {
+    /// Byte offset of a counter beyond that of its register: index register and operand count counters, and only their sum names one.
+    pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>) -> Def {
+        let known = self.known_word(address, 0);
+        let counters = match (known, dynamic) {
+            (Some(counters), None) if counters < MOST_COUNTERS => return self.constant(counters * 4),
+            (Some(counters), Some(dynamic)) => self.add_constant(dynamic, counters as i32),
+            _ => {
+                let counters = self.scalar(address, OperandType::Uint, 0);
+                dynamic.map_or(counters, |dynamic| self.b.alu(AluOp::Iadd, &[counters, dynamic]))
+            }
+        };
+        // Cut to where there are none any more, so that the bytes cannot come round to one that exists.
         let (least, most, two) =
             (self.constant(MOST_COUNTERS.wrapping_neg()), self.constant(MOST_COUNTERS), self.constant(2));
         let counters = self.b.alu(AluOp::Imax, &[counters, least]);
         let counters = self.b.alu(AluOp::Imin, &[counters, most]);
         self.b.alu(AluOp::Ishl, &[counters, two])
-    }
-
-    /// Byte offset of a counter beyond that of its register: the operand counts counters.
-    pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>) -> Def {
-        let bytes = match self.known_word(address, 0) {
-            Some(counters) if counters < MOST_COUNTERS => self.constant(counters * 4),
-            _ => {
-                let counters = self.scalar(address, OperandType::Uint, 0);
-                self.counter_bytes(counters)
-            }
-        };
-        match dynamic {
-            Some(dynamic) => self.b.alu(AluOp::Iadd, &[bytes, dynamic]),
-            None => bytes,
-        }
     }
 
     /// `RESQ`: bytes of a buffer in x (the other channels stay), or the size and samples of an image.

@@ -1,5 +1,6 @@
 //! Intrinsics: buffers, images, counters, barriers, and the dispatch of all others.
 
+use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, TextureTarget};
 use tgsi_ir::alu::AluOp;
@@ -410,17 +411,33 @@ impl Selector<'_> {
         let offset = body.src(inst, 0);
         let resource = match body.constant_component(offset, 0) {
             Some(bytes) => {
-                let index = base.wrapping_add(bytes as i32) / 4;
+                let index = base.wrapping_add(bytes as i32) >> 2;
+                if !(0..=MAX_OPERAND_INDEX).contains(&i64::from(index)) {
+                    // Nothing that could be named: no access, and the result is 0.
+                    if let Some(def) = body.inst_def(inst) {
+                        let zero = self.word(0);
+                        self.bind_or_move(def, Value { lanes: zero.swizzle, ..Value::new(zero.register) });
+                    }
+                    return;
+                }
                 self.declared.counters(buffer, index, false);
                 Register::new_2d(File::HwAtomic, buffer, index)
             }
             None => {
-                let bytes = self.source(inst, 0).lane(0);
+                let mut bytes = self.source(inst, 0).lane(0);
                 let (index, two) = (self.temp(), self.word(2));
+                // What an operand cannot say belongs to the address.
+                let fits = base & 3 == 0 && (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&i64::from(base >> 2));
+                let (first, rest) = if fits { (base >> 2, 0) } else { (0, base) };
+                if rest != 0 {
+                    let rest = self.word(rest as u32);
+                    self.emit(Opcode::Uadd, Dst::new(index).masked(1), &[bytes, rest]);
+                    bytes = Value::new(index).lane(0);
+                }
                 self.emit(Opcode::Ishr, Dst::new(index).masked(1), &[bytes, two]);
                 let slot = self.load_value(Value::new(index).lane(0));
-                self.declared.counters(buffer, base / 4, true);
-                Register::new_2d(File::HwAtomic, buffer, base / 4).indexed_by(slot.0, slot.1, 0)
+                self.declared.counters(buffer, first, true);
+                Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
             }
         };
         let zero = self.word(0);
