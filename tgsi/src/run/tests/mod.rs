@@ -374,7 +374,7 @@ END
     inputs.buffers = vec![vec![0; 4]];
     inputs.helpers = vec![false, false, false, true];
     let outputs = execute(text, &inputs);
-    assert_eq!(out_x(&outputs), [0, u32::MAX, 0, u32::MAX]);
+    assert_eq!(out_x(&outputs), [0, u32::MAX, u32::MAX, u32::MAX]);
     assert_eq!(outputs.outputs.component(0, 1), [1; 4]);
     assert_eq!(outputs.live, [true, false, false, true]);
     assert_eq!(outputs.buffers[0], 1u32.to_le_bytes());
