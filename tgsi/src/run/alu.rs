@@ -2,7 +2,7 @@
 //!
 //! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX` return the other
 //! operand if one is NaN (the second if both are), and order zeros: -0 is below +0. Mesa's interpreter returns the first of two zeros, which is how the
-//! processor happens to do it; no data says that it should be so, and a translation must be free to swap the operands.
+//! processor happens to do it; nothing defines it, and a translation must be free to swap the operands. So `LIT` gives +0 in y where Mesa's gives -0.
 
 use super::kernel::{Kernel, boolean, f, float_boolean, single};
 use crate::tables::Opcode;
