@@ -322,6 +322,18 @@ impl IntrinsicOp {
     /// Number of intrinsics.
     pub const COUNT: usize = IntrinsicOp::ALL.len();
 
+    /// Whether it loads, stores or interpolates what its first source, a deref, points at.
+    pub fn is_deref_access(self) -> bool {
+        matches!(
+            self,
+            IntrinsicOp::LoadDeref
+                | IntrinsicOp::StoreDeref
+                | IntrinsicOp::InterpDerefAtCentroid
+                | IntrinsicOp::InterpDerefAtSample
+                | IntrinsicOp::InterpDerefAtOffset
+        )
+    }
+
     /// The row of the table.
     #[inline]
     pub fn info(self) -> &'static IntrinsicInfo {

@@ -14,20 +14,12 @@ use tgsi_ir::{Builder, Def, Shader, Shape, Stage, Swizzle};
 use tgsi_legacy::check::check;
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs, trivialize_registers};
 
-/// SplitMix64.
-struct Random(u64);
+/// What is drawn from random numbers.
+struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 20) % bound
+        (self.0.bits() >> 20) % bound
     }
 }
 
@@ -229,7 +221,7 @@ fn program(seed: u64) -> Shader {
     builder.store_reg(value, registers[0], 0, 15);
     builder.store_reg(value, registers[1], 0, 3);
     let mut generator = Generator {
-        random: Random(seed),
+        random: Random(tgsi_ir::run::random::Random::new(seed)),
         builder,
         registers,
         counters,

@@ -11,17 +11,14 @@ use tgsi::tables::{File, Opcode, Processor, PropertyName};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::{Shader, text};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits};
+use tgsi_ir::run::random::Random;
 
-/// A generator of words (splitmix64).
-struct Words(u64);
+/// Made-up words.
+struct Words(Random);
 
 impl Words {
     fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as u32
+        self.0.bits() as u32
     }
 
     /// Seed 0: floats in [-2, 2]; 1: small integers; 2: small integers as floats.
@@ -36,7 +33,7 @@ impl Words {
 }
 
 fn inputs(shader: &Shader, seed: u64) -> Inputs {
-    let mut words = Words(seed * 77 + 5);
+    let mut words = Words(Random::new(seed * 77 + 5));
     let lanes = match shader.processor {
         Processor::TessControl => shader.property(PropertyName::TcsVerticesOut).unwrap_or(4).clamp(1, 32) as usize,
         _ => 4,

@@ -78,8 +78,9 @@ impl Reporter {
     pub fn problem(&self, source: &Source, problem: &Problem) {
         match problem {
             Problem::Findings(findings) => self.diagnostics(source, findings),
-            Problem::Tokens(error) => print(&format!("{}: error: {error}\n", source.path.display())),
-            Problem::Other(message) => print(&format!("{}: error: {message}\n", source.path.display())),
+            Problem::Tokens(_) | Problem::Coded(..) | Problem::Other(_) => {
+                print(&format!("{}: error: {}\n", source.path.display(), problem.brief()));
+            }
         }
     }
 

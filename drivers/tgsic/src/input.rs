@@ -84,14 +84,13 @@ impl Source {
     }
 
     fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
-        let finding = |span, message: String| Diagnostic::error("ir-text", span, message);
         let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             let at = error.valid_up_to() as u32;
-            Problem::Findings(vec![finding(Span::new(at, at + 1), "the text is not UTF-8".into())])
+            Problem::Findings(vec![Diagnostic::error("not-utf8", Span::new(at, at + 1), "the text is not UTF-8")])
         })?;
         if text.len() > tgsi::limits::MAX_TEXT_BYTES {
             let message = format!("the text has {} bytes, {} are possible", text.len(), tgsi::limits::MAX_TEXT_BYTES);
-            return Err(Problem::Findings(vec![finding(Span::new(0, 1), message)]));
+            return Err(Problem::Findings(vec![Diagnostic::error("text-too-long", Span::new(0, 1), message)]));
         }
         let (shader, places) = tgsi_ir::text::parse_with_places(text)
             .map_err(|errors| Problem::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
@@ -111,7 +110,7 @@ fn of_text_error(text: &str, error: &TextError) -> Diagnostic {
     let rest = text.get(error.offset..).unwrap_or("");
     let word = rest.find(|c: char| c.is_whitespace() || ",()".contains(c)).unwrap_or(rest.len());
     let span = Span::new(error.offset as u32, (error.offset + word.max(1)) as u32);
-    let mut finding = Diagnostic::error("ir-text", span, error.kind.to_string());
+    let mut finding = Diagnostic::error(error.kind.code(), span, error.kind.to_string());
     finding.hint.clone_from(&error.hint);
     finding
 }
@@ -133,6 +132,8 @@ pub enum Problem {
     Findings(Vec<Diagnostic>),
     /// An error in a token stream.
     Tokens(tgsi::tokens::DecodeError),
+    /// An error that has a code and no place in the source.
+    Coded(&'static str, String),
     /// Anything else, without a place in the source.
     Other(String),
 }
@@ -142,7 +143,8 @@ impl Problem {
     pub fn brief(&self) -> String {
         match self {
             Problem::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
-            Problem::Tokens(error) => error.to_string(),
+            Problem::Tokens(error) => format!("{error} [{}]", error.code()),
+            Problem::Coded(code, message) => format!("{message} [{code}]"),
             Problem::Other(message) => message.clone(),
         }
     }

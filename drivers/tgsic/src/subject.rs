@@ -67,8 +67,8 @@ impl Subject {
         let mut ir = match self {
             Subject::Tgsi(shader) => {
                 tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
-                    Some(span) => Problem::Findings(vec![Diagnostic::error("to-ir", span, error.to_string())]),
-                    None => Problem::Other(error.to_string()),
+                    Some(span) => Problem::Findings(vec![Diagnostic::error(error.code(), span, error.to_string())]),
+                    None => Problem::Coded(error.code(), error.to_string()),
                 })?
             }
             Subject::Ir { shader, .. } => (**shader).clone(),
@@ -88,13 +88,13 @@ impl Subject {
         if stage == Stage::Opt || passes.stopped() {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, &plan.options).map_err(|e| Problem::Other(e.to_string()))?;
+        tgsi_driver_tgsi::lower(&mut ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
         Ok(ir)
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, observer)?;
-        tgsi_driver_tgsi::translate(&ir, &plan.options).map_err(|e| Problem::Other(e.to_string()))
+        tgsi_driver_tgsi::translate(&ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
     }
 }

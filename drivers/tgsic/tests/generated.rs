@@ -12,20 +12,12 @@ use std::ops::Range;
 use common::Folder;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
-/// A source of numbers (SplitMix64).
-struct Random(u64);
+/// What is drawn from random numbers.
+struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 16) as usize % n.max(1)
+        (self.0.bits() >> 16) as usize % n.max(1)
     }
 
     /// True in one of `n` cases.
@@ -635,7 +627,7 @@ impl Generator {
 }
 
 fn shader(seed: u64) -> String {
-    let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let mut random = Random(tgsi_ir::run::random::Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)));
     let sample_family = random.one_in(4);
     let targets = std::array::from_fn(|_| {
         loop {

@@ -37,20 +37,12 @@ fn survives(input: &[u8], commands: &[&[&str]], what: &str) {
     }
 }
 
-/// A source of numbers (SplitMix64).
-struct Random(u64);
+/// What is drawn from random numbers.
+struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.0.bits() % bound.max(1) as u64) as usize
     }
 
     fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
@@ -113,7 +105,7 @@ fn damage_tokens(tokens: &[u8], random: &mut Random) -> Vec<u8> {
     for _ in 0..1 + random.below(3) {
         let (place, word) = (random.below(bytes.len()), random.below(bytes.len() / 4) * 4);
         match random.below(4) {
-            0 => bytes[place] = random.next() as u8,
+            0 => bytes[place] = random.0.bits() as u8,
             1 => bytes[place] ^= 1 << random.below(8),
             2 => bytes[word..word + 4].copy_from_slice(&random.pick(&[0u32, u32::MAX, 1, 1 << 31]).to_le_bytes()),
             _ => {
@@ -127,7 +119,7 @@ fn damage_tokens(tokens: &[u8], random: &mut Random) -> Vec<u8> {
 
 /// Damages shaders as text, as tokens and as IR text of each stage.
 fn damage(texts: &[String], rounds: usize, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random(tgsi_ir::run::random::Random::new(seed));
     for round in 0..rounds {
         let text = random.pick(texts).clone();
         let (input, what) = match random.below(4) {

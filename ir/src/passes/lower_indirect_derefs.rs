@@ -24,7 +24,6 @@ use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Type};
-use crate::intrinsics::IntrinsicOp;
 use crate::passes::index_tree::{index_tree, wide_index, zero};
 use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
@@ -40,7 +39,7 @@ const MAX_PATH: usize = 16;
 pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_length: u32) -> bool {
     let Shader { functions, types, .. } = shader;
     let path = |body: &Body, inst: Inst| {
-        body.intrinsic(inst).filter(|&op| is_access(op))?;
+        body.intrinsic(inst).filter(|&op| op.is_deref_access())?;
         body.deref_modes(body.src(inst, 0)).intersects(modes).then(|| Path::of(body, types, inst, max_length))?
     };
     let bodies = functions.values().filter_map(|f| f.body.as_ref());
@@ -62,17 +61,6 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
         }
     }
     progress
-}
-
-fn is_access(op: IntrinsicOp) -> bool {
-    matches!(
-        op,
-        IntrinsicOp::LoadDeref
-            | IntrinsicOp::StoreDeref
-            | IntrinsicOp::InterpDerefAtCentroid
-            | IntrinsicOp::InterpDerefAtSample
-            | IntrinsicOp::InterpDerefAtOffset
-    )
 }
 
 /// Elements of what an array deref indexes.
@@ -221,6 +209,7 @@ pub(crate) fn copy_access(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intrinsics::IntrinsicOp;
     use crate::run::{AnalyticResources, Inputs, RunLimits, run};
     use crate::shader::Stage;
     use crate::types::{Field, ScalarType};
@@ -302,7 +291,8 @@ mod tests {
     fn indirect(shader: &Shader) -> usize {
         let body = shader.main();
         let is_indirect = |&inst: &Inst| {
-            body.intrinsic(inst).is_some_and(is_access) && Path::of(body, &shader.types, inst, u32::MAX).is_some()
+            body.intrinsic(inst).is_some_and(|op| op.is_deref_access())
+                && Path::of(body, &shader.types, inst, u32::MAX).is_some()
         };
         body.blocks().flat_map(|b| body.insts(b)).filter(is_indirect).count()
     }

@@ -37,15 +37,7 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
                 let Some(op) = body.intrinsic(inst) else { continue };
-                let accesses = matches!(
-                    op,
-                    IntrinsicOp::LoadDeref
-                        | IntrinsicOp::StoreDeref
-                        | IntrinsicOp::InterpDerefAtCentroid
-                        | IntrinsicOp::InterpDerefAtSample
-                        | IntrinsicOp::InterpDerefAtOffset
-                );
-                if accesses
+                if op.is_deref_access()
                     && body.deref_modes(body.src(inst, 0)).intersects(modes)
                     && let Some(place) = locate(body, types, &|v| &variables[v], inst)
                 {

@@ -11,6 +11,7 @@
 //! writes out of bounds are dropped, a killed lane goes on as a helper whose memory writes have no effect.
 
 pub mod environment;
+pub mod random;
 
 mod alu;
 mod control;
@@ -100,6 +101,20 @@ pub enum RunError {
         /// What is wrong.
         what: &'static str,
     },
+}
+
+impl RunError {
+    crate::error_codes! {
+        StepLimit => "step-limit",
+        TooManyLanes => "too-many-lanes",
+        TooLarge => "too-large",
+        TooMuchOutput => "too-much-output",
+        NoEntryPoint => "no-entry-point",
+        Unstructured => "unstructured",
+        Recursion => "recursion",
+        Unsupported => "unsupported",
+        Malformed => "malformed",
+    }
 }
 
 /// Runs a shader once. To run it several times, make a [`Program`].

@@ -140,6 +140,19 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    tgsi_ir::error_codes! {
+        Structure => "structure",
+        Operands => "operand-count",
+        TooManyLanes => "too-many-lanes",
+        PartialQuad => "partial-quad",
+        TooManyRegisters => "too-many-registers",
+        StepLimit => "step-limit",
+        TooDeep => "nesting-too-deep",
+        TooMuchOutput => "too-much-output",
+    }
+}
+
 /// Runs `program` over all lanes of `inputs`.
 ///
 /// # Errors

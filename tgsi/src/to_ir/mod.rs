@@ -84,6 +84,11 @@ pub enum ToIrError {
 }
 
 impl ToIrError {
+    tgsi_ir::error_codes! {
+        Structure => "structure",
+        Operands => "operand-count",
+    }
+
     /// The place of the (first) error.
     pub fn span(&self) -> Option<Span> {
         match self {

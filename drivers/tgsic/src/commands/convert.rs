@@ -19,7 +19,7 @@ pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Resul
 pub fn encode(files: &Files, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tok", binary: true }, color, |source| {
         let (shader, warnings) = source.tgsi()?;
-        let words = tgsi::tokens::encode(&shader).map_err(|e| Problem::Other(e.to_string()))?;
+        let words = tgsi::tokens::encode(&shader).map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
         Ok(Done { warnings, ..Done::new(tgsi::tokens::bytes_from_words(&words)) })
     })
 }

@@ -42,16 +42,17 @@ impl Executor {
     }
 
     fn tgsi(shader: &tgsi::Shader) -> Result<Executor, Problem> {
-        tgsi::run::Program::new(shader).map(|p| Executor::Tgsi(Box::new(p))).map_err(|e| Problem::Other(e.to_string()))
+        tgsi::run::Program::new(shader)
+            .map(|p| Executor::Tgsi(Box::new(p)))
+            .map_err(|e| Problem::Coded(e.code(), e.to_string()))
     }
 
     /// Runs it with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
         let mut resources = AnalyticResources::default();
         let outputs = match self {
-            Executor::Tgsi(program) => {
-                tgsi::run::run(program, inputs, &mut resources, limits).map_err(|e| Problem::Other(e.to_string()))?
-            }
+            Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
+                .map_err(|e| Problem::Coded(e.code(), e.to_string()))?,
             Executor::Ir(shader) => return run_ir(shader, inputs, limits),
         };
         Ok(Leftover { outputs, resources })
@@ -61,8 +62,8 @@ impl Executor {
 /// Runs IR with the analytic textures.
 pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
     let mut resources = AnalyticResources::default();
-    let outputs =
-        tgsi_ir::run::run(shader, inputs, &mut resources, limits).map_err(|e| Problem::Other(e.to_string()))?;
+    let outputs = tgsi_ir::run::run(shader, inputs, &mut resources, limits)
+        .map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
     Ok(Leftover { outputs, resources })
 }
 

@@ -4,6 +4,7 @@ use tgsi::Shader;
 use tgsi::run::system_value_of;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
+use tgsi_ir::run::random::Random;
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,20 +55,12 @@ const SPECIAL: [u32; 16] = [
     0x7fff_ffff,
 ];
 
-/// A source of numbers (SplitMix64).
-struct Random(u64);
+/// Made-up words.
+struct Words(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
+impl Words {
     fn word(&mut self, kind: Kind) -> u32 {
-        let bits = self.next();
+        let bits = self.0.bits();
         let small = (bits >> 8) as i32 % 9 - 1;
         match kind {
             Kind::Floats => (((bits >> 16) as u32 as f64 / f64::from(u32::MAX)) * 4.0 - 2.0) as f32,
@@ -85,7 +78,7 @@ impl Random {
 /// Inputs number `seed` for a shader.
 pub fn make(shader: &Shader, seed: u64) -> Inputs {
     let kind = Kind::of_seed(seed);
-    let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678);
+    let mut random = Words(Random::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678));
     let property = |name, default| shader.property(name).unwrap_or(default);
     let block = [
         property(PropertyName::CsFixedBlockWidth, 0),
@@ -196,7 +189,7 @@ fn system_value(
     lane: usize,
     block: [u32; 3],
     kind: Kind,
-    random: &mut Random,
+    random: &mut Words,
 ) -> u32 {
     let lane = lane as u32;
     let position = [lane % block[0], lane / block[0] % block[1], lane / block[0] / block[1]];
@@ -225,6 +218,6 @@ fn system_value(
             random.word(if kind == Kind::Special { Kind::Special } else { Kind::Floats })
         }
         Semantic::TessOuter | Semantic::TessInner => random.word(Kind::Floats),
-        _ => (random.next() >> 16) as u32 % 7,
+        _ => (random.0.bits() >> 16) as u32 % 7,
     }
 }

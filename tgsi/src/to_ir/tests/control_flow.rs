@@ -183,9 +183,12 @@ fn a_subroutine_that_nobody_calls_is_dropped() {
 fn broken_shaders_are_errors() {
     let mut shader = Shader::new(Processor::Fragment);
     shader.push_instruction(Instruction::new(Opcode::Endif));
-    assert!(matches!(to_ir(&shader, &ToIrOptions::default()), Err(ToIrError::Structure(_))));
+    let error = to_ir(&shader, &ToIrOptions::default()).unwrap_err();
+    assert!(matches!(error, ToIrError::Structure(_)));
+    assert_eq!(error.code(), "structure");
     let mut shader = Shader::new(Processor::Fragment);
     shader.push_instruction(Instruction::new(Opcode::Mov));
     let error = to_ir(&shader, &ToIrOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "operand-count");
     assert_eq!(error.to_string(), "MOV (instruction 0) needs 1 destinations and 1 sources");
 }
