@@ -539,7 +539,13 @@ impl<'a> BodyParser<'_, 'a> {
     fn complete_textures(&mut self) {
         for (inst, at) in std::mem::take(&mut self.texs) {
             let Some(tex) = self.body.tex(inst) else { continue };
-            let mut tex = super::reconstruct::guess_tex(&self.parser.shader.types, &self.body, inst, tex);
+            // What the line says holds, also of what a print would leave to the remark.
+            let mut tex = TexData {
+                component: tex.component,
+                texture_index: tex.texture_index,
+                sampler_index: tex.sampler_index,
+                ..super::reconstruct::guess_tex(&self.parser.shader.types, &self.body, inst, tex)
+            };
             if let Err(failure) = self.tex_remark(at, &mut tex) {
                 self.parser.fail(at, failure);
             }
