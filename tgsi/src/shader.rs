@@ -108,6 +108,7 @@ impl Shader {
     }
 
     /// Appends an instruction and returns its number.
+    #[inline]
     pub fn push_instruction(&mut self, instruction: Instruction) -> u32 {
         self.order.push(ItemKind::Instruction);
         self.instructions.push(instruction);

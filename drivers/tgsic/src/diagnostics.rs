@@ -86,6 +86,10 @@ impl Reporter {
 
     /// Shows findings with their places in the source, errors first: they must not drown in warnings.
     pub fn diagnostics(&self, source: &Source, diagnostics: &[Diagnostic]) {
+        // Nearly all shaders have none: their lines need not be counted.
+        if diagnostics.is_empty() {
+            return;
+        }
         let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
         sorted.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.span.start));
         let shown = &sorted[..sorted.len().min(self.max_shown)];

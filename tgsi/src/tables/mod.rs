@@ -4,8 +4,10 @@
 //! case-insensitive `from_name` from it. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have tables of their own because
 //! they carry more columns or many more rows. A number outside a table is not representable: decoding it is an error.
 
+pub(crate) mod lookup;
 mod opcode;
 
+use lookup::{NameTable, Word, slots};
 pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
 pub use tgsi_ir::PixelFormat;
 use tgsi_ir::intrinsics::indices::SamplerDim;
@@ -39,7 +41,15 @@ macro_rules! token_enum {
 
             /// The value with this text name, without regard to ASCII case.
             pub fn from_name(name: &str) -> Option<$name> {
-                Self::ALL.iter().copied().find(|v| v.name().eq_ignore_ascii_case(name))
+                Word::new(name.as_bytes()).and_then(Self::from_word)
+            }
+
+            /// The same of a word of a text.
+            #[allow(dead_code)]
+            #[inline]
+            pub(crate) fn from_word(word: Word<'_>) -> Option<$name> {
+                static NAMES: NameTable<{ slots($name::ALL.len()) }> = NameTable::new(&[$($text),+]);
+                NAMES.find(word, |row| Self::ALL[row].name()).map(|row| Self::ALL[row])
             }
         }
 

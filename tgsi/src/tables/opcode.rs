@@ -1,6 +1,8 @@
 //! The opcode table: one row an opcode, from which the enum, the names, operand counts and types, the text layout and the write
 //! behaviour come. Numbers 67, 81, 82, 93, 113, 114, 115, 165 and 212 were removed from TGSI and have no row.
 
+use super::lookup::{NameTable, Word, slots};
+
 /// How the bits of an operand are read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OperandType {
@@ -116,6 +118,13 @@ macro_rules! opcode_table {
                 &INFOS[Self::ROW[self as usize] as usize]
             }
 
+            /// The opcode whose mnemonic (no suffixes) is this word of a text.
+            #[inline]
+            pub(crate) fn from_word(word: Word<'_>) -> Option<Opcode> {
+                static NAMES: NameTable<{ slots(Opcode::ALL.len()) }> = NameTable::new(&[$($text),+]);
+                NAMES.find(word, |row| Self::ALL[row].name()).map(|row| Self::ALL[row])
+            }
+
             /// Number of the opcode -> row of the table.
             const ROW: [u8; 256] = {
                 let mut rows = [0u8; 256];
@@ -161,14 +170,7 @@ impl Opcode {
 
     /// The opcode with this mnemonic (no suffixes), without regard to ASCII case.
     pub fn from_name(name: &str) -> Option<Opcode> {
-        use std::collections::HashMap;
-        use std::sync::OnceLock;
-        static NAMES: OnceLock<HashMap<&'static str, Opcode>> = OnceLock::new();
-        let names = NAMES.get_or_init(|| Opcode::ALL.iter().map(|&o| (o.name(), o)).collect());
-        if let Some(&opcode) = names.get(name) {
-            return Some(opcode);
-        }
-        names.get(name.to_ascii_uppercase().as_str()).copied()
+        Word::new(name.as_bytes()).and_then(Self::from_word)
     }
 }
 

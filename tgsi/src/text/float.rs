@@ -71,9 +71,16 @@ pub(crate) fn print_f64_exact(out: &mut String, bits: u64) {
     }
 }
 
+/// Powers of ten that are exact as floats of 32 bits.
+const TENS: [f64; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
+/// Integers below this are exact as floats of 32 bits.
+const FIRST_INEXACT: u32 = 1 << 24;
+
 /// A float literal, recognised but not yet rounded to a width.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum FloatLiteral<'a> {
+    /// A decimal number of few digits: `digits / 10^decimals`, both of which are exact as floats of 32 bits.
+    Short { negative: bool, digits: u32, decimals: u8 },
     /// Decimal digits with optional fraction and exponent, sign included.
     Decimal(&'a str),
     /// `0x` and exactly 8 digits: the bits of a 32-bit word.
@@ -90,6 +97,10 @@ impl FloatLiteral<'_> {
     /// Bits of the nearest 32-bit float.
     pub(crate) fn to_f32_bits(self) -> u32 {
         match self {
+            // The quotient of exact numbers is rounded once.
+            FloatLiteral::Short { negative, digits, decimals } => {
+                (negative as u32) << 31 | (digits as f32 / TENS[usize::from(decimals)] as f32).to_bits()
+            }
             FloatLiteral::Decimal(text) => text.parse::<f32>().map_or(NAN32, f32::to_bits),
             FloatLiteral::Word(bits) => bits,
             FloatLiteral::Hex { negative, mantissa, exponent, sticky } => {
@@ -111,6 +122,9 @@ impl FloatLiteral<'_> {
     /// Bits of the nearest 64-bit float. A [`FloatLiteral::Word`] is taken for a number.
     pub(crate) fn to_f64_bits(self) -> u64 {
         match self {
+            FloatLiteral::Short { negative, digits, decimals } => {
+                (negative as u64) << 63 | (digits as f64 / TENS[usize::from(decimals)]).to_bits()
+            }
             FloatLiteral::Decimal(text) => text.parse::<f64>().map_or(NAN64, f64::to_bits),
             FloatLiteral::Word(number) => (number as f64).to_bits(),
             FloatLiteral::Hex { negative, mantissa, exponent, sticky } => {
@@ -221,6 +235,37 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     Ok((rest, FloatLiteral::Hex { negative, mantissa, exponent, sticky }))
 }
 
+/// Digits with an optional fraction, if they make a [`FloatLiteral::Short`].
+fn short(input: &[u8]) -> Option<(&[u8], FloatLiteral<'_>)> {
+    let (negative, unsigned) = match input {
+        [sign @ (b'+' | b'-'), unsigned @ ..] => (*sign == b'-', unsigned),
+        _ => (false, input),
+    };
+    let (mut digits, mut point) = (0, None);
+    for (place, &byte) in unsigned.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => {
+                digits = 10 * digits + u32::from(byte - b'0');
+                if digits >= FIRST_INEXACT {
+                    return None;
+                }
+            }
+            b'.' if point.is_none() && place > 0 => point = Some(place),
+            b'e' | b'E' | b'.' => return None,
+            _ => {
+                let decimals = point.map_or(0, |point| place - point - 1);
+                if place == 0 || decimals >= TENS.len() {
+                    return None;
+                }
+                let rest = unsigned.get(place..)?;
+                return Some((rest, FloatLiteral::Short { negative, digits, decimals: decimals as u8 }));
+            }
+        }
+    }
+    // A number never ends the text.
+    None
+}
+
 fn decimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     let fraction = (char('.'), opt(digit1));
     let digits = alt((recognize((digit1, opt(fraction))), recognize((char('.'), digit1))));
@@ -234,7 +279,15 @@ fn decimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
 
 /// Recognises a float literal at the start of `input`; no blanks before it.
 pub(crate) fn float_literal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
-    alt((hexadecimal, decimal, special)).parse(input)
+    let unsigned = match input {
+        [b'+' | b'-', unsigned @ ..] => unsigned,
+        _ => input,
+    };
+    match unsigned {
+        [b'0', b'x' | b'X', ..] => alt((hexadecimal, decimal)).parse(input),
+        [b'0'..=b'9' | b'.', ..] => short(input).map_or_else(|| decimal(input), Ok),
+        _ => special(input),
+    }
 }
 
 #[cfg(test)]
@@ -303,6 +356,38 @@ mod tests {
             };
             assert_eq!(f32_of(&text), bits, "{text}");
         }
+    }
+
+    #[test]
+    fn short_decimals_are_those_of_the_library() {
+        let mut pattern = 1u32;
+        for _ in 0..20_000 {
+            pattern = pattern.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
+            let (digits, decimals) = (pattern >> 8 >> (pattern & 15), (pattern >> 4) as usize % 12);
+            let text =
+                if decimals == 0 { format!("-{digits}") } else { format!("{:.1$}", digits as f64 * 0.37, decimals) };
+            let literal = text.clone() + ",";
+            let (rest, short) = float_literal(literal.as_bytes()).expect("a literal");
+            assert_eq!(rest, b",");
+            assert_eq!(short.to_f32_bits(), text.parse::<f32>().unwrap().to_bits(), "{text}");
+            assert_eq!(short.to_f64_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        }
+        for (text, is_short) in [
+            ("0.0000,", true),
+            ("-0}", true),
+            ("+1. ", true),
+            ("16777215,", true),
+            ("16777216,", false),
+            ("1e3,", false),
+            ("0.00000000001,", false),
+            ("0.0000000001,", true),
+            (".5,", false),
+            ("1.5", false),
+        ] {
+            assert_eq!(short(text.as_bytes()).is_some(), is_short, "{text}");
+        }
+        assert_eq!(short(b"-0.0,").map(|(_, zero)| zero.to_f32_bits()), Some(SIGN32));
+        assert_eq!(float_literal(b"1.5.2").map(|(rest, _)| rest), Ok(&b".2"[..]));
     }
 
     #[test]

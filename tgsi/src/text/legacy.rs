@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::limits::{MAX_LABEL, MAX_OLD_DECLARATIONS, MAX_OPERAND_INDEX};
 use crate::shader::{Declaration, Immediate, Instruction, ItemKind, Register, Shader, Src};
 use crate::span::Span;
+use crate::tables::lookup::{NameTable, Word, slots};
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, TextureTarget};
 
 /// A file that older texts name.
@@ -32,7 +33,7 @@ pub(crate) enum LegacyFile {
 }
 
 /// The old file of this name.
-pub(crate) fn file(word: &str) -> Option<LegacyFile> {
+pub(crate) fn file(word: Word<'_>) -> Option<LegacyFile> {
     const FILES: &[(&str, LegacyFile)] = &[
         ("RES", LegacyFile::Resource),
         ("RESOURCE", LegacyFile::Resource),
@@ -44,7 +45,7 @@ pub(crate) fn file(word: &str) -> Option<LegacyFile> {
         ("IMMX", LegacyFile::ImmediateArray),
         ("PRED", LegacyFile::Predicate),
     ];
-    FILES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|&(_, file)| file)
+    FILES.iter().find(|(name, _)| word.is(name)).map(|&(_, file)| file)
 }
 
 /// How results are clamped.
@@ -66,20 +67,20 @@ pub(crate) struct Suffixes {
 }
 
 /// Mnemonic and suffixes of a word.
-pub(crate) fn split_suffixes(word: &str) -> (&str, Suffixes) {
-    let strip = |word: &'_ str, suffix: &str| {
-        let at = word.len().checked_sub(suffix.len())?;
-        let (head, tail) = word.split_at_checked(at)?;
-        (tail.eq_ignore_ascii_case(suffix) && !head.is_empty()).then_some(at)
-    };
+pub(crate) fn split_suffixes(word: Word<'_>) -> (Word<'_>, Suffixes) {
+    fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
+        let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
+        let (head, tail) = word.split_at(at);
+        tail.is(suffix).then_some(head)
+    }
     let (mut name, mut suffixes) = (word, Suffixes::default());
-    if let Some(at) = strip(name, "_PRECISE") {
-        name = &name[..at];
+    if let Some(head) = strip(name, "_PRECISE") {
+        name = head;
         suffixes.precise = true;
     }
     for (suffix, saturation) in [("_SAT", Saturation::ZeroOne), ("_SATNV", Saturation::MinusOneOne)] {
-        if let Some(at) = strip(name, suffix) {
-            name = &name[..at];
+        if let Some(head) = strip(name, suffix) {
+            name = head;
             suffixes.saturation = saturation;
             break;
         }
@@ -170,6 +171,12 @@ macro_rules! legacy_opcodes {
             is_tex: matches!($rewrite, Rewrite::TxqLz),
             rewrite: $rewrite,
         }),+];
+
+        /// The old opcode of this name, suffixes excluded.
+        pub(crate) fn opcode(name: Word<'_>) -> Option<&'static LegacyOpcode> {
+            static NAMES: NameTable<{ slots(OPCODES.len()) }> = NameTable::new(&[$($name),+]);
+            NAMES.find(name, |row| OPCODES[row].name).map(|row| &OPCODES[row])
+        }
     };
 }
 
@@ -229,11 +236,6 @@ legacy_opcodes! {
     "POPA" 1 0 NO_ADDRESS_STACK;
     "ARA" 1 1 NO_ADDRESS_STACK;
     "BRA" 0 0 Rewrite::Gone("control flow is structured, there are no jumps to labels");
-}
-
-/// The old opcode of this name, suffixes excluded.
-pub(crate) fn opcode(name: &str) -> Option<&'static LegacyOpcode> {
-    OPCODES.iter().find(|row| row.name.eq_ignore_ascii_case(name))
 }
 
 /// Provisional register numbers begin here: scratch temporaries and constants.
@@ -587,4 +589,26 @@ fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
     shader.order.splice(at..at, [ItemKind::Instruction; 2]);
     shader.instructions.splice(0..0, [call, end]);
     Some((entry, span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A word that is a mnemonic has no suffixes.
+    #[test]
+    fn no_mnemonic_ends_like_a_suffix() {
+        let names = Opcode::ALL.iter().map(|opcode| opcode.name()).chain(OPCODES.iter().map(|row| row.name));
+        for name in names {
+            let word = Word::new(name.as_bytes()).expect("mnemonics are words");
+            assert_eq!(split_suffixes(word).0.len(), name.len(), "{name}");
+        }
+        let split = |word: &'static str| {
+            let (name, suffixes) = split_suffixes(Word::new(word.as_bytes()).expect("a word"));
+            (name.as_str(), suffixes.saturation, suffixes.precise)
+        };
+        assert_eq!(split("MUL_SATNV_PRECISE"), ("MUL", Saturation::MinusOneOne, true));
+        assert_eq!(split("mul_sat"), ("mul", Saturation::ZeroOne, false));
+        assert_eq!(split("_SAT"), ("_SAT", Saturation::None, false));
+    }
 }

@@ -7,19 +7,53 @@
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
 use nom::character::complete::digit1;
-use nom::multi::many0_count;
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-pub(crate) fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+use crate::tables::lookup::Word;
+pub(crate) use crate::tables::lookup::is_word_byte;
+
+/// Class of a byte: a blank.
+const BLANK: u8 = 1;
+/// Letter, digit or underscore.
+const WORD: u8 = 2;
+/// May begin a comment.
+const COMMENT: u8 = 4;
+
+/// The classes of each byte.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => BLANK,
+            b'#' | b';' | b'/' => COMMENT,
+            other if is_word_byte(other) => WORD,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+#[inline]
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
 }
 
-pub(crate) fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+#[inline]
+pub(crate) fn is_blank(byte: u8) -> bool {
+    is(byte, BLANK)
+}
+
+/// Whether blanks or a comment may begin with this byte: if not, [`skip_blanks`] skips nothing.
+#[inline]
+pub(crate) fn may_be_skipped(byte: u8) -> bool {
+    is(byte, BLANK | COMMENT)
 }
 
 /// Whether a comment begins here.
+#[inline]
 pub(crate) fn at_comment(input: &[u8]) -> bool {
     matches!(input, [b'#' | b';', ..] | [b'/', b'/', ..])
 }
@@ -28,16 +62,32 @@ fn comment(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded(alt((tag("#"), tag(";"), tag("//"))), take_till(|byte| byte == b'\n')).parse(input)
 }
 
-/// What is left after blanks and comments.
-pub(crate) fn skip_blanks(input: &[u8]) -> &[u8] {
-    match input {
-        // Most calls stand at something already.
-        [first, ..] if !is_blank(*first) && !at_comment(input) => input,
-        _ => {
-            let blanks: IResult<&[u8], usize> = many0_count(alt((take_while1(is_blank), comment))).parse(input);
-            blanks.map_or(input, |(rest, _)| rest)
+/// What is left after blanks.
+#[inline]
+pub(crate) fn skip_only_blanks(mut input: &[u8]) -> &[u8] {
+    loop {
+        // Most blanks indent a line.
+        while let Some(chunk) = input.first_chunk() {
+            let spaces = (u64::from_le_bytes(*chunk) ^ u64::from_ne_bytes([b' '; 8])).trailing_zeros() as usize / 8;
+            input = input.get(spaces..).unwrap_or_default();
+            if spaces < chunk.len() {
+                break;
+            }
+        }
+        match input {
+            [first, rest @ ..] if is_blank(*first) => input = rest,
+            _ => return input,
         }
     }
+}
+
+/// What is left after blanks and comments.
+pub(crate) fn skip_blanks(input: &[u8]) -> &[u8] {
+    let mut input = skip_only_blanks(input);
+    while at_comment(input) {
+        input = skip_only_blanks(comment(input).map_or(input, |(rest, _)| rest));
+    }
+    input
 }
 
 /// What is left after the blanks of this line.
@@ -47,10 +97,10 @@ pub(crate) fn skip_blanks_of_line(input: &[u8]) -> &[u8] {
 }
 
 /// A word; it may begin with a digit.
-pub(crate) fn word(input: &[u8]) -> IResult<&[u8], &str> {
-    let (rest, word) = take_while1(is_word_byte).parse(input)?;
-    // All word bytes are ASCII.
-    Ok((rest, std::str::from_utf8(word).unwrap_or_default()))
+#[inline]
+pub(crate) fn word(input: &[u8]) -> Option<Word<'_>> {
+    let length = input.iter().position(|&byte| !is(byte, WORD)).unwrap_or(input.len());
+    (length > 0).then(|| Word::at_start(input, length))
 }
 
 /// Decimal digits; a number beyond 64 bits reads as the largest.
@@ -86,14 +136,20 @@ mod tests {
     fn blanks_and_comments() {
         assert_eq!(skip_blanks(b" \t\r\n# a comment\n// another\n; and one\n MOV"), b"MOV");
         assert_eq!(skip_blanks(b"/ x"), b"/ x");
+        assert_eq!(skip_blanks(b"                   \t        x"), b"x");
         assert_eq!(skip_blanks(b"# to the end"), b"");
+        for byte in 0..=255u8 {
+            let skips = skip_blanks(&[byte, b'/', b'x']).len() < 3;
+            assert_eq!(skips, may_be_skipped(byte), "{byte}");
+            assert_eq!(is_word_byte(byte), word(&[byte]).is_some(), "{byte}");
+        }
         assert_eq!(skip_blanks_of_line(b" \t\n x"), b"\n x");
     }
 
     #[test]
     fn words_and_numbers() {
-        assert_eq!(word(b"2D_ARRAY, x").map(|(_, w)| w), Ok("2D_ARRAY"));
-        assert!(word(b".x").is_err());
+        assert_eq!(word(b"2D_ARRAY, x").map(Word::bytes), Some(&b"2D_ARRAY"[..]));
+        assert!(word(b".x").is_none());
         assert_eq!(number(b"12..3"), Ok((&b"..3"[..], 12)));
         assert_eq!(number(b"99999999999999999999").map(|(_, n)| n), Ok(u64::MAX));
         assert_eq!(number_any_base(b"0x10}").map(|(_, n)| n), Ok(Some(16)));

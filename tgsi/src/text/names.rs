@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::tables::lookup::Word;
 use crate::tables::{PixelFormat, PropertyName, Semantic, TextureTarget};
 
 /// A semantic by its name of today or an older one.
-pub(crate) fn semantic(word: &str) -> Option<Semantic> {
+pub(crate) fn semantic(word: Word<'_>) -> Option<Semantic> {
     const OLD: &[(&str, Semantic)] = &[
         ("PRIMID", Semantic::PrimitiveId),
         ("PRIMITIVE_ID", Semantic::PrimitiveId),
@@ -21,11 +22,11 @@ pub(crate) fn semantic(word: &str) -> Option<Semantic> {
         ("BASE_INSTANCE", Semantic::BaseInstance),
         ("CS_USER_DATA", Semantic::CsUserDataAmd),
     ];
-    Semantic::from_name(word).or_else(|| old(OLD, word))
+    Semantic::from_word(word).or_else(|| old(OLD, word))
 }
 
 /// A texture target by its name of today or an older one.
-pub(crate) fn texture_target(word: &str) -> Option<TextureTarget> {
+pub(crate) fn texture_target(word: Word<'_>) -> Option<TextureTarget> {
     const OLD: &[(&str, TextureTarget)] = &[
         ("1DARRAY", TextureTarget::Texture1DArray),
         ("2DARRAY", TextureTarget::Texture2DArray),
@@ -37,11 +38,11 @@ pub(crate) fn texture_target(word: &str) -> Option<TextureTarget> {
         ("CUBE_ARRAY", TextureTarget::CubeArray),
         ("SHADOWCUBE_ARRAY", TextureTarget::ShadowCubeArray),
     ];
-    TextureTarget::from_name(word).or_else(|| old(OLD, word))
+    TextureTarget::from_word(word).or_else(|| old(OLD, word))
 }
 
 /// A property by its name of today or an older one.
-pub(crate) fn property(word: &str) -> Option<PropertyName> {
+pub(crate) fn property(word: Word<'_>) -> Option<PropertyName> {
     const OLD: &[(&str, PropertyName)] = &[
         ("GS_INPUT_PRIM", PropertyName::GsInputPrimitive),
         ("GS_OUTPUT_PRIM", PropertyName::GsOutputPrimitive),
@@ -51,17 +52,17 @@ pub(crate) fn property(word: &str) -> Option<PropertyName> {
         ("CS_USER_DATA_DWORDS", PropertyName::CsUserDataComponentsAmd),
         ("CS_USER_DATA_COMPONENTS", PropertyName::CsUserDataComponentsAmd),
     ];
-    PropertyName::from_name(word).or_else(|| old(OLD, word))
+    PropertyName::from_word(word).or_else(|| old(OLD, word))
 }
 
-fn old<T: Copy>(names: &[(&str, T)], word: &str) -> Option<T> {
-    names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|&(_, value)| value)
+fn old<T: Copy>(names: &[(&str, T)], word: Word<'_>) -> Option<T> {
+    names.iter().find(|(name, _)| word.is(name)).map(|&(_, value)| value)
 }
 
 /// A pixel format by its whole name. The table is long, so it is looked up by hash.
-pub(crate) fn pixel_format(word: &str) -> Option<PixelFormat> {
+pub(crate) fn pixel_format(word: Word<'_>) -> Option<PixelFormat> {
     static FORMATS: OnceLock<HashMap<String, PixelFormat>> = OnceLock::new();
-    let (head, tail) = word.split_at_checked(PixelFormat::PREFIX.len())?;
+    let (head, tail) = word.as_str().split_at_checked(PixelFormat::PREFIX.len())?;
     if !head.eq_ignore_ascii_case(PixelFormat::PREFIX) {
         return None;
     }

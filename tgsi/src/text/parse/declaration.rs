@@ -16,7 +16,6 @@ use crate::tables::{
 };
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
-use crate::text::lexer;
 use crate::text::names;
 use crate::text::print::has_vertex_bracket;
 
@@ -158,17 +157,16 @@ impl<'a> Parser<'a> {
     /// File and brackets; a name stands for what it is defined as.
     fn declared_register(&mut self, depth: usize) -> Parse<Declared> {
         let (word, span) = self.expect_word("a register file")?;
-        let file = match File::from_name(word) {
+        let file = match File::from_word(word) {
             Some(file) => DeclaredFile::File(file),
             None => match self.preprocessor.definition(word) {
                 Some(body) => {
                     if depth >= crate::limits::MAX_MACRO_DEPTH {
-                        return self.fail(ParseErrorKind::MacroDepth(word.to_owned()), span);
+                        return self.fail(ParseErrorKind::MacroDepth(word.as_str().to_owned()), span);
                     }
-                    let outside = (self.at, self.end);
-                    (self.at, self.end) = (body.start as usize, body.end as usize);
+                    let outside = self.enter(body.start as usize, body.end as usize);
                     let result = self.declared_register(depth + 1);
-                    (self.at, self.end) = outside;
+                    self.enter(outside.0, outside.1);
                     return result.map_err(|mut diagnostic| {
                         diagnostic.span = span;
                         diagnostic
@@ -186,7 +184,7 @@ impl<'a> Parser<'a> {
         let mut brackets = [None; 3];
         if !matches!(file, DeclaredFile::Legacy(LegacyFile::Memory(_))) {
             for (place, bracket) in brackets.iter_mut().enumerate() {
-                let more = lexer::skip_blanks(self.rest()).first() == Some(&b'[');
+                let more = self.peek_ahead() == Some(b'[');
                 if place == 0 || more {
                     *bracket = Some(self.declared_bracket()?);
                 } else {
@@ -268,7 +266,7 @@ impl<'a> Parser<'a> {
         }
         let (word, span) = self.expect_word("a semantic or attribute")?;
         let twice = |parser: &Self, what| parser.fail(ParseErrorKind::DuplicateAttribute(what), span);
-        let is = |name: &str| word.eq_ignore_ascii_case(name);
+        let is = |name: &str| word.is(name);
         let resource = file == DeclaredFile::Legacy(LegacyFile::Resource);
         let image = file == DeclaredFile::File(File::Image) || resource;
         let view = file == DeclaredFile::File(File::SamplerView) || resource;
@@ -305,7 +303,7 @@ impl<'a> Parser<'a> {
         if is("INTERPOLATE") {
             self.expect(b'(')?;
             let (word, span) = self.expect_word("an interpolation mode")?;
-            let Some(mode) = Interpolation::from_name(word) else {
+            let Some(mode) = Interpolation::from_word(word) else {
                 let known = Interpolation::ALL.iter().map(|m| m.name());
                 return self.fail_name(ParseErrorKind::UnknownAttribute(self.quote(span)), span, known);
             };
@@ -315,7 +313,7 @@ impl<'a> Parser<'a> {
             }
             return Ok(());
         }
-        if word.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("CYLWRAP_")) {
+        if word.split_at(8).0.is("CYLWRAP_") {
             self.warn(ParseErrorKind::CylindricalWrap, span);
             return Ok(());
         }
@@ -335,7 +333,7 @@ impl<'a> Parser<'a> {
                     return self.null_attribute(file, a);
                 }
                 let (word, span) = self.expect_word("a return type")?;
-                let Some(return_type) = ReturnType::from_name(word) else {
+                let Some(return_type) = ReturnType::from_word(word) else {
                     let known = ReturnType::ALL.iter().map(|t| t.name());
                     return self.fail_name(ParseErrorKind::UnknownReturnType(self.quote(span)), span, known);
                 };
@@ -346,7 +344,7 @@ impl<'a> Parser<'a> {
         if view
             && a.target.is_some()
             && a.return_types.len() < 4
-            && let Some(return_type) = ReturnType::from_name(word)
+            && let Some(return_type) = ReturnType::from_word(word)
         {
             a.return_types.push(return_type);
             return Ok(());
@@ -363,7 +361,7 @@ impl<'a> Parser<'a> {
                 return Ok(());
             }
         }
-        if let Some(memory_type) = MemoryType::from_name(word) {
+        if let Some(memory_type) = MemoryType::from_word(word) {
             return match a.memory_type.replace(memory_type) {
                 Some(_) => twice(self, "memory type"),
                 None => Ok(()),
@@ -376,13 +374,13 @@ impl<'a> Parser<'a> {
             a.semantic = Some((semantic, index));
             return Ok(());
         }
-        if let Some(mode) = Interpolation::from_name(word) {
+        if let Some(mode) = Interpolation::from_word(word) {
             return match a.mode.replace(mode) {
                 Some(_) => twice(self, "interpolation mode"),
                 None => Ok(()),
             };
         }
-        if let Some(location) = InterpolationLocation::from_name(word) {
+        if let Some(location) = InterpolationLocation::from_word(word) {
             return match a.location.replace((location, span)) {
                 Some(_) => twice(self, "interpolation location"),
                 None => Ok(()),

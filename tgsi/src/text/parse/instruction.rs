@@ -7,11 +7,12 @@ use super::{Parse, Parser};
 use crate::limits::MAX_LABEL;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture};
 use crate::span::Span;
+use crate::tables::lookup::Word;
 use crate::tables::{File, ImmediateType, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyOpcode, Saturation, Suffixes};
 use crate::text::legacy_rewrite::OldInstruction;
-use crate::text::{lexer, names};
+use crate::text::names;
 
 /// A texture word as text makes it.
 fn texture_word(target: TextureTarget) -> InstructionTexture {
@@ -20,10 +21,14 @@ fn texture_word(target: TextureTarget) -> InstructionTexture {
 
 impl<'a> Parser<'a> {
     /// An instruction whose first word was just read.
-    pub(super) fn instruction(&mut self, word: &str, span: Span, predicate: Option<Predicate>) -> Parse<()> {
+    pub(super) fn instruction(&mut self, word: Word<'a>, span: Span, predicate: Option<&Predicate>) -> Parse<()> {
         self.legacy.begin_instruction(&self.shader);
+        // No mnemonic ends like a suffix.
+        if let Some(opcode) = Opcode::from_word(word) {
+            return self.current_instruction(opcode, Suffixes::default(), span, predicate);
+        }
         let (name, suffixes) = legacy::split_suffixes(word);
-        if let Some(opcode) = Opcode::from_name(name) {
+        if let Some(opcode) = Opcode::from_word(name) {
             return self.current_instruction(opcode, suffixes, span, predicate);
         }
         if let Some(row) = legacy::opcode(name) {
@@ -52,7 +57,7 @@ impl<'a> Parser<'a> {
         opcode: Opcode,
         suffixes: Suffixes,
         mnemonic: Span,
-        predicate: Option<Predicate>,
+        predicate: Option<&Predicate>,
     ) -> Parse<()> {
         let info = opcode.info();
         let expected = (info.num_dst + info.num_src) as usize;
@@ -61,23 +66,31 @@ impl<'a> Parser<'a> {
         let mut resource_target = None;
         let mut found = 0;
         for _ in 0..info.num_dst {
-            self.next_operand(info.name, expected, found)?;
-            let (dst, target) = self.dst()?;
-            instruction.dst.push(dst);
-            resource_target = resource_target.or(target);
+            if let Some(dst) = self.usual_dst(found == 0) {
+                instruction.dst.push(dst);
+            } else {
+                self.next_operand(info.name, expected, found)?;
+                let (dst, target) = self.dst()?;
+                instruction.dst.push(dst);
+                resource_target = resource_target.or(target);
+            }
             found += 1;
         }
         // These used to have no operand; now they name the stream.
         let stream = matches!(opcode, Opcode::Emit | Opcode::Endprim);
-        if stream && (self.at_statement() || lexer::skip_blanks(self.rest()).first() == Some(&b':')) {
+        if stream && (self.at_statement() || self.peek_ahead() == Some(b':')) {
             let zero = self.legacy.constant(ImmediateType::Uint32, [0; 4]);
             instruction.src.push(zero.swizzled([0; 4]));
         } else {
             for _ in 0..info.num_src {
-                self.next_operand(info.name, expected, found)?;
-                let (src, target) = self.src()?;
-                instruction.src.push(src);
-                resource_target = resource_target.or(target);
+                if let Some(src) = self.usual_src(found == 0) {
+                    instruction.src.push(src);
+                } else {
+                    self.next_operand(info.name, expected, found)?;
+                    let (src, target) = self.src()?;
+                    instruction.src.push(src);
+                    resource_target = resource_target.or(target);
+                }
                 found += 1;
             }
         }
@@ -92,12 +105,20 @@ impl<'a> Parser<'a> {
                 ..InstructionMemory::default()
             });
         }
-        while self.accept(b',') {
-            self.modifier(&mut instruction, expected)?;
+        if let Some(b',' | b':') = self.peek_ahead() {
+            while self.accept(b',') {
+                self.modifier(&mut instruction, expected)?;
+            }
+            instruction.label = self.label()?;
         }
-        instruction.label = self.label()?;
         instruction.span = self.span_from(mnemonic.start as usize);
         let span = instruction.span;
+        if predicate.is_none() && suffixes.saturation != Saturation::MinusOneOne {
+            instruction.saturate = suffixes.saturation == Saturation::ZeroOne;
+            instruction.precise = suffixes.precise;
+            self.shader.push_instruction(instruction);
+            return Ok(());
+        }
         let has_result = instruction.dst.iter().any(|d| !d.register.file.is_resource());
         match predicate {
             Some(predicate) if has_result => {
@@ -131,13 +152,13 @@ impl<'a> Parser<'a> {
             return self.fail(ParseErrorKind::MissingTarget(opcode), span);
         }
         let (word, span) = self.expect_word("a texture target")?;
-        if word.eq_ignore_ascii_case("NO_TEXTURE") {
+        if word.is("NO_TEXTURE") {
             return Ok(None);
         }
         self.target_named(word, span).map(Some)
     }
 
-    fn target_named(&self, word: &str, span: Span) -> Parse<TextureTarget> {
+    fn target_named(&self, word: Word<'_>, span: Span) -> Parse<TextureTarget> {
         match names::texture_target(word) {
             Some(target) => Ok(target),
             None => {
@@ -162,8 +183,8 @@ impl<'a> Parser<'a> {
             return self.fail(ParseErrorKind::TooManyOperands { opcode: info.name, expected: operands }, span);
         }
         let (word, span) = self.expect_word("a modifier of the instruction")?;
-        let bracket = lexer::skip_blanks(self.rest()).first() == Some(&b'[');
-        let is_register = (bracket && (File::from_name(word).is_some() || legacy::file(word).is_some()))
+        let bracket = self.peek_ahead() == Some(b'[');
+        let is_register = (bracket && (File::from_word(word).is_some() || legacy::file(word).is_some()))
             || self.preprocessor.definition(word).is_some();
         if is_register {
             let Some(texture) = &mut instruction.texture else {
@@ -177,7 +198,7 @@ impl<'a> Parser<'a> {
             texture.offsets.push(offset);
             return Ok(());
         }
-        let is = |name: &str| word.eq_ignore_ascii_case(name);
+        let is = |name: &str| word.is(name);
         if is("NO_TEXTURE") {
             instruction.texture = None;
             return Ok(());
@@ -201,7 +222,7 @@ impl<'a> Parser<'a> {
         if is("RETURN") {
             self.expect(b'(')?;
             let (word, span) = self.expect_word("a return type")?;
-            let Some(return_type) = ReturnType::from_name(word) else {
+            let Some(return_type) = ReturnType::from_word(word) else {
                 let known = ReturnType::ALL.iter().map(|t| t.name());
                 return self.fail_name(ParseErrorKind::UnknownReturnType(self.quote(span)), span, known);
             };
@@ -243,7 +264,7 @@ impl<'a> Parser<'a> {
         row: &'static LegacyOpcode,
         suffixes: Suffixes,
         mnemonic: Span,
-        predicate: Option<Predicate>,
+        predicate: Option<&Predicate>,
     ) -> Parse<()> {
         // What cannot be rewritten need not be read.
         let expected = row.num_dst + row.num_src;

@@ -13,6 +13,7 @@ mod instruction;
 mod operand;
 mod predicate;
 mod preprocess;
+mod usual;
 mod value;
 
 use super::error::ParseErrorKind;
@@ -23,6 +24,7 @@ use crate::limits::{MAX_DIAGNOSTICS, MAX_TEXT_BYTES};
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::tables::Processor;
+use crate::tables::lookup::Word;
 use preprocess::Preprocessor;
 
 /// A parsed text.
@@ -55,6 +57,11 @@ pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
     }
 }
 
+/// Bytes that an instruction takes in a text, at least. Rarely are they fewer; then the list of instructions grows.
+const BYTES_PER_INSTRUCTION: usize = 32;
+/// Instructions that room is made for before any is read; most texts have fewer, and others may have none.
+const MOST_RESERVED: usize = 1024;
+
 /// Result of reading a part of a statement. The error ends the statement.
 type Parse<T> = Result<T, Box<Diagnostic>>;
 
@@ -62,8 +69,10 @@ struct Parser<'a> {
     text: &'a [u8],
     /// Where reading stands.
     at: usize,
-    /// Where it ends: the end of the text, or of the definition that is being read.
-    end: usize,
+    /// The text up to where reading ends: to its end, or to that of the definition that is being read.
+    source: &'a [u8],
+    /// The blanks that were skipped last: several questions are asked about what follows them.
+    blanks: Blanks,
     shader: Shader,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
@@ -73,14 +82,31 @@ struct Parser<'a> {
     vertices: u32,
 }
 
+/// Blanks and comments of the text.
+#[derive(Clone, Copy)]
+struct Blanks {
+    from: usize,
+    to: usize,
+    /// The first comment, or else the end.
+    comment: usize,
+}
+
+impl Blanks {
+    /// Those of no place in the text.
+    const NONE: Blanks = Blanks { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
+}
+
 impl<'a> Parser<'a> {
     fn new(text: &'a [u8]) -> Parser<'a> {
         let trailing_nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
+        let mut shader = Shader::new(Processor::Fragment);
+        shader.instructions.reserve((text.len() / BYTES_PER_INSTRUCTION).min(MOST_RESERVED));
         Parser {
             text,
             at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
-            end: text.len() - trailing_nuls,
-            shader: Shader::new(Processor::Fragment),
+            source: text.get(..text.len() - trailing_nuls).unwrap_or(text),
+            blanks: Blanks::NONE,
+            shader,
             diagnostics: Vec::new(),
             errors: 0,
             preprocessor: Preprocessor::default(),
@@ -91,60 +117,111 @@ impl<'a> Parser<'a> {
 
     // ---- cursor
 
+    #[inline]
     fn rest(&self) -> &'a [u8] {
-        self.text.get(self.at..self.end).unwrap_or_default()
+        self.source.get(self.at..).unwrap_or_default()
+    }
+
+    /// Where reading ends.
+    fn end(&self) -> usize {
+        self.source.len()
+    }
+
+    /// Reads a part of the text from `at` to `end`; returns where reading stood and ended before.
+    fn enter(&mut self, at: usize, end: usize) -> (usize, usize) {
+        let outside = (self.at, self.end());
+        self.at = at;
+        self.source = self.text.get(..end).unwrap_or(self.text);
+        self.blanks = Blanks::NONE;
+        outside
     }
 
     /// Moves to where `rest`, an end of [`Parser::rest`], begins.
     fn advance_to(&mut self, rest: &[u8]) {
-        self.at = self.end - rest.len();
+        self.at = self.end() - rest.len();
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
-        self.rest().first().copied()
+        self.source.get(self.at).copied()
     }
 
+    /// Where the blanks that begin at the cursor end.
+    #[inline]
+    fn ahead(&mut self) -> usize {
+        match self.source.get(self.at..) {
+            Some(&[byte, ..]) if !lexer::may_be_skipped(byte) => self.at,
+            Some(&[b' ', byte, ..]) if !lexer::may_be_skipped(byte) => self.at + 1,
+            _ => self.behind_blanks(),
+        }
+    }
+
+    fn behind_blanks(&mut self) -> usize {
+        if self.blanks.from != self.at {
+            let rest = lexer::skip_only_blanks(self.rest());
+            let comment = self.end() - rest.len();
+            let to = if lexer::at_comment(rest) { self.end() - lexer::skip_blanks(rest).len() } else { comment };
+            self.blanks = Blanks { from: self.at, to, comment };
+        }
+        self.blanks.to
+    }
+
+    #[inline]
     fn skip(&mut self) {
-        self.advance_to(lexer::skip_blanks(self.rest()));
+        self.at = self.ahead();
     }
 
+    /// The byte after blanks.
+    #[inline]
+    fn peek_ahead(&mut self) -> Option<u8> {
+        let ahead = self.ahead();
+        self.source.get(ahead).copied()
+    }
+
+    #[inline]
     fn span_from(&self, start: usize) -> Span {
         Span::new(start as u32, self.at as u32)
     }
 
     /// Takes `byte` after blanks; stays in front of the blanks if something else stands there.
+    #[inline(always)]
     fn accept(&mut self, byte: u8) -> bool {
-        let rest = lexer::skip_blanks(self.rest());
-        let found = rest.first() == Some(&byte);
+        let ahead = self.ahead();
+        let found = self.source.get(ahead) == Some(&byte);
         if found {
-            self.advance_to(&rest[1..]);
+            self.at = ahead + 1;
         }
         found
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8) -> Parse<()> {
-        if self.accept(byte) {
-            return Ok(());
-        }
+        if self.accept(byte) { Ok(()) } else { self.expected(byte) }
+    }
+
+    #[cold]
+    fn expected(&mut self, byte: u8) -> Parse<()> {
         let (found, span) = self.found_ahead();
         self.fail(ParseErrorKind::ExpectedCharacter { expected: byte as char, found }, span)
     }
 
     /// The word after blanks, not taken.
-    fn peek_word(&self) -> Option<&'a str> {
-        lexer::word(lexer::skip_blanks(self.rest())).ok().map(|(_, word)| word)
+    fn peek_word(&mut self) -> Option<Word<'a>> {
+        let ahead = self.ahead();
+        lexer::word(self.source.get(ahead..)?)
     }
 
     /// Takes the word after blanks; stays in front of the blanks if there is none.
-    fn word(&mut self) -> Option<(&'a str, Span)> {
-        let rest = lexer::skip_blanks(self.rest());
-        let (after, word) = lexer::word(rest).ok()?;
-        let start = self.end - rest.len();
-        self.advance_to(after);
+    #[inline]
+    fn word(&mut self) -> Option<(Word<'a>, Span)> {
+        let start = self.ahead();
+        let word = lexer::word(self.source.get(start..)?)?;
+        self.at = start + word.len();
         Some((word, self.span_from(start)))
     }
 
-    fn expect_word(&mut self, expected: &'static str) -> Parse<(&'a str, Span)> {
+    #[inline]
+    fn expect_word(&mut self, expected: &'static str) -> Parse<(Word<'a>, Span)> {
         match self.word() {
             Some(word) => Ok(word),
             None => {
@@ -157,7 +234,7 @@ impl<'a> Parser<'a> {
     /// Takes the word after blanks if it is this keyword.
     fn keyword(&mut self, keyword: &str) -> bool {
         let before = self.at;
-        let found = self.word().is_some_and(|(word, _)| word.eq_ignore_ascii_case(keyword));
+        let found = self.word().is_some_and(|(word, _)| word.is(keyword));
         if !found {
             self.at = before;
         }
@@ -192,11 +269,13 @@ impl<'a> Parser<'a> {
 
     // ---- errors
 
+    #[cold]
     fn fail<T>(&self, kind: ParseErrorKind, span: Span) -> Parse<T> {
         Err(Box::new(kind.at(span)))
     }
 
     /// An error about an unknown name, with the closest known one as hint.
+    #[cold]
     fn fail_name<'n, T>(&self, kind: ParseErrorKind, span: Span, known: impl Iterator<Item = &'n str>) -> Parse<T> {
         // Hints are only shown for errors that are reported.
         let word = self.quote(span);
@@ -240,8 +319,8 @@ impl<'a> Parser<'a> {
             [] => return ("the end of the text".to_owned(), Span::new(start as u32, start as u32)),
             [b'\n', ..] => return ("the end of the line".to_owned(), Span::new(start as u32, start as u32 + 1)),
             _ => match lexer::word(rest) {
-                Ok((_, word)) => (word.len(), None),
-                Err(_) => {
+                Some(word) => (word.len(), None),
+                None => {
                     // A whole character, if it is one.
                     let length = (1..=4)
                         .find(|&n| rest.get(..n).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok()))
@@ -259,7 +338,7 @@ impl<'a> Parser<'a> {
     // ---- program
 
     fn program(&mut self) {
-        let full = self.end;
+        let full = self.end();
         if self.header().is_err() {
             return;
         }
@@ -271,13 +350,13 @@ impl<'a> Parser<'a> {
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
                 return;
             }
-            if self.at >= self.end {
+            if self.at >= self.end() {
                 break;
             }
             let start = self.at;
             if let Err(diagnostic) = self.statement() {
                 // A definition may have been left in the middle.
-                self.end = full;
+                self.enter(self.at, full);
                 let place = (diagnostic.span.start as usize).max(start);
                 self.report(*diagnostic);
                 self.at = self.resume(start, place);
@@ -287,7 +366,7 @@ impl<'a> Parser<'a> {
         if self.errors == 0
             && let Err(kind) = self.legacy.finish(&mut self.shader, &mut self.diagnostics)
         {
-            let here = Span::new(self.end as u32, self.end as u32);
+            let here = Span::new(self.end() as u32, self.end() as u32);
             self.report(kind.at(here));
         }
     }
@@ -303,8 +382,8 @@ impl<'a> Parser<'a> {
     fn header(&mut self) -> Result<(), ()> {
         self.preprocess();
         self.skip();
-        if self.at >= self.end {
-            self.report(ParseErrorKind::Empty.at(Span::new(0, self.end as u32)));
+        if self.at >= self.end() {
+            self.report(ParseErrorKind::Empty.at(Span::new(0, self.end() as u32)));
             return Err(());
         }
         let Some((word, span)) = self.word() else {
@@ -313,9 +392,10 @@ impl<'a> Parser<'a> {
             return Err(());
         };
         // The oldest prints have a version: `FRAG1.1`.
-        let versionless = word.strip_suffix('1').filter(|_| self.peek() == Some(b'.'));
-        let processor = Processor::from_name(word).or_else(|| {
-            let processor = Processor::from_name(versionless?)?;
+        let versionless = word.bytes().ends_with(b"1") && self.peek() == Some(b'.');
+        let processor = Processor::from_word(word).or_else(|| {
+            let versionless = versionless.then(|| word.split_at(word.len() - 1).0)?;
+            let processor = Processor::from_word(versionless)?;
             let (rest, _) = lexer::number(self.rest().get(1..)?).ok()?;
             self.advance_to(rest);
             Some(processor)
@@ -323,8 +403,8 @@ impl<'a> Parser<'a> {
         let Some(processor) = processor else {
             let known = || Processor::ALL.iter().map(|p| p.name());
             let mut diagnostic = ParseErrorKind::UnknownStage(self.quote(span)).at(span);
-            let upper = word.to_ascii_uppercase();
-            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| hint::closest(word, known()));
+            let upper = word.as_str().to_ascii_uppercase();
+            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| hint::closest(word.as_str(), known()));
             if let Some(name) = meant {
                 diagnostic = diagnostic.with_hint(format!("did you mean `{name}`?"));
             }
@@ -348,7 +428,7 @@ impl<'a> Parser<'a> {
     /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first of its line (the
     /// statement above it was not complete), else at the next line or the next instruction number.
     fn resume(&self, start: usize, place: usize) -> usize {
-        let end = self.end;
+        let end = self.end();
         let place = place.min(end);
         let line = self.text.get(start..place).unwrap_or_default();
         let blanks = line.iter().rev().take_while(|&&byte| lexer::is_blank(byte));
@@ -375,25 +455,39 @@ impl<'a> Parser<'a> {
         end
     }
 
+    /// Takes the number in front of an instruction: digits, with the colon directly behind them.
+    #[inline]
+    fn instruction_number(&mut self) -> bool {
+        let rest = self.rest();
+        let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        let found = digits > 0 && rest.get(digits) == Some(&b':');
+        if found {
+            self.at += digits + 1;
+        }
+        found
+    }
+
+    #[inline]
     fn statement(&mut self) -> Parse<()> {
+        // The number says nothing: instructions are numbered by their order.
+        if self.instruction_number() {
+            return self.numbered_instruction();
+        }
         let predicate = self.predicate()?;
         let Some((word, span)) = self.word() else {
             let (found, span) = self.found();
             return self.fail(ParseErrorKind::ExpectedStatement(found), span);
         };
         if predicate.is_some() {
-            self.instruction(word, span, predicate)?;
-        } else if word.bytes().all(|byte| byte.is_ascii_digit()) {
-            // The number says nothing: instructions are numbered by their order.
+            self.instruction(word, span, predicate.as_ref())?;
+        } else if word.is_digits() {
             self.expect(b':')?;
-            let predicate = self.predicate()?;
-            let (word, span) = self.expect_word("an opcode")?;
-            self.instruction(word, span, predicate)?;
-        } else if word.eq_ignore_ascii_case("DCL") {
+            return self.numbered_instruction();
+        } else if word.is("DCL") {
             self.declaration(span)?;
-        } else if word.eq_ignore_ascii_case("IMM") {
+        } else if word.is("IMM") {
             self.immediate(span)?;
-        } else if word.eq_ignore_ascii_case("PROPERTY") {
+        } else if word.is("PROPERTY") {
             self.property(span)?;
         } else {
             self.instruction(word, span, None)?;
@@ -401,7 +495,17 @@ impl<'a> Parser<'a> {
         self.after_statement()
     }
 
+    /// What stands behind the number of an instruction.
+    #[inline]
+    fn numbered_instruction(&mut self) -> Parse<()> {
+        let predicate = self.predicate()?;
+        let (word, span) = self.expect_word("an opcode")?;
+        self.instruction(word, span, predicate.as_ref())?;
+        self.after_statement()
+    }
+
     /// A statement must be followed by a blank, a comment or the end.
+    #[inline]
     fn after_statement(&self) -> Parse<()> {
         let rest = self.rest();
         if rest.first().is_none_or(|&byte| lexer::is_blank(byte)) || lexer::at_comment(rest) {

@@ -4,7 +4,8 @@ use super::{Parse, Parser};
 use crate::limits::{MAX_ARRAY_ID, MAX_MACRO_DEPTH, MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use crate::shader::{Dimension, Dst, Indirect, Register, Src, TextureOffset};
 use crate::span::Span;
-use crate::tables::{File, Opcode, TextureTarget};
+use crate::tables::lookup::Word;
+use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
 use crate::text::lexer;
@@ -25,30 +26,44 @@ impl Operand {
     }
 }
 
-/// Components of a swizzle or mask: none if a letter is not one.
-fn components<const N: usize>(word: &str) -> Option<[u8; N]> {
-    let bytes: [u8; N] = word.as_bytes().try_into().ok()?;
-    let mut result = [0; N];
-    for (component, byte) in result.iter_mut().zip(bytes) {
-        *component = component_of(byte)?;
+/// Stands in [`COMPONENTS`] for bytes that name no component.
+const NO_COMPONENT: u8 = 0x80;
+
+/// The component that each byte names.
+static COMPONENTS: [u8; 256] = {
+    let mut components = [NO_COMPONENT; 256];
+    let mut component = 0;
+    while component < 4 {
+        components[b"xyzw"[component] as usize] = component as u8;
+        components[b"XYZW"[component] as usize] = component as u8;
+        component += 1;
     }
-    Some(result)
+    components
+};
+
+#[inline]
+pub(super) fn component_of(letter: u8) -> Option<u8> {
+    let component = COMPONENTS[usize::from(letter)];
+    (component != NO_COMPONENT).then_some(component)
 }
 
-fn component_of(letter: u8) -> Option<u8> {
-    match letter {
-        b'x' | b'X' => Some(0),
-        b'y' | b'Y' => Some(1),
-        b'z' | b'Z' => Some(2),
-        b'w' | b'W' => Some(3),
-        _ => None,
-    }
+/// Components of a swizzle or mask: none if a letter is not one.
+fn components<const N: usize>(word: Word<'_>) -> Option<[u8; N]> {
+    let bytes: [u8; N] = word.bytes().try_into().ok()?;
+    components_of(bytes)
+}
+
+#[inline]
+pub(super) fn components_of<const N: usize>(letters: [u8; N]) -> Option<[u8; N]> {
+    let components = letters.map(|letter| COMPONENTS[usize::from(letter)]);
+    let all = components.iter().fold(0, |all, component| all | component);
+    (all < NO_COMPONENT).then_some(components)
 }
 
 /// A mask: letters in the order x y z w, at least one.
-fn mask_of(word: &str) -> Option<u8> {
+fn mask_of(word: Word<'_>) -> Option<u8> {
     let mut mask = 0u8;
-    for letter in word.bytes() {
+    for &letter in word.bytes() {
         let bit = 1 << component_of(letter)?;
         if mask >= bit {
             return None;
@@ -60,24 +75,27 @@ fn mask_of(word: &str) -> Option<u8> {
 
 impl<'a> Parser<'a> {
     /// Whether the statement ends here: what follows, on another line, begins a statement.
-    pub(super) fn at_statement(&self) -> bool {
-        let rest = self.rest();
-        let ahead = lexer::skip_blanks(rest);
-        if ahead.is_empty() {
+    pub(super) fn at_statement(&mut self) -> bool {
+        let ahead = self.ahead();
+        if ahead >= self.end() {
             return true;
         }
-        let blanks = rest.get(..rest.len() - ahead.len()).unwrap_or_default();
-        if !blanks.contains(&b'\n') {
-            return false;
-        }
-        let Ok((after, word)) = lexer::word(ahead) else { return ahead.first() == Some(&b'#') };
-        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        let blanks = self.source.get(self.at..ahead).unwrap_or_default();
+        blanks.contains(&b'\n') && self.begins_statement(ahead)
+    }
+
+    /// Whether what stands at `place`, the first of its line, begins a statement.
+    fn begins_statement(&self, place: usize) -> bool {
+        let ahead = self.source.get(place..).unwrap_or_default();
+        let Some(word) = lexer::word(ahead) else { return ahead.first() == Some(&b'#') };
+        let after = ahead.get(word.len()..).unwrap_or_default();
+        if word.is_digits() {
             return lexer::skip_blanks(after).first() == Some(&b':');
         }
-        let keyword = ["DCL", "PROPERTY"].iter().any(|keyword| keyword.eq_ignore_ascii_case(word));
+        let keyword = ["DCL", "PROPERTY"].iter().any(|keyword| word.is(keyword));
         keyword
-            || (word.eq_ignore_ascii_case("IMM") && !is_immediate_operand(after))
-            || (File::from_name(word).is_none() && is_mnemonic(word))
+            || (word.is("IMM") && !is_immediate_operand(after))
+            || (File::from_word(word).is_none() && is_mnemonic(word))
     }
 
     /// `[number]`, `[FILE[n].c+m]`, each with an array number after it.
@@ -136,7 +154,7 @@ impl<'a> Parser<'a> {
     /// The register of an indirect index: `FILE[n]`, or a definition of one.
     fn plain_register(&mut self, depth: usize) -> Parse<Operand> {
         let (word, span) = self.expect_word("a register")?;
-        if let Some(file) = File::from_name(word) {
+        if let Some(file) = File::from_word(word) {
             self.expect(b'[')?;
             let index = self.operand_index()?;
             self.expect(b']')?;
@@ -151,29 +169,28 @@ impl<'a> Parser<'a> {
     /// Reads what a name stands for. `depth` bounds how far definitions lead.
     fn definition(
         &mut self,
-        name: &str,
+        name: Word<'_>,
         span: Span,
         body: Span,
         depth: usize,
         read: impl Fn(&mut Self, usize) -> Parse<Operand>,
     ) -> Parse<Operand> {
         if depth >= MAX_MACRO_DEPTH {
-            return self.fail(ParseErrorKind::MacroDepth(name.to_owned()), span);
+            return self.fail(ParseErrorKind::MacroDepth(name.as_str().to_owned()), span);
         }
-        let outside = (self.at, self.end);
-        (self.at, self.end) = (body.start as usize, body.end as usize);
+        let outside = self.enter(body.start as usize, body.end as usize);
         let result = read(self, depth + 1).and_then(|mut operand| {
             if let Some(swizzle) = self.swizzle()? {
                 operand.swizzle = Some(swizzle);
             }
             self.skip();
-            if self.at < self.end {
+            if self.at < self.end() {
                 let (found, span) = self.found();
                 return self.fail(ParseErrorKind::Expected { expected: "a register", found }, span);
             }
             Ok(operand)
         });
-        (self.at, self.end) = outside;
+        self.enter(outside.0, outside.1);
         // The place that matters is where the name is used.
         result.map_err(|mut diagnostic| {
             diagnostic.span = span;
@@ -181,15 +198,16 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn unknown_file<T>(&self, word: &str, span: Span) -> Parse<T> {
+    #[cold]
+    fn unknown_file<T>(&self, word: Word<'_>, span: Span) -> Parse<T> {
         let known = File::ALL.iter().map(|f| f.name());
-        self.fail_name(ParseErrorKind::UnknownFile(word.to_owned()), span, known)
+        self.fail_name(ParseErrorKind::UnknownFile(word.as_str().to_owned()), span, known)
     }
 
     /// A register with one or two brackets.
     pub(super) fn register(&mut self, depth: usize) -> Parse<Operand> {
         let (word, span) = self.expect_word("a register")?;
-        if let Some(file) = File::from_name(word) {
+        if let Some(file) = File::from_word(word) {
             let (index, indirect, dimension) = self.brackets()?;
             return Ok(Operand::new(Register { file, index, indirect, dimension }));
         }
@@ -210,8 +228,7 @@ impl<'a> Parser<'a> {
 
     fn brackets(&mut self) -> Parse<(i32, Option<Indirect>, Option<Dimension>)> {
         let (index, indirect) = self.bracket()?;
-        let rest = lexer::skip_blanks(self.rest());
-        if rest.first() != Some(&b'[') {
+        if self.peek_ahead() != Some(b'[') {
             return Ok((index, indirect, None));
         }
         // The outer index stands first.
@@ -229,20 +246,20 @@ impl<'a> Parser<'a> {
             let (found, span) = self.found();
             return self.fail(ParseErrorKind::Expected { expected: "four components", found }, span);
         };
-        match components(word) {
-            Some(swizzle) => Ok(Some(swizzle)),
-            None => {
-                let mut diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
-                if let (true, Some(last)) = (word.len() < 4, word.bytes().rev().find(|&b| component_of(b).is_some())) {
-                    let mut full = word.to_owned();
-                    full.extend(std::iter::repeat_n(last as char, 4 - word.len()));
-                    if components::<4>(&full).is_some() {
-                        diagnostic = diagnostic.with_hint(format!("a swizzle has four components: `.{full}`"));
-                    }
-                }
-                Err(Box::new(diagnostic))
+        if let Some(swizzle) = components(word) {
+            return Ok(Some(swizzle));
+        }
+        let mut diagnostic = ParseErrorKind::Swizzle(self.quote(span)).at(span);
+        let last = word.bytes().iter().rev().find_map(|&letter| component_of(letter).map(|_| letter));
+        if let (true, Some(last)) = (word.len() < 4, last) {
+            let mut full = word.bytes().to_vec();
+            full.resize(4, last);
+            if Word::new(&full).and_then(components::<4>).is_some() {
+                let full = String::from_utf8_lossy(&full);
+                diagnostic = diagnostic.with_hint(format!("a swizzle has four components: `.{full}`"));
             }
         }
+        Err(Box::new(diagnostic))
     }
 
     /// A write or usage mask; `xyzw` if there is no dot, nothing if there is only the dot.
@@ -261,12 +278,12 @@ impl<'a> Parser<'a> {
                 Ok(0)
             }
             None => {
-                let mut letters: Vec<u8> = word.bytes().filter_map(component_of).collect();
+                let mut letters: Vec<u8> = word.bytes().iter().filter_map(|&byte| component_of(byte)).collect();
                 letters.sort_unstable();
                 letters.dedup();
                 let hint: String = letters.iter().map(|&c| ['x', 'y', 'z', 'w'][(c & 3) as usize]).collect();
                 let diagnostic = ParseErrorKind::WriteMask(self.quote(span)).at(span);
-                let only_components = word.bytes().all(|byte| component_of(byte).is_some());
+                let only_components = word.bytes().iter().all(|&byte| component_of(byte).is_some());
                 Err(Box::new(if only_components {
                     diagnostic.with_hint(format!("components stand in order, each once: `.{hint}`"))
                 } else {
@@ -329,13 +346,13 @@ fn is_immediate_operand(after: &[u8]) -> bool {
     let Ok((rest, _)) = lexer::number(lexer::skip_blanks(inside)) else { return true };
     let Some(rest) = lexer::skip_blanks(rest).strip_prefix(b"]") else { return true };
     match lexer::word(lexer::skip_blanks(rest)) {
-        Ok((_, word)) => crate::tables::ImmediateType::from_name(word).is_none(),
-        Err(_) => true,
+        Some(word) => ImmediateType::from_word(word).is_none(),
+        None => true,
     }
 }
 
 /// Whether the word is a mnemonic, suffixes included.
-pub(super) fn is_mnemonic(word: &str) -> bool {
+fn is_mnemonic(word: Word<'_>) -> bool {
     let (name, _) = legacy::split_suffixes(word);
-    Opcode::from_name(name).is_some() || legacy::opcode(name).is_some()
+    Opcode::from_word(name).is_some() || legacy::opcode(name).is_some()
 }

@@ -26,11 +26,14 @@ const RESULTS: [i32; 2] = [5, 6];
 pub(super) type Held = ArrayVec<(Dst, Register), 2>;
 
 impl<'a> Parser<'a> {
-    /// A condition in front of an instruction, if there is one.
+    /// The condition in front of an instruction, if there is one.
+    #[inline]
     pub(super) fn predicate(&mut self) -> Parse<Option<Predicate>> {
-        if !self.accept(b'(') {
-            return Ok(None);
-        }
+        if self.accept(b'(') { self.after_parenthesis().map(Some) } else { Ok(None) }
+    }
+
+    #[cold]
+    fn after_parenthesis(&mut self) -> Parse<Predicate> {
         let negated = self.accept(b'!');
         let (src, _) = self.src()?;
         self.expect(b')')?;
@@ -38,7 +41,7 @@ impl<'a> Parser<'a> {
         if !declared {
             return self.fail(ParseErrorKind::UnknownFile(self.quote(src.span)), src.span);
         }
-        Ok(Some(Predicate { src, negated }))
+        Ok(Predicate { src, negated })
     }
 
     /// Replaces destinations by scratch registers.
@@ -53,7 +56,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Moves held results to where the condition lets them.
-    pub(super) fn release(&mut self, predicate: Predicate, held: &Held, span: Span) {
+    pub(super) fn release(&mut self, predicate: &Predicate, held: &Held, span: Span) {
         for &(dst, register) in held {
             for component in 0..4 {
                 // Components of the destination that this component of the predicate decides on.
@@ -77,7 +80,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Begins what the first component of the predicate decides on.
-    pub(super) fn open_first(&mut self, predicate: Predicate, span: Span) {
+    pub(super) fn open_first(&mut self, predicate: &Predicate, span: Span) {
         self.open(predicate, predicate.src.swizzle[0], span);
     }
 
@@ -86,7 +89,7 @@ impl<'a> Parser<'a> {
         self.emit(Opcode::Endif, None, None, span);
     }
 
-    fn open(&mut self, predicate: Predicate, component: u8, span: Span) {
+    fn open(&mut self, predicate: &Predicate, component: u8, span: Span) {
         let mut condition = predicate.src.swizzled([component; 4]);
         if predicate.negated {
             let scratch = self.legacy.scratch(4);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::{Parse, Parser};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MACROS};
 use crate::span::Span;
+use crate::tables::lookup::Word;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer;
 
@@ -13,7 +14,7 @@ use crate::text::lexer;
 #[derive(Default)]
 pub(super) struct Preprocessor<'a> {
     /// Name to the bytes that it stands for.
-    definitions: HashMap<&'a str, Span>,
+    definitions: HashMap<&'a [u8], Span>,
     /// For each open conditional: where it began, whether its current part counts, whether a part of it has counted.
     conditionals: Vec<Conditional>,
 }
@@ -26,8 +27,8 @@ struct Conditional {
 
 impl<'a> Preprocessor<'a> {
     /// What a name is defined as.
-    pub(super) fn definition(&self, name: &str) -> Option<Span> {
-        if self.definitions.is_empty() { None } else { self.definitions.get(name).copied() }
+    pub(super) fn definition(&self, name: Word<'_>) -> Option<Span> {
+        if self.definitions.is_empty() { None } else { self.definitions.get(name.bytes()).copied() }
     }
 
     fn active(&self) -> bool {
@@ -40,8 +41,11 @@ impl<'a> Parser<'a> {
     pub(super) fn preprocess(&mut self) {
         while self.errors < MAX_DIAGNOSTICS {
             // Blanks only: a `#` must be seen.
-            let blank = self.rest().iter().take_while(|&&byte| lexer::is_blank(byte)).count();
-            self.at += blank;
+            if self.blanks.from == self.at {
+                self.at = self.blanks.comment;
+            } else {
+                self.advance_to(lexer::skip_only_blanks(self.rest()));
+            }
             if self.peek() == Some(b'#') {
                 let start = self.at;
                 self.at += 1;
@@ -52,7 +56,7 @@ impl<'a> Parser<'a> {
                 if let Err(diagnostic) = result {
                     self.report(*diagnostic);
                 }
-            } else if lexer::at_comment(self.rest()) || (!self.preprocessor.active() && self.at < self.end) {
+            } else if lexer::at_comment(self.rest()) || (!self.preprocessor.active() && self.at < self.end()) {
                 self.at += self.rest().iter().position(|&byte| byte == b'\n').unwrap_or(self.rest().len());
             } else {
                 return;
@@ -63,16 +67,17 @@ impl<'a> Parser<'a> {
     fn directive(&mut self, start: usize, line_end: usize) -> Parse<()> {
         // No blank after the `#`, so that `# else nothing happens` is a comment.
         let line = self.text.get(self.at..line_end).unwrap_or_default();
-        let Ok((line, name)) = lexer::word(line) else { return Ok(()) };
+        let Some(name) = lexer::word(line) else { return Ok(()) };
+        let line = line.get(name.len()..).unwrap_or_default();
         let place = Span::new(start as u32, (line_end - line.len()) as u32);
         let line = lexer::skip_blanks_of_line(line);
         let argument = lexer::word(line);
         let active = self.preprocessor.active();
-        match name {
+        match name.as_str() {
             "ifdef" | "ifndef" => {
-                let Ok((_, symbol)) = argument else { return Ok(()) };
-                let defined = self.preprocessor.definitions.contains_key(symbol);
-                let counts = active && defined == (name == "ifdef");
+                let Some(symbol) = argument else { return Ok(()) };
+                let defined = self.preprocessor.definitions.contains_key(symbol.bytes());
+                let counts = active && defined == (name.bytes() == b"ifdef");
                 // Inside a part that does not count, no part does.
                 self.preprocessor.conditionals.push(Conditional { place, active: counts, taken: counts || !active });
             }
@@ -88,20 +93,20 @@ impl<'a> Parser<'a> {
                 None => return self.fail(ParseErrorKind::UnbalancedConditional("endif"), place),
             },
             "define" if active => {
-                if let Ok((body, name)) = argument {
-                    let body = lexer::skip_blanks_of_line(body);
+                if let Some(name) = argument {
+                    let body = lexer::skip_blanks_of_line(line.get(name.len()..).unwrap_or_default());
                     let used = body.iter().rposition(|&byte| !lexer::is_blank(byte)).map_or(0, |last| last + 1);
                     let from = line_end - body.len();
                     let full = self.preprocessor.definitions.len() >= MAX_MACROS;
-                    if full && !self.preprocessor.definitions.contains_key(name) {
+                    if full && !self.preprocessor.definitions.contains_key(name.bytes()) {
                         return self.fail(ParseErrorKind::MacroDepth(self.quote(place)), place);
                     }
-                    self.preprocessor.definitions.insert(name, Span::new(from as u32, (from + used) as u32));
+                    self.preprocessor.definitions.insert(name.bytes(), Span::new(from as u32, (from + used) as u32));
                 }
             }
             "undef" if active => {
-                if let Ok((_, name)) = argument {
-                    self.preprocessor.definitions.remove(name);
+                if let Some(name) = argument {
+                    self.preprocessor.definitions.remove(name.bytes());
                 }
             }
             // A comment.

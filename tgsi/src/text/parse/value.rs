@@ -5,6 +5,7 @@ use arrayvec::ArrayVec;
 use super::{Parse, Parser};
 use crate::shader::{Immediate, Property};
 use crate::span::Span;
+use crate::tables::lookup::Word;
 use crate::tables::{CoordOrigin, ImmediateType, PixelCenter, Primitive, Processor, PropertyName};
 use crate::text::error::ParseErrorKind;
 use crate::text::float::{self, FloatLiteral};
@@ -38,7 +39,7 @@ impl<'a> Parser<'a> {
 
     fn immediate_value(&mut self, keyword: Span) -> Parse<()> {
         let (word, span) = self.expect_word("the type of an immediate")?;
-        let Some(data_type) = ImmediateType::from_name(word) else {
+        let Some(data_type) = ImmediateType::from_word(word) else {
             let known = ImmediateType::ALL.iter().map(|t| t.name());
             return self.fail_name(ParseErrorKind::UnknownImmediateType(self.quote(span)), span, known);
         };
@@ -211,14 +212,14 @@ impl<'a> Parser<'a> {
         }
         self.at = start;
         let (found, span) = self.found();
-        let word = self.peek_word().unwrap_or_default();
+        let word = self.peek_word().unwrap_or(Word::at_start(&[], 0));
         let value = match name {
             PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
-                Primitive::from_name(word).map(|p| p.value())
+                Primitive::from_word(word).map(|p| p.value())
             }
-            PropertyName::FsCoordOrigin => CoordOrigin::from_name(word).map(|o| o.value()),
-            PropertyName::FsCoordPixelCenter => PixelCenter::from_name(word).map(|c| c.value()),
-            PropertyName::NextShader => Processor::from_name(word).map(|p| p.value()),
+            PropertyName::FsCoordOrigin => CoordOrigin::from_word(word).map(|o| o.value()),
+            PropertyName::FsCoordPixelCenter => PixelCenter::from_word(word).map(|c| c.value()),
+            PropertyName::NextShader => Processor::from_word(word).map(|p| p.value()),
             _ => None,
         };
         if let Some(value) = value {

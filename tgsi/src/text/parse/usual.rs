@@ -1,0 +1,224 @@
+//! The operands that nearly all texts consist of: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
+//!
+//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything else gives none and
+//! takes nothing; then the functions that know all of the language read the same place. What is recognised here they would read as the
+//! same.
+
+use super::Parser;
+use super::operand::{component_of, components_of};
+use crate::shader::{Dimension, Dst, Register, Src};
+use crate::tables::File;
+use crate::tables::lookup::Word;
+use crate::text::lexer;
+
+/// Place of the first `[` among the first eight bytes.
+#[inline]
+fn bracket_in(bytes: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // A byte that is 0 borrows from its highest bit; bytes behind the first such one do not matter.
+    let difference = u64::from_le_bytes(bytes) ^ (ONES * b'[' as u64);
+    let zeros = difference.wrapping_sub(ONES) & !difference & (ONES << 7);
+    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+}
+
+/// The number in `[number]`, and where the bracket ends.
+#[inline(always)]
+fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
+    let inside = text.get(bracket + 1..)?;
+    let mut index = 0;
+    // Numbers of four digits are valid everywhere.
+    for (length, &byte) in inside.iter().enumerate().take(5) {
+        match byte {
+            b'0'..=b'9' => index = 10 * index + i32::from(byte - b'0'),
+            b']' if length > 0 => return Some((index, bracket + length + 2)),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// A register that begins at `place`, and where it ends.
+#[inline(always)]
+fn register(text: &[u8], place: usize) -> Option<(Register, usize)> {
+    let name = text.get(place..)?;
+    let length = bracket_in(*name.first_chunk()?)?;
+    // What is not a word could be folded to a name that is shorter.
+    let file = File::from_word(Word::at_start(name, length)).filter(|file| file.name().len() == length)?;
+    let (mut inner, mut end) = index(text, place + length)?;
+    let mut dimension = None;
+    if text.get(end) == Some(&b'[') {
+        dimension = Some(Dimension { index: inner, indirect: None });
+        (inner, end) = index(text, end)?;
+    }
+    Some((Register { file, index: inner, indirect: None, dimension }, end))
+}
+
+/// Where the operand begins if it is the first or another one.
+#[inline]
+fn begin(text: &[u8], first: bool) -> Option<usize> {
+    match text {
+        [b' ', ..] if first => Some(1),
+        [b',', b' ', ..] if !first => Some(2),
+        _ => None,
+    }
+}
+
+impl Parser<'_> {
+    /// Ends an operand `length` bytes on, if it is clear that it ends there.
+    #[inline(always)]
+    fn take(&mut self, length: usize) -> bool {
+        let start = self.at;
+        self.at += length;
+        match self.peek() {
+            Some(b',') | None => true,
+            // Blanks may stand in front of another bracket and of the dot.
+            Some(byte) if lexer::may_be_skipped(byte) && !matches!(self.peek_ahead(), Some(b'[' | b'.')) => true,
+            _ => {
+                self.at = start;
+                false
+            }
+        }
+    }
+
+    /// A destination with what separates it from what is in front of it.
+    #[inline]
+    pub(super) fn usual_dst(&mut self, first: bool) -> Option<Dst> {
+        let text = self.rest();
+        let begin = begin(text, first)?;
+        let (register, mut end) = register(text, begin)?;
+        let mut write_mask = 0xf;
+        if text.get(end) == Some(&b'.') {
+            write_mask = 0;
+            end += 1;
+            while let Some(component) = text.get(end).and_then(|&letter| component_of(letter)) {
+                let bit = 1 << component;
+                if write_mask >= bit {
+                    return None;
+                }
+                write_mask |= bit;
+                end += 1;
+            }
+            if write_mask == 0 {
+                return None;
+            }
+        }
+        let start = self.at + begin;
+        self.take(end).then(|| Dst { register, write_mask, span: self.span_from(start) })
+    }
+
+    /// A source with what separates it from what is in front of it.
+    #[inline]
+    pub(super) fn usual_src(&mut self, first: bool) -> Option<Src> {
+        let text = self.rest();
+        let begin = begin(text, first)?;
+        let negate = text.get(begin) == Some(&b'-');
+        let mut place = begin + usize::from(negate);
+        let absolute = text.get(place) == Some(&b'|');
+        place += usize::from(absolute);
+        let (register, mut end) = register(text, place)?;
+        let mut swizzle = [0, 1, 2, 3];
+        if let Some(&[b'.', x, y, z, w]) = text.get(end..).and_then(<[u8]>::first_chunk) {
+            swizzle = components_of([x, y, z, w])?;
+            end += 5;
+        }
+        if absolute {
+            if text.get(end) != Some(&b'|') {
+                return None;
+            }
+            end += 1;
+        }
+        let start = self.at + begin;
+        self.take(end).then(|| Src { register, swizzle, absolute, negate, span: self.span_from(start) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::text::parse;
+
+    #[test]
+    fn brackets_in_eight_bytes() {
+        for (bytes, place) in
+            [(b"TEMP[0].", Some(4)), (b"[[[[[[[[", Some(0)), (b"ABCDEFG[", Some(7)), (b"Z\\]\0\xff\x5a\x5cx", None)]
+        {
+            assert_eq!(bracket_in(*bytes), place);
+        }
+    }
+
+    /// Blanks in all places where they may stand take the long way, which must lead to the same.
+    #[test]
+    fn the_long_way_leads_to_the_same() {
+        let operands = [
+            ("TEMP[0]", "TEMP [ 0 ]"),
+            ("TEMP[0].x", "TEMP[0] .x"),
+            ("OUT[1].xw", "OUT [1].xw"),
+            ("TEMP[1234].yzw", "TEMP[1234]\n.yzw"),
+            ("TEMP[01]", "TEMP[ 01]"),
+            ("IN[2][31]", "IN[2] [31]"),
+            ("temp[3]", "temp [3]"),
+        ];
+        let sources = [
+            ("TEMP[0]", "TEMP [ 0 ]"),
+            ("-TEMP[0].xyzw", "- TEMP[0] .xyzw"),
+            ("|IMM[7].wzyx|", "| IMM[7]. wzyx |"),
+            ("-|CONST[1][99].xXyY|", "-| CONST[1] [99].xXyY|"),
+            ("ADDR[0].xxxx", "ADDR[0]\n.xxxx"),
+        ];
+        for (dst, long_dst) in operands {
+            for (src, long_src) in sources {
+                let texts = [(", ", dst, src), (" , ", dst, src), (",", long_dst, src), (",\n", dst, long_src)];
+                let shaders = texts.map(|(comma, dst, src)| {
+                    let text = format!("GEOM\nADD {dst}{comma}{src}{comma}{src}\nMOV TEMP[0], TEMP[0]\nEND");
+                    parse::parse(text.as_bytes()).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).shader
+                });
+                for shader in &shaders {
+                    assert_eq!(shader, &shaders[0]);
+                }
+            }
+        }
+    }
+
+    /// What is not usual takes nothing.
+    #[test]
+    fn other_operands_are_left() {
+        let src = |text: &str| Parser::new(text.as_bytes()).usual_src(true);
+        assert!(src(" TEMP[0], x").is_some() && src(" TEMP[10]").is_some() && src(" TEMP[0]\nMOV").is_some());
+        for other in [
+            "TEMP[0]",
+            ", TEMP[0]",
+            "  TEMP[0]",
+            " TEMP[]",
+            " TEMP[12345]",
+            " TEMP[-1]",
+            " TEMP[ADDR[0].x]",
+            " TEMP[0](1)",
+            " TEMP[0] [1]",
+            " TEMP[0]\n[1]",
+            " TEMP[0] .xyzw",
+            " TEMP[0].xyz",
+            " TEMP[0].xyzww",
+            " TEMP[0].xyzq",
+            " |TEMP[0]",
+            " TEMP[0]|",
+            " |TEMP[0] |",
+            " --TEMP[0]",
+            " TEMPX[0]",
+            " TEMP [0]",
+            " TEMP\0[0]",
+            " TEM",
+            " TEMP",
+            " TEMP[0",
+            " CONSTBUF[0]x",
+        ] {
+            let mut parser = Parser::new(other.as_bytes());
+            assert_eq!((parser.usual_src(true), parser.at), (None, 0), "{other:?}");
+        }
+        for other in [" TEMP[0].", " TEMP[0].yx", " TEMP[0].xx", " TEMP[0].xq", " TEMP[0] .x", " TEMP[0]\n.x"] {
+            let mut parser = Parser::new(other.as_bytes());
+            assert_eq!((parser.usual_dst(true), parser.at), (None, 0), "{other:?}");
+        }
+    }
+}
