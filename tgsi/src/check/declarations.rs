@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::declared::{Declared, Key, key, outer};
+use super::registers::RegisterSet;
 use super::{Findings, Rule, limits};
 use crate::shader::{Declaration, Shader};
 use crate::span::Span;
@@ -321,8 +322,8 @@ fn limits_of_files(shader: &Shader, findings: &mut Findings) {
 /// What the instructions of a shader use.
 #[derive(Default)]
 pub(super) struct Used {
-    /// Registers named directly.
-    pub(super) direct: Vec<(File, Key)>,
+    /// Per file the registers named directly.
+    pub(super) direct: [RegisterSet; 15],
     /// Files addressed at run time, without an array number.
     pub(super) files: [bool; 15],
     /// Arrays addressed at run time.
@@ -330,12 +331,11 @@ pub(super) struct Used {
 }
 
 /// Reports declarations of which no register is used. Outputs are results, used or not, and views stand behind samplers.
-pub(super) fn check_unused(shader: &Shader, mut used: Used, findings: &mut Findings) {
-    used.direct.sort_unstable();
-    used.direct.dedup();
+pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings) {
+    let direct = used.direct.each_ref().map(RegisterSet::sorted);
     let is_used = |file: File, first: Key, last: Key| {
-        let at = used.direct.partition_point(|&register| register < (file, first));
-        used.direct.get(at).is_some_and(|&(f, register)| f == file && register <= last)
+        let direct = &direct[file as usize];
+        direct.get(direct.partition_point(|&register| register < first)).is_some_and(|&register| register <= last)
     };
     let mut unused = |span: Span, what: &dyn Fn() -> String| {
         findings.report(Rule::UnusedDeclaration, span, || format!("{} is never used", what()));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::registers::RegisterSet;
 use crate::shader::{Declaration, Shader};
 use crate::tables::{File, Semantic};
 
@@ -29,6 +30,8 @@ pub(super) struct Declared<'a> {
     shader: &'a Shader,
     /// Per file: disjoint ranges, ascending, both ends included.
     ranges: [Vec<(Key, Key)>; 15],
+    /// Per file: the registers of these ranges.
+    registers: [RegisterSet; 15],
     /// Inputs and outputs: (first, last, declaration), ascending.
     interface: [Vec<(u16, u16, usize)>; 2],
     /// Sampler views and images: register -> declaration, up to the most units that drivers have.
@@ -70,7 +73,13 @@ impl<'a> Declared<'a> {
             merge(list);
         }
         interface.iter_mut().for_each(|list| list.sort_unstable());
-        Declared { shader, ranges, interface, typed, arrays }
+        let mut registers: [RegisterSet; 15] = Default::default();
+        for (set, ranges) in registers.iter_mut().zip(&ranges) {
+            for &(first, last) in ranges {
+                set.insert_range(first, last);
+            }
+        }
+        Declared { shader, ranges, registers, interface, typed, arrays }
     }
 
     /// Whether any register of `file` is declared.
@@ -82,6 +91,12 @@ impl<'a> Declared<'a> {
     pub(super) fn any_in(&self, file: File, first: Key, last: Key) -> bool {
         let ranges = &self.ranges[file as usize];
         ranges.get(ranges.partition_point(|&(_, end)| end < first)).is_some_and(|&(start, _)| start <= last)
+    }
+
+    /// Whether the register is surely declared; not all that are, are known here.
+    #[inline]
+    pub(super) fn surely(&self, file: File, outer: usize, index: usize) -> bool {
+        self.registers[file as usize].contains(outer, index)
     }
 
     /// Whether the register is declared.

@@ -10,6 +10,7 @@
 //! | `declarations.rs` | declarations and immediates |
 //! | `properties.rs` | properties |
 //! | `declared.rs` | which registers are declared (a lookup, no rules) |
+//! | `registers.rs` | sets of registers (no rules) |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
 //!
@@ -20,6 +21,7 @@ mod declared;
 pub mod limits;
 mod operands;
 mod properties;
+mod registers;
 mod resources;
 mod rule;
 mod structure;

@@ -4,7 +4,7 @@ use super::declarations::Used;
 use super::declared::{Declared, Key, key};
 use super::{Findings, Rule, limits};
 use crate::scan::needed_channels;
-use crate::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
+use crate::shader::{Dimension, Dst, Indirect, Instruction, Register, Shader, Src};
 use crate::span::Span;
 use crate::tables::{
     File, Opcode, OperandType, OutputMode, PixelFormat, Primitive, Processor, PropertyName, TextureTarget,
@@ -63,18 +63,18 @@ pub(super) fn role(opcode: Opcode, source: usize) -> Role {
     }
 }
 
-/// Files that hold values.
+/// Files that hold values: a bit for each.
+const VALUES: u32 = INTERFACE
+    | 1 << File::Constant as u32
+    | 1 << File::Temporary as u32
+    | 1 << File::Address as u32
+    | 1 << File::Immediate as u32
+    | 1 << File::SystemValue as u32;
+/// Those whose registers may be per vertex.
+const INTERFACE: u32 = 1 << File::Input as u32 | 1 << File::Output as u32;
+
 fn holds_values(file: File) -> bool {
-    matches!(
-        file,
-        File::Constant
-            | File::Input
-            | File::Output
-            | File::Temporary
-            | File::Address
-            | File::Immediate
-            | File::SystemValue
-    )
+    VALUES >> file as u32 & 1 != 0
 }
 
 /// Files that may hold the handle of a resource.
@@ -116,6 +116,8 @@ struct Checker<'a, 'b> {
     declared: &'a Declared<'a>,
     findings: &'b mut Findings,
     used: Used,
+    /// The stage sees several vertices.
+    has_vertices: bool,
     /// Vertices of an input primitive or patch, if known.
     input_vertices: Option<u32>,
     /// Vertices of an output patch, if known.
@@ -134,7 +136,8 @@ pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings
     };
     let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
     let used = Used::default();
-    let mut checker = Checker { shader, declared, findings, used, input_vertices, output_vertices };
+    let has_vertices = matches!(shader.processor, Processor::Geometry | Processor::TessControl | Processor::TessEval);
+    let mut checker = Checker { shader, declared, findings, used, has_vertices, input_vertices, output_vertices };
     for instruction in &shader.instructions {
         checker.instruction(instruction);
     }
@@ -156,12 +159,20 @@ impl Checker<'_, '_> {
                 )
             });
         }
+        // Most instructions compute with declared registers.
+        let computes = !matches!(info.output_mode, OutputMode::Other | OutputMode::NoOutput);
         let place = |span: Span| if span.end > span.start { span } else { i.span };
         let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
         for dst in &i.dst {
+            if computes && (1..=0xf).contains(&dst.write_mask) && !info.dst_type.is_64bit() && self.is_plain_dst(dst) {
+                continue;
+            }
             self.destination(i, dst, place(dst.span));
         }
         for (number, src) in i.src.iter().enumerate() {
+            if computes && self.is_plain_src(src, info.src_types.get(number).copied()) {
+                continue;
+            }
             let mut operand =
                 Operand { register: &src.register, span: place(src.span), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
@@ -183,6 +194,44 @@ impl Checker<'_, '_> {
             let opcode = i.opcode;
             self.findings.report(Rule::SaturateIgnored, i.span, || format!("{opcode}_SAT: the result is no float"));
         }
+    }
+
+    /// Whether no rule has anything to say about a value that an instruction computes with: a declared register, named directly. Notes that
+    /// it is used.
+    #[inline]
+    fn is_plain_src(&mut self, src: &Src, operand_type: Option<OperandType>) -> bool {
+        let modified = match operand_type {
+            Some(OperandType::Float | OperandType::Untyped) => true,
+            Some(OperandType::Int | OperandType::Uint) => !src.absolute,
+            _ => false,
+        };
+        modified && src.swizzle.iter().all(|&component| component < 4) && self.is_plain(&src.register)
+    }
+
+    #[inline]
+    fn is_plain_dst(&mut self, dst: &Dst) -> bool {
+        matches!(dst.register.file, File::Output | File::Temporary | File::Address) && self.is_plain(&dst.register)
+    }
+
+    #[inline]
+    fn is_plain(&mut self, register: &Register) -> bool {
+        let file = register.file;
+        let outer = match (file, register.dimension) {
+            (File::Constant, Some(Dimension { index, indirect: None })) => index,
+            (_, None) => 0,
+            _ => return false,
+        };
+        // Values that have no vertex in front.
+        let files = if self.has_vertices { !INTERFACE & VALUES } else { VALUES };
+        if files >> file as u32 & 1 == 0 || register.indirect.is_some() || outer < 0 || register.index < 0 {
+            return false;
+        }
+        let (outer, index) = (outer as usize, register.index as usize);
+        let declared = self.declared.surely(file, outer, index);
+        if declared {
+            self.used.direct[file as usize].insert(outer, index);
+        }
+        declared
     }
 
     fn components(&mut self, components: &[u8], span: Span) {
@@ -387,7 +436,7 @@ impl Checker<'_, '_> {
                         }
                     }
                     Some(k) => {
-                        self.used.direct.push((file, k));
+                        self.used.direct[file as usize].insert((k >> 16) as usize, (k & 0xffff) as usize);
                         if !self.declared.contains(file, k) {
                             self.undeclared(operand);
                         }
@@ -472,4 +521,20 @@ impl Checker<'_, '_> {
 /// Whether exactly one of two channels is in `mask`.
 fn split(mask: u8) -> bool {
     mask.count_ones() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_of_computations_are_values() {
+        for &opcode in Opcode::ALL {
+            let info = opcode.info();
+            if !matches!(info.output_mode, OutputMode::Other | OutputMode::NoOutput) {
+                assert!((0..usize::from(info.num_src)).all(|source| role(opcode, source) == Role::Value), "{opcode}");
+                assert_ne!(opcode, Opcode::Store);
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Findings, Rule, limits};
 use crate::call_graph::CallGraph;
-use crate::shader::{Item, Shader};
+use crate::shader::{Item, ItemKind, Shader};
 use crate::structure::{Structure, StructureError, structure};
 use crate::tables::{Opcode, Processor};
 
@@ -136,6 +136,10 @@ fn end(shader: &Shader, findings: &mut Findings) {
 }
 
 fn order(shader: &Shader, findings: &mut Findings) {
+    let mut kinds = shader.order.iter().skip_while(|&&kind| kind != ItemKind::Instruction);
+    if kinds.all(|&kind| kind == ItemKind::Instruction) {
+        return;
+    }
     let mut begun = false;
     for item in shader.items() {
         let (what, span) = match item {
