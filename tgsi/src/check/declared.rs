@@ -44,7 +44,7 @@ impl<'a> Declared<'a> {
     pub(super) fn new(shader: &'a Shader) -> Declared<'a> {
         let mut ranges: [Vec<(Key, Key)>; 15] = Default::default();
         let mut interface: [Vec<(u16, u16, usize)>; 2] = Default::default();
-        let mut typed = [vec![None; TYPED_UNITS], vec![None; TYPED_UNITS]];
+        let mut typed: [Vec<Option<usize>>; 2] = Default::default();
         let mut arrays = HashMap::new();
         for (number, d) in shader.declarations.iter().enumerate() {
             if d.first > d.last {
@@ -56,6 +56,8 @@ impl<'a> Declared<'a> {
                 File::Output => interface[1].push((d.first, d.last, number)),
                 File::SamplerView | File::Image => {
                     let units = &mut typed[usize::from(d.file == File::Image)];
+                    let end = TYPED_UNITS.min(usize::from(d.last) + 1);
+                    units.resize(units.len().max(end), None);
                     for unit in units.iter_mut().take(usize::from(d.last) + 1).skip(d.first.into()) {
                         unit.get_or_insert(number);
                     }

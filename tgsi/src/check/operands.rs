@@ -77,6 +77,11 @@ fn holds_values(file: File) -> bool {
     VALUES >> file as u32 & 1 != 0
 }
 
+/// Whether opcodes with such results compute with values and do nothing else.
+pub(super) fn computes(output_mode: OutputMode) -> bool {
+    matches!(output_mode, OutputMode::Componentwise | OutputMode::Replicate | OutputMode::ChannelDependent)
+}
+
 /// Files that may hold the handle of a resource.
 fn holds_handles(file: File) -> bool {
     matches!(file, File::Temporary | File::Constant | File::Immediate | File::Input)
@@ -160,7 +165,7 @@ impl Checker<'_, '_> {
             });
         }
         // Most instructions compute with declared registers.
-        let computes = !matches!(info.output_mode, OutputMode::Other | OutputMode::NoOutput);
+        let computes = computes(info.output_mode);
         let place = |span: Span| if span.end > span.start { span } else { i.span };
         let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
         for dst in &i.dst {
@@ -205,7 +210,7 @@ impl Checker<'_, '_> {
             Some(OperandType::Int | OperandType::Uint) => !src.absolute,
             _ => false,
         };
-        modified && src.swizzle.iter().all(|&component| component < 4) && self.is_plain(&src.register)
+        modified && u32::from_ne_bytes(src.swizzle) & !0x0303_0303 == 0 && self.is_plain(&src.register)
     }
 
     #[inline]
@@ -531,7 +536,9 @@ mod tests {
     fn operands_of_computations_are_values() {
         for &opcode in Opcode::ALL {
             let info = opcode.info();
-            if !matches!(info.output_mode, OutputMode::Other | OutputMode::NoOutput) {
+            if computes(info.output_mode) {
+                assert!(!(info.is_tex || info.is_sample_family || info.is_store || info.has_memory), "{opcode}");
+                assert!(!matches!(opcode, Opcode::Sviewinfo | Opcode::Lod));
                 assert!((0..usize::from(info.num_src)).all(|source| role(opcode, source) == Role::Value), "{opcode}");
                 assert_ne!(opcode, Opcode::Store);
             }

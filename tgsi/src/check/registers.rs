@@ -11,8 +11,10 @@ const DENSE_OUTER: usize = 64;
 /// Registers of a file.
 #[derive(Default)]
 pub(super) struct RegisterSet {
-    /// Bits by inner index, for each outer index.
-    dense: Vec<Vec<u64>>,
+    /// Bits by inner index, of outer index 0.
+    first: Vec<u64>,
+    /// The same of the outer indices from 1 on.
+    more: Vec<Vec<u64>>,
     others: Vec<Key>,
 }
 
@@ -20,14 +22,15 @@ impl RegisterSet {
     /// Whether a register is in the set. Those beyond [`DENSE_OUTER`] never are.
     #[inline]
     pub(super) fn contains(&self, outer: usize, index: usize) -> bool {
-        let word = self.dense.get(outer).and_then(|words| words.get(index / 64));
-        word.is_some_and(|word| word >> (index % 64) & 1 != 0)
+        let words = if outer == 0 { Some(&self.first) } else { self.more.get(outer - 1) };
+        words.and_then(|words| words.get(index / 64)).is_some_and(|word| word >> (index % 64) & 1 != 0)
     }
 
     /// Adds a register.
     #[inline]
     pub(super) fn insert(&mut self, outer: usize, index: usize) {
-        match self.dense.get_mut(outer).and_then(|words| words.get_mut(index / 64)) {
+        let words = if outer == 0 { Some(&mut self.first) } else { self.more.get_mut(outer - 1) };
+        match words.and_then(|words| words.get_mut(index / 64)) {
             Some(word) => *word |= 1 << (index % 64),
             None => self.insert_beyond(outer, index),
         }
@@ -43,10 +46,10 @@ impl RegisterSet {
 
     /// The bits of an outer index, enough for `index`.
     fn words(&mut self, outer: usize, index: usize) -> &mut Vec<u64> {
-        if self.dense.len() <= outer {
-            self.dense.resize_with(outer + 1, Vec::new);
+        if self.more.len() < outer {
+            self.more.resize_with(outer, Vec::new);
         }
-        let words = &mut self.dense[outer];
+        let words = if outer == 0 { &mut self.first } else { &mut self.more[outer - 1] };
         if words.len() <= index / 64 {
             words.resize(index / 64 + 1, 0);
         }
@@ -71,7 +74,7 @@ impl RegisterSet {
     /// All registers, ascending.
     pub(super) fn sorted(&self) -> Vec<Key> {
         let mut keys = Vec::new();
-        for (outer, words) in self.dense.iter().enumerate() {
+        for (outer, words) in std::iter::once(&self.first).chain(&self.more).enumerate() {
             for (place, &word) in words.iter().enumerate() {
                 let mut left = word;
                 while left != 0 {

@@ -1,6 +1,7 @@
 //! Rules about textures, images and buffers: targets, views, offsets, access.
 
 use super::declared::Declared;
+use super::operands::computes;
 use super::{Findings, Rule};
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
@@ -11,6 +12,9 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
     let mut families = [false; 2];
     for instruction in &shader.instructions {
         let info = instruction.opcode.info();
+        if computes(info.output_mode) && instruction.texture.is_none() && instruction.memory.is_none() {
+            continue;
+        }
         let family = if info.is_sample_family || matches!(instruction.opcode, Opcode::Sviewinfo | Opcode::Lod) {
             Some(1)
         } else {
