@@ -38,6 +38,41 @@ fn print_fixed(out: &mut String, value: f64, negative: bool, decimals: usize) {
     };
 }
 
+/// The ten thousandths that a value prints as, if they are few and read as the value.
+fn short_form(value: f32) -> Option<u32> {
+    let value = value.abs();
+    // 24 bits times 14 bits: exact.
+    let scaled = f64::from(value) * 1e4;
+    let digits = (scaled < f64::from(FIRST_INEXACT - 1) && scaled.fract() != 0.5).then_some(scaled.round() as u32)?;
+    // The quotient of exact numbers is rounded once, as reading rounds.
+    (digits as f32 / 1e4 == value).then_some(digits)
+}
+
+/// Writes `digits / 10000` as `%10.4f` does.
+fn print_short(out: &mut String, negative: bool, digits: u32) {
+    const POINT: usize = 5;
+    let mut text = [b' '; POINT + 5];
+    text[POINT] = b'.';
+    let (mut whole, mut fraction) = (digits / 10_000, digits % 10_000);
+    for letter in text[POINT + 1..].iter_mut().rev() {
+        *letter = b'0' + (fraction % 10) as u8;
+        fraction /= 10;
+    }
+    // There are less than five digits: all are below 2^24 ten thousandths.
+    let mut letters = text[..POINT].iter_mut().rev();
+    for letter in letters.by_ref() {
+        *letter = b'0' + (whole % 10) as u8;
+        whole /= 10;
+        if whole == 0 {
+            break;
+        }
+    }
+    if negative && let Some(letter) = letters.next() {
+        *letter = b'-';
+    }
+    out.push_str(std::str::from_utf8(&text).unwrap_or_default());
+}
+
 /// Writes a 32-bit float so that it reads back to the same bits: fixed notation if that does, else the shortest decimal, NaNs with
 /// their bits.
 pub(crate) fn print_f32_exact(out: &mut String, bits: u32) {
@@ -45,6 +80,10 @@ pub(crate) fn print_f32_exact(out: &mut String, bits: u32) {
     let value = f32::from_bits(bits);
     if value.is_nan() && bits & !SIGN32 != NAN32 {
         let _ = write!(out, "nan(0x{bits:08x})");
+        return;
+    }
+    if let Some(digits) = short_form(value) {
+        print_short(out, bits & SIGN32 != 0, digits);
         return;
     }
     print_f32_fixed(out, bits);
@@ -402,6 +441,22 @@ mod tests {
         assert_eq!(f32_of("nan(12)"), 0x7fc0_000c);
         assert_eq!(f64_of("nan(0xfff8000000000001)"), 0xfff8_0000_0000_0001);
         assert!(float_literal(b"zwei").is_err() && float_literal(b"-").is_err() && float_literal(b".").is_err());
+    }
+
+    #[test]
+    fn short_prints_are_fixed_prints() {
+        let mut pattern = 1u32;
+        for step in 0..40_000u32 {
+            pattern = pattern.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
+            // Numbers of few digits, their neighbours, and any others.
+            let value = ((pattern >> 8 >> (step & 23)) as f32 / 1e4) * if step & 32 == 0 { 1.0 } else { -1.0 };
+            let bits = [value.to_bits(), value.to_bits() + 1, pattern, 0x8000_0000, 0][step as usize % 5];
+            let Some(digits) = short_form(f32::from_bits(bits)) else { continue };
+            let (mut short, mut fixed) = (String::new(), String::new());
+            print_short(&mut short, bits & SIGN32 != 0, digits);
+            print_f32_fixed(&mut fixed, bits);
+            assert_eq!(short, fixed, "{bits:#x}");
+        }
     }
 
     #[test]

@@ -51,7 +51,8 @@ pub struct PrintOptions {
 pub fn print(shader: &Shader, options: PrintOptions) -> String {
     // A line is about forty bytes.
     let mut printer = Printer { out: String::with_capacity(shader.order.len() * 48 + 16), options };
-    let _ = writeln!(printer.out, "{}", shader.processor);
+    printer.text(shader.processor.name());
+    printer.out.push('\n');
     let mut level = 0i64;
     for item in shader.items() {
         match item {
@@ -62,7 +63,8 @@ pub fn print(shader: &Shader, options: PrintOptions) -> String {
                 let info = instruction.opcode.info();
                 level -= info.dedents as i64;
                 let indent = (level.max(0) as usize).min(MAX_INDENT) * 2;
-                let _ = write!(printer.out, "{number:3}: {:indent$}", "");
+                printer.instruction_number(number);
+                printer.out.extend(std::iter::repeat_n(' ', indent));
                 printer.instruction(instruction);
                 level += info.indents as i64;
             }
@@ -74,7 +76,8 @@ pub fn print(shader: &Shader, options: PrintOptions) -> String {
 
 /// Prints one instruction with its number, not indented, without line end.
 pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintOptions) -> String {
-    let mut printer = Printer { out: format!("{number:3}: "), options };
+    let mut printer = Printer { out: String::new(), options };
+    printer.instruction_number(number as usize);
     printer.instruction(instruction);
     printer.out
 }
@@ -98,9 +101,45 @@ impl Printer {
         self.out.push_str(text);
     }
 
-    fn number(&mut self, number: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = self.out.write_fmt(number);
+    /// A number in decimal.
+    fn number(&mut self, number: impl Into<i128>) {
+        let number = number.into();
+        if number < 0 {
+            self.out.push('-');
+        }
+        match u32::try_from(number.unsigned_abs()) {
+            Ok(number) => self.digits(number),
+            // Writing to a string cannot fail.
+            Err(_) => drop(write!(self.out, "{}", number.unsigned_abs())),
+        }
+    }
+
+    fn digits(&mut self, number: u32) {
+        let mut power = 1;
+        while number / power >= 10 {
+            power *= 10;
+        }
+        while power > 0 {
+            self.out.push(char::from(b'0' + (number / power % 10) as u8));
+            power /= 10;
+        }
+    }
+
+    /// `  0: `, three digits wide at least.
+    fn instruction_number(&mut self, number: usize) {
+        self.text(match number {
+            0..10 => "  ",
+            10..100 => " ",
+            _ => "",
+        });
+        self.number(number as u32);
+        self.text(": ");
+    }
+
+    /// `[number`.
+    fn open(&mut self, number: impl Into<i128>) {
+        self.out.push('[');
+        self.number(number);
     }
 
     /// `, text`.
@@ -111,30 +150,44 @@ impl Printer {
 
     fn components(&mut self, components: &[u8]) {
         self.out.push('.');
-        self.out.extend(components.iter().map(|&c| ['x', 'y', 'z', 'w'][(c & 3) as usize]));
+        for &component in components {
+            self.out.push(['x', 'y', 'z', 'w'][usize::from(component & 3)]);
+        }
     }
 
     fn mask(&mut self, mask: u8) {
         if mask != 0xf {
-            self.out.push('.');
-            self.out.extend("xyzw".chars().enumerate().filter(|&(c, _)| mask >> c & 1 == 1).map(|(_, letter)| letter));
+            const MASKS: [&str; 16] = [
+                ".", ".x", ".y", ".xy", ".z", ".xz", ".yz", ".xyz", ".w", ".xw", ".yw", ".xyw", ".zw", ".xzw", ".yzw",
+                ".xyzw",
+            ];
+            self.text(MASKS[usize::from(mask & 0xf)]);
         }
     }
 
     fn index(&mut self, index: i32, indirect: Option<&Indirect>) {
         let Some(indirect) = indirect else {
-            let _ = write!(self.out, "[{index}]");
+            self.open(index);
+            self.out.push(']');
             return;
         };
-        let _ = write!(self.out, "[{}[{}]", indirect.file, indirect.index);
+        self.out.push('[');
+        self.text(indirect.file.name());
+        self.open(indirect.index);
+        self.out.push(']');
         self.components(&[indirect.component]);
+        if index > 0 {
+            self.out.push('+');
+        }
         if index != 0 {
-            let _ = write!(self.out, "{index:+}");
+            self.number(index);
         }
         self.out.push(']');
         // Without the number the parser takes NULL for "no register", as Mesa's does.
         if indirect.array_id != 0 || (indirect.file == File::Null && !self.options.mesa) {
-            let _ = write!(self.out, "({})", indirect.array_id);
+            self.out.push('(');
+            self.number(indirect.array_id);
+            self.out.push(')');
         }
     }
 
@@ -168,7 +221,8 @@ impl Printer {
     }
 
     fn declaration(&mut self, processor: Processor, d: &Declaration) {
-        let _ = write!(self.out, "DCL {}", d.file);
+        self.text("DCL ");
+        self.text(d.file.name());
         let mesa = self.options.mesa;
         let vertex_bracket = has_vertex_bracket(processor, d.file);
         let per_patch = processor != Processor::Geometry && d.semantic.is_some_and(|s| s.name.is_patch());
@@ -176,11 +230,13 @@ impl Printer {
             self.text("[]");
         }
         if let Some(dimension) = d.dimension {
-            let _ = write!(self.out, "[{dimension}]");
+            self.open(dimension);
+            self.out.push(']');
         }
-        let _ = write!(self.out, "[{}", d.first);
+        self.open(d.first);
         if d.first != d.last {
-            let _ = write!(self.out, "..{}", d.last);
+            self.text("..");
+            self.number(d.last);
         }
         self.out.push(']');
         self.mask(d.usage_mask);
@@ -193,7 +249,8 @@ impl Printer {
         if let Some(semantic) = d.semantic {
             self.part(self.semantic(semantic.name));
             if semantic.index != 0 || matches!(semantic.name, Semantic::Generic | Semantic::TexCoord) {
-                let _ = write!(self.out, "[{}]", semantic.index);
+                self.open(semantic.index);
+                self.out.push(']');
             }
             if semantic.streams != [0; 4] {
                 let [x, y, z, w] = semantic.streams;
@@ -242,7 +299,11 @@ impl Printer {
     }
 
     fn immediate(&mut self, index: usize, immediate: &Immediate) {
-        let _ = write!(self.out, "IMM[{index}] {} ", immediate.data_type);
+        self.text("IMM");
+        self.open(index as u32);
+        self.text("] ");
+        self.text(immediate.data_type.name());
+        self.out.push(' ');
         let wide = immediate.data_type.is_64bit();
         if wide && immediate.words.len() % 2 == 1 && !self.options.mesa {
             self.text("WORDS {");
@@ -262,32 +323,33 @@ impl Printer {
             let value = (words.get(1).copied().unwrap_or(0) as u64) << 32 | low as u64;
             let (hex, mesa) = (self.options.hex_floats, self.options.mesa);
             match immediate.data_type {
-                ImmediateType::Float32 if hex => self.number(format_args!("0x{low:08x}")),
+                ImmediateType::Float32 if hex => drop(write!(self.out, "0x{low:08x}")),
                 ImmediateType::Float32 if mesa => float::print_f32_fixed(&mut self.out, low),
                 ImmediateType::Float32 => float::print_f32_exact(&mut self.out, low),
                 ImmediateType::Float64 if mesa => float::print_f64_fixed(&mut self.out, value),
                 ImmediateType::Float64 => float::print_f64_exact(&mut self.out, value),
-                ImmediateType::Uint32 => self.number(format_args!("{low}")),
-                ImmediateType::Int32 => self.number(format_args!("{}", low as i32)),
-                ImmediateType::Uint64 => self.number(format_args!("{value}")),
-                ImmediateType::Int64 => self.number(format_args!("{}", value as i64)),
+                ImmediateType::Uint32 => self.number(low),
+                ImmediateType::Int32 => self.number(low as i32),
+                ImmediateType::Uint64 => self.number(value),
+                ImmediateType::Int64 => self.number(value as i64),
             }
         }
         self.out.push('}');
     }
 
     fn property(&mut self, property: &Property) {
-        let _ = write!(self.out, "PROPERTY {}", property.name);
+        self.text("PROPERTY ");
+        self.text(property.name.name());
         if property.data.is_empty() && !self.options.mesa {
             self.text(" {}");
         }
         for (place, &value) in property.data.iter().enumerate() {
             self.text(if place == 0 { " " } else { ", " });
-            let _ = match property_value_name(property.name, value) {
-                Some(Some(name)) => write!(self.out, "{name}"),
-                Some(None) => write!(self.out, "{value}"),
-                None => write!(self.out, "{}", value as i32),
-            };
+            match property_value_name(property.name, value) {
+                Some(Some(name)) => self.text(name),
+                Some(None) => self.number(value),
+                None => self.number(value as i32),
+            }
         }
     }
 
@@ -329,7 +391,8 @@ impl Printer {
         if let Some(label) = i.label {
             let shown = info.is_branch || i.opcode == Opcode::Bgnsub || !self.options.mesa;
             if shown {
-                let _ = write!(self.out, " :{label}");
+                self.text(" :");
+                self.number(label);
             }
         }
     }
@@ -351,7 +414,9 @@ impl Printer {
             self.out.push(')');
         }
         for offset in &texture.offsets {
-            let _ = write!(self.out, ", {}[{}]", offset.file, offset.index);
+            self.part(offset.file.name());
+            self.open(offset.index);
+            self.out.push(']');
             self.components(&offset.swizzle);
         }
         if !mesa && texture.return_type != ReturnType::Unknown {
