@@ -60,6 +60,9 @@ enum Frame {
     },
 }
 
+/// Number of 32-bit constants that are found without a search.
+pub(super) const KNOWN_WORDS: usize = 32;
+
 /// The translation of one function.
 pub(super) struct Translator<'t, 's> {
     pub(super) context: &'t mut Context<'s>,
@@ -73,6 +76,10 @@ pub(super) struct Translator<'t, 's> {
     /// Last instruction at the top of the function, where constants go.
     pub(super) top: Option<Inst>,
     pub(super) constants: HashMap<(u8, ArrayVec<u64, 16>), Def>,
+    /// Those of the constants that are immediates, by number.
+    pub(super) immediates: Vec<Option<Def>>,
+    /// Some of the constants of 32 bits: those that were asked for last.
+    pub(super) words: [Option<(u32, Def)>; KNOWN_WORDS],
     /// Registers that the current instruction has loaded.
     pub(super) loaded: ArrayVec<(Register, Loaded), 8>,
 }
@@ -88,6 +95,8 @@ impl<'t, 's> Translator<'t, 's> {
             skipped_depth: 0,
             top: None,
             constants: HashMap::new(),
+            immediates: Vec::new(),
+            words: [None; KNOWN_WORDS],
             loaded: ArrayVec::new(),
         }
     }

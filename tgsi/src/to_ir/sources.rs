@@ -10,7 +10,7 @@ use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
-use super::control_flow::Translator;
+use super::control_flow::{KNOWN_WORDS, Translator};
 use super::declarations::Place;
 use crate::shader::{Indirect, Register, Src};
 use crate::tables::{File, OperandType, Processor, Semantic};
@@ -123,7 +123,15 @@ impl Translator<'_, '_> {
 
     /// A 32-bit constant.
     pub(super) fn constant(&mut self, value: u32) -> Def {
-        self.constant_of(32, &[u64::from(value)])
+        let place = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % KNOWN_WORDS;
+        match self.words[place] {
+            Some((known, def)) if known == value => def,
+            _ => {
+                let def = self.constant_of(32, &[u64::from(value)]);
+                self.words[place] = Some((value, def));
+                def
+            }
+        }
     }
 
     /// A 32-bit float constant.
@@ -138,8 +146,19 @@ impl Translator<'_, '_> {
 
     /// An immediate; 0 if there is none with this number.
     pub(super) fn immediate(&mut self, index: i32) -> Def {
+        if self.immediates.is_empty() {
+            self.immediates.resize(self.context.shader.immediates.len(), None);
+        }
+        let place = usize::try_from(index).ok();
+        if let Some(&Some(def)) = place.and_then(|place| self.immediates.get(place)) {
+            return def;
+        }
         let words = self.immediate_words(index);
-        self.constant_vector(&words)
+        let def = self.constant_vector(&words);
+        if let Some(known) = place.and_then(|place| self.immediates.get_mut(place)) {
+            *known = Some(def);
+        }
+        def
     }
 
     fn immediate_words(&self, index: i32) -> [u32; 4] {
@@ -172,22 +191,17 @@ impl Translator<'_, '_> {
 
     /// An operand as the channels of `lanes` read it.
     pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
-        let mut selectors = [0; 4];
-        let mut needed = 0;
-        for (selector, &channel) in selectors.iter_mut().zip(&lanes.channel).take(usize::from(lanes.count)) {
-            *selector = src.swizzle[usize::from(channel & 3)] & 3;
-            needed |= 1 << *selector;
+        let mut selectors = lanes.channel.map(|channel| src.swizzle[usize::from(channel & 3)] & 3);
+        // Beyond the lanes nothing is read; the first selector is one that is valid.
+        for place in 1..4 {
+            if place >= usize::from(lanes.count) {
+                selectors[place] = selectors[0];
+            }
         }
-        let loaded = self.load(&src.register, needed, operand);
-        let mut swizzle = Swizzle::IDENTITY;
-        for (place, &selector) in selectors.iter().enumerate() {
-            // Beyond the lanes nothing is read; the first selector is one that is valid.
-            let selector = if place < usize::from(lanes.count) { selector } else { selectors[0] };
-            swizzle = swizzle.with(place, loaded.components.get(usize::from(selector)));
-        }
-        for place in 4..16 {
-            swizzle = swizzle.with(place, swizzle.get(0));
-        }
+        let [x, y, z, w] = selectors;
+        let loaded = self.load(&src.register, 1 << x | 1 << y | 1 << z | 1 << w, operand);
+        let [x, y, z, w] = selectors.map(|selector| loaded.components.get(usize::from(selector)));
+        let swizzle = Swizzle::replicate(x).with(1, y).with(2, z).with(3, w);
         self.modified(AluSrc::new(loaded.def, swizzle), lanes.count, src, operand)
     }
 
@@ -209,7 +223,7 @@ impl Translator<'_, '_> {
     }
 
     pub(super) fn modified(&mut self, mut value: AluSrc, count: u8, src: &Src, operand: OperandType) -> AluSrc {
-        if operand.is_64bit() {
+        if operand.is_64bit() || !(src.absolute || src.negate) {
             return value;
         }
         let mut ops = [None; 2];

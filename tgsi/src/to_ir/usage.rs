@@ -23,8 +23,6 @@ pub(super) struct Usage {
     pub(super) output_masks: Vec<u8>,
     /// Components that indirect writes to `OUT` reach, by array number.
     pub(super) indirect_output_masks: HashMap<u16, u8>,
-    /// Files that are accessed with an outer index.
-    pub(super) dimensioned: HashSet<File>,
     /// There are calls of subroutines.
     pub(super) calls: bool,
 }
@@ -35,10 +33,15 @@ fn set(bits: &mut BitVec, index: i32) {
         && index <= usize::from(u16::MAX)
     {
         if bits.len() <= index {
-            bits.resize(index + 1, false);
+            bits.resize((index + 1).next_power_of_two().max(64), false);
         }
         bits.set(index, true);
     }
+}
+
+/// The components that a swizzle selects.
+fn components(swizzle: &[u8]) -> u8 {
+    swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3))
 }
 
 impl Usage {
@@ -52,7 +55,7 @@ impl Usage {
 
     fn instruction(&mut self, instruction: &Instruction) {
         for dst in &instruction.dst {
-            self.register(&dst.register, dst.write_mask);
+            self.register(&dst.register, || dst.write_mask);
             if dst.register.file == File::Output {
                 match dst.register.indirect {
                     Some(indirect) => {
@@ -70,39 +73,35 @@ impl Usage {
             }
         }
         for src in &instruction.src {
-            let components = src.swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3));
-            self.register(&src.register, components);
+            self.register(&src.register, || components(&src.swizzle));
         }
         for offset in instruction.texture.iter().flat_map(|texture| &texture.offsets) {
-            let components = offset.swizzle.iter().fold(0, |mask, &component| mask | 1 << (component & 3));
-            self.register(&Register::new(offset.file, offset.index), components);
+            self.register(&Register::new(offset.file, offset.index), || components(&offset.swizzle));
         }
     }
 
-    fn register(&mut self, register: &Register, components: u8) {
+    fn register(&mut self, register: &Register, components: impl FnOnce() -> u8) {
         if let Some(indirect) = register.indirect {
             self.indirect.insert((register.file, indirect.array_id));
             self.index_register(indirect);
         } else {
             self.direct(register.file, register.index, components);
         }
-        if let Some(dimension) = register.dimension {
-            self.dimensioned.insert(register.file);
-            if let Some(indirect) = dimension.indirect {
-                self.index_register(indirect);
-            }
+        if let Some(indirect) = register.dimension.and_then(|dimension| dimension.indirect) {
+            self.index_register(indirect);
         }
     }
 
     fn index_register(&mut self, indirect: Indirect) {
-        self.direct(indirect.file, indirect.index, 1 << (indirect.component & 3));
+        self.direct(indirect.file, indirect.index, || 1 << (indirect.component & 3));
     }
 
-    fn direct(&mut self, file: File, index: i32, components: u8) {
+    fn direct(&mut self, file: File, index: i32, components: impl FnOnce() -> u8) {
         match file {
             File::Temporary => set(&mut self.temporaries, index),
             File::Output => set(&mut self.outputs, index),
             File::Address => {
+                let components = components();
                 self.address.extend((0..4).filter(|component| components >> component & 1 != 0).map(|c| (index, c)));
             }
             _ => {}
