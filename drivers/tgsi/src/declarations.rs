@@ -16,7 +16,6 @@ use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
-use crate::machine::operands::source_mask;
 
 /// Counters that are declared where it is not known how far an index may reach.
 const ALL_COUNTERS: i32 = 256;
@@ -360,7 +359,7 @@ impl Declared {
         };
         for instruction in instructions.iter() {
             for (number, src) in instruction.src.iter().enumerate() {
-                let mut mask = source_mask(instruction, number);
+                let mut mask = tgsi::scan::needed_mask(instruction, number);
                 if instruction.opcode == Opcode::Fbfetch {
                     mask = 0xf;
                 }

@@ -15,25 +15,26 @@ pub(crate) fn finish(
     ir: &tgsi_ir::Shader,
     declared: &Declared,
     arrays: &[u32],
-    mut program: Program,
+    program: Program,
     options: &TgsiOptions,
 ) -> Result<Shader, DriverError> {
     let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
     let mut builder = ShaderBuilder::new(processor);
     properties::set_properties(ir, &mut builder);
-    declared.declare(ir, &mut builder, &mut program.instructions);
+    let (first_temp, num_temps) = (program.first_temp(), program.num_temps);
+    let (mut instructions, immediates) = program.into_instructions();
+    declared.declare(ir, &mut builder, &mut instructions);
     for &size in arrays {
         let size = u16::try_from(size).map_err(|_| DriverError::TooManyTemporaries(size))?;
         builder.temporary_array(size, false);
     }
-    if program.num_temps > 0x7fff {
-        return Err(DriverError::TooManyTemporaries(program.num_temps));
+    if num_temps > 0x7fff {
+        return Err(DriverError::TooManyTemporaries(num_temps));
     }
-    for _ in program.first_temp..program.num_temps {
+    for _ in first_temp..num_temps {
         builder.temporary();
     }
-    let addresses = program
-        .instructions
+    let addresses = instructions
         .iter()
         .filter_map(|i| i.dst.first())
         .filter(|d| d.register.file == File::Address)
@@ -43,7 +44,6 @@ pub(crate) fn finish(
     for _ in 0..addresses {
         builder.address();
     }
-    let Program { instructions, immediates, .. } = program;
     for mut instruction in instructions {
         pack_immediates(&mut builder, &immediates, &mut instruction, options.native_integers);
         tidy_swizzles(&mut instruction);
@@ -76,7 +76,7 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
         _ => false,
     };
     let is_indirect = |r: &Register| r.indirect.is_some() || r.dimension.is_some_and(|d| d.indirect.is_some());
-    for instruction in &program.instructions {
+    for instruction in program.instructions() {
         let sources = instruction.src.iter().map(|s| &s.register);
         let mut registers = sources.chain(instruction.dst.iter().map(|d| &d.register));
         if let Some(register) = registers.find(|r| is_direct_only(r.file) && is_indirect(r)) {

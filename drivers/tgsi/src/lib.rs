@@ -158,7 +158,7 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
         // Branches may be empty now.
         optimize(&mut hoisted, options);
         allocate(&mut hoisted, options, outputs_wait);
-        let is_shorter = hoisted.instructions.len() < program.instructions.len();
+        let is_shorter = hoisted.instructions().len() < program.instructions().len();
         // The constants occupy their registers for longer.
         if is_shorter && hoisted.num_temps <= program.num_temps + program.num_temps / 8 + 1 {
             program = hoisted;

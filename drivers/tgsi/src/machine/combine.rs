@@ -17,8 +17,9 @@
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode};
 
+use super::access::{Access, Counts};
 use super::flow::blocks;
-use super::operands::{immediate_words, source_mask};
+use super::operands::immediate_words;
 use super::propagate::{Tracker, apply_modifiers};
 use super::{Immediates, Program};
 use crate::options::TgsiOptions;
@@ -28,16 +29,23 @@ const SIGN: u32 = 0x8000_0000;
 
 /// Combines instructions. The makers stay until dead code is removed. Returns whether anything changed.
 pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
+    if !program.access.iter().any(|access| combines(access.opcode, options)) {
+        return false;
+    }
     let mut tracker = Tracker::new(program);
-    let readers = count_readers(program, &tracker);
+    let readers = count_readers(program);
     let mut changed = false;
-    for block in blocks(&program.instructions) {
+    for block in blocks(program) {
         tracker.block_start = block.start;
         for place in block.start..block.end {
             // A combined instruction may combine again: AND of NOT, UIF of USNE of a comparison.
             for _ in 0..4 {
+                if !combines(program.access[place].opcode, options) {
+                    break;
+                }
                 let at = At {
                     instructions: &program.instructions,
+                    access: &program.access,
                     immediates: &program.immediates,
                     tracker: &tracker,
                     readers: &readers,
@@ -45,35 +53,46 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
                     options,
                 };
                 let Some(new) = at.combined() else { break };
-                program.instructions[place] = new;
+                program.set(place, new);
                 changed = true;
             }
-            tracker.record(place, &program.instructions[place]);
+            tracker.record(place, &program.access[place]);
         }
     }
     changed
 }
 
-/// Number of instructions that read each component.
-fn count_readers(program: &Program, tracker: &Tracker) -> Vec<u16> {
-    let mut readers = vec![0u16; tracker.numbering.len() * 4];
-    for instruction in &program.instructions {
-        super::operands::for_each_read(instruction, |file, index, mask| {
-            if let Some(register) = tracker.numbering.number(file, index) {
-                for c in (0..4).filter(|c| mask & 1 << c != 0) {
-                    readers[register * 4 + c] = readers[register * 4 + c].saturating_add(1);
-                }
-            }
-        });
+/// Whether instructions of an opcode may take in what makes an operand.
+fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
+    match opcode {
+        Opcode::Add => options.fuse_mad,
+        Opcode::Mad
+        | Opcode::Uadd
+        | Opcode::Ucmp
+        | Opcode::And
+        | Opcode::Not
+        | Opcode::Useq
+        | Opcode::Uif
+        | Opcode::Uarl => true,
+        _ => false,
+    }
+}
+
+/// How often the components of each register are read.
+fn count_readers(program: &Program) -> Vec<Counts> {
+    let mut readers = vec![Counts::default(); program.registers()];
+    for read in program.access.iter().flat_map(Access::reads).filter(|r| r.is_dense()) {
+        readers[read.register()].add(read.mask());
     }
     readers
 }
 
 struct At<'a> {
     instructions: &'a [Instruction],
+    access: &'a [Access],
     immediates: &'a Immediates,
     tracker: &'a Tracker,
-    readers: &'a [u16],
+    readers: &'a [Counts],
     place: usize,
     options: &'a TgsiOptions,
 }
@@ -83,9 +102,13 @@ impl At<'_> {
         &self.instructions[self.place]
     }
 
+    fn access(&self) -> &Access {
+        &self.access[self.place]
+    }
+
     /// The maker of everything that a source reads.
     fn maker(&self, source: usize) -> Option<(usize, &Instruction)> {
-        let place = self.tracker.single_definition(self.instruction(), source)?;
+        let place = self.tracker.single_definition(self.instruction(), self.access(), source)?;
         let maker = self.instructions.get(place)?;
         (!maker.saturate).then_some((place, maker))
     }
@@ -94,9 +117,8 @@ impl At<'_> {
     fn only_maker(&self, source: usize) -> Option<(usize, &Instruction)> {
         let found = self.maker(source)?;
         let src = &self.instruction().src[source];
-        let register = self.tracker.numbering.number(src.register.file, src.register.index)?;
-        let mask = source_mask(self.instruction(), source);
-        (0..4).filter(|c| mask & 1 << c != 0).all(|c| self.readers[register * 4 + c] == 1).then_some(found)
+        let register = self.tracker.register(src.register.file, src.register.index)?;
+        self.readers.get(register)?.are_one(self.access().mask(source)).then_some(found)
     }
 
     /// Source `number` of a maker, as seen through source `source` of the instruction (without the latter's modifiers); none if it
@@ -104,7 +126,7 @@ impl At<'_> {
     fn through(&self, source: usize, maker: (usize, &Instruction), number: usize) -> Option<Src> {
         let outer = &self.instruction().src[source];
         let mut inner = *maker.1.src.get(number)?;
-        let channels = tgsi::scan::needed_channels(self.instruction(), source);
+        let channels = self.access().channels(source);
         let first = (0..4usize).find(|c| channels & 1 << c != 0)?;
         let of = inner.swizzle;
         let mut mask = 0;
@@ -133,7 +155,7 @@ impl At<'_> {
 
     fn combined(&self) -> Option<Instruction> {
         match self.instruction().opcode {
-            Opcode::Add if self.options.fuse_mad => self.multiply_add(Opcode::Mul, Opcode::Mad),
+            Opcode::Add => self.multiply_add(Opcode::Mul, Opcode::Mad),
             Opcode::Mad => self.interpolation(),
             Opcode::Uadd => self.multiply_add(Opcode::Umul, Opcode::Umad).or_else(|| self.subtract()),
             Opcode::Ucmp => self.select(),
@@ -354,10 +376,11 @@ impl At<'_> {
         // The floor that F2I reads, seen from here.
         let floored = self.through(0, maker, 0)?;
         let channels = self.instruction().dst.first()?.write_mask;
+        let register = self.tracker.register(floored.register.file, floored.register.index)?;
         let component = |c: usize| floored.swizzle[c] & 3;
         let mut place = None;
         for c in (0..4).filter(|c| channels & 1 << c != 0) {
-            let p = self.tracker.definition(floored.register.file, floored.register.index, component(c))?;
+            let p = self.tracker.definition(register, component(c))?;
             if place.is_some_and(|q| q != p) {
                 return None;
             }

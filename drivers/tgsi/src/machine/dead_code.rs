@@ -1,75 +1,123 @@
 //! Removes instructions, and components of results, that nobody reads.
 
+use tgsi::shader::Instruction;
 use tgsi::tables::{File, Opcode};
 
 use super::Program;
-use super::flow::{Liveness, Numbering};
-use super::operands::{for_each_read, has_effect, is_permutable, written};
+use super::access::{Access, Traits};
+use super::liveness::Liveness;
+
+/// The components that are live at a place of the walk backward.
+struct Live {
+    /// With what was removed out of the way.
+    needed: Vec<u8>,
+    /// As the liveness was computed: what is known of other blocks is this.
+    computed: Vec<u8>,
+    /// Registers for which the two may differ.
+    differ: Vec<u32>,
+}
+
+impl Live {
+    fn new(registers: usize) -> Live {
+        Live { needed: vec![0; registers], computed: vec![0; registers], differ: Vec::new() }
+    }
+
+    /// Goes to the end of a block from the start of the one behind it.
+    fn enter(&mut self, changes: &[(u32, u8)]) {
+        for register in self.differ.drain(..) {
+            self.needed[register as usize] = self.computed[register as usize];
+        }
+        for &(register, mask) in changes {
+            self.needed[register as usize] = mask;
+            self.computed[register as usize] = mask;
+        }
+    }
+
+    /// An instruction that stays reads.
+    fn read(&mut self, access: &Access) {
+        for read in access.reads().iter().filter(|r| r.is_dense()) {
+            self.needed[read.register()] |= read.mask();
+            self.computed[read.register()] |= read.mask();
+        }
+    }
+
+    /// What an instruction read that goes, or changes.
+    fn forget(&mut self, access: &Access) {
+        for read in access.reads().iter().filter(|r| r.is_dense()) {
+            self.computed[read.register()] |= read.mask();
+            self.differ.push(read.register() as u32);
+        }
+    }
+}
 
 /// Removes what is not needed. Returns whether anything changed.
 pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
-    let numbering = Numbering::of(program);
     let liveness = Liveness::of(program);
-    let mut dead = vec![false; program.instructions.len()];
+    let mut live = Live::new(program.registers());
+    let mut dead: Vec<bool> = Vec::new();
     let mut changed = false;
-    for (number, block) in liveness.blocks.iter().enumerate() {
-        let mut live = liveness.live_out(number);
+    for (number, block) in liveness.blocks.iter().enumerate().rev() {
+        live.enter(liveness.changes(number));
         for place in (block.start..block.end).rev() {
-            let instruction = &mut program.instructions[place];
-            if let Some((file, index, mask)) = written(instruction)
-                && let Some(register) = numbering.number(file, index)
-            {
-                let mut needed = live.get(register) & mask;
-                if needed == 0 && !has_effect(instruction) {
-                    dead[place] = true;
-                    changed = true;
+            let access = &program.access[place];
+            let written = access.written().filter(|w| w.is_dense());
+            if let Some(written) = written {
+                let (register, mask) = (written.register(), written.mask());
+                let mut needed = live.needed[register] & mask;
+                live.computed[register] &= !mask;
+                if needed == 0 && !access.traits.any(Traits::EFFECT) {
+                    live.forget(access);
+                    mark(&mut dead, program, place);
                     continue;
                 }
                 // A load reads 0 everywhere unless all words up to its last lie in the buffer: the last stays.
-                if instruction.opcode == Opcode::Load && needed != 0 {
+                if access.opcode == Opcode::Load && needed != 0 {
                     needed |= 0x80u8.unbounded_shr(mask.leading_zeros());
                 }
+                live.needed[register] &= !mask;
                 // Results that come in pairs are written in pairs; loads and lookups may leave out what is not needed.
-                let info = instruction.opcode.info();
-                let narrow = is_permutable(instruction.opcode)
-                    || (!info.is_store && !info.dst_type.is_64bit() && !info.src_types.iter().any(|t| t.is_64bit()));
-                if needed != mask && needed != 0 && narrow && instruction.opcode != Opcode::Clock {
-                    instruction.dst[0].write_mask = needed;
+                if needed != mask && needed != 0 && access.traits.any(Traits::NARROWS) {
+                    live.forget(access);
+                    program.edit(place, |instruction| instruction.dst[0].write_mask = needed);
                     changed = true;
                 }
-                live.remove(register, mask);
             }
-            // A copy of a register to itself.
-            if instruction.opcode == Opcode::Mov
-                && !instruction.saturate
-                && instruction.dst[0].register == instruction.src[0].register
-                && !instruction.src[0].negate
-                && !instruction.src[0].absolute
-                && matches!(instruction.dst[0].register.file, File::Temporary | File::Output)
-                && instruction.dst[0].register.dimension.is_none()
-                && instruction.dst[0].register.indirect.is_none()
-                && (0..4u8).all(|c| {
-                    instruction.dst[0].write_mask & 1 << c == 0 || instruction.src[0].swizzle[usize::from(c)] == c
-                })
-            {
-                dead[place] = true;
-                changed = true;
-                if let Some((file, index, mask)) = written(instruction)
-                    && let Some(register) = numbering.number(file, index)
-                {
-                    live.insert(register, mask);
+            if program.access[place].opcode == Opcode::Mov && is_no_copy(&program.instructions[place]) {
+                mark(&mut dead, program, place);
+                if let (Some(before), Some(now)) = (written, program.access[place].written()) {
+                    live.computed[before.register()] |= before.mask();
+                    live.needed[before.register()] |= now.mask();
+                    live.differ.push(before.register() as u32);
                 }
                 continue;
             }
-            for_each_read(instruction, |file, index, mask| {
-                if let Some(register) = numbering.number(file, index) {
-                    live.insert(register, mask);
-                }
-            });
+            live.read(&program.access[place]);
         }
     }
-    if changed {
+    if !dead.is_empty() {
         program.remove(&dead);
+        changed = true;
     }
     changed
+}
+
+fn mark(dead: &mut Vec<bool>, program: &Program, place: usize) {
+    if dead.is_empty() {
+        dead.resize(program.instructions.len(), false);
+    }
+    dead[place] = true;
+}
+
+/// Whether a `MOV` copies a register to itself.
+fn is_no_copy(copy: &Instruction) -> bool {
+    let (Some(dst), Some(src)) = (copy.dst.first(), copy.src.first()) else { return false };
+    let register = &dst.register;
+    !copy.saturate
+        && *register == src.register
+        && !src.negate
+        && !src.absolute
+        && matches!(register.file, File::Temporary | File::Output)
+        && register.dimension.is_none()
+        && register.indirect.is_none()
+        && (0..4u8).all(|c| dst.write_mask & 1 << c == 0 || src.swizzle[usize::from(c)] == c)
 }

@@ -9,109 +9,111 @@
 //! A `MOV` vanishes if it alone reads what it copies, if all of that was made in its block, by instructions that can write the components wanted,
 //! and if nothing in between touches the destination.
 
+use arrayvec::ArrayVec;
 use tgsi::shader::{Instruction, Register};
 use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Program;
-use super::flow::{Numbering, blocks};
-use super::operands::{for_each_read, is_componentwise, is_permutable, permute, written};
+use super::access::{Access, Counts, Traits, number};
+use super::flow::blocks;
+use super::operands::{is_componentwise, is_permutable, permute};
 
 /// Farthest that a maker may be away from the copy; keeps the pass linear.
 const REACH: usize = 256;
 
-/// Forwards results into the destinations of copies. Returns whether anything changed.
-pub(crate) fn forward_results(program: &mut Program) -> bool {
-    let numbering = Numbering::of(program);
-    let mut reads = vec![0u32; numbering.len() * 4];
-    let mut writes = vec![0u32; numbering.len() * 4];
-    for instruction in &program.instructions {
-        for_each_read(instruction, |file, index, mask| count(&mut reads, numbering, file, index, mask));
-        if let Some((file, index, mask)) = written(instruction) {
-            count(&mut writes, numbering, file, index, mask);
+/// What is known of a virtual temporary or address register.
+#[derive(Clone, Copy, Default)]
+struct State {
+    reads: Counts,
+    writes: Counts,
+    /// The last writes to the components, as places plus one.
+    last_write: [u32; 4],
+}
+
+impl State {
+    fn write(&mut self, mask: u8, place: usize) {
+        for (c, last) in self.last_write.iter_mut().enumerate() {
+            if mask & 1 << c != 0 {
+                *last = place as u32 + 1;
+            }
         }
     }
-    let mut last_write = vec![0u32; numbering.len() * 4];
-    let mut copies: Vec<usize> = Vec::new();
-    let mut changed = false;
-    for block in blocks(&program.instructions) {
+}
+
+/// Forwards results into the destinations of copies. Returns whether anything changed.
+pub(crate) fn forward_results(program: &mut Program) -> bool {
+    let is_candidate = |(access, copy): (&Access, &Instruction)| access.opcode == Opcode::Mov && is_plain(copy);
+    if !program.access.iter().zip(&program.instructions).any(is_candidate) {
+        return false;
+    }
+    let mut states = vec![State::default(); program.registers()];
+    for access in &program.access {
+        for read in access.reads().iter().filter(|r| r.is_dense()) {
+            states[read.register()].reads.add(read.mask());
+        }
+        if let Some(written) = access.written().filter(|w| w.is_dense()) {
+            states[written.register()].writes.add(written.mask());
+        }
+    }
+    let mut dead: Vec<bool> = Vec::new();
+    for block in blocks(program) {
         for place in block.start..block.end {
-            if let Some(plan) = plan(program, numbering, &reads, &writes, &last_write, block.start, place) {
+            let access = &program.access[place];
+            if access.opcode == Opcode::Mov
+                && let Some(plan) = plan(program, &states, block.start, place)
+            {
                 let copy = program.instructions[place].clone();
                 apply(program, &plan, &copy);
-                copies.push(place);
-                changed = true;
-                if let Some(register) = numbering.number(copy.dst[0].register.file, copy.dst[0].register.index) {
-                    for (&(maker, mask, _), c) in plan.iter().flat_map(|p| (0..4).map(move |c| (p, c))) {
-                        if mask & 1 << c != 0 {
-                            last_write[register * 4 + c] = maker as u32 + 1;
-                        }
+                dead.resize(program.instructions.len(), false);
+                dead[place] = true;
+                if let Some(register) = program.register(copy.dst[0].register.file, copy.dst[0].register.index) {
+                    for &(maker, mask, _) in &plan {
+                        states[register].write(mask, maker);
                     }
                 }
                 continue;
             }
-            if let Some((file, index, mask)) = written(&program.instructions[place])
-                && let Some(register) = numbering.number(file, index)
-            {
-                for c in (0..4).filter(|c| mask & 1 << c != 0) {
-                    last_write[register * 4 + c] = place as u32 + 1;
-                }
+            if let Some(written) = access.written().filter(|w| w.is_dense()) {
+                states[written.register()].write(written.mask(), place);
             }
         }
     }
-    if changed {
-        let mut dead = vec![false; program.instructions.len()];
-        for place in copies {
-            dead[place] = true;
-        }
+    if !dead.is_empty() {
         program.remove(&dead);
     }
-    changed
+    !dead.is_empty()
 }
 
-fn count(counts: &mut [u32], numbering: Numbering, file: File, index: i32, mask: u8) {
-    if let Some(register) = numbering.number(file, index) {
-        for c in (0..4).filter(|c| mask & 1 << c != 0) {
-            counts[register * 4 + c] += 1;
-        }
-    }
+/// Whether an instruction copies a temporary as it is.
+fn is_plain(copy: &Instruction) -> bool {
+    let (Some(dst), Some(src)) = (copy.dst.first(), copy.src.first()) else { return false };
+    !src.negate
+        && !src.absolute
+        && src.register.file == File::Temporary
+        && src.register.indirect.is_none()
+        && dst.register.indirect.is_none()
+        && dst.register.dimension.is_none()
+        && matches!(dst.register.file, File::Temporary | File::Output)
+        && dst.register != src.register
 }
 
 /// Makers with the channels that each is to write, and the channel of the old result that each new channel is.
-type Plan = Vec<(usize, u8, [u8; 4])>;
+type Plan = ArrayVec<(usize, u8, [u8; 4]), 4>;
 
-fn plan(
-    program: &Program,
-    numbering: Numbering,
-    reads: &[u32],
-    writes: &[u32],
-    last_write: &[u32],
-    block_start: usize,
-    place: usize,
-) -> Option<Plan> {
+fn plan(program: &Program, states: &[State], block_start: usize, place: usize) -> Option<Plan> {
     let copy = &program.instructions[place];
-    if copy.opcode != Opcode::Mov {
+    if !is_plain(copy) {
         return None;
     }
     let (dst, src) = (copy.dst.first()?, copy.src.first()?);
-    if src.negate
-        || src.absolute
-        || src.register.file != File::Temporary
-        || src.register.indirect.is_some()
-        || dst.register.indirect.is_some()
-        || dst.register.dimension.is_some()
-        || !matches!(dst.register.file, File::Temporary | File::Output)
-        || dst.register == src.register
-    {
-        return None;
-    }
-    let source = numbering.number(File::Temporary, src.register.index)?;
-    let mut plan: Plan = Vec::new();
+    let state = states.get(program.register(File::Temporary, src.register.index)?)?;
+    let mut plan: Plan = Plan::new();
     let mut consumed = 0u8;
     for c in (0..4usize).filter(|c| dst.write_mask & 1 << c != 0) {
         let component = usize::from(src.swizzle[c] & 3);
-        let slot = source * 4 + component;
-        let maker = (last_write[slot] as usize).checked_sub(1)?;
-        if reads[slot] != 1 || writes[slot] != 1 || maker < block_start || place - maker > REACH {
+        let maker = (state.last_write[component] as usize).checked_sub(1)?;
+        let is_single = state.reads.are_one(1 << component) && state.writes.are_one(1 << component);
+        if !is_single || maker < block_start || place - maker > REACH {
             return None;
         }
         consumed |= 1 << component;
@@ -148,46 +150,34 @@ fn plan(
         }
     }
     let first = plan.iter().map(|p| p.0).min()?;
-    let clean = program.instructions[first + 1..place]
+    let clean = program.access[first + 1..place]
         .iter()
-        .all(|between| !touches(program, between, &dst.register, dst.write_mask));
+        .all(|between| !touches(between, &dst.register, dst.write_mask, program.first_temp));
     clean.then_some(plan)
 }
 
 /// Whether an instruction reads or writes components of a register, or makes outputs visible.
-fn touches(program: &Program, instruction: &Instruction, register: &Register, mask: u8) -> bool {
-    let in_array =
-        |r: &Register| r.file == File::Temporary && (r.indirect.is_some() || r.index < program.first_temp as i32);
-    if in_array(register) {
-        return instruction.src.iter().any(|s| in_array(&s.register))
-            || instruction.dst.iter().any(|d| in_array(&d.register));
+fn touches(access: &Access, register: &Register, mask: u8, first_temp: u32) -> bool {
+    if register.file == File::Temporary && register.index < first_temp as i32 {
+        return access.traits.any(Traits::READS_ARRAY.with(Traits::WRITES_ARRAY));
     }
-    if register.file == File::Output
-        && (matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch)
-            || instruction.src.iter().any(|s| s.register.file == File::Output)
-            || instruction.dst.iter().any(|d| {
-                d.register.file == File::Output && (d.register.indirect.is_some() || d.register.dimension.is_some())
-            }))
-    {
+    if register.file == File::Output && access.traits.any(Traits::OUTPUT_BARRIER.with(Traits::READS_OUTPUT)) {
         return true;
     }
-    let mut found = false;
-    for_each_read(instruction, |file, index, m| {
-        found |= file == register.file && index == register.index && m & mask != 0;
-    });
-    found
-        || written(instruction)
-            .is_some_and(|(file, index, m)| file == register.file && index == register.index && m & mask != 0)
+    let Some(number) = number(register.file, register.index, first_temp).map(|n| n as usize) else { return true };
+    let mut accessed = access.reads().iter().copied().chain(access.written());
+    accessed.any(|a| a.register() == number && a.mask() & mask != 0)
 }
 
 fn apply(program: &mut Program, plan: &Plan, copy: &Instruction) {
     for &(maker, mask, from) in plan {
-        let instruction = &mut program.instructions[maker];
-        if is_componentwise(instruction.opcode) {
-            permute(instruction, mask, from);
-        }
-        instruction.dst[0].register = copy.dst[0].register;
-        instruction.dst[0].write_mask = mask;
-        instruction.saturate |= copy.saturate;
+        program.edit(maker, |instruction| {
+            if is_componentwise(instruction.opcode) {
+                permute(instruction, mask, from);
+            }
+            instruction.dst[0].register = copy.dst[0].register;
+            instruction.dst[0].write_mask = mask;
+            instruction.saturate |= copy.saturate;
+        });
     }
 }

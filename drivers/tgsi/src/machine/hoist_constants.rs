@@ -24,18 +24,19 @@ use tgsi::tables::{File, Opcode};
 
 use super::allocate::coalesce_copies;
 use super::dead_code::remove_dead_code;
-use super::flow::{ComponentSet, Liveness, Numbering, blocks};
-use super::operands::{for_each_read, immediate_words, written};
-use super::{Immediates, Program};
+use super::Program;
+use super::access::{ADDRESS_REGISTERS, Access};
+use super::flow::{ComponentSet, blocks};
+use super::liveness::Liveness;
+use super::operands::immediate_words;
 
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
 
 /// The program with constants hoisted, if there is one to hoist.
 pub(crate) fn hoist_constants(program: &Program) -> Option<Program> {
-    let copies = program.instructions.iter().filter(|i| constant_copy(&program.immediates, i).is_some());
-    let branches = program.instructions.iter().any(|i| matches!(i.opcode, Opcode::If | Opcode::Uif));
-    if !branches || copies.count() < 3 {
+    let branches = program.access.iter().any(|a| matches!(a.opcode, Opcode::If | Opcode::Uif));
+    if !branches || !has_equal_copies(program) {
         return None;
     }
     let mut program = program.clone();
@@ -49,14 +50,27 @@ pub(crate) fn hoist_constants(program: &Program) -> Option<Program> {
     drop_copies(&mut program, &candidates, &inserted).then_some(program)
 }
 
-/// The components that a `MOV` of a constant writes, and the words.
-fn constant_copy(immediates: &Immediates, instruction: &Instruction) -> Option<(i32, u8, [u32; 4])> {
-    if instruction.opcode != Opcode::Mov || instruction.saturate {
+/// Whether there are at least two copies of the same constant: less cannot be spared.
+fn has_equal_copies(program: &Program) -> bool {
+    let copies = (0..program.access.len()).filter_map(|place| constant_copy(program, place));
+    let mut words: Vec<u32> = Vec::new();
+    for (_, mask, row) in copies {
+        // Any one component will do: all of a copy must be spared.
+        words.push(row[mask.trailing_zeros() as usize & 3]);
+    }
+    words.sort_unstable();
+    words.len() > 2 && words.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// The virtual temporary and the components that a `MOV` of a constant writes, and the words.
+fn constant_copy(program: &Program, place: usize) -> Option<(usize, u8, [u32; 4])> {
+    let (access, instruction) = (&program.access[place], &program.instructions[place]);
+    if access.opcode != Opcode::Mov || instruction.saturate {
         return None;
     }
-    let (file, index, mask) = written(instruction)?;
-    let words = immediate_words(immediates, instruction.src.first()?)?;
-    (file == File::Temporary).then_some((index, mask, words))
+    let written = access.written()?;
+    let words = immediate_words(&program.immediates, instruction.src.first()?)?;
+    Some((written.temp()?, written.mask(), words))
 }
 
 /// A temporary whose components in `mask` are set to constants at several places.
@@ -97,28 +111,17 @@ fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
 
 /// Temporaries to hoist; none if the program nests too deeply.
 fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
-    let numbering = Numbering::of(program);
-    let mut facts = vec![Facts::default(); numbering.temps()];
+    let mut facts = vec![Facts::default(); program.temps()];
     let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
     let mut region = 0;
-    for (place, instruction) in program.instructions.iter().enumerate() {
-        let mut access = |file: File, index: i32| {
-            if file != File::Temporary {
-                return;
-            }
-            let Some(temp) = numbering.number(file, index) else { return };
+    for (place, access) in program.access.iter().enumerate() {
+        for temp in access.reads().iter().copied().chain(access.written()).filter_map(|a| a.temp()) {
             facts[temp].accessed = Some(match facts[temp].accessed {
                 None => (region, place, region),
                 Some((first, at, inner)) => (first, at, common(&regions, inner, region)),
             });
-        };
-        for_each_read(instruction, |file, index, _| access(file, index));
-        if let Some((file, index, _)) = written(instruction) {
-            access(file, index);
         }
-        if let Some((index, mask, words)) = constant_copy(&program.immediates, instruction)
-            && let Some(temp) = numbering.number(File::Temporary, index)
-        {
+        if let Some((temp, mask, words)) = constant_copy(program, place) {
             let fact = &mut facts[temp];
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
                 match fact.words[c].replace(words[c]) {
@@ -128,7 +131,7 @@ fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
                 }
             }
         }
-        match instruction.opcode {
+        match access.opcode {
             Opcode::If | Opcode::Uif | Opcode::Bgnloop => {
                 let depth = regions[region].depth + 1;
                 if depth > MAX_DEPTH {
@@ -157,40 +160,58 @@ fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
         candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), place });
     }
     candidates.sort_by_key(|candidate| candidate.place);
-    // Nothing accesses a candidate between the start of the block and the place: what is live at one is live at the other.
-    let liveness = Liveness::of(program);
-    let mut block = 0;
-    let mut live = liveness.live_in(0);
-    candidates.retain_mut(|candidate| {
-        let old = block;
-        while liveness.blocks.get(block).is_some_and(|b| b.end <= candidate.place) {
-            block += 1;
-        }
-        if block != old {
-            live = liveness.live_in(block);
-        }
-        candidate.mask &= !live.get(candidate.temp);
-        candidate.mask != 0
-    });
+    leave_live_out(program, &mut candidates);
     Some(candidates)
+}
+
+/// Leaves out components that are live where their copy is to go.
+fn leave_live_out(program: &Program, candidates: &mut Vec<Candidate>) {
+    if candidates.is_empty() {
+        return;
+    }
+    let liveness = Liveness::of(program);
+    let mut live = vec![0u8; program.registers()];
+    let mut next = candidates.len();
+    for (number, block) in liveness.blocks.iter().enumerate().rev() {
+        for &(register, mask) in liveness.changes(number) {
+            live[register as usize] = mask;
+        }
+        for place in (block.start..block.end).rev() {
+            let access: &Access = &program.access[place];
+            if let Some(written) = access.written().filter(|w| w.is_dense()) {
+                live[written.register()] &= !written.mask();
+            }
+            for read in access.reads().iter().filter(|r| r.is_dense()) {
+                live[read.register()] |= read.mask();
+            }
+            while let Some(before) = next.checked_sub(1).filter(|&n| candidates[n].place == place) {
+                candidates[before].mask &= !live[candidates[before].temp + ADDRESS_REGISTERS as usize];
+                next = before;
+            }
+        }
+    }
+    candidates.retain(|candidate| candidate.mask != 0);
 }
 
 /// Inserts the new copies. Returns for each instruction whether it is one.
 fn insert(program: &mut Program, candidates: &[Candidate]) -> Vec<bool> {
     let old = std::mem::take(&mut program.instructions);
+    let access = std::mem::take(&mut program.access);
+    program.reserve(old.len() + candidates.len());
     let mut inserted = Vec::with_capacity(old.len() + candidates.len());
     let mut next = candidates.iter().peekable();
-    for (place, instruction) in old.into_iter().enumerate() {
+    for (place, (instruction, access)) in old.into_iter().zip(access).enumerate() {
         while let Some(candidate) = next.next_if(|c| c.place == place) {
             let temp = Register::new(File::Temporary, (program.first_temp as usize + candidate.temp) as i32);
             let row = Register::new(File::Immediate, program.immediates.intern(candidate.words));
             let mut copy = Instruction::new(Opcode::Mov);
             copy.dst.push(Dst::new(temp).masked(candidate.mask));
             copy.src.push(Src::new(row));
-            program.instructions.push(copy);
+            program.push(copy);
             inserted.push(true);
         }
         program.instructions.push(instruction);
+        program.access.push(access);
         inserted.push(false);
     }
     inserted
@@ -198,21 +219,19 @@ fn insert(program: &mut Program, candidates: &[Candidate]) -> Vec<bool> {
 
 /// Drops copies of what is there already, and the new ones that spare nothing. Returns whether a copy was spared.
 fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool]) -> bool {
-    let numbering = Numbering::of(program);
-    let mut number_of = vec![usize::MAX; numbering.temps()];
+    let mut number_of = vec![usize::MAX; program.temps()];
     for (number, candidate) in candidates.iter().enumerate() {
         number_of[candidate.temp] = number;
     }
     // Number of a candidate that an instruction writes, the components, and whether it gives them the constant.
     let effect = |program: &Program, place: usize| -> Option<(usize, u8, bool)> {
-        let instruction = &program.instructions[place];
-        let (file, index, mask) = written(instruction).filter(|w| w.0 == File::Temporary)?;
-        let number = number_of[numbering.number(file, index)?];
-        let mask = mask & candidates.get(number)?.mask;
-        Some((number, mask, constant_copy(&program.immediates, instruction).is_some()))
+        let written = program.access[place].written()?;
+        let number = number_of[written.temp()?];
+        let mask = written.mask() & candidates.get(number)?.mask;
+        Some((number, mask, constant_copy(program, place).is_some()))
     };
     // Forward: the components that may hold something else.
-    let blocks = blocks(&program.instructions);
+    let blocks = blocks(program);
     let mut other = vec![ComponentSet::new(candidates.len()); blocks.len()];
     for (number, candidate) in candidates.iter().enumerate() {
         other[0].insert(number, candidate.mask);
@@ -263,7 +282,7 @@ fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool
             dead[place] = left == 0;
             changed = true;
             if left != 0 {
-                program.instructions[place].dst[0].write_mask = left;
+                program.edit(place, |instruction| instruction.dst[0].write_mask = left);
             }
         }
     }

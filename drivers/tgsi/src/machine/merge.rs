@@ -8,65 +8,80 @@
 //! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on;
 //! a [`Tracker`] knows how far that is.
 
+use arrayvec::ArrayVec;
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::File;
 
+use super::access::{Access, Traits};
 use super::flow::blocks;
-use super::operands::{immediate_words, is_componentwise, is_replicated, moves_in_pairs, same_register, written};
+use super::operands::{immediate_words, is_plain_immediate, same_register};
 use super::tracker::Tracker;
 use super::{Immediates, Program};
 
 /// How far an instruction may move.
 const WINDOW: usize = 48;
 
+/// Instructions that may be merged.
+const MERGEABLE: Traits = Traits::COMPONENTWISE.with(Traits::REPLICATED).with(Traits::PAIRS);
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
 /// Merges instructions. Returns whether anything changed.
 pub(crate) fn merge_instructions(program: &mut Program) -> bool {
-    let mut dead = vec![false; program.instructions.len()];
-    let mut changed = false;
+    let mut dead: Vec<bool> = Vec::new();
     let mut tracker = Tracker::new(program);
     // The last place that writes a register, and for each place the one before.
-    let mut last_writer = vec![None; tracker.len()];
-    let mut earlier_writer = vec![None; program.instructions.len()];
-    for block in blocks(&program.instructions) {
+    let mut last_writer = vec![NONE; tracker.len()];
+    let mut earlier_writer = vec![NONE; program.instructions.len()];
+    for block in blocks(program) {
         for place in block.start..block.end {
-            let instruction = &program.instructions[place];
-            let register = written(instruction).and_then(|(file, index, _)| tracker.number(file, index));
-            let Some(register) = register else {
-                tracker.record(instruction, place);
+            let access = &program.access[place];
+            let Some(register) = access.written().map(|w| tracker.place_of(w)) else {
+                tracker.record(access, place);
                 continue;
             };
-            let mergeable = is_componentwise(instruction.opcode)
-                || is_replicated(instruction.opcode)
-                || moves_in_pairs(instruction.opcode);
-            if mergeable {
-                let limit = tracker.limit(instruction).max(block.start).max(place.saturating_sub(WINDOW));
+            let mut merges = false;
+            if access.traits.any(MERGEABLE) {
+                let first = block.start.max(place.saturating_sub(WINDOW));
+                // How far up it may move is asked for only if there is something there.
+                let mut limit = None;
                 let mut candidate = last_writer[register];
-                while let Some(earlier) = candidate.filter(|&c| c >= limit) {
-                    let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                    if let Some(both) = merged(&program.immediates, a, b) {
-                        tracker.record(b, earlier);
-                        program.instructions[earlier] = with_new_rows(&mut program.immediates, both);
-                        dead[place] = true;
-                        changed = true;
+                while candidate != NONE && candidate as usize >= first {
+                    let earlier = candidate as usize;
+                    candidate = earlier_writer[earlier];
+                    if program.access[earlier].opcode != access.opcode {
+                        continue;
+                    }
+                    if earlier < *limit.get_or_insert_with(|| tracker.limit(access)) {
                         break;
                     }
-                    candidate = earlier_writer[earlier];
+                    let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
+                    if let Some(both) = merged(&program.immediates, (a, &program.access[earlier]), b) {
+                        tracker.record(access, earlier);
+                        let both = with_new_rows(&mut program.immediates, both);
+                        program.set(earlier, both);
+                        dead.resize(program.instructions.len(), false);
+                        dead[place] = true;
+                        merges = true;
+                        break;
+                    }
                 }
             }
-            if !dead[place] {
-                tracker.record(&program.instructions[place], place);
-                earlier_writer[place] = last_writer[register].replace(place);
+            if !merges {
+                tracker.record(&program.access[place], place);
+                earlier_writer[place] = std::mem::replace(&mut last_writer[register], place as u32);
             }
         }
     }
-    if changed {
+    if !dead.is_empty() {
         program.remove(&dead);
     }
-    changed
+    !dead.is_empty()
 }
 
 /// Sources that need a new immediate, with its words.
-pub(super) type NewRows = Vec<(usize, [u32; 4])>;
+pub(super) type NewRows = ArrayVec<(usize, [u32; 4]), 5>;
 
 /// The instruction with its new immediates.
 pub(super) fn with_new_rows(
@@ -81,7 +96,11 @@ pub(super) fn with_new_rows(
 }
 
 /// One instruction for both, if they fit.
-pub(super) fn merged(immediates: &Immediates, a: &Instruction, b: &Instruction) -> Option<(Instruction, NewRows)> {
+pub(super) fn merged(
+    immediates: &Immediates,
+    (a, access): (&Instruction, &Access),
+    b: &Instruction,
+) -> Option<(Instruction, NewRows)> {
     if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {
         return None;
     }
@@ -89,17 +108,24 @@ pub(super) fn merged(immediates: &Immediates, a: &Instruction, b: &Instruction) 
     if da.register != db.register || da.write_mask & db.write_mask != 0 || da.register.dimension.is_some() {
         return None;
     }
+    let is_replicated = access.traits.any(Traits::REPLICATED);
+    let fits = a.src.iter().zip(&b.src).enumerate().all(|(s, (x, y))| {
+        if is_replicated {
+            let channels = access.channels(s);
+            same_register(x, y) && (0..4).all(|c| channels & 1 << c == 0 || x.swizzle[c] == y.swizzle[c])
+        } else {
+            same_register(x, y) || is_plain_immediate(x) && is_plain_immediate(y)
+        }
+    });
+    if !fits {
+        return None;
+    }
     let mut merged = a.clone();
     merged.dst[0].write_mask |= db.write_mask;
-    if is_replicated(a.opcode) {
-        let same = (0..a.src.len()).all(|s| {
-            let channels = tgsi::scan::needed_channels(a, s);
-            same_register(&a.src[s], &b.src[s])
-                && (0..4).all(|c| channels & 1 << c == 0 || a.src[s].swizzle[c] == b.src[s].swizzle[c])
-        });
-        return same.then_some((merged, Vec::new()));
+    let mut rows = NewRows::new();
+    if is_replicated {
+        return Some((merged, rows));
     }
-    let mut rows = Vec::new();
     for s in 0..a.src.len() {
         let (x, y): (&Src, &Src) = (&a.src[s], &b.src[s]);
         if same_register(x, y) {

@@ -8,12 +8,15 @@
 //!
 //! Control flow is in the list itself; [`flow`] finds the blocks.
 
+mod access;
 pub(crate) mod allocate;
 pub(crate) mod combine;
 pub(crate) mod dead_code;
 pub(crate) mod flow;
 pub(crate) mod forward;
+mod hash;
 pub(crate) mod hoist_constants;
+mod liveness;
 pub(crate) mod merge;
 pub(crate) mod operands;
 pub(crate) mod propagate;
@@ -24,12 +27,16 @@ pub(crate) mod vectorize;
 use std::collections::HashMap;
 
 use tgsi::shader::Instruction;
+use tgsi::tables::File;
+
+use access::{ADDRESS_REGISTERS, ARRAYS, Access};
+use hash::BuildFastHasher;
 
 /// Constants, four words each; equal ones have equal numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Immediates {
     rows: Vec<[u32; 4]>,
-    numbers: HashMap<[u32; 4], u32>,
+    numbers: HashMap<[u32; 4], u32, BuildFastHasher>,
 }
 
 impl Immediates {
@@ -53,28 +60,103 @@ impl Immediates {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     /// In order, control flow included, `END` excluded.
-    pub(crate) instructions: Vec<Instruction>,
+    instructions: Vec<Instruction>,
+    /// What each instruction reads and writes.
+    access: Vec<Access>,
     /// Constants.
     pub(crate) immediates: Immediates,
     /// Temporaries below this number are array elements.
-    pub(crate) first_temp: u32,
+    first_temp: u32,
     /// One past the last temporary.
     pub(crate) num_temps: u32,
 }
 
 impl Program {
+    /// From here on temporaries are virtual: those that there are already are elements of arrays. To be called before the first instruction.
+    pub(crate) fn end_arrays(&mut self) {
+        debug_assert!(self.instructions.is_empty(), "what instructions access would change");
+        self.first_temp = self.num_temps;
+    }
+
+    /// Temporaries below this number are elements of arrays.
+    pub(crate) fn first_temp(&self) -> u32 {
+        self.first_temp
+    }
+
     /// A new virtual temporary.
     pub(crate) fn new_temp(&mut self) -> u32 {
         self.num_temps += 1;
         self.num_temps - 1
     }
 
+    /// How many virtual temporaries there are.
+    fn temps(&self) -> usize {
+        (self.num_temps - self.first_temp) as usize
+    }
+
+    /// How many numbers of address registers and virtual temporaries there are.
+    fn registers(&self) -> usize {
+        self.temps() + ADDRESS_REGISTERS as usize
+    }
+
+    /// Number of an address register or virtual temporary that is named directly.
+    fn register(&self, file: File, index: i32) -> Option<usize> {
+        access::number(file, index, self.first_temp).filter(|&n| n < ARRAYS).map(|n| n as usize)
+    }
+
+    /// Number of a virtual temporary, counted from 0.
+    fn temp(&self, file: File, index: i32) -> Option<usize> {
+        if file != File::Temporary {
+            return None;
+        }
+        Some(u32::try_from(index).ok()?.checked_sub(self.first_temp)? as usize)
+    }
+
+    /// The instructions in order, control flow included, `END` excluded.
+    pub(crate) fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// Hands the instructions out.
+    pub(crate) fn into_instructions(self) -> (Vec<Instruction>, Immediates) {
+        (self.instructions, self.immediates)
+    }
+
+    /// Makes room for more instructions.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.instructions.reserve(count);
+        self.access.reserve(count);
+    }
+
+    /// Appends an instruction.
+    pub(crate) fn push(&mut self, instruction: Instruction) {
+        self.access.push(Access::of(&instruction, self.first_temp));
+        self.instructions.push(instruction);
+    }
+
+    /// Replaces an instruction.
+    fn set(&mut self, place: usize, instruction: Instruction) {
+        self.access[place] = Access::of(&instruction, self.first_temp);
+        self.instructions[place] = instruction;
+    }
+
+    /// Changes an instruction.
+    pub(crate) fn edit(&mut self, place: usize, change: impl FnOnce(&mut Instruction)) {
+        if let (Some(instruction), Some(access)) = (self.instructions.get_mut(place), self.access.get_mut(place)) {
+            change(instruction);
+            *access = Access::of(instruction, self.first_temp);
+        }
+    }
+
     /// Drops instructions marked in `dead` (one flag an instruction).
-    pub(crate) fn remove(&mut self, dead: &[bool]) {
+    fn remove(&mut self, dead: &[bool]) {
+        let is_dead = |place: &mut usize| {
+            *place += 1;
+            dead.get(*place - 1).copied().unwrap_or(false)
+        };
         let mut place = 0;
-        self.instructions.retain(|_| {
-            place += 1;
-            !dead.get(place - 1).copied().unwrap_or(false)
-        });
+        self.instructions.retain(|_| !is_dead(&mut place));
+        let mut place = 0;
+        self.access.retain(|_| !is_dead(&mut place));
     }
 }

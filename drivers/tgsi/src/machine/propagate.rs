@@ -11,96 +11,96 @@
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
-use super::flow::{Numbering, blocks};
-use super::operands::{is_value, source_mask, takes_modifiers, written};
-use super::{Immediates, Program};
+use super::access::{ARRAYS, Access, Traits, number};
+use super::flow::blocks;
+use super::operands::{is_value, takes_modifiers};
+use super::Program;
 
 /// Last writes, as places plus one.
 pub(crate) struct Tracker {
-    pub(crate) numbering: Numbering,
-    first_temp: i32,
-    last_write: Vec<u32>,
+    first_temp: u32,
+    /// By register and component.
+    last_write: Vec<[u32; 4]>,
     /// Last write to any array of temporaries.
     array_write: u32,
-    /// Last write to an output.
-    output_write: u32,
     /// First place of the block.
     pub(crate) block_start: usize,
 }
 
 impl Tracker {
     pub(crate) fn new(program: &Program) -> Tracker {
-        let numbering = Numbering::of(program);
         Tracker {
-            numbering,
-            first_temp: program.first_temp as i32,
-            last_write: vec![0; numbering.len() * 4],
+            first_temp: program.first_temp,
+            last_write: vec![[0; 4]; program.registers()],
             array_write: 0,
-            output_write: 0,
             block_start: 0,
         }
     }
 
     /// Records what an instruction writes.
-    pub(crate) fn record(&mut self, place: usize, instruction: &Instruction) {
-        match written(instruction) {
-            Some((file, index, mask)) => match self.numbering.number(file, index) {
-                Some(register) => {
-                    for c in (0..4).filter(|c| mask & 1 << c != 0) {
-                        self.last_write[register * 4 + c] = place as u32 + 1;
-                    }
+    pub(crate) fn record(&mut self, place: usize, access: &Access) {
+        if let Some(written) = access.written().filter(|w| w.is_dense()) {
+            let mask = written.mask();
+            for (c, last) in self.last_write[written.register()].iter_mut().enumerate() {
+                if mask & 1 << c != 0 {
+                    *last = place as u32 + 1;
                 }
-                None if file == File::Temporary => self.array_write = place as u32 + 1,
-                None => self.output_write = place as u32 + 1,
-            },
-            None if instruction.dst.first().is_some_and(|d| d.register.file == File::Temporary) => {
-                self.array_write = place as u32 + 1;
             }
-            None => self.output_write = place as u32 + 1,
+        } else if access.traits.any(Traits::WRITES_ARRAY) {
+            self.array_write = place as u32 + 1;
         }
     }
 
+    /// Number of a register that is followed.
+    pub(crate) fn register(&self, file: File, index: i32) -> Option<usize> {
+        number(file, index, self.first_temp).filter(|&n| n < ARRAYS).map(|n| n as usize)
+    }
+
     /// Place of the last write to a component within the block.
-    pub(crate) fn definition(&self, file: File, index: i32, component: u8) -> Option<usize> {
-        let register = self.numbering.number(file, index)?;
-        let place = (*self.last_write.get(register * 4 + usize::from(component & 3))?).checked_sub(1)? as usize;
+    pub(crate) fn definition(&self, register: usize, component: u8) -> Option<usize> {
+        let place = self.last_write.get(register)?[usize::from(component & 3)].checked_sub(1)? as usize;
         (place >= self.block_start).then_some(place)
     }
 
-    fn component_kept(&self, file: File, index: i32, component: u8, since: usize) -> bool {
-        self.numbering
-            .number(file, index)
-            .is_some_and(|register| self.last_write[register * 4 + usize::from(component & 3)] as usize <= since)
+    fn component_kept(&self, register: Option<usize>, component: u8, since: usize) -> bool {
+        register
+            .and_then(|register| self.last_write.get(register))
+            .is_some_and(|last| last[usize::from(component & 3)] as usize <= since)
     }
 
     /// Whether components of a register still hold what they held when the instruction at `since` read them.
     pub(crate) fn is_kept(&self, register: &Register, mask: u8, since: usize) -> bool {
-        let indices = [register.indirect, register.dimension.and_then(|d| d.indirect)];
-        if indices.into_iter().flatten().any(|i| !self.component_kept(i.file, i.index, i.component, since)) {
-            return false;
+        if register.indirect.is_some() || register.dimension.is_some() {
+            let indices = [register.indirect, register.dimension.and_then(|d| d.indirect)];
+            let is_kept = |file, index, component| self.component_kept(self.register(file, index), component, since);
+            if indices.into_iter().flatten().any(|i| !is_kept(i.file, i.index, i.component)) {
+                return false;
+            }
         }
         match register.file {
-            File::Temporary if register.indirect.is_some() || register.index < self.first_temp => {
+            File::Temporary if register.indirect.is_some() || register.index < self.first_temp as i32 => {
                 self.array_write as usize <= since
             }
-            File::Temporary | File::Address => (0..4u8)
-                .filter(|c| mask & 1 << c != 0)
-                .all(|c| self.component_kept(register.file, register.index, c, since)),
+            File::Temporary | File::Address => {
+                let number = self.register(register.file, register.index);
+                (0..4u8).filter(|c| mask & 1 << c != 0).all(|c| self.component_kept(number, c, since))
+            }
             File::Constant | File::Input | File::Immediate | File::SystemValue => true,
             _ => false,
         }
     }
 
     /// The place that wrote all components that a source reads, if it is one place of the block.
-    pub(crate) fn single_definition(&self, instruction: &Instruction, source: usize) -> Option<usize> {
+    pub(crate) fn single_definition(&self, instruction: &Instruction, access: &Access, source: usize) -> Option<usize> {
         let src = instruction.src.get(source)?;
         if src.register.indirect.is_some() {
             return None;
         }
-        let mask = source_mask(instruction, source);
+        let register = self.register(src.register.file, src.register.index)?;
+        let mask = access.mask(source);
         let mut found = None;
         for c in (0..4u8).filter(|c| mask & 1 << c != 0) {
-            let place = self.definition(src.register.file, src.register.index, c)?;
+            let place = self.definition(register, c)?;
             if found.is_some_and(|f| f != place) {
                 return None;
             }
@@ -123,19 +123,24 @@ pub(crate) fn apply_modifiers(outer: &Src, mut inner: Src) -> Src {
 
 /// Propagates copies. Returns whether anything changed.
 pub(crate) fn propagate_copies(program: &mut Program) -> bool {
+    if !program.access.iter().any(|access| access.opcode == Opcode::Mov) {
+        return false;
+    }
     let mut tracker = Tracker::new(program);
     let mut changed = false;
-    for block in blocks(&program.instructions) {
+    for block in blocks(program) {
         tracker.block_start = block.start;
         for place in block.start..block.end {
-            let count = program.instructions[place].src.len();
-            for source in 0..count {
-                if let Some(new) = propagated(&program.instructions, &mut program.immediates, &tracker, place, source) {
-                    program.instructions[place].src[source] = new;
-                    changed = true;
+            // What reads no temporary has nothing to propagate to.
+            if program.access[place].reads().iter().any(|read| read.temp().is_some()) {
+                for source in 0..program.instructions[place].src.len() {
+                    if let Some(new) = propagated(program, &tracker, place, source) {
+                        program.edit(place, |instruction| instruction.src[source] = new);
+                        changed = true;
+                    }
                 }
             }
-            tracker.record(place, &program.instructions[place]);
+            tracker.record(place, &program.access[place]);
         }
     }
     changed
@@ -159,19 +164,15 @@ fn is_free_value(instruction: &Instruction, source: usize) -> bool {
     !resource
 }
 
-fn propagated(
-    instructions: &[Instruction],
-    immediates: &mut Immediates,
-    tracker: &Tracker,
-    place: usize,
-    source: usize,
-) -> Option<Src> {
+fn propagated(program: &mut Program, tracker: &Tracker, place: usize, source: usize) -> Option<Src> {
+    let Program { instructions, access, immediates, .. } = program;
     let instruction = &instructions[place];
     let src = *instruction.src.get(source)?;
     if src.register.file != File::Temporary || src.register.indirect.is_some() || !is_free_value(instruction, source) {
         return None;
     }
-    let channels = tgsi::scan::needed_channels(instruction, source);
+    let register = tracker.register(File::Temporary, src.register.index)?;
+    let channels = access[place].channels(source);
     let mut found: Option<Src> = None;
     let mut words: Option<[u32; 4]> = None;
     let mut swizzle = [0u8; 4];
@@ -179,7 +180,7 @@ fn propagated(
     let mut different_rows = false;
     for c in (0..4usize).filter(|c| channels & 1 << c != 0) {
         let component = src.swizzle[c] & 3;
-        let definition = tracker.definition(File::Temporary, src.register.index, component)?;
+        let definition = tracker.definition(register, component)?;
         let copy = instructions.get(definition)?;
         let from = copy.src.first()?;
         if copy.opcode != Opcode::Mov || copy.saturate || !is_value(from) || from.register.file == File::Output {

@@ -15,13 +15,18 @@ use super::Program;
 
 /// Tidies. Without native integers no integer opcode is made. Returns whether anything changed.
 pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
+    if !has_work(program) {
+        return false;
+    }
     let mut changed = false;
     // What follows an ELSE that is dropped is let out of its construct: constructs whose ENDIF has come already.
     let mut closed_early: Vec<bool> = Vec::new();
     let old = std::mem::take(&mut program.instructions);
+    program.access.clear();
     let mut new: Vec<Instruction> = Vec::with_capacity(old.len());
-    for (place, instruction) in old.iter().enumerate() {
-        let next = old.get(place + 1).map(|i| i.opcode);
+    let mut rest = old.into_iter().peekable();
+    while let Some(instruction) = rest.next() {
+        let next = rest.peek().map(|i| i.opcode);
         match instruction.opcode {
             Opcode::If | Opcode::Uif => closed_early.push(false),
             Opcode::Else => {
@@ -82,8 +87,21 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
             }
             _ => {}
         }
-        new.push(instruction.clone());
+        new.push(instruction);
     }
-    program.instructions = new;
+    for instruction in new {
+        program.push(instruction);
+    }
     changed
+}
+
+/// Whether flow instructions stand side by side that say something in a roundabout way. All that is tidied begins with such a pair.
+fn has_work(program: &Program) -> bool {
+    use Opcode::{Brk, Cont, Else, Endif, Endloop, If, Uif};
+    program.access.windows(2).any(|pair| {
+        matches!(
+            (pair[0].opcode, pair[1].opcode),
+            (If | Uif, Else | Endif) | (Else, Endif) | (Brk | Cont, Else) | (Cont, Endloop)
+        )
+    })
 }

@@ -10,120 +10,180 @@
 //! Only temporaries that one instruction writes take part, and whose components may stand anywhere. Operands must be the same registers (or constants),
 //! so that what is put together are components of vectors that something took apart. The later instruction moves up to the earlier one.
 
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
-use arrayvec::ArrayVec;
-use tgsi::shader::{Instruction, Register, Src};
-use tgsi::tables::{File, Opcode};
+use tgsi::shader::{Instruction, Register};
+use tgsi::tables::File;
 
 use super::Program;
+use super::access::{Access, Traits};
 use super::allocate::{Freedom, freedoms};
-use super::flow::{Numbering, blocks};
+use super::flow::blocks;
+use super::hash::FastHasher;
 use super::merge::{merged, with_new_rows};
-use super::operands::{is_componentwise, written};
+use super::operands::is_plain_immediate;
 use super::tracker::Tracker;
 
 /// How far an instruction may move.
 const WINDOW: usize = 48;
 
-/// An opcode with its operands, up to swizzles and the words of immediates.
-#[derive(PartialEq, Eq, Hash)]
-struct Operation {
-    opcode: Opcode,
-    flags: [bool; 2],
-    operands: ArrayVec<Operand, 5>,
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// The places with operations that may be equal: of each bucket the last, and for each place the one before.
+struct Chains {
+    last: Vec<u32>,
+    before: Vec<u32>,
+    hashes: Vec<u32>,
 }
 
-#[derive(PartialEq, Eq, Hash)]
-enum Operand {
-    Immediate,
-    Other(Register, [bool; 2]),
-}
+impl Chains {
+    fn new(places: usize) -> Chains {
+        // More buckets than places within reach would not make the chains shorter.
+        let buckets = places.next_power_of_two().clamp(16, 4 * WINDOW.next_power_of_two());
+        Chains { last: vec![NONE; buckets], before: vec![NONE; places], hashes: vec![0; places] }
+    }
 
-impl Operation {
-    fn of(instruction: &Instruction) -> Operation {
-        let operand = |src: &Src| match src.register.file {
-            File::Immediate => Operand::Immediate,
-            _ => Operand::Other(src.register, [src.absolute, src.negate]),
-        };
-        Operation {
-            opcode: instruction.opcode,
-            flags: [instruction.saturate, instruction.precise],
-            operands: instruction.src.iter().map(operand).collect(),
-        }
+    fn bucket(&mut self, hash: u32) -> &mut u32 {
+        let mask = self.last.len() - 1;
+        &mut self.last[hash as usize & mask]
+    }
+
+    fn insert(&mut self, place: usize, hash: u32) {
+        self.hashes[place] = hash;
+        self.before[place] = std::mem::replace(self.bucket(hash), place as u32);
     }
 }
 
-/// Where the components of a temporary have gone.
-type Renames = Vec<Option<(i32, [u8; 4])>>;
+/// Hash of the opcode and the operands, but for swizzles and the words of immediates.
+fn hash(instruction: &Instruction) -> u32 {
+    let mut hasher = FastHasher::default();
+    let flags = u64::from(instruction.saturate) | u64::from(instruction.precise) << 1;
+    hasher.mix(instruction.opcode as u64 | flags << 8);
+    for src in &instruction.src {
+        let register = &src.register;
+        if is_plain_immediate(src) {
+            hasher.mix(u64::MAX);
+            continue;
+        }
+        let flags = u64::from(src.absolute) | u64::from(src.negate) << 1;
+        hasher.mix(register.file as u64 | flags << 8 | u64::from(register.index as u32) << 16);
+        if register.indirect.is_some() || register.dimension.is_some() {
+            (register.indirect, register.dimension).hash(&mut hasher);
+        }
+    }
+    hasher.finish() as u32
+}
+
+/// Where the components of the temporaries have gone that were put into others.
+struct Renames {
+    places: Vec<Option<(i32, [u8; 4])>>,
+    count: usize,
+}
+
+impl Renames {
+    fn concerns(&self, access: &Access) -> bool {
+        self.count != 0 && access.reads().iter().any(|r| r.temp().is_some_and(|t| self.places[t].is_some()))
+    }
+
+    /// Renames what an instruction reads.
+    fn apply(&self, program: &mut Program, place: usize) {
+        if !self.concerns(&program.access[place]) {
+            return;
+        }
+        let first_temp = program.first_temp;
+        let new = |file: File, index: i32| {
+            let temp = u32::try_from(index).ok()?.checked_sub(first_temp).filter(|_| file == File::Temporary)?;
+            self.places.get(temp as usize).copied().flatten()
+        };
+        program.edit(place, |instruction| {
+            for src in &mut instruction.src {
+                if src.register.indirect.is_none()
+                    && let Some((index, places)) = new(src.register.file, src.register.index)
+                {
+                    src.register.index = index;
+                    src.swizzle = src.swizzle.map(|c| places[usize::from(c & 3)]);
+                }
+            }
+            for offset in instruction.texture.iter_mut().flat_map(|t| &mut t.offsets) {
+                if let Some((index, places)) = new(offset.file, offset.index) {
+                    offset.index = index;
+                    offset.swizzle = offset.swizzle.map(|c| places[usize::from(c & 3)]);
+                }
+            }
+        });
+    }
+}
 
 /// Puts instructions together. Returns whether anything changed.
 pub(crate) fn vectorize(program: &mut Program) -> bool {
-    let numbering = Numbering::of(program);
-    let freedom = freedoms(program, numbering);
-    let mut writers = vec![0u32; numbering.len()];
-    for instruction in &program.instructions {
-        if let Some((file, index, _)) = written(instruction)
-            && let Some(register) = numbering.number(file, index)
-        {
-            writers[register] += 1;
-        }
+    let freedom = freedoms(program);
+    let mut has_writer = vec![false; program.temps()];
+    let mut is_own: Vec<bool> = freedom.iter().map(|&freedom| freedom == Freedom::Any).collect();
+    for temp in program.access.iter().filter_map(|a| a.written()?.temp()) {
+        is_own[temp] &= !has_writer[temp];
+        has_writer[temp] = true;
     }
-    let own = |instruction: &Instruction| {
-        let (file, index, mask) = written(instruction)?;
-        let temp = numbering.number(file, index).filter(|&t| t < numbering.temps())?;
-        (writers[temp] == 1 && freedom[temp] == Freedom::Any && is_componentwise(instruction.opcode))
-            .then_some((temp, mask))
+    // The temporary that an instruction alone writes, and the components.
+    let own = |access: &Access| {
+        let written = access.written().filter(|_| access.traits.any(Traits::COMPONENTWISE))?;
+        let temp = written.temp()?;
+        is_own[temp].then_some((temp, written.mask()))
     };
-    let mut renames: Renames = vec![None; numbering.temps()];
-    let mut dead = vec![false; program.instructions.len()];
-    let mut changed = false;
+    let mut renames = Renames { places: vec![None; program.temps()], count: 0 };
+    let mut dead: Vec<bool> = Vec::new();
     let mut tracker = Tracker::new(program);
-    // The last place with an operation on certain operands, and for each place the one before.
-    let mut last: HashMap<Operation, usize> = HashMap::new();
-    let mut before = vec![None; program.instructions.len()];
-    for block in blocks(&program.instructions) {
-        last.clear();
-        for place in block.start..block.end {
-            rename(&mut program.instructions[place], numbering, &renames);
-            let Some((temp, mask)) = own(&program.instructions[place]) else {
-                tracker.record(&program.instructions[place], place);
+    let mut chains = Chains::new(program.instructions.len());
+    for block in blocks(program) {
+        'places: for place in block.start..block.end {
+            renames.apply(program, place);
+            let Some((temp, mask)) = own(&program.access[place]) else {
+                tracker.record(&program.access[place], place);
                 continue;
             };
-            let operation = Operation::of(&program.instructions[place]);
-            let limit = tracker.limit(&program.instructions[place]).max(place.saturating_sub(WINDOW));
-            let mut candidate = last.get(&operation).copied();
-            while let Some(earlier) = candidate.filter(|&c| c >= limit) {
-                candidate = before[earlier];
+            let hash = hash(&program.instructions[place]);
+            let first = block.start.max(place.saturating_sub(WINDOW));
+            // How far up it may move is asked for only if there is something there.
+            let mut limit = None;
+            let mut candidate = *chains.bucket(hash);
+            while candidate != NONE && candidate as usize >= first {
+                let earlier = candidate as usize;
+                candidate = chains.before[earlier];
+                if chains.hashes[earlier] != hash {
+                    continue;
+                }
+                if earlier < *limit.get_or_insert_with(|| tracker.limit(&program.access[place])) {
+                    break;
+                }
                 let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                let Some((into, taken)) = own(a) else { continue };
+                let Some((into, taken)) = own(&program.access[earlier]) else { continue };
                 if into == temp || taken.count_ones() + mask.count_ones() > 4 {
                     continue;
                 }
                 let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
-                let Some(both) = merged(&program.immediates, a, &moved) else { continue };
+                let Some(both) = merged(&program.immediates, (a, &program.access[earlier]), &moved) else { continue };
+                tracker.record(&Access::of(&moved, program.first_temp), earlier);
+                renames.places[temp] = Some((both.0.dst[0].register.index, places));
+                renames.count += 1;
                 let both = with_new_rows(&mut program.immediates, both);
-                tracker.record(&moved, earlier);
-                renames[temp] = Some((both.dst[0].register.index, places));
-                program.instructions[earlier] = both;
+                program.set(earlier, both);
+                dead.resize(program.instructions.len(), false);
                 dead[place] = true;
-                changed = true;
-                break;
+                continue 'places;
             }
-            if !dead[place] {
-                tracker.record(&program.instructions[place], place);
-                before[place] = last.insert(operation, place);
-            }
+            tracker.record(&program.access[place], place);
+            chains.insert(place, hash);
         }
     }
-    if changed {
-        // Readers that stand before, in loops.
-        for instruction in &mut program.instructions {
-            rename(instruction, numbering, &renames);
-        }
-        program.remove(&dead);
+    if dead.is_empty() {
+        return false;
     }
-    changed
+    // Readers that stand before, in loops.
+    for place in 0..program.instructions.len() {
+        renames.apply(program, place);
+    }
+    program.remove(&dead);
+    true
 }
 
 /// An instruction with its result in free components of another temporary, and where each component went.
@@ -143,25 +203,4 @@ fn moved_to(instruction: &Instruction, register: Register, taken: u8, mask: u8) 
     super::operands::permute(&mut moved, new_mask, from);
     moved.dst[0].register = register;
     (moved, places)
-}
-
-fn rename(instruction: &mut Instruction, numbering: Numbering, renames: &Renames) {
-    let new = |file: File, index: i32| {
-        let temp = numbering.number(file, index).filter(|_| file == File::Temporary)?;
-        renames.get(temp).copied().flatten()
-    };
-    for src in &mut instruction.src {
-        if src.register.indirect.is_none()
-            && let Some((index, places)) = new(src.register.file, src.register.index)
-        {
-            src.register.index = index;
-            src.swizzle = src.swizzle.map(|c| places[usize::from(c & 3)]);
-        }
-    }
-    for offset in instruction.texture.iter_mut().flat_map(|t| &mut t.offsets) {
-        if let Some((index, places)) = new(offset.file, offset.index) {
-            offset.index = index;
-            offset.swizzle = offset.swizzle.map(|c| places[usize::from(c & 3)]);
-        }
-    }
 }

@@ -33,7 +33,7 @@ impl Selector<'_> {
                         }
                         let mut next = body.first_inst(block);
                         while let Some(inst) = next {
-                            let first = self.program.instructions.len();
+                            let first = self.program.instructions().len();
                             self.instruction(inst)?;
                             self.refuse_integers(inst, first)?;
                             next = body.next_inst(inst);

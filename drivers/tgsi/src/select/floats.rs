@@ -45,7 +45,7 @@ impl Selector<'_> {
         if self.options.native_integers {
             return Ok(());
         }
-        let selected = self.program.instructions.get(first..).unwrap_or(&[]);
+        let selected = self.program.instructions().get(first..).unwrap_or(&[]);
         if !self.integer_index && selected.iter().all(|i| is_float_opcode(i.opcode)) {
             return Ok(());
         }

@@ -166,7 +166,7 @@ impl Selector<'_> {
                 }
             }
         }
-        self.program.first_temp = self.program.num_temps;
+        self.program.end_arrays();
         for &inst in &declarations {
             if let Some(def) = body.inst_def(inst)
                 && self.homes[def].is_none()
@@ -193,7 +193,7 @@ impl Selector<'_> {
             let register = dst.register;
             self.forget_addresses_of(&register);
         }
-        self.program.instructions.push(instruction);
+        self.program.push(instruction);
     }
 
     fn emit(&mut self, opcode: Opcode, dst: Dst, src: &[Src]) {

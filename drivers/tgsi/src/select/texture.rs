@@ -91,17 +91,17 @@ impl Selector<'_> {
                     self.emit_texture(Opcode::Txq, dst, target, returns, &[], &[level, sampler]);
                     let stays = matches!(chase::chase_dest(body, def), Operand::Ssa(_));
                     if stays && sampler.register.file == File::Sampler && sampler.register.indirect.is_none() {
-                        self.size_query = Some((body.inst_block(inst), self.program.instructions.len() - 1));
+                        self.size_query = Some((body.inst_block(inst), self.program.instructions().len() - 1));
                     }
                 } else if let Some((block, place)) = self.size_query
                     && block == body.inst_block(inst)
-                    && let Some(query) = self.program.instructions.get_mut(place)
+                    && let Some(query) = self.program.instructions().get(place)
                     && query.src.get(1) == Some(&sampler)
                     && query.texture.as_ref().is_some_and(|texture| texture.target == target)
                 {
                     // The query of the sizes gives the levels too, in a channel that sizes never need.
-                    query.dst[0].write_mask |= 8;
                     let register = query.dst[0].register;
+                    self.program.edit(place, |query| query.dst[0].write_mask |= 8);
                     self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(register) });
                 } else {
                     let temp = self.temp();

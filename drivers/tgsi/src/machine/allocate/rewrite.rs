@@ -1,0 +1,73 @@
+//! Virtual temporaries are replaced by registers.
+
+use tgsi::shader::Instruction;
+use tgsi::tables::{File, Opcode, OperandType};
+
+use super::super::Program;
+use super::super::access::Access;
+use super::super::operands::{is_componentwise, is_replicated, moves_in_pairs};
+use super::{Allocation, IDENTITY, register_of};
+
+/// Replaces virtual temporaries by registers.
+pub(super) fn rewrite(program: &mut Program, allocation: &Allocation) {
+    let first_temp = program.first_temp;
+    for (instruction, access) in program.instructions.iter_mut().zip(&mut program.access) {
+        let is_concerned = access.reads().iter().copied().chain(access.written()).any(|a| a.temp().is_some());
+        if is_concerned || instruction.src.iter().any(|s| s.register.file == File::Temporary) {
+            rewrite_instruction(instruction, allocation, first_temp);
+            *access = Access::of(instruction, first_temp);
+        }
+    }
+    debug_assert!(
+        program.instructions.iter().all(|i| {
+            i.dst.first().is_none_or(|d| d.write_mask != 0 || i.opcode.info().dst_type == OperandType::None)
+        })
+    );
+}
+
+/// Number of a virtual temporary.
+fn number(file: File, index: i32, first_temp: u32) -> Option<usize> {
+    Some(u32::try_from(index).ok().filter(|_| file == File::Temporary)?.checked_sub(first_temp)? as usize)
+}
+
+fn rewrite_instruction(instruction: &mut Instruction, allocation: &Allocation, first_temp: u32) {
+    for src in instruction.src.iter_mut().filter(|s| s.register.indirect.is_none()) {
+        if let Some(temp) = number(src.register.file, src.register.index, first_temp) {
+            (src.register.file, src.register.index) = register_of(allocation.bundle_of[temp]);
+            src.swizzle = src.swizzle.map(|c| allocation.place_of[temp][usize::from(c & 3)]);
+        }
+    }
+    for offset in instruction.texture.iter_mut().flat_map(|t| &mut t.offsets) {
+        if let Some(temp) = number(offset.file, offset.index, first_temp) {
+            offset.index = allocation.bundle_of[temp] as i32;
+            offset.swizzle = offset.swizzle.map(|c| allocation.place_of[temp][usize::from(c & 3)]);
+        }
+    }
+    let opcode = instruction.opcode;
+    let Some(dst) = instruction.dst.first_mut().filter(|d| d.register.indirect.is_none()) else { return };
+    let Some(temp) = number(dst.register.file, dst.register.index, first_temp) else { return };
+    (dst.register.file, dst.register.index) = register_of(allocation.bundle_of[temp]);
+    let place = allocation.place_of[temp];
+    if opcode == Opcode::Store || place == IDENTITY {
+        return;
+    }
+    let old = dst.write_mask;
+    let mask = (0..4).filter(|c| old & 1 << c != 0).fold(0, |m, c| m | 1 << place[c]);
+    dst.write_mask = mask;
+    if is_replicated(opcode) {
+        return;
+    }
+    if is_componentwise(opcode) {
+        for src in &mut instruction.src {
+            let swizzle = src.swizzle;
+            for c in (0..4).filter(|c| old & 1 << c != 0) {
+                src.swizzle[usize::from(place[c])] = swizzle[c];
+            }
+        }
+    } else if moves_in_pairs(opcode) && place == [2, 3, 0, 1] {
+        for src in &mut instruction.src {
+            let [x, y, z, w] = src.swizzle;
+            src.swizzle = [z, w, x, y];
+        }
+    }
+}
