@@ -25,7 +25,7 @@ use tgsi_ir::body::CfNode;
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
 
-use crate::merge_sets::{MergeSets, SetOf};
+use crate::merge_sets::{MergeSets, Webs};
 
 /// Turns the phis of all functions into registers. Returns whether there were any.
 pub fn convert_from_ssa(shader: &mut Shader) -> bool {
@@ -44,7 +44,8 @@ fn convert_body(body: &mut Body) -> bool {
     let mut sets = MergeSets::new(body);
     collect_phi_webs(body, &mut sets);
     coalesce(body, &mut sets, &copies);
-    let registers = Registers { handles: vec![None; sets.len()], sets: sets.finish() };
+    let webs = sets.finish();
+    let registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };
     resolve(body, registers, &copies);
     true
 }
@@ -139,19 +140,24 @@ fn is_undef(body: &Body, def: Def) -> bool {
 
 /// The registers of the webs, declared on first need.
 struct Registers {
-    sets: SetOf,
+    webs: Webs,
     /// Handle of the register of each set.
     handles: Vec<Option<Def>>,
+    /// Place of each register in the list of a parallel copy, plus one; all 0 between copies.
+    places: Vec<u32>,
 }
 
 impl Registers {
     /// Handle of the register of a value, none if the value stays SSA.
     fn handle(&mut self, body: &mut Body, def: Def) -> Option<Def> {
-        let set = self.sets.web(def)?;
-        if self.handles[set].is_none() {
-            self.handles[set] = Some(declare(body, def));
-        }
-        self.handles[set]
+        self.register(body, def).map(|register| register.1)
+    }
+
+    /// The same with the number of the register.
+    fn register(&mut self, body: &mut Body, def: Def) -> Option<(usize, Def)> {
+        let set = self.webs.get(def)?;
+        let handle = *self.handles[set].get_or_insert_with(|| declare(body, def));
+        Some((set, handle))
     }
 }
 
@@ -237,52 +243,58 @@ fn load_sources(body: &mut Body, registers: &mut Registers, inst: Inst) {
     }
 }
 
+/// What a parallel copy transfers.
+#[derive(Clone, Copy)]
+enum Value {
+    Ssa(Def),
+    Register(Def),
+}
+
+/// The values of a parallel copy, and for each (register) the one that it is to receive.
+struct Transfer {
+    values: Vec<Value>,
+    wanted: Vec<Option<usize>>,
+    /// Registers that have a place in [`Registers::places`].
+    numbered: Vec<usize>,
+}
+
+impl Transfer {
+    fn add(&mut self, value: Value) -> usize {
+        self.values.push(value);
+        self.wanted.push(None);
+        self.values.len() - 1
+    }
+
+    /// Place of a register; a new one when it comes first.
+    fn register(&mut self, registers: &mut Registers, (number, handle): (usize, Def)) -> usize {
+        if registers.places[number] == 0 {
+            self.add(Value::Register(handle));
+            registers.places[number] = self.values.len() as u32;
+            self.numbered.push(number);
+        }
+        registers.places[number] as usize - 1
+    }
+}
+
 /// Replaces a parallel copy by loads and stores in an order that loses nothing. Returns how many extra registers cycles needed.
 ///
 /// Destinations that stay SSA values are read first of all: nothing of the sequence has been written then. Between registers it is the shell game: `location[v]` is where the
 /// content of `v` is now, a destination is ready when nobody needs what it holds any more.
 fn sequentialize(body: &mut Body, registers: &mut Registers, copy: Inst) -> usize {
-    #[derive(Clone, Copy)]
-    enum Value {
-        Ssa(Def),
-        Register(Def),
-    }
     let entries = body.copies(copy).unwrap_or(&[]).to_vec();
-    let mut values: Vec<Value> = Vec::new();
-    let mut value_of_register: SecondaryMap<Def, u32> = SecondaryMap::new();
-    // For each value (register): which value it is to receive.
-    let mut wanted: Vec<Option<usize>> = Vec::new();
+    let mut transfer = Transfer { values: Vec::new(), wanted: Vec::new(), numbered: Vec::new() };
     let mut destinations: Vec<usize> = Vec::new();
     let mut cursor = Cursor::Before(copy);
 
-    let mut number_of = |values: &mut Vec<Value>, wanted: &mut Vec<Option<usize>>, value: Value| match value {
-        Value::Register(handle) => {
-            if value_of_register[handle] == 0 {
-                values.push(value);
-                wanted.push(None);
-                value_of_register[handle] = values.len() as u32;
-            }
-            value_of_register[handle] as usize - 1
-        }
-        Value::Ssa(_) => {
-            values.push(value);
-            wanted.push(None);
-            values.len() - 1
-        }
-    };
-
     for entry in &entries {
         let source = body.src(copy, usize::from(entry.source));
-        let from = match registers.handle(body, source) {
-            Some(handle) => Value::Register(handle),
-            None => Value::Ssa(source),
-        };
+        let from = registers.register(body, source);
         let Some(dest) = entry.dest.expand() else { continue };
-        match registers.handle(body, dest) {
+        match registers.register(body, dest) {
             None => {
                 let value = match from {
-                    Value::Ssa(value) => value,
-                    Value::Register(handle) => {
+                    None => source,
+                    Some((_, handle)) => {
                         let mut builder = Builder::new(body, cursor);
                         let value = builder.load_reg(handle, 0);
                         cursor = builder.cursor;
@@ -291,17 +303,24 @@ fn sequentialize(body: &mut Body, registers: &mut Registers, copy: Inst) -> usiz
                 };
                 body.replace_all_uses(dest, value);
             }
-            Some(handle) => {
-                if matches!(from, Value::Register(source) if source == handle) {
+            Some(to) => {
+                if from.is_some_and(|from| from.0 == to.0) {
                     continue;
                 }
-                let a = number_of(&mut values, &mut wanted, from);
-                let b = number_of(&mut values, &mut wanted, Value::Register(handle));
-                wanted[b] = Some(a);
+                let a = match from {
+                    None => transfer.add(Value::Ssa(source)),
+                    Some(from) => transfer.register(registers, from),
+                };
+                let b = transfer.register(registers, to);
+                transfer.wanted[b] = Some(a);
                 destinations.push(b);
             }
         }
     }
+    for &set in &transfer.numbered {
+        registers.places[set] = 0;
+    }
+    let Transfer { mut values, mut wanted, .. } = transfer;
 
     let mut emit = |body: &mut Body, from: Value, to: Def| {
         let mut builder = Builder::new(body, cursor);

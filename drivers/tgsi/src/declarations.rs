@@ -16,7 +16,6 @@ use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 
-
 /// Counters that are declared where it is not known how far an index may reach.
 const ALL_COUNTERS: i32 = 256;
 

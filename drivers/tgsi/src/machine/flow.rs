@@ -129,13 +129,4 @@ impl ComponentSet {
         }
         changed
     }
-
-    /// Temporaries in the set with their components.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u8)> + '_ {
-        self.0
-            .iter()
-            .enumerate()
-            .filter(|(_, w)| **w != 0)
-            .flat_map(|(i, &w)| (0..16).map(move |k| (i * 16 + k, (w >> (k * 4)) as u8 & 0xf)).filter(|(_, m)| *m != 0))
-    }
 }

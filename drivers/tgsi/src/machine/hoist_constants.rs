@@ -22,10 +22,10 @@
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
-use super::allocate::coalesce_copies;
-use super::dead_code::remove_dead_code;
 use super::Program;
 use super::access::{ADDRESS_REGISTERS, Access};
+use super::allocate::coalesce_copies;
+use super::dead_code::remove_dead_code;
 use super::flow::{ComponentSet, blocks};
 use super::liveness::Liveness;
 use super::operands::immediate_words;

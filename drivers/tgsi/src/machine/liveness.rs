@@ -2,11 +2,12 @@
 //!
 //! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the next one alone. What is kept is the
 //! difference there: the registers that are live otherwise at the end of a block than at the start of the block behind it in the list. Most registers live
-//! within a block and never differ; the others are followed one after the other through the blocks in which they live. Time and space are those of
-//! what is live, not of blocks times registers.
+//! within a block and never differ; the others are followed one after the other, from access to access: [`Regions`] know what may be passed over in between. Time
+//! and space are those of the accesses, not of all that is live everywhere.
 
 use super::Program;
 use super::flow::{Block, blocks};
+use super::regions::Regions;
 
 const NONE: u32 = u32::MAX;
 
@@ -122,7 +123,8 @@ struct Predecessors {
 
 impl Predecessors {
     fn of(blocks: &[Block]) -> Predecessors {
-        let edges = || blocks.iter().enumerate().flat_map(|(b, block)| block.successors.iter().flatten().map(move |&s| (b, s)));
+        let edges =
+            || blocks.iter().enumerate().flat_map(|(b, block)| block.successors.iter().flatten().map(move |&s| (b, s)));
         let mut starts = vec![0u32; blocks.len() + 1];
         let mut count = 0;
         for (_, to) in edges() {
@@ -159,6 +161,10 @@ struct Known {
     live_out: u8,
     defined: u8,
     is_touched: bool,
+    /// What is live does not change from here to some block behind.
+    leads_over: bool,
+    /// What is live does not change from some block before to here.
+    is_led_to: bool,
 }
 
 /// What is known of the register that is followed.
@@ -181,8 +187,9 @@ impl Follower {
 
     /// What is live at the end of a block, if it differs from what is live at the start of the one behind it.
     fn change(&self, block: usize) -> Option<u8> {
-        let live = self.known[block].live_out;
-        (live != self.known[block + 1].live_in).then_some(live)
+        let (here, behind) = (&self.known[block], &self.known[block + 1]);
+        let is_same = here.live_out == behind.live_in || here.leads_over || behind.is_led_to && !here.is_touched;
+        (!is_same).then_some(here.live_out)
     }
 }
 
@@ -195,19 +202,22 @@ impl Liveness {
             let exposed = entries.globals.iter().map(|&r| (r, entries.states[r as usize].exposed));
             liveness.at_start.extend(exposed);
         } else if !entries.globals.is_empty() {
-            liveness.follow(&entries);
+            liveness.follow(&entries, &Regions::of(program, &liveness.blocks));
         }
         liveness
     }
 
     /// Follows each register from where it is read to where it is written.
-    fn follow(&mut self, entries: &Entries) {
+    fn follow(&mut self, entries: &Entries, regions: &Regions) {
         let predecessors = Predecessors::of(&self.blocks);
         let mut follower = Follower { known: vec![Known::default(); self.blocks.len() + 1], touched: Vec::new() };
         let mut work: Vec<(u32, u8)> = Vec::new();
         let mut found: Vec<(u32, u32, u8)> = Vec::new();
+        let mut accesses: Vec<u32> = Vec::new();
         for &register in &entries.globals {
+            accesses.clear();
             for entry in entries.of_register(register) {
+                accesses.push(entry.block);
                 follower.touch(entry.block).defined = entry.defined;
                 if entry.exposed != 0 {
                     work.push((entry.block, entry.exposed));
@@ -220,7 +230,18 @@ impl Liveness {
                 if new == 0 {
                     continue;
                 }
-                for &from in predecessors.get(block) {
+                // The blocks of the accesses descend.
+                let before = accesses.get(accesses.partition_point(|&access| access >= block)).copied();
+                let up = regions.way_up(block, before);
+                let over = [up];
+                let from = if up < block {
+                    follower.known[block as usize].is_led_to = true;
+                    follower.touch(up).leads_over = true;
+                    &over
+                } else {
+                    predecessors.get(block)
+                };
+                for &from in from {
                     let known = follower.touch(from);
                     let through = new & !known.live_out & !known.defined;
                     known.live_out |= new;
@@ -272,5 +293,156 @@ impl Liveness {
     /// What is live at the start of the program.
     pub(crate) fn at_start(&self) -> &[(u32, u8)] {
         &self.at_start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi::shader::{Dst, Instruction, Register, Src};
+    use tgsi::tables::{File, Opcode};
+
+    use super::*;
+
+    /// A small generator of random numbers.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, count: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % count
+        }
+    }
+
+    const TEMPS: u64 = 6;
+
+    fn instruction(opcode: Opcode, random: &mut Random) -> Instruction {
+        let mut instruction = Instruction::new(opcode);
+        let info = opcode.info();
+        let temp = |random: &mut Random| Register::new(File::Temporary, random.below(TEMPS) as i32);
+        for _ in 0..info.num_dst {
+            let mask = random.below(15) as u8 + 1;
+            instruction.dst.push(Dst::new(temp(random)).masked(mask));
+        }
+        for _ in 0..info.num_src {
+            let swizzle = [0; 4].map(|_: u8| random.below(4) as u8);
+            instruction.src.push(Src::new(temp(random)).swizzled(swizzle));
+        }
+        instruction
+    }
+
+    fn list(program: &mut Program, random: &mut Random, depth: u32, in_loop: bool) {
+        for _ in 0..random.below(5) {
+            match random.below(8) {
+                0 | 1 if depth < 5 => {
+                    program.push(instruction(Opcode::Uif, random));
+                    list(program, random, depth + 1, in_loop);
+                    if random.below(2) == 0 {
+                        program.push(instruction(Opcode::Else, random));
+                        list(program, random, depth + 1, in_loop);
+                    }
+                    program.push(instruction(Opcode::Endif, random));
+                }
+                2 if depth < 5 => {
+                    program.push(instruction(Opcode::Bgnloop, random));
+                    list(program, random, depth + 1, true);
+                    program.push(instruction(Opcode::Uif, random));
+                    program.push(instruction(Opcode::Brk, random));
+                    program.push(instruction(Opcode::Endif, random));
+                    list(program, random, depth + 1, true);
+                    program.push(instruction(Opcode::Endloop, random));
+                }
+                3 if in_loop && random.below(3) == 0 => {
+                    let jump = if random.below(2) == 0 { Opcode::Brk } else { Opcode::Cont };
+                    program.push(instruction(jump, random));
+                }
+                _ if random.below(3) != 0 => program.push(instruction(Opcode::Add, random)),
+                _ => {}
+            }
+        }
+    }
+
+    fn step(access: &super::super::access::Access, live: &mut [u8]) {
+        if let Some(written) = access.written() {
+            live[written.register()] &= !written.mask();
+        }
+        for read in access.reads() {
+            live[read.register()] |= read.mask();
+        }
+    }
+
+    /// Block by block until nothing changes, as it stands in books.
+    fn by_iteration(program: &Program, blocks: &[Block]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+        let none = vec![0u8; program.registers()];
+        let (mut live_in, mut live_out) = (vec![none.clone(); blocks.len()], vec![none; blocks.len()]);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (number, block) in blocks.iter().enumerate().rev() {
+                for &successor in block.successors.iter().flatten() {
+                    for (out, &behind) in live_out[number].iter_mut().zip(&live_in[successor]) {
+                        *out |= behind;
+                    }
+                }
+                let mut live = live_out[number].clone();
+                program.access[block.start..block.end].iter().rev().for_each(|access| step(access, &mut live));
+                changed |= live != live_in[number];
+                live_in[number] = live;
+            }
+        }
+        (live_in, live_out)
+    }
+
+    /// On a way from the start of the program; elsewhere nothing is promised.
+    fn reachable(blocks: &[Block]) -> Vec<bool> {
+        let mut found = vec![false; blocks.len()];
+        let mut work = vec![0];
+        while let Some(block) = work.pop() {
+            if !std::mem::replace(&mut found[block], true) {
+                work.extend(blocks[block].successors.iter().flatten());
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_walk_with_the_changes_knows_what_is_live() {
+        let mut random = Random(1);
+        let mut exact = 0;
+        for round in 0..3000 {
+            let mut program = Program::default();
+            (0..TEMPS).for_each(|_| drop(program.new_temp()));
+            for _ in 0..random.below(4) {
+                list(&mut program, &mut random, 0, false);
+            }
+            let liveness = Liveness::of(&program);
+            let (live_in, live_out) = by_iteration(&program, &liveness.blocks);
+            let is_reachable = reachable(&liveness.blocks);
+            // What is live behind an endless loop may be taken to be live in it.
+            let ends_loop = |block: &Block| program.access[block.end - 1].opcode == Opcode::Endloop;
+            let last = liveness.blocks.len() - 1;
+            let is_exact = (0..last).all(|b| !ends_loop(&liveness.blocks[b]) || is_reachable[b + 1]);
+            exact += usize::from(is_exact);
+            let is_right = |found: &[u8], expected: &[u8]| match is_exact {
+                true => found == expected,
+                false => found.iter().zip(expected).all(|(found, expected)| expected & !found == 0),
+            };
+            let mut live = vec![0u8; program.registers()];
+            for (number, block) in liveness.blocks.iter().enumerate().rev() {
+                for &(register, mask) in liveness.changes(number) {
+                    live[register as usize] = mask;
+                }
+                if is_reachable[number] {
+                    assert!(is_right(&live, &live_out[number]), "round {round}, end of block {number}");
+                }
+                program.access[block.start..block.end].iter().rev().for_each(|access| step(access, &mut live));
+                if is_reachable[number] {
+                    assert!(is_right(&live, &live_in[number]), "round {round}, start of block {number}");
+                }
+            }
+            let mut at_start = vec![0u8; program.registers()];
+            liveness.at_start().iter().for_each(|&(register, mask)| at_start[register as usize] = mask);
+            assert!(is_right(&at_start, &live_in[0]), "round {round}");
+        }
+        assert!(exact > 1000, "{exact}");
     }
 }

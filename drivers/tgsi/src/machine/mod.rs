@@ -20,6 +20,7 @@ mod liveness;
 pub(crate) mod merge;
 pub(crate) mod operands;
 pub(crate) mod propagate;
+mod regions;
 pub(crate) mod tidy_flow;
 mod tracker;
 pub(crate) mod vectorize;

@@ -11,10 +11,10 @@
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
+use super::Program;
 use super::access::{ARRAYS, Access, Traits, number};
 use super::flow::blocks;
 use super::operands::{is_value, takes_modifiers};
-use super::Program;
 
 /// Last writes, as places plus one.
 pub(crate) struct Tracker {

@@ -93,9 +93,7 @@ pub(super) fn become_outputs(program: &Program, allocation: &mut Allocation) {
         }
         let allowed = match bundle.freedom {
             Freedom::Any => true,
-            freedom => placements(freedom)
-                .iter()
-                .any(|q| (0..4).all(|p| bundle.is_empty(p) || q[p] == placement[p])),
+            freedom => placements(freedom).iter().any(|q| (0..4).all(|p| bundle.is_empty(p) || q[p] == placement[p])),
         };
         if !allowed {
             continue;

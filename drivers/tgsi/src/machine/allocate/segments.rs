@@ -205,7 +205,8 @@ impl Walk<'_> {
 
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
 fn number_values(program: &Program, at_start: &[(u32, u8)]) -> Vec<[u32; 4]> {
-    let mut values: Vec<[u32; 4]> = (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
+    let mut values: Vec<[u32; 4]> =
+        (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
     if Move::all(program).next().is_none() {
         return values;
     }
