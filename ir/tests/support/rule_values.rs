@@ -112,7 +112,7 @@ pub fn careless_float(random: &mut Random) -> u64 {
         3 => f32::NAN,
         4 => f32::NEG_INFINITY,
         5..=8 => random.below(33) as f32 - 16.0,
-        9..=11 => f32::from_bits(random.below(17) as u32),
+        9..=11 => f32::from_bits(random.below(17) as u32 | (random.next() as u32 & 1 << 31)),
         _ => random.unit() as f32 * 4.0 - 2.0,
     };
     u64::from(value.to_bits())
