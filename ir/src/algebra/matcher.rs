@@ -36,6 +36,16 @@ impl Match {
         (self.bound >> index & 1 != 0).then(|| self.variables[index])
     }
 
+    /// The same, or the components of it that a replacement selects. One is for all.
+    pub(super) fn selected(&self, index: u8, select: Option<&[u8]>) -> Option<AluSrc> {
+        let source = self.variable(index)?;
+        Some(match select {
+            Some(&[component]) => AluSrc::component(source.def, source.swizzle.get(usize::from(component))),
+            Some(list) => AluSrc::new(source.def, Swizzle::new(list).compose(source.swizzle)),
+            None => source,
+        })
+    }
+
     /// Bits of a size of the rules.
     pub fn size(&self, size: u8) -> u8 {
         if size & 0x80 == 0 { size } else { self.sizes[usize::from(size & 0x7f) % MAX_VARIABLES] }
@@ -319,8 +329,8 @@ impl Matcher {
     /// The value of a node without variables but constants: components and their size.
     pub(super) fn constant(&self, body: &Body, node: u16, count: usize, m: &Match) -> Option<(Values, u8)> {
         match self.set.nodes[usize::from(node)] {
-            Node::Variable { index, .. } => {
-                let source = m.variable(index)?;
+            Node::Variable { index, select, .. } => {
+                let source = m.selected(index, select)?;
                 let values = body.def_constant(source.def)?;
                 let pick = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
                 Some((source.swizzle.iter(count).map(pick).collect(), body.bit_size(source.def)))

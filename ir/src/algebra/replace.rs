@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::Node;
 use super::matcher::{Match, Matcher};
-use crate::body::{AluFlags, Body, MAX_COMPONENTS, Swizzle};
+use crate::body::{AluFlags, Body, MAX_COMPONENTS};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, User};
@@ -30,15 +30,7 @@ pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Opt
 fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: usize) -> Option<AluSrc> {
     let set = matcher.set();
     match *set.nodes.get(usize::from(node))? {
-        Node::Variable { index, select, .. } => {
-            let source = m.variable(index)?;
-            Some(match select {
-                // One component for all.
-                Some(&[component]) => AluSrc::component(source.def, source.swizzle.get(usize::from(component))),
-                Some(list) => AluSrc::new(source.def, Swizzle::new(list).compose(source.swizzle)),
-                None => source,
-            })
-        }
+        Node::Variable { index, select, .. } => m.selected(index, select),
         Node::Literal { literal, size } => {
             let bits = m.size(size);
             let def = b.constant(bits, &[literal.bits(bits, m.sizes[0])]);
