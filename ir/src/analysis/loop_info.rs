@@ -601,7 +601,7 @@ impl<'a> LoopAnalyzer<'a> {
         let mut changed = false;
         for (number, value) in next {
             let current = &mut self.values[number];
-            changed |= current.known != 0 && *current != value;
+            changed |= *current != value;
             *current = value;
         }
         changed
@@ -700,9 +700,13 @@ impl<'a> LoopAnalyzer<'a> {
             AluOp::Iand => [read(0), read(1)].contains(&Some(0)).then_some(0),
             AluOp::Ior => [read(0), read(1)].contains(&Some(ones)).then_some(ones),
             _ if op.is_selection() => match read(0) {
-                Some(0) => read(2),
-                Some(_) if matches!(op, AluOp::Bcsel | AluOp::B32csel) => read(1),
-                _ => read(1).filter(|&a| read(2) == Some(a)),
+                // Opcodes ask different things of their conditions.
+                Some(condition) => {
+                    let mut out = [0];
+                    alu::evaluate(op, bits, 1, &[&[condition], &[ones], &[0]], self.mode, &mut out);
+                    read(if out[0] != 0 { 1 } else { 2 })
+                }
+                None => read(1).filter(|&a| read(2) == Some(a)),
             },
             AluOp::Ilt | AluOp::Ige | AluOp::Ult | AluOp::Uge | AluOp::Flt | AluOp::Fge => {
                 let (a_low, a_high) = self.bounds(body, op, bits, operand(0));
