@@ -104,6 +104,12 @@ impl Body {
         self.defs[def].bit_size
     }
 
+    /// Whether a value is a boolean of 1 bit. Conditions may have more, of which passes that compute with them know nothing: `true` is a matter of the lowering then.
+    #[inline]
+    pub fn is_boolean(&self, def: Def) -> bool {
+        self.bit_size(def) == 1
+    }
+
     /// Components and bits.
     #[inline]
     pub fn shape(&self, def: Def) -> Shape {

@@ -79,7 +79,7 @@ pub(super) fn evaluate_uses(body: &mut Body) -> bool {
     for of_value in regions.chunk_by(|a, b| (a.def, a.component) == (b.def, b.component)) {
         let map = Map::new(of_value);
         let (def, component) = (of_value[0].def, of_value[0].component);
-        let is_condition = body.bit_size(def) == 1 && body.num_components(def) == 1;
+        let is_condition = body.is_boolean(def) && body.num_components(def) == 1;
         for source in body.uses_vec(def) {
             if let Some(&region) = region_of(body, &dominance, &map, source) {
                 progress |= replace(body, source, component, region.bits);
@@ -107,7 +107,10 @@ fn find_regions(body: &Body, dominance: &Dominance) -> Vec<Region> {
                 let (start, end) = (dominance.pre_index(head), dominance.subtree_end(head));
                 regions.push(Region { def, component, bits, start, end });
             };
-            add(condition, 0, u64::from(taken));
+            // What `true` is in more bits is not known here; `false` is 0.
+            if body.is_boolean(condition) || !taken {
+                add(condition, 0, u64::from(taken));
+            }
             if let Some((value, bits)) = equality(body, body.def_inst(condition), taken) {
                 add(value.def, value.swizzle.get(0), bits);
             }

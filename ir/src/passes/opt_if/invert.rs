@@ -25,6 +25,9 @@ pub(super) fn invert_empty_sides(body: &mut Body) -> bool {
         }
         let source = body.if_condition(id);
         let condition = body.src_def(source);
+        if !body.is_boolean(condition) {
+            continue;
+        }
         let inverted = Builder::new(body, Cursor::BlockEnd(block)).alu(AluOp::Inot, &[condition]);
         body.set_src(source, inverted);
         body.swap_sides(id);

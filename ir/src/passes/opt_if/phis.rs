@@ -44,7 +44,7 @@ pub(super) fn simplify_phis(body: &mut Body) -> bool {
 fn phi_is_condition(body: &mut Body, id: If, block: Block, phi: Inst) -> bool {
     let Some(def) = body.inst_def(phi) else { return false };
     let condition = body.src_def(body.if_condition(id));
-    if body.shape(def) != body.shape(condition) {
+    if !body.is_boolean(condition) || body.shape(def) != body.shape(condition) {
         return false;
     }
     let ends = [body.then_list(id).last, body.else_list(id).last];

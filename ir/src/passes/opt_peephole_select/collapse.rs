@@ -39,8 +39,14 @@ fn collapse_once(body: &mut Body, outer: If, limit: u32) -> Option<()> {
     let inner = body.following_if(first)?;
     let last = body.block_after_if(inner);
     let (outer_else, inner_else) = (single_block(body.else_list(outer))?, single_block(body.else_list(inner))?);
+    let conditions = [outer, inner].map(|id| body.src_def(body.if_condition(id)));
     let marked = [outer, inner].iter().any(|&id| body.if_control(id) == IfControl::DontFlatten);
-    if marked || body.then_list(outer).last != last || !is_empty(body, outer_else) || !is_empty(body, inner_else) {
+    if marked
+        || !conditions.iter().all(|&def| body.is_boolean(def))
+        || body.then_list(outer).last != last
+        || !is_empty(body, outer_else)
+        || !is_empty(body, inner_else)
+    {
         return None;
     }
     let before = body.block_before_if(outer);
@@ -59,8 +65,7 @@ fn collapse_once(body: &mut Body, outer: If, limit: u32) -> Option<()> {
     for (source, value) in rewrites {
         body.set_src(source, value);
     }
-    let (a, b) = (body.src_def(body.if_condition(outer)), body.src_def(body.if_condition(inner)));
-    let both = Builder::new(body, Cursor::BlockEnd(before)).alu(AluOp::Iand, &[a, b]);
+    let both = Builder::new(body, Cursor::BlockEnd(before)).alu(AluOp::Iand, &conditions);
     body.set_src(body.if_condition(outer), both);
     // Nothing reads the phis behind the inner `if` any more.
     for phi in body.phis(last).collect::<Vec<_>>() {

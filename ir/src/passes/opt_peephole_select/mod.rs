@@ -82,7 +82,8 @@ fn flatten(body: &mut Body, id: If, limit: u32) -> Option<Block> {
     let control = body.if_control(id);
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
     let (yes, no) = (single_block(body.then_list(id))?, single_block(body.else_list(id))?);
-    if control == IfControl::DontFlatten || body.block_jump(before).is_some() {
+    let condition = body.src_def(body.if_condition(id));
+    if control == IfControl::DontFlatten || body.block_jump(before).is_some() || !body.is_boolean(condition) {
         return None;
     }
     let (then_side, else_side) = (side_cost(body, yes, limit)?, side_cost(body, no, limit)?);
@@ -92,7 +93,6 @@ fn flatten(body: &mut Body, id: If, limit: u32) -> Option<Block> {
             return None;
         }
     }
-    let condition = body.src_def(body.if_condition(id));
     move_side(body, yes, before, condition, true);
     move_side(body, no, before, condition, false);
     for phi in body.phis(after).collect::<Vec<_>>() {
