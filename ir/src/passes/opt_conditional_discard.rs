@@ -10,8 +10,8 @@
 //!     }
 //! ```
 //!
-//! Which side holds it does not matter. A phi after the `if` of whose values one comes from invocations that have ended is the other; an `if`
-//! with other phis stays (see [`opt_peephole_select`](mod@crate::passes::opt_peephole_select), which selects).
+//! Which side holds it does not matter. An `if` with phis stays (see [`opt_peephole_select`](mod@crate::passes::opt_peephole_select), which selects): a
+//! terminated invocation goes on for the sake of derivatives, with its own values.
 //!
 //! One walk in the order of the text.
 
@@ -43,8 +43,11 @@ pub fn opt_conditional_discard(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The conditional form of an instruction that ends invocations.
+/// The conditional form of an instruction that ends invocations; none if it has a condition already that others cannot be combined with.
 pub(crate) fn conditional_discard(body: &Body, inst: Inst) -> Option<IntrinsicOp> {
+    if !body.sources(inst).all(|source| body.is_boolean(body.src_def(source))) {
+        return None;
+    }
     match body.intrinsic(inst)? {
         IntrinsicOp::Terminate | IntrinsicOp::TerminateIf => Some(IntrinsicOp::TerminateIf),
         IntrinsicOp::Demote | IntrinsicOp::DemoteIf => Some(IntrinsicOp::DemoteIf),
@@ -79,19 +82,10 @@ fn make_conditional(body: &mut Body, id: If) -> Option<Block> {
     if !is_alone || conditional_discard(body, inst).is_none() || body.block_jump(before).is_some() {
         return None;
     }
-    // A demoted invocation goes on as a helper, with its own values.
-    let ends = body.intrinsic(inst) == Some(IntrinsicOp::Terminate);
-    if !ends && body.phis(after).next().is_some() {
+    let condition = body.src_def(body.if_condition(id));
+    if body.phis(after).next().is_some() || !body.is_boolean(condition) {
         return None;
     }
-    for phi in body.phis(after).collect::<Vec<_>>() {
-        let value = body.phi_source_for(phi, other).map(|s| body.src_def(s));
-        if let (Some(value), Some(def)) = (value, body.inst_def(phi)) {
-            body.replace_all_uses(def, value);
-            body.remove_inst(phi);
-        }
-    }
-    let condition = body.src_def(body.if_condition(id));
     body.move_inst(Cursor::BlockEnd(before), inst);
     discard_under(body, inst, condition, wanted);
     body.remove_node(CfNode::If(id));

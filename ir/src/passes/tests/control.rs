@@ -6,7 +6,7 @@ use super::*;
 use crate::passes::pass_manager::{PassObserver, PassRun, Passes, Round};
 use crate::passes::pipeline::{Level, PASSES, into_ssa_with, optimize_with};
 
-const OPTIONS: Options = Options { statements: 30, functions: 2, returns: true };
+const OPTIONS: Options = Options { statements: 30, functions: 2, returns: true, kills: false };
 
 /// Keeps what it saw, and ends after the `end`th run.
 struct Recorder {

@@ -152,7 +152,7 @@ fn seeds() -> std::ops::Range<u64> {
 #[test]
 fn random_shaders_in_order() {
     for seed in seeds() {
-        check(seed, Options { statements: 40, functions: 0, returns: false }, STRAIGHT);
+        check(seed, Options { statements: 40, functions: 0, returns: false, kills: false }, STRAIGHT);
     }
 }
 
@@ -161,10 +161,10 @@ fn random_shaders_with_functions() {
     let mut passes: Vec<Pass> = passes![lower_returns, inline_functions, lower_returns, repair_ssa].to_vec();
     passes.extend(STRAIGHT);
     for seed in seeds() {
-        check(seed + 2_000_000, Options { statements: 30, functions: 2, returns: true }, &passes);
+        check(seed + 2_000_000, Options { statements: 30, functions: 2, returns: true, kills: false }, &passes);
         check(
             seed + 3_000_000,
-            Options { statements: 40, functions: 1, returns: true },
+            Options { statements: 40, functions: 1, returns: true, kills: false },
             passes![opt_dead_cf, into_ssa],
         );
     }
@@ -175,7 +175,14 @@ fn random_shaders_in_any_order() {
     for seed in seeds() {
         let mut random = random_shaders::Random::new(seed ^ 0x5555);
         let passes: Vec<Pass> = (0..12).map(|_| STRAIGHT[random.below(STRAIGHT.len())]).collect();
-        check(seed + 1_000_000, Options { statements: 30, functions: 0, returns: false }, &passes);
+        check(seed + 1_000_000, Options { statements: 30, functions: 0, returns: false, kills: false }, &passes);
+    }
+}
+
+#[test]
+fn random_fragment_shaders() {
+    for seed in seeds() {
+        check(seed + 4_000_000, Options { statements: 40, functions: 0, returns: false, kills: true }, STRAIGHT);
     }
 }
 
@@ -185,7 +192,7 @@ fn random_shaders_have_variety() {
     use crate::body::{CfNode, InstData, JumpKind};
     let (mut loops, mut ifs, mut calls, mut returns, mut phis, mut derefs, mut live) = (0, 0, 0, 0, 0, 0, 0);
     for seed in 0..100 {
-        let mut shader = random_shader(seed, Options { statements: 40, functions: 2, returns: true });
+        let mut shader = random_shader(seed, Options { statements: 40, functions: 2, returns: true, kills: false });
         for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
             for block in body.blocks() {
                 loops += usize::from(matches!(body.node_after(block), Some(CfNode::Loop(_))));

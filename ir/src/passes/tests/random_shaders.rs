@@ -1,5 +1,5 @@
 //! Small random shaders that always end: nested ifs and loops with breaks and continues, registers, arrays of them, variables of all shapes,
-//! booleans in disguise, functions and returns.
+//! booleans in disguise, functions and returns; in fragment shaders derivatives and invocations that are killed.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, InstData, JumpKind, Shape, SourceSpec, Swizzle};
@@ -22,6 +22,8 @@ pub struct Options {
     pub statements: usize,
     pub functions: usize,
     pub returns: bool,
+    /// A fragment shader.
+    pub kills: bool,
 }
 
 /// xorshift64*.
@@ -74,12 +76,13 @@ struct Generator<'a> {
     callees: Vec<Function>,
     budget: usize,
     loop_depth: usize,
+    if_depth: usize,
 }
 
 /// Makes a shader from a seed.
 pub fn random_shader(seed: u64, options: Options) -> Shader {
     let mut random = Random::new(seed);
-    let mut shader = Shader::new(Stage::Vertex);
+    let mut shader = Shader::new(if options.kills { Stage::Fragment } else { Stage::Vertex });
     let vector_type = shader.types.vector(ScalarType::Float, 4);
     let scalar_type = shader.types.vector(ScalarType::Float, 1);
     let array_type = shader.types.array(vector_type, 3);
@@ -90,12 +93,12 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
         interface: false,
     });
     let mut input = VariableData::new("in_0", vector_type, VariableModes::SHADER_IN);
-    input.location = 15;
+    input.location = if options.kills { 32 } else { 15 };
     let input = shader.add_variable(input);
     let outputs: Vec<Variable> = (0..OUTPUTS as i32)
         .map(|i| {
             let mut output = VariableData::new(format!("out_{i}"), vector_type, VariableModes::SHADER_OUT);
-            output.location = 32 + i;
+            output.location = if options.kills { 4 + i } else { 32 + i };
             output.driver_location = i as u32;
             shader.add_variable(output)
         })
@@ -147,6 +150,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
             callees: functions[..place].to_vec(),
             budget: if id == main { options.statements } else { options.statements / 2 },
             loop_depth: 0,
+            if_depth: 0,
         };
         if id == main {
             let deref = b.deref_var(input, VariableModes::SHADER_IN, vector_type);
@@ -288,6 +292,9 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, b: &mut Builder<'_>) {
+        if self.options.kills && self.random.one_in(5) {
+            return self.fragment_statement(b);
+        }
         match self.random.below(24) {
             0..=3 => self.arithmetic(b),
             4 => {
@@ -375,6 +382,41 @@ impl Generator<'_> {
         }
     }
 
+    /// A derivative where all invocations are, or the end of some.
+    fn fragment_statement(&mut self, b: &mut Builder<'_>) {
+        if self.loop_depth == 0 && self.if_depth == 0 && self.random.one_in(2) {
+            let value = self.vector(b);
+            let op = self.random.pick(&[IntrinsicOp::Ddx, IntrinsicOp::Ddy]);
+            let value = b.intrinsic_def(op, &[value], &[], VEC4);
+            self.vectors.push(value);
+        } else if self.random.one_in(2) {
+            let condition = self.boolean(b);
+            let op = self.random.pick(&[IntrinsicOp::TerminateIf, IntrinsicOp::DemoteIf]);
+            b.intrinsic(op, &[condition], &[], None);
+        } else if self.if_depth > 0 {
+            let op = self.random.pick(&[IntrinsicOp::Terminate, IntrinsicOp::Demote]);
+            b.intrinsic(op, &[], &[], None);
+        } else {
+            self.killing_if(b);
+        }
+    }
+
+    /// An `if` with nothing but a kill, and a phi behind it.
+    fn killing_if(&mut self, b: &mut Builder<'_>) {
+        let (condition, values) = (self.boolean(b), [self.vector(b), self.vector(b)]);
+        let id = b.push_if(condition);
+        let op = self.random.pick(&[IntrinsicOp::Terminate, IntrinsicOp::Demote]);
+        b.intrinsic(op, &[], &[], None);
+        let then_end = b.block();
+        b.push_else(id);
+        let else_end = b.block();
+        b.end_if(id);
+        if self.random.one_in(2) {
+            let value = b.phi(VEC4, &[(then_end, values[0]), (else_end, values[1])]);
+            self.vectors.push(value);
+        }
+    }
+
     fn arithmetic(&mut self, b: &mut Builder<'_>) {
         use AluOp as O;
         let binary = [O::Iadd, O::Imul, O::Iand, O::Ior, O::Ixor, O::Fadd, O::Fmul, O::Imax, O::Ushr, O::Ishl];
@@ -448,12 +490,14 @@ impl Generator<'_> {
     fn if_statement(&mut self, b: &mut Builder<'_>) {
         let condition = self.boolean(b);
         let id = b.push_if(condition);
+        self.if_depth += 1;
         let (then_value, then_jumps) = self.side(b);
         let then_end = b.block();
         b.push_else(id);
         let (else_value, else_jumps) = self.side(b);
         let else_end = b.block();
         b.end_if(id);
+        self.if_depth -= 1;
         if then_jumps && else_jumps {
             return;
         }
@@ -541,8 +585,8 @@ fn struct_field(b: &mut Builder<'_>, parent: Def, field: u32, ty: Type) -> Def {
     b.body.inst_def(inst).unwrap()
 }
 
-/// Runs a shader on lanes that go different ways.
-pub fn outcome(shader: &Shader) -> LaneRegisters {
+/// Runs a shader on lanes that go different ways: its outputs, and which lanes were not killed.
+pub fn outcome(shader: &Shader) -> (LaneRegisters, Vec<bool>) {
     let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
     for lane in 0..LANES {
         let values = [lane as u32, 1 + lane as u32 % 3, (lane as f32 - 2.5).to_bits(), u32::from(lane % 2 == 0)];
@@ -562,5 +606,5 @@ pub fn outcome(shader: &Shader) -> LaneRegisters {
             }
         }
     }
-    outputs.outputs
+    (outputs.outputs, outputs.live)
 }
