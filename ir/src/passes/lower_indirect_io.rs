@@ -9,7 +9,7 @@
 //!
 //! | intrinsics | mode | over |
 //! |---|---|---|
-//! | `load_input`, `load_per_vertex_input`, `load_interpolated_input` | `SHADER_IN` | the slots of the variable, and `range` or the slots of `io_semantics` |
+//! | `load_input`, `load_per_vertex_input`, `load_interpolated_input` | `SHADER_IN` | `range` from `base` on; without one the slots of the variable and of `io_semantics` |
 //! | `store_output`, `load_output` and the same per vertex | `SHADER_OUT` | likewise |
 //! | `load_uniform` | `UNIFORM` | the shader's uniforms |
 //! | `load_ubo`, `load_ubo_vec4` | `MEM_UBO` | the declared blocks and their sizes; as much as a block can have if it says nothing |
@@ -241,8 +241,10 @@ impl Access {
                     outer_index.map(|(source, index)| Choice::plain(source, index, 0..=i64::from(vertices) - 1));
                 let last = i64::from(slot) + range(body, inst) - 1;
                 let (first, last) = match variable {
-                    Some((first, end, _)) => (i64::from(first), last.max(i64::from(end))),
-                    None => (i64::from(slot), last),
+                    Some((first, end, _)) if body.index(inst, IndexKind::Range) == 0 => {
+                        (i64::from(first), last.max(i64::from(end)))
+                    }
+                    _ => (i64::from(slot), last),
                 };
                 let inner = inner_index.map(|index| Choice::plain(inner, index, first - base..=last - base));
                 Access { inst, mode, outer, inner }
@@ -286,7 +288,7 @@ impl Access {
             let end = if self.is_bytes(b.body) { size * i64::from(VEC4 / inner.step) - 1 } else { size - 1 - base };
             candidates = *candidates.start()..=end.min(*candidates.end());
         }
-        let is_slot = self.mode.intersects(VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT));
+        let is_slot = self.is_slot();
         let index = wide_index(b, inner.index);
         index_tree(b, index, inner.scale, candidates, &mut |b, chosen| match chosen {
             Some(chosen) if !is_slot || extents.has_slot(self.mode, base + chosen) => {
@@ -314,16 +316,34 @@ impl Access {
         if let Some(inner) = inner.filter(|_| !is_bytes) {
             let base = i64::from(b.body.index(access, IndexKind::Base)) + inner;
             b.body.set_index(access, IndexKind::Base, base as i32);
-            if self.mode == VariableModes::UNIFORM {
-                b.body.set_index(access, IndexKind::Range, 1);
+            b.body.set_index(access, IndexKind::Range, 1);
+            if self.is_slot() {
+                // It is another slot now, with a location of its own.
+                let mut semantics = IoSemantics::from_i32(b.body.index(access, IndexKind::IoSemantics));
+                semantics.location = (i64::from(semantics.location) + inner).clamp(0, 127) as u8;
+                semantics.num_slots = width(b.body, access);
+                b.body.set_index(access, IndexKind::IoSemantics, semantics.to_i32());
             }
         }
         b.body.inst_def(access)
     }
 
+    /// Whether it is of inputs or outputs.
+    fn is_slot(&self) -> bool {
+        self.mode.intersects(VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT))
+    }
+
     fn is_bytes(&self, body: &Body) -> bool {
         body.intrinsic(self.inst) == Some(IntrinsicOp::LoadUbo)
     }
+}
+
+/// Slots that the value of a direct access takes: a wide one goes over into the next.
+fn width(body: &Body, inst: Inst) -> u8 {
+    let value = body.inst_def(inst).unwrap_or_else(|| body.src(inst, 0));
+    let words = u32::from(body.num_components(value)) * if body.bit_size(value) == 64 { 2 } else { 1 };
+    let component = body.index(inst, IndexKind::Component) as u32 % 4;
+    (component + words).div_ceil(4).clamp(1, 8) as u8
 }
 
 /// Slots from the base that an access may reach.
@@ -438,10 +458,18 @@ mod tests {
 
     #[test]
     fn inputs_of_an_array() {
-        // The base is in the middle of the array.
-        let indices = [(IndexKind::Base, 4), (IndexKind::Range, 1)];
+        // The base is in the middle of the array, and nothing says how far it reaches.
+        let indices = [(IndexKind::Base, 4), (IndexKind::Range, 0)];
         let shader = shader(|b, id| b.intrinsic_def(IntrinsicOp::LoadInput, &[id], &indices, VEC));
         let expected: Vec<_> = (2..=5).map(|base| (base, vec![Some(0)])).collect();
+        assert_eq!(lowered(shader, IntrinsicOp::LoadInput), expected);
+    }
+
+    #[test]
+    fn inputs_of_a_part_of_an_array() {
+        let indices = [(IndexKind::Base, 4), (IndexKind::Range, 2)];
+        let shader = shader(|b, id| b.intrinsic_def(IntrinsicOp::LoadInput, &[id], &indices, VEC));
+        let expected: Vec<_> = (4..=5).map(|base| (base, vec![Some(0)])).collect();
         assert_eq!(lowered(shader, IntrinsicOp::LoadInput), expected);
     }
 
