@@ -1,10 +1,9 @@
 //! The loops of a body: nesting, depth of every block, exits. (Trip counts and induction variables are the business of loop optimisation.)
 
-use bitvec::vec::BitVec;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-use crate::body::{Body, CfNode, JumpKind};
+use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Loop};
 
 /// What is known of one loop.
@@ -14,8 +13,10 @@ pub struct LoopInfo {
     pub parent: PackedOption<Loop>,
     /// Number of loops around it.
     pub depth: u32,
-    /// Blocks inside, inner loops included, by block number.
-    pub blocks: BitVec,
+    /// Place of the first block inside in the order of the text.
+    first: u32,
+    /// Place of the block behind the loop: what is between the two is inside, inner loops included.
+    end: u32,
     /// Blocks that leave the loop by `break`.
     pub exits: Vec<Block>,
     /// Blocks with an edge back to the head (or into the continue construct).
@@ -29,21 +30,38 @@ pub struct LoopTree {
     pub loops: Vec<Loop>,
     infos: SecondaryMap<Loop, LoopInfo>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
+    /// Place in the order of the text, from 1 on; 0: none.
+    places: SecondaryMap<Block, u32>,
 }
 
 impl LoopTree {
     pub(super) fn compute(body: &Body) -> LoopTree {
-        let mut tree = LoopTree { loops: Vec::new(), infos: SecondaryMap::new(), innermost: SecondaryMap::new() };
-        for block in body.blocks() {
-            let inner = body.block_parent(block).and_then(|p| body.innermost_loop(p));
+        let mut tree = LoopTree {
+            loops: Vec::new(),
+            infos: SecondaryMap::new(),
+            innermost: SecondaryMap::new(),
+            places: SecondaryMap::new(),
+        };
+        for (block, place) in body.blocks().zip(1..) {
+            // The block before an `if` has been here already.
+            let inner = match body.block_parent(block) {
+                Some(CfParent::Then(id) | CfParent::Else(id)) => tree.innermost(body.block_before_if(id)),
+                Some(CfParent::Body(id) | CfParent::Continue(id)) => Some(id),
+                Some(CfParent::Function) | None => None,
+            };
             tree.innermost[block] = inner.into();
+            tree.places[block] = place;
+            if let Some(CfNode::Loop(id)) = body.node_before(block) {
+                tree.infos[id].end = place;
+            }
             if let Some(CfNode::Loop(id)) = body.node_after(block) {
                 tree.loops.push(id);
                 let depth = inner.map_or(0, |outer| tree.infos[outer].depth + 1);
                 tree.infos[id] = LoopInfo {
                     parent: inner.into(),
                     depth,
-                    blocks: BitVec::repeat(false, body.num_blocks()),
+                    first: place + 1,
+                    end: u32::MAX,
                     exits: Vec::new(),
                     latches: body
                         .predecessors(body.continue_target(id))
@@ -55,11 +73,6 @@ impl LoopTree {
             }
             if let (Some(id), Some((_, JumpKind::Break))) = (inner, body.block_jump(block)) {
                 tree.infos[id].exits.push(block);
-            }
-            let mut around = inner;
-            while let Some(id) = around {
-                tree.infos[id].blocks.set(block.as_u32() as usize, true);
-                around = tree.infos[id].parent.expand();
             }
         }
         tree
@@ -82,6 +95,7 @@ impl LoopTree {
 
     /// Whether a block is inside a loop.
     pub fn contains(&self, id: Loop, block: Block) -> bool {
-        self.infos[id].blocks.get(block.as_u32() as usize).is_some_and(|b| *b)
+        let (place, info) = (self.places[block], &self.infos[id]);
+        info.first <= place && place < info.end
     }
 }
