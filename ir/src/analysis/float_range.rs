@@ -12,7 +12,7 @@ use crate::builder::AluSrc;
 use crate::entities::Def;
 
 /// Instructions looked through from a value on.
-const MAX_DEPTH: u32 = 10;
+const MAX_DEPTH: u8 = 10;
 
 /// A set of things that a float may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -184,21 +184,38 @@ impl FloatRange {
 }
 
 /// Facts about the values of a body.
-#[derive(Default)]
 pub struct FloatRanges {
-    /// 0: not known yet.
-    known: SecondaryMap<Def, FloatRange>,
+    known: SecondaryMap<Def, Fact>,
+    /// Facts of earlier generations are forgotten.
+    generation: u32,
+    /// What was just looked at is less than could be known, because of the limit.
+    is_cut: bool,
 }
+
+#[derive(Clone, Copy, Default)]
+struct Fact {
+    generation: u32,
+    /// How many more instructions were looked through for it; [`ALL`] if as many as there are.
+    levels: u8,
+    range: FloatRange,
+}
+
+/// As many instructions as there are.
+const ALL: u8 = u8::MAX;
 
 impl FloatRanges {
     /// No facts yet.
     pub fn new() -> FloatRanges {
-        FloatRanges::default()
+        FloatRanges { known: SecondaryMap::new(), generation: 1, is_cut: false }
     }
 
     /// Forgets everything.
     pub fn forget(&mut self) {
-        self.known.clear();
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.known.clear();
+            self.generation = 1;
+        }
     }
 
     /// What the first `count` components of an operand can be, read as floats.
@@ -206,7 +223,7 @@ impl FloatRanges {
         self.look(body, source, count, 0)
     }
 
-    fn look(&mut self, body: &Body, source: AluSrc, count: usize, depth: u32) -> FloatRange {
+    fn look(&mut self, body: &Body, source: AluSrc, count: usize, depth: u8) -> FloatRange {
         let bit_size = body.bit_size(source.def);
         if let Some(values) = body.def_constant(source.def) {
             return source.swizzle.iter(count).fold(FloatRange(0), |range, component| {
@@ -217,6 +234,7 @@ impl FloatRanges {
         let Some(inst) = body.try_def_inst(source.def) else { return FloatRange::ANY };
         let Some(op) = body.alu_op(inst) else { return FloatRange::ANY };
         if depth >= MAX_DEPTH {
+            self.is_cut = true;
             return FloatRange::ANY;
         }
         if op.is_vec() {
@@ -228,19 +246,21 @@ impl FloatRanges {
                 range.or(self.look(body, AluSrc::new(body.src_def(input), body.swizzle(input)), 1, depth + 1))
             });
         }
+        let levels = MAX_DEPTH - depth;
         let known = self.known[source.def];
-        if known != FloatRange(0) {
-            return known;
+        if known.generation == self.generation && known.levels >= levels {
+            self.is_cut |= known.levels != ALL;
+            return known.range;
         }
+        let was_cut = std::mem::replace(&mut self.is_cut, false);
         let range = self.compute(body, source.def, op, depth);
-        // What the limit has cut short is not the last word.
-        if depth == 0 || range != FloatRange::ANY {
-            self.known[source.def] = range;
-        }
+        let levels = if self.is_cut { levels } else { ALL };
+        self.known[source.def] = Fact { generation: self.generation, levels, range };
+        self.is_cut |= was_cut;
         range
     }
 
-    fn compute(&mut self, body: &Body, def: Def, op: AluOp, depth: u32) -> FloatRange {
+    fn compute(&mut self, body: &Body, def: Def, op: AluOp, depth: u8) -> FloatRange {
         use AluOp as A;
         use FloatRange as R;
         let inst = body.def_inst(def);
