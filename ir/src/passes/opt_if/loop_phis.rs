@@ -63,7 +63,7 @@ impl Head {
 
     fn new_phi(&self, body: &mut Body, like: Def, values: [Def; 2]) -> Def {
         let shape = body.shape(like);
-        let cursor = Cursor::after_phis(body, self.head);
+        let cursor = Cursor::BlockStart(self.head);
         Builder::new(body, cursor).phi(shape, &[(self.entry, values[0]), (self.latch, values[1])])
     }
 }
