@@ -69,6 +69,17 @@ fn optimize_body(body: &mut Body) -> bool {
         }
         next = body.prev_block(block);
     }
+    // Forwards: what stands between two exits is looked at, and moved, once.
+    let mut next = Some(body.body_list().first);
+    while let Some(block) = next {
+        while tree.innermost(block).is_some()
+            && let Some(id) = body.following_if(block)
+            && merge_exits(body, id)
+        {
+            progress = true;
+        }
+        next = body.next_block(block);
+    }
     if progress {
         // Phis that nothing needs any more may read what is no longer made on every way to them.
         repair_body(body);
@@ -266,7 +277,7 @@ fn simplify_exit(body: &mut Body, id: If, break_in_then: bool) -> bool {
         body.move_side_behind_if(id, !break_in_then);
         return true;
     }
-    remove_single_src_phis(body, after) | merge_exits(body, id, break_in_then)
+    remove_single_src_phis(body, after)
 }
 
 /// Whether a list is nothing but a `break`.
@@ -278,7 +289,8 @@ fn is_only_break(body: &Body, block: Block) -> bool {
 }
 
 /// An exit, and the exit behind it: one exit with both conditions.
-fn merge_exits(body: &mut Body, id: If, break_in_then: bool) -> bool {
+fn merge_exits(body: &mut Body, id: If) -> bool {
+    let break_in_then = is_only_break(body, body.then_list(id).last);
     let between = body.block_after_if(id);
     let Some(second) = body.following_if(between) else { return false };
     let sides = |id: If| {
@@ -293,12 +305,15 @@ fn merge_exits(body: &mut Body, id: If, break_in_then: bool) -> bool {
     if !body.insts(between).all(|inst| may_be_in_vain(body, inst)) {
         return false;
     }
+    let conditions = [id, second].map(|id| body.src_def(body.if_condition(id)));
+    if !conditions.iter().all(|&def| body.is_boolean(def)) {
+        return false;
+    }
     let Some(target) = body.successors(first_break).next() else { return false };
     let read = |phi: Inst, pred: Block| body.phi_source_for(phi, pred).map(|s| body.src_def(s));
     if body.phis(target).any(|phi| read(phi, first_break) != read(phi, second_break)) {
         return false;
     }
-    let conditions = [id, second].map(|id| body.src_def(body.if_condition(id)));
     let op = if break_in_then { AluOp::Ior } else { AluOp::Iand };
     let both = Builder::new(body, Cursor::BlockEnd(between)).alu(op, &conditions);
     let source = body.if_condition(second);
