@@ -95,16 +95,18 @@ impl Kind {
 
     /// The bits of the narrower type that become these.
     fn narrow(self, bits: u64, narrow_size: u8) -> Option<u64> {
+        // A boolean that holds is all ones.
+        let yes = u64::MAX >> (64 - u32::from(narrow_size));
         match self {
             Kind::Mask => match bits {
                 0 => Some(0),
-                0xffff_ffff => Some(1),
+                0xffff_ffff => Some(yes),
                 _ => None,
             },
-            Kind::Op(AluOp::B2i32) => (bits <= 1).then_some(bits),
+            Kind::Op(AluOp::B2i32) => (bits <= 1).then_some(bits * yes),
             Kind::Op(AluOp::B2f32) => match bits {
                 0 => Some(0),
-                _ if bits == u64::from(1f32.to_bits()) => Some(1),
+                _ if bits == u64::from(1f32.to_bits()) => Some(yes),
                 _ => None,
             },
             Kind::Op(AluOp::U2u32 | AluOp::U2u64) => (bits >> narrow_size == 0).then_some(bits),
@@ -164,8 +166,7 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
             continue;
         }
         let inputs = body.sources(phi).filter_map(|s| kind.input(body, body.src_def(s)));
-        let sizes: ArrayVec<u8, 1> = inputs.map(|input| body.bit_size(input.def)).take(1).collect();
-        let size = sizes.first().copied();
+        let size = inputs.map(|input| body.bit_size(input.def)).find(|&size| size < kind.bit_size());
         if narrow_size == 0 {
             narrow_size = size.unwrap_or(0);
         }
@@ -259,12 +260,18 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
             body.add_phi_source(body.def_inst(new), block, narrowed);
         }
     }
+    // Looked for once for all phis of a block, which stand together.
+    let mut place: Option<(Block, Cursor)> = None;
     for &phi in chosen {
         let (Some(def), Some(new), Some(block)) = (body.inst_def(phi), narrow[phi].expand(), body.inst_block(phi))
         else {
             continue;
         };
-        let cursor = Cursor::after_phis(body, block);
+        let cursor = match place {
+            Some((last, cursor)) if last == block => cursor,
+            _ => Cursor::after_phis(body, block),
+        };
+        place = Some((block, cursor));
         let wide = kind.widen(&mut Builder::new(body, cursor), new);
         body.replace_all_uses(def, wide);
     }

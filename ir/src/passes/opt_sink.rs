@@ -18,7 +18,7 @@ use crate::alu::AluOp;
 use crate::analysis::{Dominance, LoopTree};
 use crate::body::{Body, InstData};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst};
+use crate::entities::{Block, Def, Inst, Loop};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::passes::opt_cse::can_reorder;
 use crate::passes::repair_ssa::use_block;
@@ -130,12 +130,16 @@ fn target(body: &Body, dominance: &Dominance, loops: &LoopTree, inst: Inst, bloc
         if target == block {
             return None;
         }
-        let around = loops.innermost(target);
-        let enters = around.is_some_and(|id| !loops.contains(id, block));
-        let leaves = stays_in_loop && home.is_some_and(|id| !loops.contains(id, target));
-        if !enters && !leaves {
-            return Some(target);
-        }
-        target = dominance.idom(target)?;
+        let around = |id: Loop| loops.info(id).parent.expand();
+        let entered = std::iter::successors(loops.innermost(target), |&id| around(id));
+        // What dominates the block behind a loop, or the head of one, is the next that can be another place: not one block after the other.
+        let next = match entered.take_while(|&id| !loops.contains(id, block)).last() {
+            Some(outermost) => body.loop_body(outermost).first,
+            None => match home.filter(|&id| stays_in_loop && !loops.contains(id, target)) {
+                Some(left) => body.block_after_loop(left),
+                None => return Some(target),
+            },
+        };
+        target = dominance.idom(next)?;
     }
 }
