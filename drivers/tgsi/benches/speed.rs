@@ -1,0 +1,220 @@
+//! How fast shaders are parsed, printed, converted, optimised and translated: `cargo bench -p tgsi-driver-tgsi`.
+//!
+//! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show whether the time for an instruction stays the same, and all shaders of
+//! the folder with reference data (`TGSIC_SHARED`, or `shared` next to the repository) if it is there. Throughput is in TGSI instructions and in bytes of text a second.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use tgsi::Shader;
+use tgsi::text::{PrintOptions, parse, print};
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_driver_tgsi::{TgsiOptions, translate};
+use tgsi_ir::passes::pipeline;
+
+fn main() {
+    divan::main();
+}
+
+/// What a benchmark runs over.
+#[derive(Clone, Copy)]
+enum Input {
+    /// So many instructions without control flow.
+    Straight(usize),
+    /// So many instructions in branches, eight deep.
+    Nested(usize),
+    /// All shaders of the reference data.
+    Corpus,
+}
+
+const INPUTS: [Input; 7] = [
+    Input::Straight(1_000),
+    Input::Straight(10_000),
+    Input::Straight(100_000),
+    Input::Nested(1_000),
+    Input::Nested(10_000),
+    Input::Nested(100_000),
+    Input::Corpus,
+];
+
+impl std::fmt::Display for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Input::Straight(count) => write!(f, "straight {count}"),
+            Input::Nested(count) => write!(f, "nested {count}"),
+            Input::Corpus => write!(f, "corpus"),
+        }
+    }
+}
+
+const DECLARATIONS: &str = "FRAG\nDCL IN[0..3], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0][0..63]\nDCL TEMP[0..15]\n\
+                            IMM[0] FLT32 {0.5, 2.0, -1.0, 0.25}\n";
+
+impl Input {
+    fn texts(self) -> Vec<String> {
+        match self {
+            Input::Straight(count) => vec![straight(count)],
+            Input::Nested(count) => vec![nested(count)],
+            Input::Corpus => corpus(),
+        }
+    }
+}
+
+/// One instruction of arithmetic, never the same one twice within the constants.
+fn instruction(text: &mut String, number: usize) {
+    let (dst, src, constant) = (number % 13, (number * 7 + 3) % 16, (number * 5) % 64);
+    let line = match number % 5 {
+        0 => format!("MUL TEMP[{dst}], TEMP[{src}].yzwx, CONST[0][{constant}]"),
+        1 => format!("ADD TEMP[{dst}].xy, TEMP[{src}], -CONST[0][{constant}].wzyx"),
+        2 => format!("MAD TEMP[{dst}], TEMP[{src}], IMM[0].xxxx, IN[{}]", number % 4),
+        3 => format!("MAX TEMP[{dst}].zw, |TEMP[{src}]|, CONST[0][{constant}].xxxx"),
+        _ => format!("DP4 TEMP[{dst}].x, TEMP[{src}], CONST[0][{constant}]"),
+    };
+    text.push_str(&line);
+    text.push('\n');
+}
+
+fn straight(count: usize) -> String {
+    let mut text = String::from(DECLARATIONS);
+    for number in 0..count - 2 {
+        instruction(&mut text, number);
+    }
+    text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+    text
+}
+
+fn nested(count: usize) -> String {
+    let mut text = String::from(DECLARATIONS);
+    let mut number = 0;
+    while number + 50 < count {
+        for depth in 0..8 {
+            let _ = writeln!(text, "FSLT TEMP[14].x, TEMP[{depth}].xxxx, CONST[0][{}].yyyy", (number + depth) % 64);
+            text.push_str("UIF TEMP[14].xxxx\n");
+            instruction(&mut text, number + depth);
+        }
+        for depth in 0..8 {
+            text.push_str("ELSE\n");
+            instruction(&mut text, number + 8 + depth);
+            text.push_str("ENDIF\n");
+        }
+        number += 48;
+    }
+    text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+    text
+}
+
+fn corpus() -> Vec<String> {
+    let root = std::env::var_os("TGSIC_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let mut texts = Vec::new();
+    let mut folders = vec![root.join("corpus")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "tgsi") {
+                texts.extend(std::fs::read_to_string(path));
+            }
+        }
+    }
+    texts
+}
+
+fn parsed_text(text: &str) -> Shader {
+    parse(text.as_bytes()).expect("valid text").shader
+}
+
+fn parsed(texts: &[String]) -> Vec<Shader> {
+    texts.iter().map(|text| parsed_text(text)).collect()
+}
+
+/// Runs over all shaders of an input, each made ready first.
+fn run<T>(bencher: Bencher<'_, '_>, input: Input, ready: impl Fn(&str, &Shader) -> T, work: impl Fn(&T) + Sync) {
+    let texts = input.texts();
+    let shaders = parsed(&texts);
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let instructions: usize = shaders.iter().map(|shader| shader.instructions.len()).sum();
+    let ready: Vec<T> = texts.iter().zip(&shaders).map(|(text, shader)| ready(text, shader)).collect();
+    bencher.counter(ItemsCount::new(instructions)).counter(BytesCount::new(bytes)).bench_local(|| {
+        for value in &ready {
+            work(value);
+        }
+    });
+}
+
+fn in_ir(shader: &Shader) -> tgsi_ir::Shader {
+    to_ir(shader, &ToIrOptions::default()).expect("a shader that converts")
+}
+
+#[divan::bench(args = INPUTS, max_time = 3)]
+fn parsing(bencher: Bencher<'_, '_>, input: Input) {
+    run(
+        bencher,
+        input,
+        |text, _| text.to_owned(),
+        |text| {
+            divan::black_box(parsed_text(text));
+        },
+    );
+}
+
+#[divan::bench(args = INPUTS, max_time = 3)]
+fn printing(bencher: Bencher<'_, '_>, input: Input) {
+    run(
+        bencher,
+        input,
+        |_, shader| shader.clone(),
+        |shader| {
+            divan::black_box(print(shader, PrintOptions::default()));
+        },
+    );
+}
+
+#[divan::bench(args = INPUTS, max_time = 3)]
+fn converting(bencher: Bencher<'_, '_>, input: Input) {
+    run(
+        bencher,
+        input,
+        |_, shader| shader.clone(),
+        |shader| {
+            divan::black_box(in_ir(shader));
+        },
+    );
+}
+
+#[divan::bench(args = INPUTS, max_time = 3)]
+fn optimising(bencher: Bencher<'_, '_>, input: Input) {
+    let options = TgsiOptions::default().compiler_options();
+    run(
+        bencher,
+        input,
+        |_, shader| in_ir(shader),
+        |ir| {
+            let mut ir = ir.clone();
+            pipeline::into_ssa(&mut ir);
+            pipeline::optimize(&mut ir, &options);
+            divan::black_box(ir);
+        },
+    );
+}
+
+/// From text to text.
+#[divan::bench(args = INPUTS, max_time = 3)]
+fn translating(bencher: Bencher<'_, '_>, input: Input) {
+    let options = TgsiOptions::default();
+    run(
+        bencher,
+        input,
+        |text, _| text.to_owned(),
+        |text| {
+            let mut ir = in_ir(&parsed_text(text));
+            pipeline::into_ssa(&mut ir);
+            pipeline::optimize(&mut ir, &options.compiler_options());
+            let shader = translate(&ir, &options).expect("a shader that translates");
+            divan::black_box(print(&shader, PrintOptions::default()));
+        },
+    );
+}
