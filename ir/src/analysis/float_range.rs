@@ -203,10 +203,16 @@ struct Fact {
 /// As many instructions as there are.
 const ALL: u8 = u8::MAX;
 
+impl Default for FloatRanges {
+    fn default() -> FloatRanges {
+        FloatRanges { known: SecondaryMap::new(), generation: 1, is_cut: false }
+    }
+}
+
 impl FloatRanges {
     /// No facts yet.
     pub fn new() -> FloatRanges {
-        FloatRanges { known: SecondaryMap::new(), generation: 1, is_cut: false }
+        FloatRanges::default()
     }
 
     /// Forgets everything.
