@@ -285,8 +285,18 @@ impl Generator {
         };
         let src: Vec<String> =
             src.into_iter().map(|kind| if keeps_bits { self.plain(kind) } else { self.source(kind) }).collect();
+        // Which of two zeros these give is not said, so that only the value behind the sign is used.
+        let magnitude = match opcode {
+            Min | Max | Lit => Some(format!("MOV {dst}, |TEMP[18]|")),
+            Dmin | Dmax => Some(format!("DABS {dst}, TEMP[18]")),
+            _ => None,
+        };
+        let dst = if magnitude.is_some() { "TEMP[18]".into() } else { dst };
         let operands: Vec<String> = std::iter::once(dst).chain(src).collect();
         self.line(format!("{name} {}", operands.join(", ")));
+        if let Some(line) = magnitude {
+            self.line(line);
+        }
     }
 
     fn texture(&mut self) {

@@ -1,8 +1,8 @@
 //! Float arithmetic, float comparisons and selections.
 //!
 //! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX` return the other
-//! operand if one is NaN (the second if both are), and order zeros: -0 is below +0. Mesa's interpreter returns the first of two zeros, which is how the
-//! processor happens to do it; nothing defines it, and a translation must be free to swap the operands. So `LIT` gives +0 in y where Mesa's gives -0.
+//! operand if one is NaN (the second if both are) and the first if both compare equal: of two zeros as well, as in the recorded results. Nothing defines that for a target, and the IR
+//! orders zeros, so that the sign of a zero that comes out of them (and of `LIT`, which is made of them) is not kept by a translation.
 
 use super::kernel::{Kernel, boolean, f, float_boolean, single};
 use crate::tables::Opcode;

@@ -84,16 +84,16 @@ macro_rules! definite_nan {
                 definite(a, a, a.sqrt())
             }
 
-            /// Smaller of two; the other one for a NaN. The negative zero is the smaller one.
+            /// Smaller of two; the other one for a NaN, the first if equal.
             #[inline]
             pub(in crate::run) fn min(a: $float, b: $float) -> $float {
-                if !a.is_nan() && (b.is_nan() || a < b || a == b && a.is_sign_negative()) { a } else { b }
+                if !a.is_nan() && (b.is_nan() || a <= b) { a } else { b }
             }
 
-            /// Larger of two; the other one for a NaN. The positive zero is the larger one.
+            /// Larger of two; the other one for a NaN, the first if equal.
             #[inline]
             pub(in crate::run) fn max(a: $float, b: $float) -> $float {
-                if !a.is_nan() && (b.is_nan() || a > b || a == b && a.is_sign_positive()) { a } else { b }
+                if !a.is_nan() && (b.is_nan() || a >= b) { a } else { b }
             }
         }
     };
