@@ -66,13 +66,13 @@ fn a_shader_without_variables() {
 #[test]
 fn errors_have_places() {
     let cases = [
-        ("fadd", "faddd", "<stdin>:10:16: error: unknown opcode `faddd` (did you mean `fadd`?) [ir-text]"),
-        ("fadd %1, %1", "fadd %1, %9", "value %9 is read but never made [ir-text]"),
+        ("fadd", "faddd", "<stdin>:10:16: error: unknown opcode `faddd` (did you mean `fadd`?) [unknown-opcode]"),
+        ("fadd %1, %1", "fadd %1, %9", "value %9 is read but never made [undefined-value]"),
         ("32x4  %2", "16x4  %2", "[alu-dest-bits]"),
         (
             "MESA_SHADER_FRAGMENT",
             "MESA_SHADER_FRAGMENTS",
-            "<stdin>:1:1: error: the text does not begin with `shader:` and a stage [ir-text]",
+            "<stdin>:1:1: error: the text does not begin with `shader:` and a stage [no-stage]",
         ),
         ("(entrypoint)", "", "the shader has no entry point with code [entry-point]"),
     ];
