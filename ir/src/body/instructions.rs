@@ -161,6 +161,15 @@ impl Body {
 
     // ---- what changed -------------------------------------------------------------------------------------------------
 
+    #[inline]
+    fn note_kind(&mut self, data: &InstData) {
+        match data {
+            InstData::Undef => self.made_undef = true,
+            InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => self.made_copy = true,
+            _ => {}
+        }
+    }
+
     /// Notes an ALU instruction that is new, reads something else than before, or reads alone what others read too.
     #[inline]
     pub(super) fn touch(&mut self, inst: Inst) {
@@ -197,6 +206,7 @@ impl Body {
 
     /// Replaces what an instruction is, its sources and value staying as they are. The new kind must fit them.
     pub fn set_inst(&mut self, inst: Inst, data: InstData) {
+        self.note_kind(&data);
         self.insts[inst].data = data;
         self.touch(inst);
         self.changed_insts();
@@ -419,6 +429,7 @@ impl Body {
         shape: Option<Shape>,
         def: Option<Def>,
     ) -> Inst {
+        self.note_kind(&data);
         let inst = self.insts.push(InstNode {
             data,
             block: PackedOption::default(),

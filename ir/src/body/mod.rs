@@ -614,6 +614,9 @@ pub struct Body {
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
+    /// An undefined value, a copy of a variable was ever made.
+    made_undef: bool,
+    made_copy: bool,
     touched: Vec<Inst>,
     simplified_for: Option<SimplifiedFor>,
     analyses: AnalysisCache,
@@ -651,6 +654,8 @@ impl Body {
             structured: true,
             cfg_epoch: 1,
             inst_epoch: 1,
+            made_undef: false,
+            made_copy: false,
             touched: Vec::new(),
             simplified_for: None,
             analyses: AnalysisCache::default(),
@@ -711,6 +716,23 @@ impl Body {
     /// Whether no `if` and no loop was ever made: all code is one block.
     pub fn is_one_block(&self) -> bool {
         self.ifs.is_empty() && self.loops.is_empty()
+    }
+
+    /// Whether there may be undefined values.
+    pub fn may_have_undefs(&self) -> bool {
+        self.made_undef
+    }
+
+    /// Whether there may be `copy_deref`.
+    pub fn may_have_copies(&self) -> bool {
+        self.made_copy
+    }
+
+    /// Makes room for so many more instructions, with as many values, and two sources each.
+    pub fn reserve_insts(&mut self, count: usize) {
+        self.insts.reserve(count);
+        self.defs.reserve(count);
+        self.uses.reserve(2 * count);
     }
 
     /// Number of loops ever made: if it is 0, there is no loop.

@@ -37,6 +37,9 @@ const MAX_PATH: usize = 16;
 
 /// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether anything changed.
 pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_length: u32) -> bool {
+    if modes == VariableModes::NONE {
+        return false;
+    }
     let Shader { functions, types, .. } = shader;
     let path = |body: &Body, inst: Inst| {
         body.intrinsic(inst).filter(|&op| op.is_deref_access())?;
@@ -44,7 +47,11 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
     };
     let bodies = functions.values().filter_map(|f| f.body.as_ref());
     let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
-    let leaves = insts.filter_map(|(body, inst)| path(body, inst)).fold(0u64, |n, p| n.saturating_add(p.num_leaves()));
+    let mut paths = insts.filter_map(|(body, inst)| path(body, inst)).peekable();
+    if paths.peek().is_none() {
+        return false;
+    }
+    let leaves = paths.fold(0u64, |n, p| n.saturating_add(p.num_leaves()));
     if leaves > MAX_LEAVES {
         return false;
     }

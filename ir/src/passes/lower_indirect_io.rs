@@ -46,11 +46,18 @@ const VEC4: u32 = 16;
 
 /// See the [module](self): `modes` are of `SHADER_IN`, `SHADER_OUT`, `UNIFORM` and `MEM_UBO`. Returns whether anything changed.
 pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
+    if modes == VariableModes::NONE {
+        return false;
+    }
     let extents = Extents::of(shader);
     let bodies = shader.functions.values().filter_map(|f| f.body.as_ref());
     let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
-    let accesses = insts.filter_map(|(body, inst)| Access::of(body, &extents, modes, inst));
-    if accesses.fold(0u64, |n, access| n.saturating_add(access.num_leaves())) > MAX_LEAVES {
+    let mut accesses = insts.filter_map(|(body, inst)| Access::of(body, &extents, modes, inst)).peekable();
+    if accesses.peek().is_none() {
+        return false;
+    }
+    let leaves = accesses.fold(0u64, |n, access| n.saturating_add(access.num_leaves()));
+    if leaves > MAX_LEAVES {
         return false;
     }
     let mut progress = false;

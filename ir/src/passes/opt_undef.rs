@@ -24,7 +24,7 @@ use crate::shader::Shader;
 /// See the [module](self).
 pub fn opt_undef(shader: &mut Shader) -> bool {
     let mut progress = false;
-    for body in shader.bodies_mut() {
+    for body in shader.bodies_mut().filter(|body| body.may_have_undefs()) {
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
                 progress |= match *body.inst(inst) {

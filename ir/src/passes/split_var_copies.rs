@@ -31,6 +31,9 @@ pub fn split_var_copies(shader: &mut Shader) -> bool {
 
 /// The copies of a body.
 pub(crate) fn copies(body: &Body) -> Vec<Inst> {
+    if !body.may_have_copies() {
+        return Vec::new();
+    }
     body.blocks()
         .flat_map(|block| body.insts(block))
         .filter(|&inst| body.intrinsic(inst) == Some(IntrinsicOp::CopyDeref))

@@ -137,6 +137,8 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
 
     // Bodies are built outside of the shader, so that types and variables can be made at the same time.
     let mut main = Body::new();
+    // About what an instruction becomes.
+    main.reserve_insts(4 * shader.instructions.len());
     let mut translator = Translator::main(&mut context, &mut main);
     translator.declare_registers();
     translator.translate(0, shader.instructions.len() as u32);
