@@ -17,9 +17,10 @@ use cranelift_entity::SecondaryMap;
 
 use super::LoopTree;
 use crate::alu::{self, AluOp, ExecutionMode};
-use crate::body::{Body, CfNode, CfParent, InstData, JumpKind, MAX_COMPONENTS};
-use crate::entities::{Block, Def, If, Inst, Loop};
+use crate::body::{Body, CfNode, CfParent, DerefKind, InstData, JumpKind, MAX_COMPONENTS};
+use crate::entities::{Block, Def, If, Inst, Loop, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::passes::opt_cse::can_reorder;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::VariableModes;
 
@@ -93,7 +94,8 @@ pub struct LoopAnalysis {
     pub indexed_arrays: Vec<IndexedArray>,
     /// Instructions of the body that cost something; only for loops without an inner loop.
     pub cost: u32,
-    /// The same for all iterations, without what becomes constant and what is not executed.
+    /// The same for all iterations, without what becomes constant, what is not executed, all but the first of what is the same in each, and accesses to
+    /// arrays that nothing indexes at run time any more.
     pub unrolled_cost: u32,
 }
 
@@ -210,6 +212,10 @@ enum Node {
 enum Step {
     /// An instruction; one whose value is computed here costs only as long as it is not known.
     Cost(Option<Def>),
+    /// The same for one that computes the same in every iteration: of its copies one is left.
+    Once(Option<Def>),
+    /// An access to an array of the function: nothing is left of it if all indices of the array become constants.
+    Access(Variable),
     /// A branch: if the condition is known to be false, go on at the second side.
     If { condition: Def, else_step: usize },
     /// The end of the first side: if the condition is known to be true, go on behind the second.
@@ -231,6 +237,10 @@ pub struct LoopAnalyzer<'a> {
     numbers: SecondaryMap<Def, u32>,
     nodes: Vec<(Def, Node)>,
     values: Vec<Value>,
+    /// Derefs by run-time indices of each variable of the function.
+    indexed: SecondaryMap<Variable, u32>,
+    /// The loop in which a value is the same in each iteration, by its number + 1.
+    invariant: SecondaryMap<Def, u32>,
 }
 
 impl<'a> LoopAnalyzer<'a> {
@@ -245,6 +255,8 @@ impl<'a> LoopAnalyzer<'a> {
             numbers: SecondaryMap::with_default(NONE),
             nodes: Vec::new(),
             values: Vec::new(),
+            indexed: count_indexed(body),
+            invariant: SecondaryMap::new(),
         }
     }
 
@@ -421,6 +433,7 @@ impl<'a> LoopAnalyzer<'a> {
                 steps = self.list_steps(body, id, analysis);
             }
         }
+        let mut resolved: Vec<Variable> = Vec::new();
         let affordable = MAX_EVALUATIONS / self.nodes.len().max(1);
         let iterations = self.max_iterations.saturating_add(1).min(affordable as u32).max(1);
         for iteration in 0..iterations {
@@ -428,6 +441,9 @@ impl<'a> LoopAnalyzer<'a> {
             if iteration == 0 {
                 accesses.retain(|&(index, _)| self.known(body, index, 0).is_some());
                 self.list_induction_variables(analysis);
+                if with_costs {
+                    resolved = self.resolved_arrays(body, &accesses);
+                }
             }
             for (index, array) in &mut accesses {
                 if array.out_of_bounds.is_none()
@@ -446,7 +462,7 @@ impl<'a> LoopAnalyzer<'a> {
                 }
             }
             if with_costs {
-                let cost = self.cost_of_iteration(body, &steps, analysis);
+                let cost = self.cost_of_iteration(body, &steps, analysis, &resolved, iteration);
                 analysis.unrolled_cost = analysis.unrolled_cost.saturating_add(cost);
             }
             if analysis.exit.is_some() || !self.advance() {
@@ -488,16 +504,26 @@ impl<'a> LoopAnalyzer<'a> {
             }
             for inst in body.insts(block) {
                 let def = body.inst_def(inst);
-                match body.inst(inst) {
+                // What is executed in every iteration, and the same in all.
+                let is_invariant = open.is_empty() && self.is_invariant(body, id, inst);
+                if let Some(def) = def.filter(|_| is_invariant) {
+                    self.invariant[def] = id.as_u32() + 1;
+                }
+                match *body.inst(inst) {
                     InstData::Alu { .. } => {
                         if let Some(def) = def {
                             self.add_root(body, id, def);
                         }
-                        steps.push(Step::Cost(def));
+                        steps.push(if is_invariant { Step::Once(def) } else { Step::Cost(def) });
+                        analysis.cost += 1;
+                    }
+                    InstData::Intrinsic { op: IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref, .. } => {
+                        let variable = local_of(body, body.def_inst(body.src(inst, 0)));
+                        steps.push(variable.map_or(Step::Cost(None), Step::Access));
                         analysis.cost += 1;
                     }
                     InstData::Tex(_) | InstData::Intrinsic { .. } => {
-                        steps.push(Step::Cost(None));
+                        steps.push(if is_invariant { Step::Once(None) } else { Step::Cost(None) });
                         analysis.cost += 1;
                     }
                     _ => {}
@@ -514,14 +540,52 @@ impl<'a> LoopAnalyzer<'a> {
         steps
     }
 
+    /// Whether an instruction depends on nothing that the loop changes.
+    fn is_invariant(&self, body: &Body, id: Loop, inst: Inst) -> bool {
+        let can_be = match *body.inst(inst) {
+            InstData::Alu { .. } | InstData::LoadConst { .. } | InstData::Undef => true,
+            InstData::Intrinsic { op, .. } => op.info().can_eliminate && can_reorder(body, inst, op),
+            _ => false,
+        };
+        can_be
+            && body.sources(inst).all(|source| {
+                let def = body.src_def(source);
+                self.invariant[def] == id.as_u32() + 1 || !self.is_inside(body, id, def)
+            })
+    }
+
+    /// The arrays of the function all of whose run-time indices are known in the iterations of the loop.
+    fn resolved_arrays(&self, body: &Body, accesses: &[(Def, IndexedArray)]) -> Vec<Variable> {
+        let mut found: Vec<(Variable, u32)> = Vec::new();
+        for variable in accesses.iter().filter_map(|(_, array)| local_of(body, array.inst)) {
+            match found.iter().position(|f| f.0 == variable) {
+                Some(at) => found[at].1 += 1,
+                // A loop that indexes that many arrays is not one to be unrolled.
+                None if found.len() < 16 => found.push((variable, 1)),
+                None => {}
+            }
+        }
+        found.retain(|&(variable, count)| count == self.indexed[variable]);
+        found.into_iter().map(|f| f.0).collect()
+    }
+
     /// What is left of an iteration.
-    fn cost_of_iteration(&self, body: &Body, steps: &[Step], analysis: &LoopAnalysis) -> u32 {
+    fn cost_of_iteration(
+        &self,
+        body: &Body,
+        steps: &[Step],
+        analysis: &LoopAnalysis,
+        resolved: &[Variable],
+        iteration: u32,
+    ) -> u32 {
         let mut cost = 0;
         let mut at = 0;
         while let Some(&step) = steps.get(at) {
             at += 1;
             match step {
-                Step::Cost(def) => {
+                Step::Once(_) if iteration > 0 => {}
+                Step::Access(variable) => cost += u32::from(!resolved.contains(&variable)),
+                Step::Cost(def) | Step::Once(def) => {
                     let is_constant = def.is_some_and(|def| {
                         (0..usize::from(body.num_components(def))).all(|c| self.known(body, def, c).is_some())
                     });
@@ -772,10 +836,42 @@ fn is_loop_head(body: &Body, block: Block) -> bool {
 }
 
 /// The index of an access to an array, sampler or texture.
+/// The variable of the function that a deref leads to.
+fn local_of(body: &Body, mut inst: Inst) -> Option<Variable> {
+    loop {
+        match *body.inst(inst) {
+            InstData::Deref { kind: DerefKind::Var(variable), modes, .. } => {
+                return (modes == VariableModes::FUNCTION_TEMP).then_some(variable);
+            }
+            InstData::Deref { kind: DerefKind::Array | DerefKind::Struct(_), .. } => {
+                inst = body.def_inst(body.src(inst, 0));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Derefs by run-time indices of each variable of the function.
+fn count_indexed(body: &Body) -> SecondaryMap<Variable, u32> {
+    let mut indexed = SecondaryMap::new();
+    if body.locals.is_empty() {
+        return indexed;
+    }
+    for inst in body.blocks().flat_map(|block| body.insts(block)) {
+        if matches!(body.inst(inst), InstData::Deref { kind: DerefKind::Array, .. })
+            && body.constant_component(body.src(inst, 1), 0).is_none()
+            && let Some(variable) = local_of(body, inst)
+        {
+            indexed[variable] += 1;
+        }
+    }
+    indexed
+}
+
 fn indexed_access(body: &Body, types: &TypeTable, inst: Inst) -> Option<(Def, IndexedArray)> {
     let array = |length, modes| IndexedArray { inst, length, modes, is_sampler: false, out_of_bounds: None };
     match *body.inst(inst) {
-        InstData::Deref { kind: crate::body::DerefKind::Array, modes, .. } => {
+        InstData::Deref { kind: DerefKind::Array, modes, .. } => {
             let length = match body.deref_type(body.src(inst, 0)).map(|ty| types.get(ty)) {
                 Some(&TypeData::Array { length, .. }) => length,
                 Some(&TypeData::Matrix { columns, .. }) => columns.into(),
