@@ -1,6 +1,7 @@
 //! What the target can do.
 
 use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
@@ -17,6 +18,17 @@ pub struct IndirectFiles {
     pub temporaries: bool,
     /// `CONST`.
     pub constants: bool,
+}
+
+impl IndirectFiles {
+    /// Modes of the variables in files that cannot.
+    fn missing(&self) -> VariableModes {
+        let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
+        mode(self.inputs, VariableModes::SHADER_IN)
+            .union(mode(self.outputs, VariableModes::SHADER_OUT))
+            .union(mode(self.temporaries, VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP)))
+            .union(mode(self.constants, VariableModes::UNIFORM.union(VariableModes::MEM_UBO)))
+    }
 }
 
 /// Options of the translation. The default has everything that TGSI can say.
@@ -63,6 +75,7 @@ impl TgsiOptions {
             lower_bitops: !self.native_integers,
             source_modifiers: true,
             fuse_scmp: true,
+            no_indirect: self.indirect.missing(),
             ..CompilerOptions::default()
         }
     }
