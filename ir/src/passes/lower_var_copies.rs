@@ -34,7 +34,7 @@ pub fn lower_var_copies(shader: &mut Shader) -> bool {
     progress
 }
 
-fn lower(body: &mut Body, types: &TypeTable, copy: Inst) -> bool {
+pub(crate) fn lower(body: &mut Body, types: &TypeTable, copy: Inst) -> bool {
     let (to, from) = (body.src(copy, 0), body.src(copy, 1));
     let Some(shape) = body.deref_type(to).and_then(|ty| vector_shape(types, ty)) else { return false };
     let (to_path, from_path) = (path(body, to), path(body, from));

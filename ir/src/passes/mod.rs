@@ -1,6 +1,8 @@
 //! Passes: each a file with one public function that takes the shader, returns whether it changed anything, and opens with what it does.
 
+pub(crate) mod access_times;
 pub mod convert_to_lcssa;
+pub(crate) mod deref_tree;
 pub mod index_tree;
 pub mod inline_functions;
 pub mod lower_bool_to_float;
@@ -20,12 +22,16 @@ pub mod opt_algebraic;
 pub mod opt_conditional_discard;
 pub mod opt_constant_folding;
 pub mod opt_copy_prop;
+pub mod opt_copy_prop_vars;
 pub mod opt_cse;
 pub mod opt_dce;
 pub mod opt_dead_cf;
+pub mod opt_dead_write_vars;
+pub mod opt_find_array_copies;
 pub mod opt_if;
 pub mod opt_loop;
 pub mod opt_loop_unroll;
+pub mod opt_narrow_selects;
 pub mod opt_peephole_select;
 pub mod opt_phi_precision;
 pub mod opt_remove_phis;
@@ -38,6 +44,8 @@ pub mod pipeline;
 pub mod rematerialize_derefs_in_use_blocks;
 pub mod remove_dead_variables;
 pub mod repair_ssa;
+pub mod shrink_vec_array_vars;
+pub mod split_array_vars;
 pub mod split_var_copies;
 
 pub use convert_to_lcssa::convert_to_lcssa;
@@ -59,12 +67,16 @@ pub use opt_algebraic::{opt_algebraic, opt_algebraic_distribute_src_mods, opt_al
 pub use opt_conditional_discard::opt_conditional_discard;
 pub use opt_constant_folding::opt_constant_folding;
 pub use opt_copy_prop::opt_copy_prop;
+pub use opt_copy_prop_vars::opt_copy_prop_vars;
 pub use opt_cse::opt_cse;
 pub use opt_dce::opt_dce;
 pub use opt_dead_cf::opt_dead_cf;
+pub use opt_dead_write_vars::opt_dead_write_vars;
+pub use opt_find_array_copies::opt_find_array_copies;
 pub use opt_if::opt_if;
 pub use opt_loop::opt_loop;
 pub use opt_loop_unroll::opt_loop_unroll;
+pub use opt_narrow_selects::opt_narrow_selects;
 pub use opt_peephole_select::opt_peephole_select;
 pub use opt_phi_precision::opt_phi_precision;
 pub use opt_remove_phis::opt_remove_phis;
@@ -76,6 +88,8 @@ pub use pipeline::into_ssa;
 pub use rematerialize_derefs_in_use_blocks::rematerialize_derefs_in_use_blocks;
 pub use remove_dead_variables::remove_dead_variables;
 pub use repair_ssa::repair_ssa;
+pub use shrink_vec_array_vars::shrink_vec_array_vars;
+pub use split_array_vars::split_array_vars;
 pub use split_var_copies::split_var_copies;
 
 #[cfg(test)]

@@ -38,10 +38,16 @@ pub const PASSES: &[&str] = &[
     "opt_cse",
     "opt_dce",
     "remove_dead_variables",
+    "split_array_vars",
+    "opt_find_array_copies",
+    "opt_copy_prop_vars",
+    "opt_dead_write_vars",
+    "shrink_vec_array_vars",
     "opt_shrink_vectors",
     "opt_conditional_discard",
     "opt_if",
     "opt_peephole_select",
+    "opt_narrow_selects",
     "opt_phi_precision",
     "opt_loop",
     "opt_loop_unroll",
@@ -173,7 +179,8 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
             break;
         }
         passes.round_mut().optimizing = round + 1;
-        let mut changed = run_again!(
+        let mut changed = variables_with(shader, options, passes, round == 0);
+        changed |= run_again!(
             passes,
             shader,
             Something opt_shrink_vectors,
@@ -182,7 +189,13 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
         );
         let select = |s: &mut Shader| opt_peephole_select(s, options);
         changed |= passes.run_again(shader, ("opt_peephole_select", 0, Leaves::Something), select);
-        changed |= run_again!(passes, shader, Something opt_phi_precision, Something opt_loop);
+        changed |= run_again!(
+            passes,
+            shader,
+            Something opt_narrow_selects,
+            Something opt_phi_precision,
+            Something opt_loop,
+        );
         let unroll = |s: &mut Shader| opt_loop_unroll(s, options);
         changed |= passes.run_again(shader, ("opt_loop_unroll", 0, Leaves::Something), unroll);
         changed |= clean_with(shader, options, passes);
@@ -192,6 +205,26 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
         }
     }
     progress
+}
+
+/// The passes over variables. Most shaders have none that is left, and are asked for that only.
+fn variables_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>, is_first: bool) -> bool {
+    let any = shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.locals.is_empty());
+    let mut progress = false;
+    if is_first {
+        progress |= passes.run(shader, "split_array_vars", |s| any && split_array_vars(s));
+        progress |= passes.run(shader, "opt_find_array_copies", |s| any && opt_find_array_copies(s));
+    }
+    let copy_prop = |s: &mut Shader| any && opt_copy_prop_vars(s, options);
+    progress |= passes.run_again(shader, ("opt_copy_prop_vars", 0, Leaves::Something), copy_prop);
+    let dead_write = |s: &mut Shader| any && opt_dead_write_vars(s);
+    progress |= passes.run_again(shader, ("opt_dead_write_vars", 0, Leaves::Something), dead_write);
+    if is_first && any {
+        // The copies that were found and are still of use.
+        progress |= run!(passes, shader, lower_var_copies);
+    }
+    let shrink = |s: &mut Shader| any && shrink_vec_array_vars(s);
+    progress | passes.run_again(shader, ("shrink_vec_array_vars", 0, Leaves::Something), shrink)
 }
 
 /// Turns the normal forms of the other stages into what the target has, once and last: a stage before would undo it.

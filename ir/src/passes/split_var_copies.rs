@@ -40,7 +40,7 @@ pub(crate) fn copies(body: &Body) -> Vec<Inst> {
         .collect()
 }
 
-fn split(body: &mut Body, types: &mut TypeTable, copy: Inst) -> bool {
+pub(crate) fn split(body: &mut Body, types: &mut TypeTable, copy: Inst) -> bool {
     let (to, from) = (body.src(copy, 0), body.src(copy, 1));
     let InstData::Intrinsic { indices, .. } = *body.inst(copy) else { return false };
     let (Some(to_type), Some(from_type)) = (body.deref_type(to), body.deref_type(from)) else { return false };

@@ -63,6 +63,14 @@ fn indirect_derefs(shader: &mut Shader) -> bool {
     lower_indirect_derefs(shader, TEMPORARIES, 8)
 }
 
+fn copy_prop_vars(shader: &mut Shader) -> bool {
+    opt_copy_prop_vars(shader, &CompilerOptions::default())
+}
+
+fn copy_prop_vars_scalar(shader: &mut Shader) -> bool {
+    opt_copy_prop_vars(shader, &CompilerOptions { vector_target: false, ..CompilerOptions::default() })
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
@@ -73,8 +81,50 @@ fn unroll(shader: &mut Shader) -> bool {
     opt_loop_unroll(shader, &options)
 }
 
+/// The passes over variables, while there are many.
+const VARIABLES: &[Pass] = passes![
+    opt_dead_write_vars,
+    copy_prop_vars,
+    copy_prop_vars_scalar,
+    split_var_copies,
+    opt_dead_write_vars,
+    opt_copy_prop,
+    opt_constant_folding,
+    copy_prop_vars,
+    opt_dead_write_vars,
+    lower_global_vars_to_local,
+    split_array_vars,
+    opt_find_array_copies,
+    copy_prop_vars,
+    opt_dead_write_vars,
+    shrink_vec_array_vars,
+    opt_dce,
+    lower_var_copies,
+    opt_find_array_copies,
+    opt_find_array_copies,
+    copy_prop_vars_scalar,
+    opt_dead_write_vars,
+    opt_copy_prop,
+    opt_constant_folding,
+    opt_dead_cf,
+    opt_cse,
+    split_array_vars,
+    shrink_vec_array_vars,
+    copy_prop_vars,
+    opt_dead_write_vars,
+    shrink_vec_array_vars,
+    into_ssa,
+    opt_dead_write_vars,
+    split_array_vars,
+    shrink_vec_array_vars,
+    copy_prop_vars,
+    optimized,
+];
+
 const STRAIGHT: &[Pass] = passes![
     lower_global_vars_to_local,
+    copy_prop_vars,
+    opt_dead_write_vars,
     split_var_copies,
     lower_var_copies,
     lower_vars_to_ssa,
@@ -93,6 +143,7 @@ const STRAIGHT: &[Pass] = passes![
     opt_conditional_discard,
     opt_if,
     peephole_select,
+    opt_narrow_selects,
     opt_phi_precision,
     opt_shrink_vectors,
     opt_copy_prop,
@@ -157,6 +208,15 @@ fn random_shaders_in_order() {
 }
 
 #[test]
+fn random_shaders_full_of_variables() {
+    for seed in seeds() {
+        let statements = 20 + (seed % 40) as usize;
+        check(seed + 5_000_000, Options { statements, functions: 0, returns: false, kills: seed % 2 == 1 }, VARIABLES);
+        check(seed + 6_000_000, Options { statements, functions: 1, returns: true, kills: false }, &VARIABLES[..16]);
+    }
+}
+
+#[test]
 fn random_shaders_with_functions() {
     let mut passes: Vec<Pass> = passes![lower_returns, inline_functions, lower_returns, repair_ssa].to_vec();
     passes.extend(STRAIGHT);
@@ -184,6 +244,35 @@ fn random_fragment_shaders() {
     for seed in seeds() {
         check(seed + 4_000_000, Options { statements: 40, functions: 0, returns: false, kills: true }, STRAIGHT);
     }
+}
+
+/// And nothing if the passes find nothing.
+#[test]
+fn passes_over_variables_find_something() {
+    let mut found = [0; 5];
+    for seed in 0..200 {
+        let mut shader = random_shader(seed, Options { statements: 50, functions: 0, returns: false, kills: false });
+        lower_global_vars_to_local(&mut shader);
+        opt_cse(&mut shader);
+        let lowered = |shader: &mut Shader| {
+            split_var_copies(shader);
+            lower_var_copies(shader);
+        };
+        let mut plain = shader.clone();
+        lowered(&mut plain);
+        let passes: &[Pass] = passes![
+            copy_prop_vars,
+            opt_dead_write_vars,
+            opt_find_array_copies,
+            split_array_vars,
+            shrink_vec_array_vars,
+        ];
+        for (count, &(name, pass)) in found.iter_mut().zip(passes) {
+            let needs_loads = matches!(name, "opt_find_array_copies" | "shrink_vec_array_vars");
+            *count += usize::from(pass(&mut if needs_loads { plain.clone() } else { shader.clone() }));
+        }
+    }
+    assert!(found.iter().zip([150, 15, 20, 10, 100]).all(|(&n, least)| n > least), "{found:?}");
 }
 
 /// The tests above say nothing if the generator has no ideas.
@@ -376,5 +465,71 @@ mod large {
             }
         });
         assert_eq!(shader.main().blocks().count(), 1);
+    }
+
+    /// The passes over variables: one large array, many stores and loads of it in many ifs, next to and in each other.
+    fn variables(name: &str, nested: bool) {
+        let mut shader = Shader::new(Stage::Vertex);
+        let vector = shader.types.vector(crate::types::ScalarType::Float, 4);
+        let array = shader.types.array(vector, 10_000);
+        let main = shader.entry_point().unwrap();
+        let variables = [shader.add_local(main, "a", array), shader.add_local(main, "b", array)];
+        let mut b = Builder::at_end(shader.main_mut());
+        let zero = b.u32_const(0);
+        let input = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], SHAPE);
+        let mut open = Vec::new();
+        let mut value = input;
+        for i in 0..30_000 {
+            let [to, from] = if i % 20_000 < 10_000 { variables } else { [variables[1], variables[0]] };
+            let some = b.channel(input, (i % 4) as u8);
+            let constant = b.u32_const(i as u32 % 10_000);
+            for (variable, index, is_store) in [(from, constant, false), (to, constant, true), (to, some, i % 7 == 0)] {
+                let root = b.deref_var(variable, VariableModes::FUNCTION_TEMP, array);
+                let place = b.deref_array(root, index, vector);
+                if is_store {
+                    b.store_deref(place, value, 1 + (i % 15) as u32);
+                } else {
+                    value = b.load_deref(place, SHAPE);
+                }
+            }
+            if i % 2 == 0 {
+                let c = condition(&mut b, input, i);
+                open.push(b.push_if(c));
+                if !nested {
+                    open.drain(..).for_each(|id| b.end_if(id));
+                }
+            }
+        }
+        open.into_iter().rev().for_each(|id| b.end_if(id));
+        let source_type = AluType::UINT32.to_i32();
+        let indices = [(IndexKind::Base, 0), (IndexKind::WriteMask, 15), (IndexKind::SrcType, source_type)];
+        let zeros = b.constant(32, &[0; 4]);
+        b.intrinsic(IntrinsicOp::StoreOutput, &[zeros, zero], &indices, None);
+        let start = Instant::now();
+        for &(pass_name, pass) in passes![
+            split_array_vars,
+            opt_find_array_copies,
+            copy_prop_vars,
+            opt_dead_write_vars,
+            shrink_vec_array_vars,
+            copy_prop_vars_scalar,
+        ] {
+            let before = Instant::now();
+            pass(&mut shader);
+            println!("{name}: {pass_name} takes {:?}", before.elapsed());
+        }
+        let elapsed = start.elapsed();
+        assert!(elapsed < Duration::from_secs(20), "{name} takes {elapsed:?}");
+        validate(&shader).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+    }
+
+    #[test]
+    fn variables_in_a_row() {
+        variables("arrays in ifs in a row", false);
+    }
+
+    #[test]
+    fn variables_in_nested_ifs() {
+        variables("arrays in nested ifs", true);
     }
 }

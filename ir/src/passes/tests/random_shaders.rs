@@ -73,6 +73,7 @@ struct Generator<'a> {
     plain: Vec<Storage>,
     array_vars: Vec<Storage>,
     structs: Vec<Storage>,
+    grids: Vec<Storage>,
     callees: Vec<Function>,
     budget: usize,
     loop_depth: usize,
@@ -92,6 +93,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
         fields: vec![field("x", vector_type), field("y", array_type)],
         interface: false,
     });
+    let grid_type = shader.types.array(array_type, 2);
     let mut input = VariableData::new("in_0", vector_type, VariableModes::SHADER_IN);
     input.location = if options.kills { 32 } else { 15 };
     let input = shader.add_variable(input);
@@ -103,7 +105,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
             shader.add_variable(output)
         })
         .collect();
-    let globals = [vector_type, array_type, struct_type].map(|ty| Storage {
+    let globals = [vector_type, array_type, struct_type, grid_type].map(|ty| Storage {
         variable: shader.add_variable(VariableData::new("g", ty, VariableModes::SHADER_TEMP)),
         mode: VariableModes::SHADER_TEMP,
         ty,
@@ -126,7 +128,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
     // Callees first: a function calls those before it.
     for place in 0..=functions.len() {
         let id = functions.get(place).copied().unwrap_or(main);
-        let locals = [vector_type, array_type, struct_type].map(|ty| Storage {
+        let locals = [vector_type, array_type, struct_type, grid_type].map(|ty| Storage {
             variable: shader.add_local(id, "l", ty),
             mode: VariableModes::FUNCTION_TEMP,
             ty,
@@ -147,6 +149,7 @@ pub fn random_shader(seed: u64, options: Options) -> Shader {
             plain: vec![globals[0], locals[0]],
             array_vars: vec![globals[1], locals[1]],
             structs: vec![globals[2], locals[2]],
+            grids: vec![globals[3], locals[3]],
             callees: functions[..place].to_vec(),
             budget: if id == main { options.statements } else { options.statements / 2 },
             loop_depth: 0,
@@ -224,6 +227,13 @@ impl Generator<'_> {
             places.push(b.deref_array(array, index, self.vector_type));
         }
         places.push(struct_field(b, structs[0], 0, self.vector_type));
+        for (number, s) in self.grids.clone().into_iter().enumerate() {
+            let root = b.deref_var(s.variable, s.mode, s.ty);
+            let index = b.u32_const(number as u32);
+            let row = b.deref_array(root, index, array_type);
+            let index = b.u32_const(2 - number as u32);
+            places.push(b.deref_array(row, index, self.vector_type));
+        }
         values.extend(places.into_iter().map(|place| b.load_deref(place, VEC4)));
         values
     }
@@ -259,7 +269,24 @@ impl Generator<'_> {
 
     /// A deref of a vector somewhere.
     fn place(&mut self, b: &mut Builder<'_>) -> Def {
-        match self.random.below(3) {
+        match self.random.below(4) {
+            3 => {
+                let s = self.random.pick(&self.grids);
+                let root = b.deref_var(s.variable, s.mode, s.ty);
+                // One that is indexed in one dimension only, and one that is in both.
+                let index = if s.mode == VariableModes::SHADER_TEMP && self.random.one_in(6) {
+                    self.scalar(b)
+                } else {
+                    let value = self.random.below(3) as u32;
+                    b.u32_const(value)
+                };
+                let row = b.deref_array(root, index, self.array_vars[0].ty);
+                if self.random.one_in(3) {
+                    let index = self.scalar(b);
+                    return b.deref_array(row, index, self.vector_type);
+                }
+                self.element(b, row)
+            }
             0 => {
                 let s = self.random.pick(&self.plain);
                 b.deref_var(s.variable, s.mode, s.ty)
@@ -357,7 +384,8 @@ impl Generator<'_> {
             }
             17 => self.component_access(b),
             18 => {
-                let pairs = if self.random.one_in(2) { self.array_vars.clone() } else { self.structs.clone() };
+                let kinds = [&self.array_vars, &self.structs, &self.grids];
+                let pairs = kinds[self.random.below(3)].clone();
                 let (to, from) = (pairs[self.random.below(2)], pairs[self.random.below(2)]);
                 let to = b.deref_var(to.variable, to.mode, to.ty);
                 let from = b.deref_var(from.variable, from.mode, from.ty);
