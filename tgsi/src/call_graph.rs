@@ -21,6 +21,9 @@ impl CallGraph {
     /// The graph, or none if there is no call.
     pub(crate) fn new(shader: &Shader, structure: &Structure) -> Option<CallGraph> {
         let subroutines = &structure.subroutines;
+        if subroutines.is_empty() {
+            return None;
+        }
         let main = subroutines.len();
         let around = |number: u32| {
             let after = subroutines.partition_point(|&(begin, _)| begin <= number);

@@ -121,8 +121,8 @@ struct Checker<'a, 'b> {
     declared: &'a Declared<'a>,
     findings: &'b mut Findings,
     used: Used,
-    /// The stage sees several vertices.
-    has_vertices: bool,
+    /// Files of values whose registers never have a vertex in front: a bit for each.
+    plain_files: u32,
     /// Vertices of an input primitive or patch, if known.
     input_vertices: Option<u32>,
     /// Vertices of an output patch, if known.
@@ -142,7 +142,8 @@ pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings
     let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
     let used = Used::default();
     let has_vertices = matches!(shader.processor, Processor::Geometry | Processor::TessControl | Processor::TessEval);
-    let mut checker = Checker { shader, declared, findings, used, has_vertices, input_vertices, output_vertices };
+    let plain_files = if has_vertices { VALUES & !INTERFACE } else { VALUES };
+    let mut checker = Checker { shader, declared, findings, used, plain_files, input_vertices, output_vertices };
     for instruction in &shader.instructions {
         checker.instruction(instruction);
     }
@@ -226,9 +227,7 @@ impl Checker<'_, '_> {
             (_, None) => 0,
             _ => return false,
         };
-        // Values that have no vertex in front.
-        let files = if self.has_vertices { !INTERFACE & VALUES } else { VALUES };
-        if files >> file as u32 & 1 == 0 || register.indirect.is_some() || outer < 0 || register.index < 0 {
+        if self.plain_files >> file as u32 & 1 == 0 || register.indirect.is_some() || outer < 0 || register.index < 0 {
             return false;
         }
         let (outer, index) = (outer as usize, register.index as usize);

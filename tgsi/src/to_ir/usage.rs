@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use bitvec::vec::BitVec;
-
 use crate::shader::{Indirect, Instruction, Register, Shader};
 use crate::structure::Structure;
 use crate::tables::{File, Opcode};
@@ -12,13 +10,13 @@ use crate::tables::{File, Opcode};
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     /// `TEMP`s that are named directly.
-    pub(super) temporaries: BitVec,
+    pub(super) temporaries: Vec<bool>,
     /// Components of `ADDR` registers that are read or written.
     pub(super) address: BTreeSet<(i32, u8)>,
     /// Array numbers of indirect accesses, 0 for those that name none.
     pub(super) indirect: HashSet<(File, u16)>,
     /// `OUT` registers that are read or written directly.
-    pub(super) outputs: BitVec,
+    pub(super) outputs: Vec<bool>,
     /// Components that direct writes reach, by `OUT` register.
     pub(super) output_masks: Vec<u8>,
     /// Components that indirect writes to `OUT` reach, by array number.
@@ -27,15 +25,15 @@ pub(super) struct Usage {
     pub(super) calls: bool,
 }
 
-fn set(bits: &mut BitVec, index: i32) {
+fn set(bits: &mut Vec<bool>, index: i32) {
     // Register numbers have 16 bits.
     if let Ok(index) = usize::try_from(index)
         && index <= usize::from(u16::MAX)
     {
         if bits.len() <= index {
-            bits.resize((index + 1).next_power_of_two().max(64), false);
+            bits.resize((index + 1).next_power_of_two(), false);
         }
-        bits.set(index, true);
+        bits[index] = true;
     }
 }
 

@@ -58,9 +58,9 @@ pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
 }
 
 /// Bytes that an instruction takes in a text, at least. Rarely are they fewer; then the list of instructions grows.
-const BYTES_PER_INSTRUCTION: usize = 32;
-/// Instructions that room is made for before any is read; most texts have fewer, and others may have none.
-const MOST_RESERVED: usize = 1024;
+const BYTES_PER_INSTRUCTION: usize = 40;
+/// Instructions that room is made for before any is read; few texts have more, and some that are long have none.
+const MOST_RESERVED: usize = 1 << 14;
 
 /// Result of reading a part of a statement. The error ends the statement.
 type Parse<T> = Result<T, Box<Diagnostic>>;
@@ -100,7 +100,9 @@ impl<'a> Parser<'a> {
     fn new(text: &'a [u8]) -> Parser<'a> {
         let trailing_nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
         let mut shader = Shader::new(Processor::Fragment);
-        shader.instructions.reserve((text.len() / BYTES_PER_INSTRUCTION).min(MOST_RESERVED));
+        let instructions = (text.len() / BYTES_PER_INSTRUCTION).min(MOST_RESERVED);
+        shader.instructions.reserve(instructions);
+        shader.order.reserve(instructions);
         Parser {
             text,
             at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
@@ -344,8 +346,8 @@ impl<'a> Parser<'a> {
         }
         loop {
             self.preprocess();
-            self.skip();
             if self.errors >= MAX_DIAGNOSTICS {
+                self.skip();
                 let here = Span::new(self.at as u32, self.at as u32);
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
                 return;
@@ -498,6 +500,13 @@ impl<'a> Parser<'a> {
     /// What stands behind the number of an instruction.
     #[inline]
     fn numbered_instruction(&mut self) -> Parse<()> {
+        let rest = lexer::skip_only_blanks(self.rest());
+        if let Some(word) = lexer::word(rest) {
+            let start = self.end() - rest.len();
+            self.at = start + word.len();
+            self.instruction(word, self.span_from(start), None)?;
+            return self.after_statement();
+        }
         let predicate = self.predicate()?;
         let (word, span) = self.expect_word("an opcode")?;
         self.instruction(word, span, predicate.as_ref())?;

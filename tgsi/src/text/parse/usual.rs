@@ -25,6 +25,14 @@ fn bracket_in(bytes: [u8; 8]) -> Option<usize> {
 #[inline(always)]
 fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
     let inside = text.get(bracket + 1..)?;
+    // One digit, or two, are most.
+    match *inside {
+        [a @ b'0'..=b'9', b']', ..] => return Some((i32::from(a - b'0'), bracket + 3)),
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', b']', ..] => {
+            return Some((10 * i32::from(a - b'0') + i32::from(b - b'0'), bracket + 4));
+        }
+        _ => {}
+    }
     let mut index = 0;
     // Numbers of four digits are valid everywhere.
     for (length, &byte) in inside.iter().enumerate().take(5) {
