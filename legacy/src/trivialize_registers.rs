@@ -43,6 +43,9 @@ fn trivialize_body(body: &mut Body) -> bool {
     let moved = move_declarations_up(body);
     // The notes of both walks serve all blocks, so that a block costs what stands in it.
     let registers = RegisterNumbers::of(body);
+    if registers.count == 0 {
+        return false;
+    }
     let mut loads = TrivialLoads { entered: SecondaryMap::new(), generation: vec![0; registers.count] };
     let mut stores = PendingStores::new(registers.count);
     for block in body.blocks_vec() {

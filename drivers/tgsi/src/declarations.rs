@@ -358,6 +358,9 @@ impl Declared {
         };
         for instruction in instructions.iter() {
             for (number, src) in instruction.src.iter().enumerate() {
+                if !matches!(src.register.file, File::Input | File::Output) {
+                    continue;
+                }
                 let mut mask = tgsi::scan::needed_mask(instruction, number);
                 if instruction.opcode == Opcode::Fbfetch {
                     mask = 0xf;

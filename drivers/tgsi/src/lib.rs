@@ -131,7 +131,14 @@ impl DriverError {
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    let mut shader = shader.clone();
+    translate_owned(shader.clone(), options)
+}
+
+/// Translates a shader in SSA form that nobody needs any more.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
     lower(&mut shader, options)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
@@ -152,7 +159,7 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
     let hoisted =
-        (options.optimize && !options.unoptimized_ra).then(|| machine::hoist_constants::hoist_constants(&program));
+        (options.optimize && !options.unoptimized_ra).then(|| machine::hoist_constants::hoist_constants(&mut program));
     allocate(&mut program, options, outputs_wait);
     if let Some(mut hoisted) = hoisted.flatten() {
         // Branches may be empty now.
@@ -183,14 +190,27 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
     if !options.optimize {
         return;
     }
+    type Pass = fn(&mut machine::Program, &TgsiOptions) -> bool;
+    let passes: [Pass; 7] = [
+        |program, options| machine::tidy_flow::tidy_flow(program, options.native_integers),
+        |program, _| machine::propagate::propagate_copies(program),
+        machine::combine::combine,
+        |program, _| machine::dead_code::remove_dead_code(program),
+        |program, _| machine::forward::forward_results(program),
+        |program, _| machine::merge::merge_instructions(program),
+        |program, _| machine::vectorize::vectorize(program),
+    ];
+    // What changed nothing need not look again at the same program.
+    let mut seen: [Option<u32>; 7] = [None; 7];
     for _ in 0..4 {
-        let mut changed = machine::tidy_flow::tidy_flow(program, options.native_integers);
-        changed |= machine::propagate::propagate_copies(program);
-        changed |= machine::combine::combine(program, options);
-        changed |= machine::dead_code::remove_dead_code(program);
-        changed |= machine::forward::forward_results(program);
-        changed |= machine::merge::merge_instructions(program);
-        changed |= machine::vectorize::vectorize(program);
+        let mut changed = false;
+        for (pass, seen) in passes.iter().zip(&mut seen) {
+            if *seen != Some(program.version()) {
+                let is_changed = pass(program, options);
+                *seen = (!is_changed).then(|| program.version());
+                changed |= is_changed;
+            }
+        }
         if !changed {
             break;
         }

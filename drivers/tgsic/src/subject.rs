@@ -95,6 +95,6 @@ impl Subject {
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, observer)?;
-        tgsi_driver_tgsi::translate(&ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+        tgsi_driver_tgsi::translate_owned(ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
     }
 }

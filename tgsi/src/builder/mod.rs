@@ -20,8 +20,8 @@ use thiserror::Error;
 use crate::limits;
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic, Dimension,
-    Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Property, Register, Shader, Src,
-    TextureOffset,
+    Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, ItemKind, Property, Register, Shader,
+    Src, TextureOffset,
 };
 use crate::span::Span;
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, Processor, PropertyName, Semantic};
@@ -437,9 +437,8 @@ impl ShaderBuilder {
         for immediate in &self.immediates {
             shader.push_immediate(Immediate::new(immediate.data_type, immediate.words));
         }
-        for instruction in self.instructions {
-            shader.push_instruction(instruction);
-        }
+        shader.order.extend(std::iter::repeat_n(ItemKind::Instruction, self.instructions.len()));
+        shader.instructions = self.instructions;
         Ok(shader)
     }
 }

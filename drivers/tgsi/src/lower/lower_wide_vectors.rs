@@ -17,6 +17,11 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader};
 pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
+        // Few shaders have values that wide at all.
+        let is_wide = |inst: Inst| body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 64);
+        if !body.blocks().any(|block| body.insts(block).any(is_wide)) {
+            continue;
+        }
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
                 progress |= split(body, inst);

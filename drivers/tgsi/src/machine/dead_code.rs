@@ -5,7 +5,6 @@ use tgsi::tables::{File, Opcode};
 
 use super::Program;
 use super::access::{Access, Traits};
-use super::liveness::Liveness;
 
 /// The components that are live at a place of the walk backward.
 struct Live {
@@ -52,7 +51,7 @@ impl Live {
 
 /// Removes what is not needed. Returns whether anything changed.
 pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
-    let liveness = Liveness::of(program);
+    let liveness = program.liveness();
     let mut live = Live::new(program.registers());
     let mut dead: Vec<bool> = Vec::new();
     let mut changed = false;

@@ -27,22 +27,23 @@ use super::access::{ADDRESS_REGISTERS, Access};
 use super::allocate::coalesce_copies;
 use super::dead_code::remove_dead_code;
 use super::flow::{ComponentSet, blocks};
-use super::liveness::Liveness;
 use super::operands::immediate_words;
 
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
 
 /// The program with constants hoisted, if there is one to hoist.
-pub(crate) fn hoist_constants(program: &Program) -> Option<Program> {
+pub(crate) fn hoist_constants(program: &mut Program) -> Option<Program> {
     let branches = program.access.iter().any(|a| matches!(a.opcode, Opcode::If | Opcode::Uif));
     if !branches || !has_equal_copies(program) {
         return None;
     }
+    // For both programs.
+    program.liveness();
     let mut program = program.clone();
     coalesce_copies(&mut program);
     remove_dead_code(&mut program);
-    let candidates = find_candidates(&program)?;
+    let candidates = find_candidates(&mut program)?;
     if candidates.is_empty() {
         return None;
     }
@@ -110,7 +111,7 @@ fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
 }
 
 /// Temporaries to hoist; none if the program nests too deeply.
-fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
+fn find_candidates(program: &mut Program) -> Option<Vec<Candidate>> {
     let mut facts = vec![Facts::default(); program.temps()];
     let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
     let mut region = 0;
@@ -165,11 +166,11 @@ fn find_candidates(program: &Program) -> Option<Vec<Candidate>> {
 }
 
 /// Leaves out components that are live where their copy is to go.
-fn leave_live_out(program: &Program, candidates: &mut Vec<Candidate>) {
+fn leave_live_out(program: &mut Program, candidates: &mut Vec<Candidate>) {
     if candidates.is_empty() {
         return;
     }
-    let liveness = Liveness::of(program);
+    let liveness = program.liveness();
     let mut live = vec![0u8; program.registers()];
     let mut next = candidates.len();
     for (number, block) in liveness.blocks.iter().enumerate().rev() {

@@ -12,6 +12,7 @@ use super::regions::Regions;
 const NONE: u32 = u32::MAX;
 
 /// What is live where blocks meet.
+#[derive(Debug)]
 pub(crate) struct Liveness {
     /// The blocks.
     pub(crate) blocks: Vec<Block>,
@@ -410,7 +411,7 @@ mod tests {
         let mut exact = 0;
         for round in 0..3000 {
             let mut program = Program::default();
-            (0..TEMPS).for_each(|_| drop(program.new_temp()));
+            program.num_temps = TEMPS as u32;
             for _ in 0..random.below(4) {
                 list(&mut program, &mut random, 0, false);
             }

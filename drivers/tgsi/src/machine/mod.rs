@@ -26,12 +26,14 @@ mod tracker;
 pub(crate) mod vectorize;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use tgsi::shader::Instruction;
 use tgsi::tables::File;
 
 use access::{ADDRESS_REGISTERS, ARRAYS, Access};
 use hash::BuildFastHasher;
+use liveness::Liveness;
 
 /// Constants, four words each; equal ones have equal numbers.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +72,10 @@ pub(crate) struct Program {
     first_temp: u32,
     /// One past the last temporary.
     pub(crate) num_temps: u32,
+    /// Counts changes of instructions.
+    version: u32,
+    /// What is live where blocks meet, if it was asked for since the last change.
+    liveness: Option<Rc<Liveness>>,
 }
 
 impl Program {
@@ -129,20 +135,39 @@ impl Program {
         self.access.reserve(count);
     }
 
+    /// Another number after every change of the instructions.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn note_change(&mut self) {
+        self.version += 1;
+        self.liveness = None;
+    }
+
+    /// What is live where blocks meet.
+    fn liveness(&mut self) -> Rc<Liveness> {
+        let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
+        self.liveness.insert(liveness).clone()
+    }
+
     /// Appends an instruction.
     pub(crate) fn push(&mut self, instruction: Instruction) {
+        self.note_change();
         self.access.push(Access::of(&instruction, self.first_temp));
         self.instructions.push(instruction);
     }
 
     /// Replaces an instruction.
     fn set(&mut self, place: usize, instruction: Instruction) {
+        self.note_change();
         self.access[place] = Access::of(&instruction, self.first_temp);
         self.instructions[place] = instruction;
     }
 
     /// Changes an instruction.
     pub(crate) fn edit(&mut self, place: usize, change: impl FnOnce(&mut Instruction)) {
+        self.note_change();
         if let (Some(instruction), Some(access)) = (self.instructions.get_mut(place), self.access.get_mut(place)) {
             change(instruction);
             *access = Access::of(instruction, self.first_temp);
@@ -151,6 +176,7 @@ impl Program {
 
     /// Drops instructions marked in `dead` (one flag an instruction).
     fn remove(&mut self, dead: &[bool]) {
+        self.note_change();
         let is_dead = |place: &mut usize| {
             *place += 1;
             dead.get(*place - 1).copied().unwrap_or(false)

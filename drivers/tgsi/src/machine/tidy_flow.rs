@@ -23,6 +23,7 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
     let mut closed_early: Vec<bool> = Vec::new();
     let old = std::mem::take(&mut program.instructions);
     program.access.clear();
+    program.note_change();
     let mut new: Vec<Instruction> = Vec::with_capacity(old.len());
     let mut rest = old.into_iter().peekable();
     while let Some(instruction) = rest.next() {

@@ -132,6 +132,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         size_query: None,
     };
     selector.declare_registers()?;
+    selector.program.reserve(body.blocks().map(|block| body.insts(block).count()).sum());
     selector.control_flow()?;
     Ok(selector)
 }

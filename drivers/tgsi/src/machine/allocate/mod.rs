@@ -134,6 +134,7 @@ pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_
     let count = assign::assign(program, &mut allocation, optimize);
     rewrite::rewrite(program, &allocation);
     program.num_temps = program.first_temp + count;
+    program.note_change();
     program.num_temps
 }
 
@@ -144,6 +145,7 @@ pub(super) fn coalesce_copies(program: &mut Program) {
     let count = assign::assign(program, &mut allocation, false);
     rewrite::rewrite(program, &allocation);
     program.num_temps = program.first_temp + count;
+    program.note_change();
 }
 
 /// How the components of each virtual temporary may be placed.

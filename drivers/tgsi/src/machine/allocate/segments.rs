@@ -98,7 +98,8 @@ impl Segments {
 
 impl Allocation {
     /// Every temporary in a bundle of its own.
-    pub(super) fn of(program: &Program) -> Allocation {
+    pub(super) fn of(program: &mut Program) -> Allocation {
+        let liveness = program.liveness();
         let count = program.temps();
         let freedom = freedoms(program);
         let bundle = |(temp, freedom)| Bundle {
@@ -115,7 +116,7 @@ impl Allocation {
             place_of: vec![IDENTITY; count],
             next_member: vec![NONE; count],
         };
-        Walk::new(program).build(&mut allocation);
+        Walk::new(program, &liveness).build(&mut allocation);
         allocation
     }
 
@@ -129,7 +130,7 @@ impl Allocation {
 /// The walk backward over the program.
 struct Walk<'a> {
     program: &'a Program,
-    liveness: Liveness,
+    liveness: &'a Liveness,
     /// Numbers of the values of the components of temporaries.
     values: Vec<[u32; 4]>,
     live: Vec<u8>,
@@ -138,8 +139,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn new(program: &Program) -> Walk<'_> {
-        let liveness = Liveness::of(program);
+    fn new<'a>(program: &'a Program, liveness: &'a Liveness) -> Walk<'a> {
         let values = number_values(program, liveness.at_start());
         let count = program.temps();
         Walk { program, liveness, values, live: vec![0; count], open: vec![[0; 4]; count] }
@@ -149,8 +149,7 @@ impl Walk<'_> {
         for number in (0..self.liveness.blocks.len()).rev() {
             let (start, end) = (self.liveness.blocks[number].start, self.liveness.blocks[number].end);
             let point = 2 * end as u32;
-            for change in 0..self.liveness.changes(number).len() {
-                let (register, mask) = self.liveness.changes(number)[change];
+            for &(register, mask) in self.liveness.changes(number) {
                 let Some(temp) = register.checked_sub(ADDRESS_REGISTERS).map(|t| t as usize) else { continue };
                 let old = self.live[temp];
                 self.close(allocation, temp, old & !mask, point);
