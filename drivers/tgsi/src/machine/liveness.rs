@@ -410,8 +410,7 @@ mod tests {
         let mut random = Random(1);
         let mut exact = 0;
         for round in 0..3000 {
-            let mut program = Program::default();
-            program.num_temps = TEMPS as u32;
+            let mut program = Program { num_temps: TEMPS as u32, ..Program::default() };
             for _ in 0..random.below(4) {
                 list(&mut program, &mut random, 0, false);
             }
