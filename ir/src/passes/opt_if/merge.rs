@@ -14,7 +14,6 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::body::{Body, CfNode, CfParent, InstData};
-use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst};
 use crate::passes::repair_ssa::use_block;
@@ -26,20 +25,28 @@ struct Sides {
     merged: u32,
 }
 
+/// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends of the sides may move.
+#[derive(Default)]
+struct Waiting {
+    phis: Vec<(Inst, [Def; 2])>,
+    /// Place in the list, from 1 on; 0: not in it.
+    places: SecondaryMap<Inst, u32>,
+}
+
 /// Merges `if`s. Returns whether there were any.
 pub(super) fn merge_equal(body: &mut Body) -> bool {
     let mut progress = false;
     let mut next = Some(body.start_block());
     let mut sides = Sides { of_block: SecondaryMap::new(), merged: 0 };
+    let mut waiting = Waiting::default();
     while let Some(block) = next {
         if let Some(first) = body.following_if(block) {
-            // What stands between was looked at up to here: it stays the same block, however many follow.
-            let mut seen = None;
             let mut merged = false;
-            while merge_next(body, block, &mut seen) {
+            while merge_next(body, block, &mut waiting) {
                 merged = true;
             }
             if merged {
+                waiting.put_in(body, first);
                 sides.replace_phis_inside(body, first);
                 progress = true;
             }
@@ -49,9 +56,8 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     progress
 }
 
-/// Merges the `if` after `before` with the one after that. `seen` is the last phi between the two, if it is known. Uses of these phis in what was merged are
-/// left to [`Sides::replace_phis_inside`].
-fn merge_next(body: &mut Body, before: Block, seen: &mut Option<Inst>) -> bool {
+/// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to [`Sides::replace_phis_inside`].
+fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting) -> bool {
     let Some(first) = body.following_if(before) else { return false };
     let between = body.block_after_if(first);
     let Some(second) = body.following_if(between) else { return false };
@@ -68,58 +74,63 @@ fn merge_next(body: &mut Body, before: Block, seen: &mut Option<Inst>) -> bool {
         return false;
     }
     let movable = |inst: Inst| {
-        matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Undef)
+        body.is_phi(inst)
+            || matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Undef)
             || matches!(body.inst(inst), InstData::Deref { .. }) && body.num_sources(inst) == 0
     };
-    let mut last_phi = *seen;
-    let mut moved = Vec::new();
-    let mut next = seen.map_or_else(|| body.first_inst(between), |inst| body.next_inst(inst));
-    while let Some(inst) = next {
-        if body.is_phi(inst) {
-            last_phi = Some(inst);
-        } else if movable(inst) {
-            moved.push(inst);
-        } else {
-            return false;
-        }
-        next = body.next_inst(inst);
+    if !body.insts(between).all(movable) {
+        return false;
     }
-    for inst in moved {
+    waiting.take_out(body, between, ends);
+    for inst in body.insts_vec(between) {
         body.move_inst(Cursor::BlockEnd(before), inst);
     }
-    // Phis of what follows move up: their values come from the ends that the merged sides will have.
-    let moved: Vec<(Inst, [Def; 2])> = body
-        .phis(after)
-        .filter_map(|phi| {
-            let value = |end: Block| body.phi_source_for(phi, end).map(|s| body.src_def(s));
-            Some((phi, [value(second_ends[0])?, value(second_ends[1])?]))
-        })
-        .collect();
-    for (phi, values) in moved {
-        let Some(def) = body.inst_def(phi) else { continue };
-        let shape = body.shape(def);
-        let resolved: Vec<(Block, Def)> = (0..2)
-            .map(|side| {
-                let maker = body.def_inst(values[side]);
-                let inner = (body.is_phi(maker) && body.inst_block(maker) == Some(between))
-                    .then(|| body.phi_source_for(maker, ends[side]))
-                    .flatten();
-                (ends[side], inner.map_or(values[side], |s| body.src_def(s)))
-            })
-            .collect();
-        let cursor = last_phi.map_or(Cursor::BlockStart(between), Cursor::After);
-        let new = Builder::new(body, cursor).phi(shape, &resolved);
-        last_phi = Some(body.def_inst(new));
-        body.replace_all_uses(def, new);
-        body.remove_inst(phi);
-    }
-    *seen = last_phi;
+    waiting.take_out(body, after, second_ends);
     for (parent, end) in [CfParent::Then(second), CfParent::Else(second)].into_iter().zip(ends) {
         let list = body.detach_list(parent);
         body.insert_list(Cursor::BlockEnd(end), list);
     }
     body.remove_node(CfNode::If(second));
     true
+}
+
+impl Waiting {
+    /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is from the same side.
+    fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
+        for phi in body.phis(block).collect::<Vec<_>>() {
+            let values = ends.map(|end| body.phi_source_for(phi, end).map(|s| body.src_def(s)));
+            let ([Some(yes), Some(no)], Some(def)) = (values, body.inst_def(phi)) else { continue };
+            let values = [self.value(body, yes, 0), self.value(body, no, 1)];
+            let new = body.create_inst(InstData::Phi, &[], Some(body.shape(def)));
+            if let Some(new) = body.inst_def(new) {
+                body.replace_all_uses(def, new);
+            }
+            body.remove_inst(phi);
+            self.phis.push((new, values));
+            self.places[new] = self.phis.len() as u32;
+        }
+    }
+
+    fn value(&self, body: &Body, def: Def, side: usize) -> Def {
+        match self.places[body.def_inst(def)].checked_sub(1) {
+            Some(place) => self.phis[place as usize].1[side],
+            None => def,
+        }
+    }
+
+    /// Puts all of them in behind the merged `if`.
+    fn put_in(&mut self, body: &mut Body, merged: If) {
+        let mut cursor = Cursor::BlockStart(body.block_after_if(merged));
+        let ends = [body.then_list(merged).last, body.else_list(merged).last];
+        for (phi, values) in self.phis.drain(..) {
+            self.places[phi] = 0;
+            body.insert_inst(cursor, phi);
+            for (end, value) in ends.into_iter().zip(values) {
+                body.add_phi_source(phi, end, value);
+            }
+            cursor = Cursor::After(phi);
+        }
+    }
 }
 
 impl Sides {
