@@ -122,7 +122,7 @@ pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
 
 /// Predicates on the instruction itself.
 pub const ROOT_PREDICATES: &[&str] =
-    &["only_float_uses", "not_only_fsat_uses", "not_if_use", "no_sum_uses", "not_exact", "not_vertex_pipeline"];
+    &["only_float_uses", "not_only_fsat_uses", "no_sum_uses", "not_exact", "not_vertex_pipeline"];
 
 /// Most variables of a rule, and most labels.
 pub const MAX_VARIABLES: usize = 8;
@@ -251,6 +251,10 @@ impl Inference<'_> {
                 }
                 if *exact && self.searching {
                     return Err((e.column, "`!` is for replacements".to_owned()));
+                }
+                // Of an instruction come two at most.
+                if self.unknowns.len() + 2 > usize::from(u8::MAX) {
+                    return Err((e.column, "too long".to_owned()));
                 }
                 let own = if row.sizes == 0 { Size::Fixed(0) } else { self.unknown(row.sizes) };
                 let size = if family != 0 {
@@ -524,6 +528,16 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
             return Err((rule.replacement.column, "`N` and `SIGN` without a size that is left open".to_owned()));
         }
     }
+    if order.len() > MAX_VARIABLES {
+        return Err((rule.search.column, "too many sizes are left open".to_owned()));
+    }
+    if let Some(index) = vector_asked_about(opcodes, &search, &conditions) {
+        let name = inference.variables[usize::from(index)].0;
+        return Err((
+            rule.search.column,
+            format!("`{name}` has other components than the instruction, which conditions do not look at"),
+        ));
+    }
     let sizes = order.first().map_or(0b11111, |&n| inference.unknowns[n as usize].1);
     let main = main.map(|m| inference.find(m));
     let conditions = conditions
@@ -546,6 +560,36 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
         off,
         unknowns: order.len() as u8,
     })))
+}
+
+/// A variable that stands for more or fewer components than the instruction, below an operand of a fixed number of them, and that conditions ask about.
+fn vector_asked_about(opcodes: &[Opcode], search: &Node, conditions: &[Condition]) -> Option<u8> {
+    let mut fixed = Vec::new();
+    below_fixed_operands(opcodes, search, false, &mut fixed);
+    let asked = |condition: &Condition| match condition {
+        // These look at the value, not at components.
+        Condition::Variable("not_constant", _) | Condition::IsNot(..) | Condition::Once(_) | Condition::Root(_) => None,
+        Condition::Variable(_, index) => fixed.contains(index).then_some(*index),
+        Condition::Constant(node) => {
+            let mut used = Vec::new();
+            below_fixed_operands(opcodes, node, true, &mut used);
+            used.into_iter().find(|index| fixed.contains(index))
+        }
+    };
+    conditions.iter().find_map(asked)
+}
+
+/// The variables below operands of a fixed number of components.
+fn below_fixed_operands(opcodes: &[Opcode], node: &Node, is_fixed: bool, found: &mut Vec<u8>) {
+    match node {
+        Node::Variable { index, .. } if is_fixed => found.push(*index),
+        Node::Op { op, operands, .. } => {
+            for (operand, input) in operands.iter().zip(&opcodes[*op].inputs) {
+                below_fixed_operands(opcodes, operand, is_fixed || input.components != 0, found);
+            }
+        }
+        Node::Variable { .. } | Node::Literal { .. } => {}
+    }
 }
 
 fn speaks_of_main_size(node: &Node) -> bool {
@@ -574,7 +618,8 @@ fn with_main_size(node: Node, main: Option<Size>) -> Node {
     }
 }
 
-fn node_size(node: &Node) -> Size {
+/// Size of the value of a node.
+pub fn node_size(node: &Node) -> Size {
     match node {
         Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. } => *size,
     }

@@ -1,7 +1,7 @@
 //! What a target wants of the optimiser: one struct, one table.
 //!
-//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules (`build.rs` includes this file's table) come.
-//! A switch named `lower_x` says that the target has no `x`, one named `has_x` that it has; the default is a target that has everything of the 432 opcodes
+//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules (`build/main.rs` includes `options/table.rs`) come.
+//! A switch named `lower_x` says that the target has no `x`, one named `has_x` that it has; the default is a target that has every opcode
 //! that is no hardware's special, and lowers what only special hardware has.
 
 include!("options/table.rs");
@@ -16,16 +16,12 @@ macro_rules! declare_options {
             pub max_unroll_iterations: u32,
             /// The same for loops that index an array or a sampler with what becomes a constant.
             pub max_unroll_iterations_aggressive: u32,
-            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (The reference has no such bound.)
+            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (NIR has no such bound.)
             pub max_unroll_growth: u32,
             /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
             pub peephole_select_limit: u32,
             /// Modes of variables that cannot be indexed at run time.
             pub no_indirect: crate::variable::VariableModes,
-            /// Operations on 64-bit integers that are done with 32 bits.
-            pub lower_int64: u32,
-            /// Operations on 64-bit floats that are built from simpler ones.
-            pub lower_doubles: u32,
         }
 
         impl Default for CompilerOptions {
@@ -37,8 +33,6 @@ macro_rules! declare_options {
                     max_unroll_growth: 32,
                     peephole_select_limit: 8,
                     no_indirect: crate::variable::VariableModes(0),
-                    lower_int64: 0,
-                    lower_doubles: 0,
                 }
             }
         }
@@ -55,6 +49,18 @@ macro_rules! declare_options {
                 u128::from(word(low)) | u128::from(word(high)) << 64
             }
 
+            /// The bit of a switch; 0: there is none of this name.
+            pub const fn switch(name: &str) -> u128 {
+                let mut number = 0;
+                while number < Self::SWITCHES.len() {
+                    if equal(Self::SWITCHES[number].as_bytes(), name.as_bytes()) {
+                        return 1 << number;
+                    }
+                    number += 1;
+                }
+                0
+            }
+
             /// Sets a switch by its name; whether there is one.
             pub fn set_switch(&mut self, name: &str, on: bool) -> bool {
                 match name {
@@ -65,6 +71,14 @@ macro_rules! declare_options {
             }
         }
     };
+}
+
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 compiler_switches!(declare_options);

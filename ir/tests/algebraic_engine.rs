@@ -231,3 +231,16 @@ fn lowerings_are_for_exact_code_too() {
     let spared: Vec<&str> = spared.map(|rule| rule.text).collect();
     assert!(spared.is_empty(), "{spared:#?}");
 }
+
+/// A switch that nobody reads promises what no target gets.
+#[test]
+fn every_switch_is_read() {
+    // By the pipeline and the engine.
+    let others = ["exact_only", "any_target", "source_modifiers"];
+    let rules = [&MAIN, &LATE, &MODIFIERS].into_iter().flat_map(|set| set.rules);
+    let read = rules.fold(0, |mask, rule| mask | rule.on | rule.off);
+    let unread =
+        CompilerOptions::SWITCHES.iter().enumerate().filter(|(i, name)| read >> i & 1 == 0 && !others.contains(name));
+    let unread: Vec<&str> = unread.map(|(_, name)| *name).collect();
+    assert!(unread.is_empty(), "{unread:?}");
+}

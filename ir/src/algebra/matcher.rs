@@ -64,13 +64,19 @@ impl Match {
     }
 }
 
+/// Comparisons that give 1.0 are booleans and conversions in any case: other rules are written for these, and the late ones bring the others back.
+const COMPARISONS: u128 = CompilerOptions::switch("lower_scmp");
+
 /// A set of rules, fitted to a target and a shader.
 pub struct Matcher {
     set: &'static RuleSet,
     switches: u128,
+    /// Switches that no rule may ask for.
+    unknown: u128,
     mode: ExecutionMode,
     vertex_pipeline: bool,
     exact_only: bool,
+    lowers: bool,
     found: Vec<(u16, u8)>,
 }
 
@@ -83,9 +89,11 @@ impl Matcher {
         Matcher {
             set,
             switches: options.switches(),
+            unknown: if options.any_target { !COMPARISONS } else { 0 },
             mode,
             vertex_pipeline,
-            exact_only: options.exact_only,
+            exact_only: options.exact_only || options.any_target,
+            lowers: !options.any_target,
             found: Vec::new(),
         }
     }
@@ -93,11 +101,6 @@ impl Matcher {
     /// The set.
     pub fn set(&self) -> &'static RuleSet {
         self.set
-    }
-
-    /// How floats are computed.
-    pub fn mode(&self) -> ExecutionMode {
-        self.mode
     }
 
     /// The first rule of the set that applies to an instruction.
@@ -125,7 +128,8 @@ impl Matcher {
                 let leaves = &self.set.leaves[node.leaves.0 as usize..node.leaves.1 as usize];
                 found.extend(leaves.iter().filter(|(rule, _)| {
                     let rule = &self.set.rules[usize::from(*rule)];
-                    self.switches & (rule.on | rule.off) == rule.on
+                    let asked = rule.on | rule.off;
+                    self.switches & asked == rule.on && self.unknown & asked == 0
                 }));
                 return;
             };
@@ -190,7 +194,9 @@ impl Matcher {
 
     /// Whether what a rule changes may change.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
-        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
+        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact)
+            || !self.lowers && rule.class == Class::Lowering
+        {
             return false;
         }
         let float_size = match bits {
@@ -316,7 +322,6 @@ impl Matcher {
                 User::Inst(user) => body.alu_op(user) != Some(AluOp::Fsat),
                 User::If(_) => true,
             }),
-            RootPredicate::NotIfUse => !body.is_used_by_if(def),
             RootPredicate::NoSumUses => !body.uses_of(def).any(|source| match body.user(source) {
                 User::Inst(user) => body.alu_op(user) == Some(AluOp::Fadd),
                 User::If(_) => false,
@@ -405,8 +410,7 @@ fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
 }
 
 fn same_components(a: Swizzle, b: Swizzle, count: usize) -> bool {
-    let mask = if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 };
-    (a.0 ^ b.0) & mask == 0
+    a.first(count) == b.first(count)
 }
 
 /// Place of a size in masks of sizes.
@@ -457,7 +461,7 @@ fn predicate_holds(body: &Body, ranges: &mut FloatRanges, predicate: Predicate, 
 }
 
 /// Whether a predicate of constants holds for the bits of a component.
-pub fn constant_predicate_holds(predicate: Predicate, bits: u64, bit_size: u8) -> bool {
+fn constant_predicate_holds(predicate: Predicate, bits: u64, bit_size: u8) -> bool {
     let float = match bit_size {
         16 => f64::from(crate::alu::half::to_f32(bits as u16)),
         32 => f64::from(f32::from_bits(bits as u32)),
@@ -474,7 +478,6 @@ pub fn constant_predicate_holds(predicate: Predicate, bits: u64, bit_size: u8) -
             integer < 0 && integer != least && integer.unsigned_abs().is_power_of_two()
         }
         Predicate::Odd => integer & 1 != 0,
-        Predicate::FiniteNonzero => float.is_finite() && float != 0.0,
         _ => true,
     }
 }

@@ -197,8 +197,6 @@ pub enum RootPredicate {
     OnlyFloatUses,
     /// Something other than `fsat` uses it.
     NotOnlyFsatUses,
-    /// No `if` uses it as its condition.
-    NotIfUse,
     /// No `fadd` uses it, with which it could become one instruction.
     NoSumUses,
     /// It is not exact.

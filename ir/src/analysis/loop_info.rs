@@ -49,17 +49,6 @@ pub enum Outcome {
     Unknown,
 }
 
-/// A component of a phi of the head that has a known value in every iteration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct InductionVariable {
-    /// The phi.
-    pub phi: Def,
-    /// The component.
-    pub component: u8,
-    /// Its value in the first iteration.
-    pub initial: u64,
-}
-
 /// An access to an array, sampler or texture whose index is known in the first iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexedArray {
@@ -88,8 +77,6 @@ pub struct LoopAnalysis {
     pub outcomes: Vec<Outcome>,
     /// When the loop is left at the latest: iteration (0 is the first) and terminator.
     pub exit: Option<(u32, usize)>,
-    /// Counters that any condition or index depends on.
-    pub induction_variables: Vec<InductionVariable>,
     /// What is indexed with something that counts.
     pub indexed_arrays: Vec<IndexedArray>,
     /// Instructions of the body that cost something; only for loops without an inner loop.
@@ -103,16 +90,6 @@ impl LoopAnalysis {
     /// Number of times that the loop starts over, at most.
     pub fn max_trip_count(&self) -> Option<u32> {
         self.exit.map(|(iteration, _)| iteration)
-    }
-
-    /// The terminator that leaves the loop for sure.
-    pub fn limiting_terminator(&self) -> Option<usize> {
-        self.exit.map(|(_, terminator)| terminator)
-    }
-
-    /// Whether the loop always runs as often as [`LoopAnalysis::max_trip_count`] says.
-    pub fn exact_trip_count_known(&self) -> bool {
-        self.exit.is_some() && !self.outcomes.contains(&Outcome::Unknown)
     }
 
     /// The number of terminators that may leave the loop before the limiting one.
@@ -135,21 +112,23 @@ impl LoopAnalysis {
         }
     }
 
-    /// Whether unrolling makes an index constant that is better constant: into an array whose length is the trip count, into variables of these modes, or
-    /// into samplers.
-    pub fn force_unroll(&self, no_indirect: VariableModes, no_indirect_samplers: bool) -> bool {
-        let local = VariableModes::SHADER_IN
+    /// Whether a loop counts through an array of the shader's own of as many elements as it has iterations.
+    pub fn walks_array(&self) -> bool {
+        let own = VariableModes::SHADER_IN
             .union(VariableModes::SHADER_OUT)
             .union(VariableModes::SHADER_TEMP)
             .union(VariableModes::FUNCTION_TEMP);
-        self.indexed_arrays.iter().any(|array| {
-            let is_walked = array.length != 0 && Some(array.length) == self.max_trip_count();
-            if array.is_sampler {
-                no_indirect_samplers
-            } else {
-                no_indirect.intersects(array.modes) || is_walked && local.contains(array.modes)
-            }
-        })
+        let trips = self.max_trip_count();
+        self.arrays().any(|array| array.length != 0 && Some(array.length) == trips && own.contains(array.modes))
+    }
+
+    /// Whether something counts through a variable of these modes.
+    pub fn indexes(&self, modes: VariableModes) -> bool {
+        self.arrays().any(|array| modes.intersects(array.modes))
+    }
+
+    fn arrays(&self) -> impl Iterator<Item = &IndexedArray> {
+        self.indexed_arrays.iter().filter(|array| !array.is_sampler)
     }
 }
 
@@ -275,7 +254,6 @@ impl<'a> LoopAnalyzer<'a> {
             if analysis.exit.is_some() || !analysis.indexed_arrays.is_empty() {
                 self.forget_values();
                 analysis.outcomes.clear();
-                analysis.induction_variables.clear();
                 analysis.exit = None;
                 self.simulate(body, id, &mut analysis, true);
             } else {
@@ -440,7 +418,6 @@ impl<'a> LoopAnalyzer<'a> {
             self.evaluate(body);
             if iteration == 0 {
                 accesses.retain(|&(index, _)| self.known(body, index, 0).is_some());
-                self.list_induction_variables(analysis);
                 if with_costs {
                     resolved = self.resolved_arrays(body, &accesses);
                 }
@@ -469,10 +446,6 @@ impl<'a> LoopAnalyzer<'a> {
                 break;
             }
         }
-        analysis.induction_variables.retain(|v| {
-            let number = self.numbers[v.phi] as usize;
-            self.values.get(number).is_some_and(|value| value.get(usize::from(v.component)).is_some())
-        });
         analysis.indexed_arrays = accesses.into_iter().map(|(_, array)| array).collect();
     }
 
@@ -611,19 +584,6 @@ impl<'a> LoopAnalyzer<'a> {
             }
         }
         cost
-    }
-
-    fn list_induction_variables(&self, analysis: &mut LoopAnalysis) {
-        for (&(phi, node), value) in self.nodes.iter().zip(&self.values) {
-            if let Node::Head(_) = node {
-                let known = (0..MAX_COMPONENTS).filter_map(|c| value.get(c).map(|initial| (c as u8, initial)));
-                analysis.induction_variables.extend(known.map(|(component, initial)| InductionVariable {
-                    phi,
-                    component,
-                    initial,
-                }));
-            }
-        }
     }
 
     fn outcome(&self, body: &Body, terminator: &Terminator) -> Outcome {

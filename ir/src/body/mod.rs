@@ -77,6 +77,11 @@ impl Swizzle {
         Swizzle(self.0 & !(15 << shift) | (selector as u64 & 15) << shift)
     }
 
+    /// The selectors for the first `count` components, the others 0.
+    pub const fn first(self, count: usize) -> u64 {
+        if count >= MAX_COMPONENTS { self.0 } else { self.0 & ((1 << (4 * count)) - 1) }
+    }
+
     /// The swizzle that applies `self` to a value that `inner` has already swizzled: `result[i] = inner[self[i]]`.
     #[must_use]
     pub fn compose(self, inner: Swizzle) -> Swizzle {

@@ -6,6 +6,7 @@ macro_rules! compiler_switches {
             fast_imul = true, "Products of integers cost no more than shifts.";
             fast_idiv = true, "Quotients and remainders of integers cost no more than a few shifts and sums.";
             exact_only = false, "Only rules that keep all bits.";
+            any_target = false, "Only rules that suit every target: none that asks for a switch, or changes bits as `lowering` may.";
             fast_math = false, "Rules may assume that floats are neither NaN nor infinite nor denormal nor cancel.";
             has_fsub = false, "Subtraction of floats is an instruction.";
             has_isub = false, "Subtraction of integers is an instruction.";
@@ -46,13 +47,10 @@ macro_rules! compiler_switches {
             lower_uadd_sat = true, "No saturating unsigned sum.";
             lower_usub_sat = true, "No saturating unsigned difference.";
             lower_mul_2x32_64 = true, "No product of 32 bits in 64.";
-            lower_mul_high = false, "No upper half of a product.";
             lower_imul64 = false, "Products of 64-bit integers take many instructions, their shifts and sums do not.";
             lower_mul_32x16 = true, "No product of 32 and 16 bits.";
             lower_bitfield_insert = false, "No GLSL `bitfieldInsert`.";
             lower_bitfield_extract = false, "No GLSL `bitfieldExtract`.";
-            lower_bitfield_reverse = false, "No reversal of bits.";
-            lower_bit_count = false, "No count of bits.";
             lower_ifind_msb = false, "No highest bit of a signed number.";
             lower_ufind_msb_to_rev = false, "The highest bit comes counted from the top.";
             lower_find_lsb = false, "No lowest bit.";
@@ -86,12 +84,10 @@ macro_rules! compiler_switches {
             has_umad24 = false, "Product of 24 bits and sum is an instruction.";
             has_imad32 = false, "Product of 32 bits and sum is an instruction.";
             has_iadd3 = false, "Sum of three is an instruction.";
-            has_fmulz = false, "Product with 0 times anything being 0 is an instruction.";
             avoid_ternary_with_two_constants = false, "Operations on three operands may have one constant only.";
             source_modifiers = false, "Negation and absolute value of float operands cost nothing.";
             preserve_mediump = false, "Conversions to medium precision stay.";
             vectorize_vec2_16bit = false, "Two values of 16 bits are one register.";
-            vector_target = true, "Operations on up to four components cost one instruction.";
         }
     };
 }

@@ -140,9 +140,7 @@ fn mix(hash: u64, value: u64) -> u64 {
 
 /// The swizzle entries of an ALU source that count.
 fn used_swizzle(body: &Body, inst: Inst, number: usize) -> u64 {
-    let count = body.alu_src_components(inst, number);
-    let mask = if count >= 16 { u64::MAX } else { (1 << (4 * count)) - 1 };
-    body.swizzle(body.source(inst, number)).0 & mask
+    body.swizzle(body.source(inst, number)).first(body.alu_src_components(inst, number))
 }
 
 fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {

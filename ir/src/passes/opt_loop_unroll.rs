@@ -21,9 +21,9 @@
 //!
 //! - A loop that runs once at most always goes: nothing is copied.
 //! - Otherwise its trip count must be at most [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and it must be
-//!   cheap: all copies, without what becomes constant, at most 26 times that option, and longer than the loop by no more than
-//!   [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an array of just as many elements need not be cheap, nor one that indexes
-//!   something that the target cannot index at run time.
+//!   cheap: all copies, without what becomes constant, at most 26 times that option. Nor may they be longer than the loop by more than
+//!   [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an array of just as many elements need not be cheap; one that indexes
+//!   what the target cannot index at run time need be neither, up to 65536 instructions.
 //! - For loops without ifs but their exits, that index an array, the option is
 //!   [`max_unroll_iterations_aggressive`](crate::options::CompilerOptions::max_unroll_iterations_aggressive).
 //! - No more than one other exit, because each copy of it is a level of nesting.
@@ -201,11 +201,10 @@ impl Unroller<'_> {
     fn is_worthwhile(&self, body: &Body, id: Loop, analysis: &LoopAnalysis, trips: u32) -> bool {
         let most = self.most_iterations(body, id, analysis);
         let cost = analysis.unrolled_cost;
-        let forced = analysis.force_unroll(self.options.no_indirect, false);
         let growth = cost.saturating_sub(analysis.cost.saturating_add(LOOP_COST));
-        trips <= most
-            && growth <= self.options.max_unroll_growth
-            && (cost <= most.saturating_mul(COST_PER_ITERATION) || forced && cost <= MAX_COST)
+        let cheap = cost <= most.saturating_mul(COST_PER_ITERATION) || analysis.walks_array() && cost <= MAX_COST;
+        let needed = analysis.indexes(self.options.no_indirect) && cost <= MAX_COST;
+        trips <= most && (needed || cheap && growth <= self.options.max_unroll_growth)
     }
 
     /// For a loop that indexes arrays and that nothing known ends.
@@ -435,10 +434,8 @@ impl Copies<'_> {
         let first = list.first;
         let after = self.body.insert_list(Cursor::BlockEnd(block), list);
         // The first block has become one with the block where the list was put in: nothing is to look for it.
-        for (original, clone) in [(template.first_block(), first)] {
-            if unroller.remap.block(original) == clone {
-                unroller.remap.blocks[original] = block.into();
-            }
+        if unroller.remap.block(template.first_block()) == first {
+            unroller.remap.blocks[template.first_block()] = block.into();
         }
         after.unwrap_or(block)
     }

@@ -99,18 +99,18 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
         lower_vars_to_ssa,
         lower_reg_intrinsics_to_ssa,
     );
-    progress |= clean_with(shader, &exact(), passes);
+    progress |= clean_with(shader, &any_target(), passes);
     progress
 }
 
 /// Cleans SSA: runs the cheap passes again as long as one of them changes something. All results keep their bits.
 pub fn clean(shader: &mut Shader) -> bool {
-    clean_for(shader, &exact())
+    clean_for(shader, &any_target())
 }
 
 /// No target yet, and all results keep their bits.
-fn exact() -> CompilerOptions {
-    CompilerOptions { exact_only: true, ..CompilerOptions::default() }
+fn any_target() -> CompilerOptions {
+    CompilerOptions { any_target: true, ..CompilerOptions::default() }
 }
 
 /// The same with the algebraic rules for a target, which may round otherwise.
@@ -227,12 +227,13 @@ fn variables_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut P
     progress | passes.run_again(shader, ("shrink_vec_array_vars", 0, Leaves::Something), shrink)
 }
 
-/// Turns the normal forms of the other stages into what the target has, once and last: a stage before would undo it.
+/// Turns code into what the target has, once and last, as a stage before would undo it: what it lacks goes, and the normal forms become its own.
 pub fn finish(shader: &mut Shader, options: &CompilerOptions) -> bool {
     finish_with(shader, options, &mut Passes::default())
 }
 
 fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+    let lowered = clean_with(shader, options, passes);
     let mut progress = passes.run(shader, "opt_algebraic_late", |s| opt_algebraic_late(s, options));
     if options.source_modifiers {
         let pass = opt_algebraic_distribute_src_mods;
@@ -241,5 +242,5 @@ fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
     if progress {
         let _ = run!(passes, shader, opt_copy_prop, opt_cse, opt_dce);
     }
-    progress
+    progress | lowered
 }

@@ -5,7 +5,7 @@ mod lower_outside_integers;
 mod lower_wide_vectors;
 mod share_float_booleans;
 
-use tgsi_ir::passes::pipeline::clean;
+use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_indirect_derefs, lower_indirect_io,
     lower_indirect_registers, lower_int_to_float, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
@@ -45,19 +45,20 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles) -> bool {
 /// [`DriverError`]: what floats cannot compute.
 pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<OutsideIntegers, DriverError> {
     let mut shader = shader.clone();
-    lower_variables(&mut shader, &options.indirect);
+    lower_variables(&mut shader, options);
     lower_to_floats(&mut shader)
 }
 
 /// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are gone.
-fn lower_variables(shader: &mut Shader, files: &IndirectFiles) {
+fn lower_variables(shader: &mut Shader, options: &TgsiOptions) {
+    let files = &options.indirect;
     lower_global_vars_to_local(shader);
     let direct = lower_indirect(shader, files);
     lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
     lower_vars_to_ssa(shader);
     if direct {
         // Conditions that are the same, elements that nobody writes, and sides that make the same.
-        clean(shader);
+        finish(shader, &options.compiler_options());
     }
     lower_wide_vectors::lower_wide_vectors(shader);
     if !files.temporaries {
@@ -79,7 +80,7 @@ fn lower_to_floats(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> 
 /// # Errors
 /// [`DriverError`]: what a target without integers cannot compute.
 pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverError> {
-    lower_variables(shader, &options.indirect);
+    lower_variables(shader, options);
     if options.native_integers {
         lower_bool_to_int32(shader);
     } else {
