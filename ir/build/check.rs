@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::infer::{self, FinishedRule, Node, Size, VariableKind, size_bit};
+use super::infer::{self, FinishedRule, Node, Size, VariableKind, node_size, size_bit};
 use super::opcodes::Opcode;
 use super::parse::{self, RuleError};
 
@@ -53,16 +53,20 @@ pub fn check(opcodes: &[Opcode], text: &str) -> (Vec<FinishedRule>, Vec<RuleErro
     (finished, errors)
 }
 
+/// Class of the rules that keep all bits.
+const EXACT: u8 = 0;
+
 /// Class of the rules that lower.
 const LOWERING: u8 = 3;
 
 /// Whether a rule without conditions fits wherever a later one does.
 fn takes_all(opcodes: &[Opcode], earlier: &FinishedRule, later: &FinishedRule) -> bool {
-    if earlier.class > later.class && earlier.class != LOWERING {
+    // Others leave what is exact, or where the signs of zeros are kept, to a later one.
+    if !matches!(earlier.class, EXACT | LOWERING) && earlier.class != later.class {
         return false;
     }
     let mut fit = Fit { opcodes, earlier_sizes: earlier.sizes, later_sizes: later.sizes, bound: Vec::new() };
-    fit.covers(&earlier.search, &later.search)
+    fit.covers(vec![(&earlier.search, &later.search)])
 }
 
 struct Fit<'a> {
@@ -74,48 +78,42 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// Whether all that fits `later` fits `earlier`. Binds variables; what it bound when it fails is undone.
-    fn covers(&mut self, earlier: &Node, later: &'a Node) -> bool {
-        let before = self.bound.len();
-        let covered = self.size_covers(size(earlier), size(later)) && self.node_covers(earlier, later);
-        if !covered {
-            self.bound.truncate(before);
+    /// Whether all that fits the later one of each pair fits the earlier one, from the last pair on. What it binds when it fails is undone.
+    fn covers(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {
+        let Some((earlier, later)) = pairs.pop() else { return true };
+        if !self.size_covers(node_size(earlier), node_size(later)) {
+            return false;
         }
-        covered
-    }
-
-    fn node_covers(&mut self, earlier: &Node, later: &'a Node) -> bool {
-        match (earlier, later) {
+        let before = self.bound.len();
+        let covered = match (earlier, later) {
             (Node::Variable { index, kind, .. }, later) => {
                 let constant =
                     matches!(later, Node::Literal { .. } | Node::Variable { kind: VariableKind::Constant, .. });
-                if *kind == VariableKind::Constant && !constant {
-                    return false;
-                }
-                match self.bound.iter().find(|(i, _)| i == index) {
+                let fits = match self.bound.iter().find(|(i, _)| i == index) {
                     Some((_, known)) => *known == later,
                     None => {
                         self.bound.push((*index, later));
                         true
                     }
-                }
+                };
+                (constant || *kind != VariableKind::Constant) && fits && self.covers(pairs)
             }
-            (Node::Literal { literal: a, .. }, Node::Literal { literal: b, .. }) => a == b,
+            (Node::Literal { literal: a, .. }, Node::Literal { literal: b, .. }) => a == b && self.covers(pairs),
             (Node::Op { op, operands, .. }, Node::Op { op: other, operands: others, .. }) if op == other => {
-                if self.all_cover(operands.iter().zip(others)) {
-                    return true;
-                }
-                let row = &self.opcodes[*op];
-                let [first, second, rest @ ..] = &others[..] else { return false };
-                row.commutative && self.all_cover(operands.iter().zip([second, first].into_iter().chain(rest)))
+                // The one order may fit here and leave no way for what comes after.
+                let swapped = self.opcodes[*op].commutative && operands.len() >= 2;
+                [false, true].into_iter().take(1 + usize::from(swapped)).any(|swap| {
+                    let mut order: Vec<&Node> = others.iter().collect();
+                    if swap {
+                        order.swap(0, 1);
+                    }
+                    let mut all = pairs.clone();
+                    all.extend(operands.iter().zip(order).rev());
+                    self.covers(all)
+                })
             }
             _ => false,
-        }
-    }
-
-    fn all_cover<'b>(&mut self, pairs: impl Iterator<Item = (&'b Node, &'a Node)>) -> bool {
-        let before = self.bound.len();
-        let covered = pairs.into_iter().all(|(earlier, later)| self.covers(earlier, later));
+        };
         if !covered {
             self.bound.truncate(before);
         }
@@ -131,11 +129,5 @@ impl<'a> Fit<'a> {
             (Size::Fixed(bits), Size::Unknown(0)) => self.later_sizes == size_bit(bits),
             (Size::Fixed(_), Size::Unknown(_)) => false,
         }
-    }
-}
-
-fn size(node: &Node) -> Size {
-    match node {
-        Node::Op { size, .. } | Node::Variable { size, .. } | Node::Literal { size, .. } => *size,
     }
 }

@@ -135,6 +135,16 @@ fn unreachable() {
     let special = "exact float: fmul(fneg(1.0), fadd(b, c)) => fadd(b, c)\n";
     assert_eq!(errors(&format!("{general}{special}")), ["2:14: never reached: the rule of line 1 takes it first"]);
     assert_eq!(errors(&format!("{special}{general}")), [""; 0]);
+    // The order of the inner operands that fits first leaves no way for the outer ones, the other does.
+    assert_eq!(
+        errors("exact bits: bcsel(ieq(a, b), a, b) => b\nexact bits: bcsel(ieq(a, b), b, a) => a"),
+        ["2:13: never reached: the rule of line 1 takes it first"]
+    );
+    // What is exact is left to a later one.
+    for class in ["nsz", "inexact"] {
+        let lowering = "lowering float: fadd(a, 0.0) => fsub(a, 0.0)";
+        assert_eq!(errors(&format!("{class} float: fadd(a, 0.0) => a\n{lowering}")), [""; 0]);
+    }
     // One that asks for something lets others through; so does one that not all instructions may be changed by, one for other sizes, one for equal operands.
     for first in [
         "exact float: fadd(a, 0.0) => a if number(a)",
@@ -218,4 +228,17 @@ fn orders_in_the_net() {
     assert_eq!(ends("exact float: fadd(a, b) => a if number(a)"), 2);
     assert_eq!(ends("exact float: fadd(fmul(a, b), fmul(a, c)) => a"), 8);
     assert_eq!(ends("exact float: fadd(fneg(a), fneg(a)) => a"), 1);
+}
+
+#[test]
+fn widths_of_what_conditions_ask_about() {
+    wrong(
+        "inexact float: fdot2(v, 0.0) => 0.0 if finite(v)",
+        "16: `v` has other components than the instruction, which conditions do not look at",
+    );
+    wrong(
+        "inexact float: fdot2(v, K) => 0.0 if feq(K, 0.0)",
+        "16: `K` has other components than the instruction, which conditions do not look at",
+    );
+    assert_eq!(errors("inexact float: fdot2(v, 0.0) => 0.0 if not_constant(v)"), [""; 0]);
 }

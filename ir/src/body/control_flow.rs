@@ -41,6 +41,13 @@ pub struct CfList {
     pub last: Block,
 }
 
+impl CfList {
+    /// Its only block, if it is a single one.
+    pub fn single_block(self) -> Option<Block> {
+        (self.first == self.last).then_some(self.first)
+    }
+}
+
 impl Body {
     // ---- asking -------------------------------------------------------------------------------------------------------
 

@@ -39,8 +39,9 @@ pub(crate) fn close_loop(body: &mut Body, tree: &LoopTree, id: Loop) -> bool {
         return false;
     }
     let mut progress = false;
+    // What a continue construct makes is not available at the exits, which are in the body.
     let blocks: Vec<Block> = body.blocks_in(body.loop_body(id)).collect();
-    for block in blocks.into_iter().chain(body.loop_continue_list(id).map(|list| list.first)) {
+    for block in blocks {
         for inst in body.insts_vec(block) {
             progress |= close_inst(body, tree, id, &preds, after, inst);
         }

@@ -104,6 +104,8 @@ struct Extents {
     blocks: BTreeMap<u32, u32>,
     num_blocks: u32,
     num_uniforms: u32,
+    /// Vec4s of the largest block that a run-time number can name.
+    largest_block: u32,
 }
 
 impl Extents {
@@ -122,7 +124,19 @@ impl Extents {
         }
         let blocks = block_sizes(shader);
         let declared = blocks.keys().next_back().map_or(0, |&last| last.saturating_add(1));
-        Extents { variables, num_blocks: shader.info.num_ubos.max(declared), blocks, num_uniforms: shader.num_uniforms }
+        let num_blocks = shader.info.num_ubos.max(declared);
+        let mut extents =
+            Extents { variables, num_blocks, blocks, num_uniforms: shader.num_uniforms, largest_block: 0 };
+        // Blocks that say nothing are all alike.
+        let silent = (0..num_blocks).find(|block| !extents.blocks.contains_key(block));
+        let numbers = extents.blocks.keys().copied().chain(silent).map(i64::from).chain(extents.uniform_block());
+        extents.largest_block = numbers.map(|block| extents.block_size_among_others(block)).max().unwrap_or(0);
+        extents
+    }
+
+    /// The number of the block of uniforms, if there are any.
+    fn uniform_block(&self) -> Option<i64> {
+        (self.num_uniforms > 0).then_some(-1)
     }
 
     /// First and last slot and the vertices of the variable that holds a slot.
@@ -223,14 +237,12 @@ impl Access {
                 Access { inst, mode, outer: None, inner: offset }
             }
             VariableModes::MEM_UBO => {
-                let lowest = if extents.num_uniforms > 0 { -1 } else { 0 };
+                let lowest = extents.uniform_block().unwrap_or(0);
                 let blocks = lowest..=i64::from(extents.num_blocks) - 1;
                 let outer = outer_index.map(|(source, index)| Choice::plain(source, index, blocks));
                 let block = body.constant_component(body.src(inst, 0), 0).map(|block| i64::from(block as u32 as i32));
                 let size = match (block, &outer) {
-                    (_, Some(outer)) => {
-                        outer.candidates.clone().map(|b| extents.block_size_among_others(b)).max().unwrap_or(0)
-                    }
+                    (_, Some(_)) => extents.largest_block,
                     (block, None) => extents.block_size(block.unwrap_or(0), MOST_CONSTANTS),
                 };
                 let inner = match inner_index {

@@ -25,7 +25,7 @@ use crate::options::CompilerOptions;
 use crate::passes::pass_manager::LOG_TARGET;
 use crate::shader::Shader;
 
-/// Replacements for each instruction of a body (and some more) after which the pass stops.
+/// Replacements for each instruction of a body (and some more) after which the pass stops. What is left then stays for the next call; it is in the log.
 const MAX_REPLACEMENTS_PER_INST: usize = 16;
 
 /// Simplifies, and brings code to the form that the other passes expect; see the [module](self).

@@ -16,7 +16,7 @@
 //! One walk in the order of the text.
 
 use crate::alu::AluOp;
-use crate::body::{Body, CfList, CfNode};
+use crate::body::{Body, CfNode};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst};
@@ -68,14 +68,10 @@ pub(crate) fn discard_under(body: &mut Body, inst: Inst, condition: Def, wanted:
     body.remove_inst(inst);
 }
 
-fn single_block(list: CfList) -> Option<Block> {
-    (list.first == list.last).then_some(list.first)
-}
-
 /// Replaces an `if` if it is one. Returns the block in which everything then is.
 fn make_conditional(body: &mut Body, id: If) -> Option<Block> {
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
-    let (yes, no) = (single_block(body.then_list(id))?, single_block(body.else_list(id))?);
+    let (yes, no) = (body.then_list(id).single_block()?, body.else_list(id).single_block()?);
     let (side, other, wanted) = if body.first_inst(no).is_none() { (yes, no, true) } else { (no, yes, false) };
     let inst = body.first_inst(side)?;
     let is_alone = body.next_inst(inst).is_none() && body.first_inst(other).is_none();

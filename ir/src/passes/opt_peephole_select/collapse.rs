@@ -19,7 +19,7 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Use};
 
-use super::{side_cost, single_block};
+use super::side_cost;
 
 /// Collapses the `if`s that stand alone in each other, from `outer` inwards. Returns whether there were any.
 pub(super) fn collapse_nested(body: &mut Body, outer: If, limit: u32) -> bool {
@@ -38,7 +38,7 @@ fn collapse_once(body: &mut Body, outer: If, limit: u32) -> Option<()> {
     let first = body.then_list(outer).first;
     let inner = body.following_if(first)?;
     let last = body.block_after_if(inner);
-    let (outer_else, inner_else) = (single_block(body.else_list(outer))?, single_block(body.else_list(inner))?);
+    let (outer_else, inner_else) = (body.else_list(outer).single_block()?, body.else_list(inner).single_block()?);
     let conditions = [outer, inner].map(|id| body.src_def(body.if_condition(id)));
     let marked = [outer, inner].iter().any(|&id| body.if_control(id) == IfControl::DontFlatten);
     if marked

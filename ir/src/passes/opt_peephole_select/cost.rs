@@ -22,7 +22,7 @@ pub(super) struct Side {
     pub filled: bool,
 }
 
-/// The cost of a block; none if something in it must not be computed unasked, or when it is clear that the limit is passed.
+/// The cost of a block; none if something in it must not be computed unasked.
 pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
     let mut side = Side::default();
     for inst in body.insts(block) {

@@ -33,7 +33,7 @@ mod cost;
 mod select;
 
 use crate::alu::AluOp;
-use crate::body::{Body, CfList, CfNode, IfControl, InstData};
+use crate::body::{Body, CfNode, IfControl, InstData};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If};
@@ -72,16 +72,11 @@ fn flatten_ifs(body: &mut Body, limit: u32) -> bool {
     progress
 }
 
-/// The only block of a list.
-fn single_block(list: CfList) -> Option<Block> {
-    (list.first == list.last).then_some(list.first)
-}
-
 /// Flattens an `if` if that is allowed and pays. Returns the block in which everything then is.
 fn flatten(body: &mut Body, id: If, limit: u32) -> Option<Block> {
     let control = body.if_control(id);
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
-    let (yes, no) = (single_block(body.then_list(id))?, single_block(body.else_list(id))?);
+    let (yes, no) = (body.then_list(id).single_block()?, body.else_list(id).single_block()?);
     let condition = body.src_def(body.if_condition(id));
     if control == IfControl::DontFlatten || body.block_jump(before).is_some() || !body.is_boolean(condition) {
         return None;
