@@ -71,20 +71,11 @@ pub struct TgsiOptions {
 impl TgsiOptions {
     /// What the optimiser is to know of the target.
     pub fn compiler_options(&self) -> CompilerOptions {
-        use VariableModes as V;
-        let files = [
-            (self.indirect.inputs, V::SHADER_IN),
-            (self.indirect.outputs, V::SHADER_OUT),
-            (self.indirect.temporaries, V::FUNCTION_TEMP.union(V::SHADER_TEMP)),
-            (self.indirect.constants, V::UNIFORM.union(V::MEM_UBO)),
-        ];
-        let direct = files.into_iter().filter(|(indirect, _)| !indirect);
         CompilerOptions {
             lower_bitops: !self.native_integers,
             has_bfe: self.native_integers,
             has_bfi: self.native_integers,
             has_bfm: self.native_integers,
-            no_indirect: direct.fold(V::NONE, |modes, (_, mode)| modes.union(mode)),
             source_modifiers: true,
             fuse_scmp: true,
             no_indirect: self.indirect.missing(),
