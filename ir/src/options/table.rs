@@ -88,6 +88,7 @@ macro_rules! compiler_switches {
             source_modifiers = false, "Negation and absolute value of float operands cost nothing.";
             preserve_mediump = false, "Conversions to medium precision stay.";
             vectorize_vec2_16bit = false, "Two values of 16 bits are one register.";
+            keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
             vector_target = true, "Operations on up to four components cost one instruction.";
         }
     };

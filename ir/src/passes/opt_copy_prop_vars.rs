@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A walk along the text knows for each component of a place the value that it holds, and for each place what it was last copied from, and until when that holds
-//! ([`AccessTimes`]).
+//! (`AccessTimes`).
 //! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if not all are known, only
 //!   those users that read known components of one value (or constants) get it.
 //! - Temporaries start as zero.

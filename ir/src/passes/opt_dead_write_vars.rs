@@ -8,7 +8,7 @@
 //!
 //! Two parts:
 //! - Components of temporaries that no load and no copy of the function may read are not written.
-//! - A walk against the text knows what will be overwritten before anything reads it ([`AccessTimes`]): what a store writes that
+//! - A walk against the text knows what will be overwritten before anything reads it (`AccessTimes`): what a store writes that
 //!   surely comes, and at the end of the function all its variables.
 //!
 //! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of tessellation control shaders. Calls and barriers read variables that

@@ -45,6 +45,9 @@ use cost::{Side, side_cost};
 
 /// See the [module](self).
 pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    if options.keep_ifs {
+        return false;
+    }
     let mut progress = false;
     for body in shader.bodies_mut() {
         progress |= flatten_ifs(body, options.peephole_select_limit);
