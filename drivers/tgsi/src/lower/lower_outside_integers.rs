@@ -87,6 +87,16 @@ impl Masks {
         }
     }
 
+    /// The components of the registers of a place. Of a place that may be any register those only that hold for any.
+    fn at(&self, place: &Place, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
+        let (_, every) = unions.get(&place.bank).copied().unwrap_or_default();
+        if *place.registers.start() == EVERY_REGISTER {
+            return every;
+        }
+        let registers = place.registers.clone();
+        registers.fold(every, |mask, r| mask | self.registers.get(&(place.bank, r)).map_or(0, |entry| entry.0))
+    }
+
     /// The union over a bank, or of all that a bank of which only the kind is known may be.
     fn unions(&self) -> BTreeMap<Bank, (u8, u8)> {
         let mut unions: BTreeMap<Bank, (u8, u8)> = BTreeMap::new();
@@ -99,30 +109,65 @@ impl Masks {
     }
 }
 
+fn insts_of(body: &Body) -> Vec<Inst> {
+    body.blocks().flat_map(|block| body.insts(block)).collect()
+}
+
+/// The 32-bit loads of what others put there, and their values.
+fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def)> + 'a {
+    let is_outside = |inst: Inst| body.intrinsic(inst).is_some_and(comes_from_outside);
+    let outside = all.iter().filter(move |&&inst| is_outside(inst));
+    outside.filter_map(|&inst| body.inst_def(inst).map(|def| (inst, def))).filter(|&(_, def)| body.bit_size(def) == 32)
+}
+
+/// Whether a system value is an integer.
+fn is_integer(body: &Body, inst: Inst) -> bool {
+    use IntrinsicOp::*;
+    let is_float = matches!(
+        body.intrinsic(inst),
+        Some(
+            LoadFragCoord
+                | LoadFrontFace
+                | LoadPointCoord
+                | LoadTessCoord
+                | LoadSamplePos
+                | LoadTessLevelOuter
+                | LoadTessLevelInner
+        )
+    );
+    !is_float && body.intrinsic(inst).is_some_and(|op| system_values::semantic(op).is_some())
+}
+
 /// Lowers. The first value that is integer and float is an error.
 pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
     let mut found = OutsideIntegers::default();
     let (mut numbers, mut floats) = (Masks::default(), Masks::default());
     for body in shader.bodies_mut() {
-        let all: Vec<Inst> = body.blocks().flat_map(|block| body.insts(block).collect::<Vec<_>>()).collect();
+        let all = insts_of(body);
         let float_reads = float_reads(body, &all);
-        let mut handed_on: Vec<(Def, u16)> = Vec::new();
+        for (inst, def) in loads(body, &all) {
+            let place = place_of(body, inst);
+            numbers.note(&place, as_number(body, def), inst);
+            floats.note(&place, float_reads[def], inst);
+        }
+    }
+    let number_unions = numbers.unions();
+    for body in shader.bodies_mut() {
+        let all = insts_of(body);
+        // What is an integer to one load is one to all.
+        let handed_on = loads(body, &all).map(|(inst, def)| {
+            let place = place_of(body, inst);
+            let is_number = match place.bank {
+                Bank::Other(_) if is_integer(body, inst) => 0xf,
+                _ => numbers.at(&place, &number_unions),
+            };
+            (def, u16::from(is_number) >> place.first)
+        });
+        let handed_on = handed_on.collect();
+        note_handed_on(body, handed_on, &mut found);
         for inst in all {
-            if let Some(def) = body.inst_def(inst)
-                && body.bit_size(def) == 32
-                && body.intrinsic(inst).is_some_and(comes_from_outside)
-            {
-                let place = place_of(body, inst);
-                let number = as_number(body, def);
-                numbers.note(&place, number, inst);
-                floats.note(&place, float_reads[def], inst);
-                if number != 0 {
-                    handed_on.push((def, number));
-                }
-            }
             lower(body, inst, &mut found);
         }
-        note_handed_on(body, handed_on, &mut found);
     }
     let unions = floats.unions();
     let known = |bank: Bank| unions.get(&bank).copied().unwrap_or_default();

@@ -45,7 +45,10 @@ impl Selector<'_> {
         let base = body.index(inst, IndexKind::Base);
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Input, inst, offset)?;
+        let Some(mut register) = self.io_register(IoFile::Input, inst, offset)? else {
+            self.bind_zero(def);
+            return Ok(());
+        };
         match op {
             // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for registers that have vertices only.
             IntrinsicOp::LoadInput
@@ -111,7 +114,10 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else { return Ok(()) };
         let component = body.index(inst, IndexKind::Component);
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, inst, offset)?;
+        let Some(mut register) = self.io_register(IoFile::Output, inst, offset)? else {
+            self.bind_zero(def);
+            return Ok(());
+        };
         if op == IntrinsicOp::LoadPerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 0));
         }
@@ -132,7 +138,7 @@ impl Selector<'_> {
         let body = self.body;
         let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
         let offset = body.source(inst, body.num_sources(inst) - 1);
-        let mut register = self.io_register(IoFile::Output, inst, offset)?;
+        let Some(mut register) = self.io_register(IoFile::Output, inst, offset)? else { return Ok(()) };
         if op == IntrinsicOp::StorePerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 1));
         }
@@ -156,8 +162,7 @@ impl Selector<'_> {
             Some(constant) => {
                 let index = base.wrapping_add(constant as i32);
                 if !(0..=0xffff).contains(&index) {
-                    let zero = self.immediate([0; 4]);
-                    self.bind_or_move(def, zero);
+                    self.bind_zero(def);
                     return;
                 }
                 self.constant_register(0, index as u32).in_dimension(0)

@@ -23,6 +23,7 @@ use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{DerefKind, InstData};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
@@ -107,13 +108,24 @@ pub(crate) struct Selector<'a> {
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
 }
 
-/// Most temporaries in arrays: as many as operands can name. (Those that are packed may be more before that.)
-const MAX_TEMPORARIES: u32 = 0x8000;
+/// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
+const MAX_REGISTERS: u32 = 0x8000;
 
 /// Selects the whole entry point.
 pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
+    // Tables are as long as the numbers of registers, so that none may be longer than operands can name.
+    for data in shader.variables.values() {
+        let file = match data.mode {
+            VariableModes::SHADER_IN => File::Input,
+            VariableModes::SHADER_OUT => File::Output,
+            _ => continue,
+        };
+        if data.driver_location >= MAX_REGISTERS {
+            return Err(BuildError::TooManyRegisters(file).into());
+        }
+    }
     let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
     let mut selector = Selector {
         shader,
@@ -162,7 +174,7 @@ impl Selector<'_> {
                 let first = self.program.num_temps;
                 self.homes[def] = Some(Home::Array(first, elements, self.arrays.len() as u16));
                 self.program.num_temps = first.saturating_add(elements);
-                if self.program.num_temps > MAX_TEMPORARIES {
+                if self.program.num_temps > MAX_REGISTERS {
                     return Err(DriverError::TooManyTemporaries(self.program.num_temps));
                 }
             }
@@ -486,8 +498,8 @@ impl Selector<'_> {
     }
 
     /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable is, or in the whole file if the
-    /// access reaches further than that.
-    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Register, DriverError> {
+    /// access reaches further than that. None where there is no register: an access by a constant beyond the file.
+    fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Option<Register>, DriverError> {
         let tgsi_file = file.tgsi();
         let base = self.body.index(inst, IndexKind::Base);
         let def = self.body.src_def(offset);
@@ -498,11 +510,7 @@ impl Selector<'_> {
         };
         Ok(match self.body.constant_component(def, 0) {
             Some(constant) => {
-                let index = named(constant as i32)?;
-                if index < 0 {
-                    return Err(BuildError::TooManyRegisters(tgsi_file).into());
-                }
-                Register::new(tgsi_file, index)
+                named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
             }
             None => {
                 let (slot, add) = self.load_address_of_source(offset);
@@ -512,8 +520,14 @@ impl Selector<'_> {
                     let first = self.declared.array_of(file, base as u32);
                     self.declared.array_number(ArrayKey { file, first })
                 };
-                Register::new(tgsi_file, named(add)?).indexed_by(slot.0, slot.1, array)
+                Some(Register::new(tgsi_file, named(add)?).indexed_by(slot.0, slot.1, array))
             }
         })
+    }
+
+    /// Binds a value to zero.
+    fn bind_zero(&mut self, def: Def) {
+        let zero = self.immediate([0; 4]);
+        self.bind_or_move(def, zero);
     }
 }
