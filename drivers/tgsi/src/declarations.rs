@@ -140,6 +140,11 @@ impl Declared {
         self.variable(file, register).map_or(register, |v| v.first)
     }
 
+    /// Whether a variable holds a register.
+    pub(crate) fn has_register(&self, file: IoFile, register: u32) -> bool {
+        self.variable(file, register).is_some()
+    }
+
     fn variable(&self, file: IoFile, register: u32) -> Option<&IoVariable> {
         self.variables
             .range((file, 0)..=(file, register))

@@ -260,10 +260,17 @@ fn verify_runs_every_stage() {
     let count = paths.len();
     assert_eq!(output.text(), format!("{count} shaders: {count} equal at every stage, 0 different, 0 errors\n"));
     let output = tgsic(&["verify", "--json", "--seeds", "2"], FRAG).well();
-    assert_eq!(json(output.text()), json(r#"{"shaders":1,"equal":1,"different":0,"error":0,"first":[]}"#));
+    assert_eq!(
+        json(output.text()),
+        json(r#"{"shaders":1,"equal":1,"different":0,"error":0,"without_result":0,"first":[]}"#)
+    );
     let output = tgsic(&["verify"], WRONG);
     assert_eq!((output.status, output.text()), (1, "1 shaders: 0 equal at every stage, 0 different, 1 errors\n"));
     assert!(output.stderr.contains("undeclared-register"), "{}", output.stderr);
+    let endless =
+        tgsic(&["verify", "--seeds", "1"], "VERT\nDCL OUT[0], POSITION\nBGNLOOP\nENDLOOP\nMOV OUT[0], OUT[0]\nEND\n")
+            .well();
+    assert_eq!(endless.text(), "1 shaders: 0 equal at every stage, 0 different, 0 errors, 1 that do not end\n");
 }
 
 #[test]

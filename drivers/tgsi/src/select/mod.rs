@@ -23,7 +23,6 @@ use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{DerefKind, InstData};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
@@ -115,17 +114,6 @@ const MAX_REGISTERS: u32 = 0x8000;
 pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
-    // Tables are as long as the numbers of registers, so that none may be longer than operands can name.
-    for data in shader.variables.values() {
-        let file = match data.mode {
-            VariableModes::SHADER_IN => File::Input,
-            VariableModes::SHADER_OUT => File::Output,
-            _ => continue,
-        };
-        if data.driver_location >= MAX_REGISTERS {
-            return Err(BuildError::TooManyRegisters(file).into());
-        }
-    }
     let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
     let mut selector = Selector {
         shader,
@@ -508,6 +496,10 @@ impl Selector<'_> {
             // What the operand of a token holds; with an address, part of the way may be below the file.
             i16::try_from(index).map(i32::from).map_err(|_| BuildError::TooManyRegisters(tgsi_file))
         };
+        // A variable beyond what operands can name; an access that leads there from another one finds none.
+        if base as u32 >= MAX_REGISTERS && self.declared.has_register(file, base as u32) {
+            return Err(BuildError::TooManyRegisters(tgsi_file).into());
+        }
         Ok(match self.body.constant_component(def, 0) {
             Some(constant) => {
                 named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))

@@ -114,7 +114,7 @@ mod tests {
         checker.blamed.map(|verdict| match verdict {
             Verdict::Different(what) => (true, what),
             Verdict::Error(what) => (false, what),
-            Verdict::Equal => panic!("nothing to blame"),
+            Verdict::Equal | Verdict::WithoutResult => panic!("nothing to blame"),
         })
     }
 

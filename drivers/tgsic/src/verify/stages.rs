@@ -23,6 +23,8 @@ struct Totals {
     equal: usize,
     different: usize,
     error: usize,
+    /// What was given did not end with any inputs: nothing was compared.
+    without_result: usize,
     first: Vec<String>,
 }
 
@@ -30,6 +32,8 @@ struct Totals {
 pub enum Verdict {
     /// All stages compute the same.
     Equal,
+    /// What was given ends with no inputs, so that there is nothing to compare.
+    WithoutResult,
     /// One does not.
     Different(String),
     /// One cannot be made or run.
@@ -59,6 +63,10 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
                     totals.equal += 1;
                     return Ok(Status::Well);
                 }
+                Verdict::WithoutResult => {
+                    totals.without_result += 1;
+                    return Ok(Status::Well);
+                }
                 Verdict::Different(message) => {
                     totals.different += 1;
                     message
@@ -69,15 +77,19 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
             Ok(Status::Wrong)
         }));
     }
-    totals.error = totals.shaders - totals.equal - totals.different;
+    totals.error = totals.shaders - totals.equal - totals.different - totals.without_result;
     let text = if arguments.json {
         serde_json::to_string(&totals).unwrap_or_default() + "\n"
     } else {
         let mut text: String = totals.first.iter().map(|line| line.to_owned() + "\n").collect();
         text += &format!(
-            "{} shaders: {} equal at every stage, {} different, {} errors\n",
+            "{} shaders: {} equal at every stage, {} different, {} errors",
             totals.shaders, totals.equal, totals.different, totals.error
         );
+        if totals.without_result > 0 {
+            text += &format!(", {} that do not end", totals.without_result);
+        }
+        text.push('\n');
         text
     };
     output::write_stdout(text.as_bytes())?;
@@ -94,6 +106,7 @@ fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
     }
+    let mut ended = seeds == 0;
     for seed in 0..seeds {
         let inputs = inputs::make(shader, seed);
         let limits = RunLimits::default();
@@ -109,6 +122,7 @@ fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
             };
             let Some(expected) = &expected else {
                 expected = Some(leftover);
+                ended = true;
                 continue;
             };
             if let Some(m) = first_mismatch(shader, Kind::of_seed(seed), expected, &leftover) {
@@ -116,5 +130,5 @@ fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
             }
         }
     }
-    Verdict::Equal
+    if ended { Verdict::Equal } else { Verdict::WithoutResult }
 }
