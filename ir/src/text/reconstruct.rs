@@ -68,12 +68,17 @@ pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexDat
     };
     let mut from_deref = None;
     let mut has_ms_index = false;
+    // Offsets and gradients have no component for the layer.
+    let mut without_layer = None;
     for source in body.sources(inst) {
         let def = body.src_def(source);
         match body.tex_src_kind(source) {
             TexSrcKind::Coord if body.has_def(def) => guess.coord_components = body.num_components(def),
             TexSrcKind::Comparator => guess.is_shadow = true,
             TexSrcKind::MsIndex => has_ms_index = true,
+            TexSrcKind::Offset | TexSrcKind::Ddx | TexSrcKind::Ddy if body.has_def(def) => {
+                without_layer = Some(body.num_components(def));
+            }
             kind @ (TexSrcKind::TextureDeref | TexSrcKind::SamplerDeref) => {
                 if let Some(deref) = body.try_def_inst(def)
                     && let InstData::Deref { ty, .. } = *body.inst(deref)
@@ -88,6 +93,8 @@ pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexDat
     }
     (guess.dim, guess.is_array) = from_deref.unwrap_or(match guess.coord_components {
         _ if has_ms_index => (SamplerDim::Ms, guess.coord_components == 3),
+        2 if without_layer == Some(1) => (SamplerDim::Dim1D, true),
+        3 if without_layer == Some(2) => (SamplerDim::Dim2D, true),
         1 => (SamplerDim::Dim1D, false),
         3 => (SamplerDim::Dim3D, false),
         4 => (SamplerDim::Cube, true),
