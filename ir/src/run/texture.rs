@@ -37,8 +37,8 @@ impl Machine<'_, '_> {
             let unit = self.unit(texture, kinds, texture.data.texture_index, leader);
             let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
             let sampler = self.unit(texture, kinds, texture.data.sampler_index, leader);
-            // A pointer behind the end of an array of textures: all zero.
-            let Some(unit) = unit else {
+            // A pointer behind the end of an array of textures or samplers: all zero.
+            let (Some(unit), true) = (unit, sampler.is_some() || !texture.data.op.needs_sampler()) else {
                 self.set_quad(texture, quad, &[[0; 4]; 5]);
                 continue;
             };
