@@ -497,3 +497,18 @@ fn is_simple_use(body: &Body, types: &TypeTable, deref: Def, place: Place, user:
         _ => false,
     }
 }
+
+/// Modes whose variables an instruction other than an access by deref may touch; `by_slot` are the accesses to outputs without deref that count.
+pub(crate) fn global_modes(body: &Body, inst: Inst, by_slot: &[IntrinsicOp]) -> VariableModes {
+    match *body.inst(inst) {
+        InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),
+        InstData::Intrinsic { op: IntrinsicOp::Barrier, .. } => {
+            VariableModes(body.index(inst, IndexKind::MemoryModes) as u32)
+        }
+        InstData::Intrinsic { op: IntrinsicOp::EmitVertex | IntrinsicOp::EmitVertexWithCounter, .. } => {
+            VariableModes::SHADER_OUT
+        }
+        InstData::Intrinsic { op, .. } if by_slot.contains(&op) => VariableModes::SHADER_OUT,
+        _ => VariableModes::NONE,
+    }
+}

@@ -37,11 +37,14 @@ use crate::entities::{Def, Inst, Type, Use, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::options::CompilerOptions;
 use crate::passes::access_times::{ALL, AccessTimes, FIRST_WORD, TouchSet, TouchSets, list_begun, list_ended};
-use crate::passes::deref_tree::{CONSTANT_MODES, DerefTree, MAX_VARIANTS, Path, Place, Step};
+use crate::passes::deref_tree::{CONSTANT_MODES, DerefTree, MAX_VARIANTS, Path, Place, Step, global_modes};
 use crate::passes::opt_narrow_selects::chase_component;
 use crate::shader::{Shader, Stage};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
+
+/// Accesses without deref that change outputs.
+const STORES: [IntrinsicOp; 2] = [IntrinsicOp::StoreOutput, IntrinsicOp::StorePerVertexOutput];
 
 /// Copies of copies that one access is followed through.
 const MAX_COPIES: usize = 8;
@@ -89,23 +92,7 @@ fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut TouchSet) {
             Place::Node(node) | Place::Component(node, _) => set.touch(tree, node, ALL),
             Place::Unknown | Place::Outside(_) => {}
         },
-        _ => set.touch_modes(global_writes(body, inst)),
-    }
-}
-
-/// Modes whose variables an instruction other than an access may change.
-fn global_writes(body: &Body, inst: Inst) -> VariableModes {
-    match *body.inst(inst) {
-        InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),
-        InstData::Intrinsic { op, .. } => match op {
-            IntrinsicOp::Barrier => VariableModes(body.index(inst, IndexKind::MemoryModes) as u32),
-            IntrinsicOp::EmitVertex
-            | IntrinsicOp::EmitVertexWithCounter
-            | IntrinsicOp::StoreOutput
-            | IntrinsicOp::StorePerVertexOutput => VariableModes::SHADER_OUT,
-            _ => VariableModes::NONE,
-        },
-        _ => VariableModes::NONE,
+        _ => set.touch_modes(global_modes(body, inst, &STORES)),
     }
 }
 
@@ -157,7 +144,7 @@ impl Propagation<'_> {
             Some(IntrinsicOp::LoadDeref) => self.load(inst),
             Some(IntrinsicOp::StoreDeref) => self.store(inst),
             Some(IntrinsicOp::CopyDeref) => self.copy(inst),
-            _ => self.times.touch_modes(global_writes(self.body, inst)),
+            _ => self.times.touch_modes(global_modes(self.body, inst, &STORES)),
         }
     }
 

@@ -23,10 +23,13 @@ use crate::body::{Body, CfParent, InstData, JumpKind};
 use crate::entities::{Def, If, Inst, Loop, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::access_times::{ALL, AccessTimes, FIRST_WORD, TouchSet, TouchSets, list_begun, list_ended};
-use crate::passes::deref_tree::{CONSTANT_MODES, DerefTree, Place};
+use crate::passes::deref_tree::{CONSTANT_MODES, DerefTree, Place, global_modes};
 use crate::shader::{Shader, Stage};
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
+
+/// Accesses without deref that read outputs.
+const LOADS: [IntrinsicOp; 2] = [IntrinsicOp::LoadOutput, IntrinsicOp::LoadPerVertexOutput];
 
 /// See the [module](self).
 pub fn opt_dead_write_vars(shader: &mut Shader) -> bool {
@@ -102,24 +105,8 @@ fn reads(body: &Body, tree: &DerefTree, inst: Inst, mut read: impl FnMut(u32, u3
     }
 }
 
-/// Modes whose variables an instruction other than an access may read.
-fn global_reads(body: &Body, inst: Inst) -> VariableModes {
-    match *body.inst(inst) {
-        InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),
-        InstData::Intrinsic { op, .. } => match op {
-            IntrinsicOp::Barrier => VariableModes(body.index(inst, IndexKind::MemoryModes) as u32),
-            IntrinsicOp::EmitVertex
-            | IntrinsicOp::EmitVertexWithCounter
-            | IntrinsicOp::LoadOutput
-            | IntrinsicOp::LoadPerVertexOutput => VariableModes::SHADER_OUT,
-            _ => VariableModes::NONE,
-        },
-        _ => VariableModes::NONE,
-    }
-}
-
 fn note_reads(body: &Body, tree: &DerefTree, inst: Inst, set: &mut TouchSet) {
-    set.touch_modes(global_reads(body, inst));
+    set.touch_modes(global_modes(body, inst, &LOADS));
     reads(body, tree, inst, |node, mask| {
         if mask != 0 {
             set.touch(tree, node, mask);
@@ -303,7 +290,7 @@ impl Backward<'_> {
         match self.body.intrinsic(inst) {
             Some(IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref) => self.write(inst),
             _ => {
-                self.times.touch_modes(global_reads(self.body, inst));
+                self.times.touch_modes(global_modes(self.body, inst, &LOADS));
                 self.read(inst);
             }
         }
