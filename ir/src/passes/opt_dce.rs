@@ -9,12 +9,15 @@
 //!
 //! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. Marking from
 //! there with a work list finds dead cycles of phis as well, in one pass over the instructions and without regard to nesting.
+//! A write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed themselves go as well,
+//! before phis are made of them.
 //! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::opt_dead_cf)).
 
 use bitvec::vec::BitVec;
 
 use crate::body::{Body, InstData};
 use crate::entities::Inst;
+use crate::intrinsics::IntrinsicOp;
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -48,11 +51,16 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
         if let Some(id) = body.following_if(block) {
             work.push(body.src_inst(body.if_condition(id)));
         }
-        work.extend(body.insts(block).filter(|&inst| has_effect(body, inst)));
+        work.extend(body.insts(block).filter(|&inst| has_effect(body, inst) && !is_register_store(body, inst)));
     }
     while let Some(inst) = work.pop() {
-        if !live.replace(inst.as_u32() as usize, true) {
-            work.extend(body.sources(inst).map(|source| body.src_inst(source)));
+        if live.replace(inst.as_u32() as usize, true) {
+            continue;
+        }
+        work.extend(body.sources(inst).map(|source| body.src_inst(source)));
+        if let (Some(IntrinsicOp::DeclReg), Some(handle)) = (body.intrinsic(inst), body.inst_def(inst)) {
+            let users = body.uses_of(handle).filter_map(|source| body.user(source).inst());
+            work.extend(users.filter(|&user| is_register_store(body, user)));
         }
     }
     let dead: Vec<Inst> =
@@ -61,6 +69,11 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
         body.remove_insts(&dead);
     }
     !dead.is_empty()
+}
+
+/// Whether an instruction writes a register, the handle of which is its source 1.
+pub(crate) fn is_register_store(body: &Body, inst: Inst) -> bool {
+    matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))
 }
 
 #[cfg(test)]

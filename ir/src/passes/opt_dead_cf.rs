@@ -12,16 +12,20 @@
 //! 2. An `if` with a constant condition (an undefined one counts as false) is replaced by the side that is taken.
 //! 3. An `if` or a loop goes if it has no effect: no phi right after it, no value used outside, no call, no intrinsic that may not be eliminated, no
 //!    `return` or `halt`, no `break` or `continue` of a loop around it. A loop must have an exit, and must not read memory that others
-//!    may write meanwhile (it may wait for them).
+//!    may write meanwhile (it may wait for them). A write to a register is no effect if only the node itself reads that register, or, outside of
+//!    loops, what stands before the node.
 //!
 //! Cost: linear. The first two steps walk from the outside in, and what an `if` is replaced by is not walked again; the third collects what it
 //! must know of all nodes in one walk: the range of the numbers of blocks in which values of the node are used must lie in that of the node itself.
 
+use cranelift_entity::SecondaryMap;
+
+use crate::analysis::BlockOrder;
 use crate::body::{Body, CfNode, InstData, JumpKind};
-use crate::entities::{Block, Inst, User};
+use crate::entities::{Block, Def, Inst, User};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::passes::opt_cse::can_reorder;
-use crate::passes::opt_dce::has_effect;
+use crate::passes::opt_dce::{has_effect, is_register_store};
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
@@ -36,7 +40,7 @@ pub fn opt_dead_cf(shader: &mut Shader) -> bool {
 
 /// The pass on one body.
 pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
-    if !body.structured {
+    if !body.structured || body.is_one_block() {
         return false;
     }
     let mut progress = false;
@@ -109,6 +113,8 @@ struct Summary {
     /// Blocks in which its values are used, and heads of the loops that its jumps belong to.
     lowest: u32,
     highest: u32,
+    /// The first block in which a register that it writes is read.
+    lowest_reader: u32,
 }
 
 /// The outermost nodes without effect, in the order of the text.
@@ -117,6 +123,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
     let mut dead: Vec<(CfNode, u32)> = Vec::new();
     let mut open: Vec<Summary> = Vec::new();
     let mut loop_heads: Vec<u32> = Vec::new();
+    let mut readers = RegisterReaders { order: &order, ranges: SecondaryMap::new() };
     for block in body.blocks() {
         let number = order.index(block);
         if let Some(node) = body.node_before(block)
@@ -131,6 +138,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
                 && !(done.is_loop && done.waits)
                 && body.phis(block).next().is_none()
                 && done.lowest >= done.start
+                && (loop_heads.is_empty() || done.lowest_reader >= done.start)
                 && done.highest < number;
             if is_dead {
                 while dead.last().is_some_and(|&(_, start)| start >= done.start) {
@@ -142,11 +150,12 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
                 outer.waits |= done.waits;
                 outer.lowest = outer.lowest.min(done.lowest);
                 outer.highest = outer.highest.max(done.highest);
+                outer.lowest_reader = outer.lowest_reader.min(done.lowest_reader);
             }
         }
         if let Some(summary) = open.last_mut() {
             for inst in body.insts(block) {
-                look_at(body, inst, summary, &loop_heads, |b| order.index(b));
+                look_at(body, inst, summary, &loop_heads, &mut readers);
             }
         }
         if let Some(node) = body.node_after(block) {
@@ -158,6 +167,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
                 waits: false,
                 lowest: u32::MAX,
                 highest: 0,
+                lowest_reader: u32::MAX,
             });
             if is_loop {
                 loop_heads.push(number + 1);
@@ -167,9 +177,48 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
     dead.into_iter().map(|(node, _)| node).collect()
 }
 
-fn look_at(body: &Body, inst: Inst, summary: &mut Summary, loop_heads: &[u32], number: impl Fn(Block) -> u32) {
+/// The numbers of the first and the last block in which a register is read, as far as anyone has asked.
+struct RegisterReaders<'a> {
+    order: &'a BlockOrder,
+    ranges: SecondaryMap<Def, Option<(u32, u32)>>,
+}
+
+impl RegisterReaders<'_> {
+    fn of(&mut self, body: &Body, handle: Def) -> (u32, u32) {
+        if let Some(range) = self.ranges[handle] {
+            return range;
+        }
+        let range = self.block_range(body, handle, |inst| !is_register_store(body, inst));
+        self.ranges[handle] = Some(range);
+        range
+    }
+
+    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one.
+    fn block_range(&self, body: &Body, def: Def, counts: impl Fn(Inst) -> bool) -> (u32, u32) {
+        let (mut lowest, mut highest) = (u32::MAX, 0);
+        for source in body.uses_of(def) {
+            let block = match body.user(source) {
+                User::Inst(user) if !counts(user) => continue,
+                User::Inst(user) => body.inst_block(user),
+                User::If(id) => Some(body.block_before_if(id)),
+            };
+            let number = block.map_or(u32::MAX, |block| self.order.index(block));
+            lowest = lowest.min(number);
+            highest = highest.max(number);
+        }
+        (lowest, highest)
+    }
+}
+
+fn look_at(body: &Body, inst: Inst, summary: &mut Summary, loop_heads: &[u32], readers: &mut RegisterReaders<'_>) {
     if let Some(JumpKind::Break | JumpKind::Continue) = body.jump(inst) {
         summary.lowest = summary.lowest.min(loop_heads.last().copied().unwrap_or(0));
+        return;
+    }
+    if is_register_store(body, inst) {
+        let (lowest, highest) = readers.of(body, body.src(inst, 1));
+        summary.lowest_reader = summary.lowest_reader.min(lowest);
+        summary.highest = summary.highest.max(highest);
         return;
     }
     summary.effect |= has_effect(body, inst);
@@ -177,15 +226,9 @@ fn look_at(body: &Body, inst: Inst, summary: &mut Summary, loop_heads: &[u32], n
         summary.waits |= reads_changing_memory(body, inst, op);
     }
     let Some(def) = body.inst_def(inst) else { return };
-    for source in body.uses_of(def) {
-        let block = match body.user(source) {
-            User::Inst(user) => body.inst_block(user),
-            User::If(id) => Some(body.block_before_if(id)),
-        };
-        let number = block.map_or(u32::MAX, &number);
-        summary.lowest = summary.lowest.min(number);
-        summary.highest = summary.highest.max(number);
-    }
+    let (lowest, highest) = readers.block_range(body, def, |_| true);
+    summary.lowest = summary.lowest.min(lowest);
+    summary.highest = summary.highest.max(highest);
 }
 
 fn reads_changing_memory(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {

@@ -81,9 +81,7 @@ fn find_needed(body: &Body) -> Needed {
                             read = 1 << swizzle.get(0);
                         }
                     } else if is_per_component(op, number) {
-                        for i in (0..MAX_COMPONENTS).filter(|i| new >> i & 1 != 0) {
-                            read |= 1 << swizzle.get(i);
-                        }
+                        read = select_mask(swizzle, new);
                     } else if first_time {
                         read = swizzle.iter(body.alu_src_components(inst, number)).fold(0, |r, c| r | 1 << c);
                     }
@@ -96,6 +94,16 @@ fn find_needed(body: &Body) -> Needed {
         }
     }
     needed
+}
+
+/// The components that a swizzle selects for the components of a mask.
+fn select_mask(swizzle: Swizzle, mask: u16) -> u16 {
+    let (mut left, mut read) = (mask, 0);
+    while left != 0 {
+        read |= 1 << swizzle.get(left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+    read
 }
 
 fn is_per_component(op: AluOp, number: usize) -> bool {

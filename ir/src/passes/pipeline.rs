@@ -17,6 +17,9 @@ use crate::variable::VariableModes;
 /// that real shaders take a handful; the bound is there for those that nobody has seen.
 const MAX_ROUNDS: usize = 100;
 
+/// Loops one behind the other that are found to do nothing while there are registers, the last first. What is left is found in SSA form.
+const MAX_EARLY_ROUNDS: usize = 3;
+
 /// Variables that only the shader itself sees.
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
 
@@ -27,6 +30,8 @@ pub const PASSES: &[&str] = &[
     "lower_global_vars_to_local",
     "split_var_copies",
     "lower_var_copies",
+    "opt_dce",
+    "opt_dead_cf",
     "lower_vars_to_ssa",
     "lower_reg_intrinsics_to_ssa",
     "opt_copy_prop",
@@ -34,9 +39,7 @@ pub const PASSES: &[&str] = &[
     "opt_algebraic",
     "opt_undef",
     "opt_remove_phis",
-    "opt_dead_cf",
     "opt_cse",
-    "opt_dce",
     "remove_dead_variables",
     "split_array_vars",
     "opt_find_array_copies",
@@ -95,10 +98,20 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
         lower_returns,
         lower_global_vars_to_local,
         split_var_copies,
-        lower_var_copies,
-        lower_vars_to_ssa,
-        lower_reg_intrinsics_to_ssa,
+        lower_var_copies
     );
+    if shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.is_one_block()) {
+        // What only feeds itself needs no phis.
+        progress |= run!(passes, shader, opt_dce);
+        for _ in 0..MAX_EARLY_ROUNDS {
+            if !run!(passes, shader, opt_dead_cf) {
+                break;
+            }
+            let _ = run!(passes, shader, opt_dce);
+            progress = true;
+        }
+    }
+    progress |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
     progress |= clean_with(shader, &any_target(), passes);
     progress
 }
