@@ -46,8 +46,10 @@ impl<'a> Emitter<'a> {
         }
         let (mut net_rows, mut edges, mut leaves) = (String::new(), Vec::new(), Vec::new());
         let (mut literals, mut literal_count) = (String::new(), 0);
+        let mut same = Vec::new();
         for node in net {
-            let (first_edge, first_leaf) = (edges.len(), leaves.len());
+            let (first_edge, first_leaf, first_same) = (edges.len(), leaves.len(), same.len());
+            same.extend(node.same.iter().copied());
             edges.extend(node.ops.iter().map(|(op, to)| (opcodes[*op].variant, *to)));
             leaves.extend(node.rules.iter().copied());
             let first_literal = literal_count;
@@ -57,17 +59,19 @@ impl<'a> Emitter<'a> {
                     Size::Unknown(_) => 0b11111,
                 };
                 let bits = literal_bits(literal).map_or("None".to_owned(), |bits| format!("Some({bits:#x?})"));
-                let _ = write!(literals, "LiteralEdge {{ sizes: {sizes}, bits: {bits}, node: {to} }}, ");
+                let is_nan = *literal == Literal::Nan;
+                let _ = write!(literals, "LiteralEdge {{ sizes: {sizes}, bits: {bits}, is_nan: {is_nan}, node: {to} }}, ");
                 literal_count += 1;
             }
             let ops = node.ops.keys().fold(0u64, |mask, op| mask | 1 << (op % 64));
             let number = |n: Option<usize>| n.unwrap_or(0);
             let _ = writeln!(
                 net_rows,
-                "        NetNode {{ ops: {ops:#x}, edges: ({first_edge}, {}), literals: ({first_literal}, {literal_count}), constant: {}, any: {}, leaves: ({first_leaf}, {}) }},",
+                "        NetNode {{ ops: {ops:#x}, edges: ({first_edge}, {}), literals: ({first_literal}, {literal_count}), constant: {}, any: {}, same: ({first_same}, {}), leaves: ({first_leaf}, {}) }},",
                 edges.len(),
                 number(node.constant),
                 number(node.any),
+                same.len(),
                 leaves.len()
             );
         }
@@ -78,7 +82,7 @@ impl<'a> Emitter<'a> {
         let leaves: String = leaves.iter().map(|(rule, mask)| format!("({rule}, {mask}), ")).collect();
         format!(
             "/// Rules of `{file}`.\npub static {name}: RuleSet = RuleSet {{\n    file: {file:?},\n    rules: &[\n{rows}    ],\n    nodes: &[\n{}    ],\n    \
-             operands: &{:?},\n    conditions: &[\n{}    ],\n    roots: &{roots:?},\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    literals: &[{literals}],\n    leaves: &[{leaves}],\n}};\n\n",
+             operands: &{:?},\n    conditions: &[\n{}    ],\n    roots: &{roots:?},\n    net: &[\n{net_rows}    ],\n    edges: &[{edges}],\n    literals: &[{literals}],\n    same: &{same:?},\n    leaves: &[{leaves}],\n}};\n\n",
             e.nodes, e.operands, e.conditions
         )
     }

@@ -1,5 +1,5 @@
-//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, for each literal, one for any constant and one for
-//! anything. Walking it along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at any rule twice.
+//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, for each literal, for each variable that stood before, one for any
+//! constant and one for anything. Walking it along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at any rule twice.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct NetNode {
     pub constant: Option<usize>,
     /// Anything.
     pub any: Option<usize>,
+    /// What stands for a variable that was met before: the number of it among the variables on the way here.
+    pub same: Vec<(u8, usize)>,
     /// Rules that end here, with the commutative instructions that are swapped as a mask.
     pub rules: Vec<(usize, u8)>,
 }
@@ -37,7 +39,7 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
             }
             let mut tokens = Vec::new();
             flatten(opcodes, &rule.search, mask, &mut 0, &mut tokens);
-            let mut at = 0;
+            let (mut at, mut met) = (0, Vec::new());
             for token in tokens {
                 let fresh = nodes.len();
                 let node = &mut nodes[at];
@@ -51,8 +53,19 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
                         }
                         to
                     }
-                    Token::Constant => *node.constant.get_or_insert(fresh),
-                    Token::Any => *node.any.get_or_insert(fresh),
+                    Token::Variable(variable, is_constant) => {
+                        if let Some(number) = met.iter().position(|&v| v == variable) {
+                            let same = node.same.iter().find(|(n, _)| usize::from(*n) == number);
+                            let to = same.map_or(fresh, |&(_, to)| to);
+                            if to == fresh {
+                                node.same.push((number as u8, fresh));
+                            }
+                            to
+                        } else {
+                            met.push(variable);
+                            *if is_constant { &mut node.constant } else { &mut node.any }.get_or_insert(fresh)
+                        }
+                    }
                 };
                 if at == fresh {
                     nodes.push(NetNode::default());
@@ -67,8 +80,8 @@ pub fn build(opcodes: &[Opcode], rules: &[FinishedRule]) -> Vec<NetNode> {
 enum Token {
     Op(usize),
     Literal(Literal, Size),
-    Constant,
-    Any,
+    /// A variable by number, and whether only constants will do.
+    Variable(u8, bool),
 }
 
 /// Whether the opcode's operands can be swapped in the net.
@@ -86,8 +99,7 @@ pub fn count_commutative(opcodes: &[Opcode], node: &Node) -> u32 {
 /// order as written.
 fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &mut Vec<Token>) {
     match node {
-        Node::Variable { kind: VariableKind::Any, .. } => tokens.push(Token::Any),
-        Node::Variable { .. } => tokens.push(Token::Constant),
+        Node::Variable { index, kind, .. } => tokens.push(Token::Variable(*index, *kind != VariableKind::Any)),
         Node::Literal { literal, size } => tokens.push(Token::Literal(*literal, *size)),
         Node::Op { op, operands, .. } => {
             tokens.push(Token::Op(*op));

@@ -236,7 +236,7 @@ fn lowerings_are_for_exact_code_too() {
 #[test]
 fn every_switch_is_read() {
     // By the pipeline, the engine and passes.
-    let others = ["exact_only", "any_target", "source_modifiers", "vector_target", "keep_ifs"];
+    let others = ["exact_only", "source_modifiers", "vector_target", "keep_ifs"];
     let rules = [&MAIN, &LATE, &MODIFIERS].into_iter().flat_map(|set| set.rules);
     let read = rules.fold(0, |mask, rule| mask | rule.on | rule.off);
     let unread =

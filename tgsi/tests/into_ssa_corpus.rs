@@ -61,7 +61,6 @@ fn corpus_into_ssa() {
         validate(&ir).unwrap_or_else(|errors| panic!("{}: {errors}", path.display()));
         assert_eq!(leftovers(&ir), 0, "{}", path.display());
         kept_variables += usize::from(!ir.main().locals.is_empty());
-        assert!(!into_ssa(&mut ir), "{}: a second time finds something", path.display());
     }
     println!("{} shaders, {before} -> {after} instructions, {elapsed:?}; slowest: {slowest:?}", paths.len());
     println!("{kept_variables} shaders keep variables that are indexed at run time");

@@ -7,7 +7,7 @@ use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::analysis::float_range::FloatRanges;
 use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
 use crate::builder::AluSrc;
-use crate::entities::{Inst, Use, User};
+use crate::entities::{Def, Inst, Use, User};
 use crate::options::CompilerOptions;
 use crate::shader::{Shader, Stage};
 
@@ -64,19 +64,13 @@ impl Match {
     }
 }
 
-/// Comparisons that give 1.0 are booleans and conversions in any case: other rules are written for these, and the late ones bring the others back.
-const COMPARISONS: u128 = CompilerOptions::switch("lower_scmp");
-
 /// A set of rules, fitted to a target and a shader.
 pub struct Matcher {
     set: &'static RuleSet,
     switches: u128,
-    /// Switches that no rule may ask for.
-    unknown: u128,
     mode: ExecutionMode,
     vertex_pipeline: bool,
     exact_only: bool,
-    lowers: bool,
     found: Vec<(u16, u8)>,
 }
 
@@ -89,11 +83,9 @@ impl Matcher {
         Matcher {
             set,
             switches: options.switches(),
-            unknown: if options.any_target { !COMPARISONS } else { 0 },
             mode,
             vertex_pipeline,
-            exact_only: options.exact_only || options.any_target,
-            lowers: !options.any_target,
+            exact_only: options.exact_only,
             found: Vec::new(),
         }
     }
@@ -106,22 +98,31 @@ impl Matcher {
     /// The first rule of the set that applies to an instruction.
     pub fn find(&mut self, body: &Body, ranges: &mut FloatRanges, inst: Inst) -> Option<Match> {
         let op = body.alu_op(inst)?;
+        let def = body.inst_def(inst)?;
         let node = self.set.roots[op as usize];
         if node == 0 {
             return None;
         }
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        self.walk(body, node, Pending::new(body, inst, None), &mut found);
+        let mut met = [def; MAX_VARIABLES];
+        self.walk(body, node, Pending::new(body, inst, None), (&mut met, 0), &mut found);
         found.sort_unstable();
         let result = found.iter().find_map(|&(rule, swapped)| self.check(body, ranges, inst, rule, swapped));
         self.found = found;
         result
     }
 
-    /// Goes on from a node of the net with the operands that wait. As deep as the longest rule.
-    fn walk(&self, body: &Body, start: u32, start_pending: Pending<'_>, found: &mut Vec<(u16, u8)>) {
-        let (mut at, mut pending) = (start, start_pending);
+    /// Goes on from a node of the net with the operands that wait; `met` stands for variables on the way here. As deep as the longest rule.
+    fn walk(
+        &self,
+        body: &Body,
+        start: u32,
+        start_pending: Pending<'_>,
+        (met, start_count): (&mut [Def; MAX_VARIABLES], usize),
+        found: &mut Vec<(u16, u8)>,
+    ) {
+        let (mut at, mut pending, mut count) = (start, start_pending, start_count);
         loop {
             let node = &self.set.net[at as usize];
             let Some(source) = pending.next() else {
@@ -129,32 +130,39 @@ impl Matcher {
                 found.extend(leaves.iter().filter(|(rule, _)| {
                     let rule = &self.set.rules[usize::from(*rule)];
                     let asked = rule.on | rule.off;
-                    self.switches & asked == rule.on && self.unknown & asked == 0
+                    self.switches & asked == rule.on
                 }));
                 return;
             };
-            let inst = body.src_inst(source);
+            let def = body.src_def(source);
+            for &(number, to) in &self.set.same[node.same.0 as usize..node.same.1 as usize] {
+                if met[usize::from(number) % MAX_VARIABLES] == def {
+                    self.walk(body, to, pending, (met, count), found);
+                }
+            }
+            let inst = body.def_inst(def);
             match *body.inst(inst) {
                 InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
                     let edges = edges(self.set, node.edges);
                     if let Ok(place) = edges.binary_search_by_key(&op, |(op, _)| *op) {
-                        self.walk(body, edges[place].1, Pending::new(body, inst, Some(&pending)), found);
+                        self.walk(body, edges[place].1, Pending::new(body, inst, Some(&pending)), (met, count), found);
                     }
                 }
                 InstData::LoadConst { .. } => {
                     if node.constant != 0 {
-                        self.walk(body, node.constant, pending, found);
+                        met[count % MAX_VARIABLES] = def;
+                        self.walk(body, node.constant, pending, (met, count + 1), found);
                     }
                     let edges = &self.set.literals[node.literals.0 as usize..node.literals.1 as usize];
-                    if let (false, Some(def), Some(values)) =
-                        (edges.is_empty(), body.inst_def(inst), body.constant(inst))
-                    {
-                        let size = size_number(body.bit_size(def)) as usize;
+                    if let (false, Some(values)) = (edges.is_empty(), body.constant(inst)) {
+                        let bit_size = body.bit_size(def);
+                        let size = size_number(bit_size) as usize;
                         for edge in edges {
                             let fits = edge.sizes >> size & 1 != 0
-                                && edge.bits.is_none_or(|bits| values.contains(&bits[size]));
+                                && edge.bits.is_none_or(|bits| values.contains(&bits[size]))
+                                && (!edge.is_nan || values.iter().any(|&value| is_nan(value, bit_size)));
                             if fits {
-                                self.walk(body, edge.node, pending, found);
+                                self.walk(body, edge.node, pending, (met, count), found);
                             }
                         }
                     }
@@ -164,6 +172,8 @@ impl Matcher {
             if node.any == 0 {
                 return;
             }
+            met[count % MAX_VARIABLES] = def;
+            count += 1;
             at = node.any;
         }
     }
@@ -194,9 +204,7 @@ impl Matcher {
 
     /// Whether what a rule changes may change.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
-        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact)
-            || !self.lowers && rule.class == Class::Lowering
-        {
+        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
             return false;
         }
         let float_size = match bits {

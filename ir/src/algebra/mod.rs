@@ -233,6 +233,8 @@ pub struct NetNode {
     pub constant: u32,
     /// Where anything leads.
     pub any: u32,
+    /// Range in the list of variables that were met before.
+    pub same: (u32, u32),
     /// Range in the leaves of the set.
     pub leaves: (u32, u32),
 }
@@ -244,6 +246,8 @@ pub struct LiteralEdge {
     pub sizes: u8,
     /// The bits that one component must have, for each size; none: what they are depends on the size of the rule, or is any NaN.
     pub bits: Option<[u64; 5]>,
+    /// Any NaN will do.
+    pub is_nan: bool,
     /// Where it leads.
     pub node: u32,
 }
@@ -269,6 +273,8 @@ pub struct RuleSet {
     pub edges: &'static [(AluOp, u32)],
     /// Edges of the net for constants that have a literal among their components.
     pub literals: &'static [LiteralEdge],
+    /// Edges of the net for what stood for a variable before: the number of that among the variables on the way, and node.
+    pub same: &'static [(u8, u32)],
     /// Ends of the net: a rule, and which of its commutative instructions are swapped.
     pub leaves: &'static [(u16, u8)],
 }

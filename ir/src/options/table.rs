@@ -6,7 +6,6 @@ macro_rules! compiler_switches {
             fast_imul = true, "Products of integers cost no more than shifts.";
             fast_idiv = true, "Quotients and remainders of integers cost no more than a few shifts and sums.";
             exact_only = false, "Only rules that keep all bits.";
-            any_target = false, "Only rules that suit every target: none that asks for a switch, or changes bits as `lowering` may.";
             fast_math = false, "Rules may assume that floats are neither NaN nor infinite nor denormal nor cancel.";
             has_fsub = false, "Subtraction of floats is an instruction.";
             has_isub = false, "Subtraction of integers is an instruction.";

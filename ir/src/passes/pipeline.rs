@@ -36,11 +36,11 @@ pub const PASSES: &[&str] = &[
     "lower_reg_intrinsics_to_ssa",
     "opt_copy_prop",
     "opt_constant_folding",
+    "opt_remove_phis",
+    "remove_dead_variables",
     "opt_algebraic",
     "opt_undef",
-    "opt_remove_phis",
     "opt_cse",
-    "remove_dead_variables",
     "split_array_vars",
     "opt_find_array_copies",
     "opt_copy_prop_vars",
@@ -83,8 +83,8 @@ macro_rules! run_again {
     };
 }
 
-/// Turns what a translator makes into clean SSA: no calls, no `return` but by the end, no registers and no variables but arrays that are indexed at
-/// run time. Returns whether anything changed.
+/// Turns what a translator makes into SSA: no calls, no `return` but by the end, no registers and no variables but arrays that are indexed at
+/// run time; without copies, needless phis and dead code. Returns whether anything changed.
 pub fn into_ssa(shader: &mut Shader) -> bool {
     into_ssa_with(shader, &mut Passes::default())
 }
@@ -112,21 +112,11 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
         }
     }
     progress |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
-    progress |= clean_with(shader, &any_target(), passes);
-    progress
+    progress |= run!(passes, shader, opt_copy_prop, opt_constant_folding, opt_remove_phis, opt_dead_cf, opt_dce);
+    progress | passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES))
 }
 
-/// Cleans SSA: runs the cheap passes again as long as one of them changes something. All results keep their bits.
-pub fn clean(shader: &mut Shader) -> bool {
-    clean_for(shader, &any_target())
-}
-
-/// No target yet, and all results keep their bits.
-fn any_target() -> CompilerOptions {
-    CompilerOptions { any_target: true, ..CompilerOptions::default() }
-}
-
-/// The same with the algebraic rules for a target, which may round otherwise.
+/// Cleans SSA for a target: runs the cheap passes again as long as one of them changes something.
 pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
     clean_with(shader, options, &mut Passes::default())
 }
@@ -185,7 +175,7 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
 }
 
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
-    let mut progress = false;
+    let mut progress = clean_with(shader, options, passes);
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
