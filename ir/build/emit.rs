@@ -60,7 +60,8 @@ impl<'a> Emitter<'a> {
                 };
                 let bits = literal_bits(literal).map_or("None".to_owned(), |bits| format!("Some({bits:#x?})"));
                 let is_nan = *literal == Literal::Nan;
-                let _ = write!(literals, "LiteralEdge {{ sizes: {sizes}, bits: {bits}, is_nan: {is_nan}, node: {to} }}, ");
+                let _ =
+                    write!(literals, "LiteralEdge {{ sizes: {sizes}, bits: {bits}, is_nan: {is_nan}, node: {to} }}, ");
                 literal_count += 1;
             }
             let ops = node.ops.keys().fold(0u64, |mask, op| mask | 1 << (op % 64));

@@ -4,7 +4,9 @@
 //! [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
 
 use crate::alu::AluOp;
-use crate::body::{AluFlags, Body, DerefKind, InstData, JumpKind, Shape, SourceSpec, Swizzle, TexData, TexSrcKind};
+use crate::body::{
+    AluFlags, Body, DerefKind, InstData, JumpKind, MAX_INDICES, Shape, SourceSpec, Swizzle, TexData, TexSrcKind,
+};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, Loop, Type, Variable};
 use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp};
@@ -291,10 +293,18 @@ impl<'a> Builder<'a> {
         self.body.inst_def(inst).expect("decl_reg has a value")
     }
 
+    // Most code that comes from registers is these two; a test compares the places with the table.
+    const LOAD_REG_BASE: usize = 0;
+    const STORE_REG_BASE: usize = 0;
+    const STORE_REG_WRITE_MASK: usize = 1;
+
     /// Reads a register.
     pub fn load_reg(&mut self, handle: Def, base: u32) -> Def {
         let shape = self.body.register_shape(handle);
-        self.intrinsic_def(IntrinsicOp::LoadReg, &[handle], &[(IndexKind::Base, base as i32)], shape)
+        let mut indices = [0; MAX_INDICES];
+        indices[Self::LOAD_REG_BASE] = base as i32;
+        let data = InstData::Intrinsic { op: IntrinsicOp::LoadReg, num_components: shape.num_components, indices };
+        self.build_def(data, &[SourceSpec::plain(handle)], shape)
     }
 
     /// Reads element `base + index` of a register array.
@@ -305,8 +315,12 @@ impl<'a> Builder<'a> {
 
     /// Writes the components of `write_mask` of a register.
     pub fn store_reg(&mut self, value: Def, handle: Def, base: u32, write_mask: u32) -> Inst {
-        let indices = [(IndexKind::Base, base as i32), (IndexKind::WriteMask, write_mask as i32)];
-        self.intrinsic(IntrinsicOp::StoreReg, &[value, handle], &indices, None)
+        let mut indices = [0; MAX_INDICES];
+        indices[Self::STORE_REG_BASE] = base as i32;
+        indices[Self::STORE_REG_WRITE_MASK] = write_mask as i32;
+        let num_components = self.body.num_components(value);
+        let data = InstData::Intrinsic { op: IntrinsicOp::StoreReg, num_components, indices };
+        self.build(data, &[SourceSpec::plain(value), SourceSpec::plain(handle)], None)
     }
 
     /// Writes the components of `write_mask` of element `base + index` of a register array.
@@ -446,6 +460,14 @@ impl Shader {
 mod tests {
     use super::*;
     use crate::body::CfParent;
+
+    #[test]
+    fn places_of_indices_of_registers() {
+        let slot = |op: IntrinsicOp, kind| op.info().index_slot(kind);
+        assert_eq!(slot(IntrinsicOp::LoadReg, IndexKind::Base), Some(Builder::LOAD_REG_BASE));
+        assert_eq!(slot(IntrinsicOp::StoreReg, IndexKind::Base), Some(Builder::STORE_REG_BASE));
+        assert_eq!(slot(IntrinsicOp::StoreReg, IndexKind::WriteMask), Some(Builder::STORE_REG_WRITE_MASK));
+    }
 
     fn counting_loop(body: &mut Body) -> (Loop, Def) {
         let mut b = Builder::at_end(body);

@@ -6,7 +6,7 @@
 pub mod indices;
 mod table;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! Types of variables and derefs, interned: equal types of one shader have equal ids, so comparing types is comparing numbers.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use cranelift_entity::PrimaryMap;
 

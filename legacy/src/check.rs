@@ -11,7 +11,7 @@
 //! and besides every store must be folded into the producer of its value exactly once, every load be read in its own block, and modifiers and partial masks
 //! stand only where the chase functions can hand them over. Elements of an array are not told apart, so that an accepted block is right for every run-time index.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::intrinsics::IndexKind;

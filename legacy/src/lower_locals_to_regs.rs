@@ -12,7 +12,7 @@
 //! with a run-time index, for which a register array sees to that itself. In an array of arrays each run-time index is compared with its own length first,
 //! because outside of its row it could still be inside the register. The derefs become dead. There must be no copies of whole variables and no initialisers left.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use arrayvec::ArrayVec;
 use log::trace;

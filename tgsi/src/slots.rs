@@ -118,7 +118,7 @@ pub fn semantic_of(processor: Processor, file: File, location: i32) -> Option<(S
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use hashbrown::HashMap;
 
     use super::*;
 

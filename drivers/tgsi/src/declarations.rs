@@ -1,7 +1,8 @@
 //! What the finished shader declares: collected during selection (resources, system values, constants), and from the final instructions (inputs,
 //! outputs, with the components that are used).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::builder::{Io, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};

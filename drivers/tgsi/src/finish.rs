@@ -44,6 +44,7 @@ pub(crate) fn finish(
     for _ in 0..addresses {
         builder.address();
     }
+    builder.reserve(instructions.len() + 1);
     for mut instruction in instructions {
         pack_immediates(&mut builder, &immediates, &mut instruction, options.native_integers);
         tidy_swizzles(&mut instruction);

@@ -7,7 +7,7 @@ mod evaluate;
 pub(crate) mod half;
 mod table;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;

@@ -18,6 +18,7 @@ impl BlockOrder {
         let mut blocks: Vec<Block> = body.blocks().collect();
         blocks.push(body.end_block());
         let mut index = SecondaryMap::with_default(u32::MAX);
+        index.resize(body.num_blocks());
         for (i, &block) in blocks.iter().enumerate() {
             index[block] = i as u32;
         }
@@ -42,6 +43,8 @@ impl InstOrder {
     pub(super) fn compute(body: &Body) -> InstOrder {
         let mut index = SecondaryMap::with_default(u32::MAX);
         let mut block_bounds = SecondaryMap::default();
+        index.resize(body.num_insts());
+        block_bounds.resize(body.num_blocks());
         let mut next = 0;
         for block in body.blocks() {
             let start = next;

@@ -32,7 +32,7 @@ impl Body {
         self.uses.get(source)?.def.expand().filter(|d| d.index() < self.defs.len())
     }
 
-    /// The head of the list of uses of a value.
+    /// The head of the list of uses of a value: the newest.
     pub(crate) fn first_use(&self, def: Def) -> Option<Use> {
         self.defs.get(def)?.first_use.expand()
     }

@@ -170,9 +170,12 @@ impl Body {
         }
     }
 
-    /// Notes an ALU instruction that is new, reads something else than before, or reads alone what others read too.
+    /// Notes an ALU instruction that is new, reads something else than before, or reads alone what others read too. Before the first pass that asks for it nobody does.
     #[inline]
     pub(super) fn touch(&mut self, inst: Inst) {
+        if self.simplified_for.is_none() {
+            return;
+        }
         let node = &mut self.insts[inst];
         if !node.touched && matches!(node.data, InstData::Alu { .. }) {
             node.touched = true;
@@ -413,12 +416,18 @@ impl Body {
 
     /// Makes an instruction that is in no block yet. With a shape it makes a value, numbered next.
     pub fn create_inst(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
-        let def = shape.map(|_| {
-            let number = self.defs.len();
-            self.reserve_defs(number + 1);
-            Def::from_u32(number as u32)
+        let number = self.insts.next_key();
+        let def = shape.map(|shape| {
+            self.defs.push(DefNode {
+                inst: number.into(),
+                first_use: PackedOption::default(),
+                num_components: shape.num_components,
+                bit_size: shape.bit_size,
+                divergent: false,
+                loop_invariant: false,
+            })
         });
-        self.create_inst_with_def(data, sources, shape, def)
+        self.create_inst_for(data, sources, def)
     }
 
     /// Makes an instruction whose value has a given number; the number must be reserved ([`Body::reserve_defs`]) and free.
@@ -429,6 +438,18 @@ impl Body {
         shape: Option<Shape>,
         def: Option<Def>,
     ) -> Inst {
+        let number = self.insts.next_key();
+        if let (Some(def), Some(shape)) = (def, shape) {
+            let node = &mut self.defs[def];
+            node.inst = number.into();
+            node.num_components = shape.num_components;
+            node.bit_size = shape.bit_size;
+        }
+        self.create_inst_for(data, sources, def)
+    }
+
+    /// The instruction for a value that knows of it already.
+    fn create_inst_for(&mut self, data: InstData, sources: &[SourceSpec], def: Option<Def>) -> Inst {
         self.note_kind(&data);
         let inst = self.insts.push(InstNode {
             data,
@@ -441,16 +462,10 @@ impl Body {
             pass_flags: 0,
             touched: false,
         });
-        if let (Some(def), Some(shape)) = (def, shape) {
-            let node = &mut self.defs[def];
-            node.inst = inst.into();
-            node.num_components = shape.num_components;
-            node.bit_size = shape.bit_size;
-        }
+        self.touch(inst);
         for source in sources {
             self.push_use(User::Inst(inst), source.def, source.payload);
         }
-        self.touch(inst);
         self.changed_insts();
         inst
     }

@@ -34,6 +34,12 @@ impl Body {
         UseIter { body: self, next: self.defs[def].first_use }
     }
 
+    /// The use of the same value that comes after this one in its list.
+    #[inline]
+    pub(crate) fn next_use(&self, source: Use) -> Option<Use> {
+        self.uses[source].next.expand()
+    }
+
     /// The uses of a value as a snapshot.
     pub fn uses_vec(&self, def: Def) -> Vec<Use> {
         self.uses_of(def).collect()

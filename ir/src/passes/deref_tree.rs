@@ -10,7 +10,7 @@
 //! A variable can be followed if all its uses are derefs, loads, stores and copies in the shape of its type that are not volatile; variables that no shader
 //! writes can whatever else reads them. Then no other code of the function can reach it through a pointer.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use arrayvec::ArrayVec;

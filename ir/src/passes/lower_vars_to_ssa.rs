@@ -23,7 +23,7 @@
 //!
 //! Cost: linear in the accesses, plus the phis.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use cranelift_entity::SecondaryMap;
 

@@ -35,7 +35,9 @@ pub fn opt_copy_prop(shader: &mut Shader) -> bool {
 /// The pass on one body.
 pub(crate) fn propagate(body: &mut Body) -> bool {
     let mut progress = false;
-    for block in body.blocks_vec() {
+    let mut next_block = Some(body.start_block());
+    while let Some(block) = next_block {
+        next_block = body.next_block(block);
         let mut next = body.first_inst(block);
         while let Some(inst) = next {
             // A mov may be followed by the vector that replaces it, which is then looked at in its turn.
@@ -74,7 +76,10 @@ fn propagate_copy(body: &mut Body, copy: Inst) -> bool {
         progress = !body.is_unused(def);
         body.replace_all_uses(def, source);
     } else {
-        for source in body.uses_vec(def) {
+        let mut next = body.first_use(def);
+        while let Some(source) = next {
+            // A source that is rewritten goes to another list.
+            next = body.next_use(source);
             if let User::Inst(user) = body.user(source)
                 && body.alu_op(user).is_some()
             {

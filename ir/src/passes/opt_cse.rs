@@ -17,7 +17,7 @@
 //!
 //! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::alu::AluOp;

@@ -7,13 +7,12 @@
 //!     @store_output (%0, ...)
 //! ```
 //!
-//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. Marking from
-//! there with a work list finds dead cycles of phis as well, in one pass over the instructions and without regard to nesting.
+//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. One walk against the order of
+//! the text marks all that: users are met before what they use. Where that fails (phis of loops) a work list goes on from an instruction that turns out to be needed. Dead cycles of
+//! phis are found as well.
 //! A write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed themselves go as well,
 //! before phis are made of them.
 //! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::opt_dead_cf)).
-
-use bitvec::vec::BitVec;
 
 use crate::body::{Body, InstData};
 use crate::entities::Inst;
@@ -45,30 +44,73 @@ pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
 
 /// The pass on one body.
 pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
-    let mut live: BitVec = BitVec::repeat(false, body.num_insts());
-    let mut work: Vec<Inst> = Vec::new();
-    for block in body.blocks() {
+    let mut marks = Marks { states: vec![State::Unseen; body.num_insts()], work: Vec::new() };
+    let mut suspects: Vec<Inst> = Vec::new();
+    let mut next_block = Some(body.body_list().last);
+    while let Some(block) = next_block {
+        next_block = body.prev_block(block);
         if let Some(id) = body.following_if(block) {
-            work.push(body.src_inst(body.if_condition(id)));
+            marks.need(body.src_inst(body.if_condition(id)));
         }
-        work.extend(body.insts(block).filter(|&inst| has_effect(body, inst) && !is_register_store(body, inst)));
-    }
-    while let Some(inst) = work.pop() {
-        if live.replace(inst.as_u32() as usize, true) {
-            continue;
+        let mut next = body.last_inst(block);
+        while let Some(inst) = next {
+            next = body.prev_inst(inst);
+            let state = &mut marks.states[inst.as_u32() as usize];
+            if *state == State::Unseen && (!has_effect(body, inst) || is_register_store(body, inst)) {
+                *state = State::Suspect;
+                suspects.push(inst);
+            } else {
+                *state = State::Live;
+                marks.need_sources(body, inst);
+            }
         }
-        work.extend(body.sources(inst).map(|source| body.src_inst(source)));
-        if let (Some(IntrinsicOp::DeclReg), Some(handle)) = (body.intrinsic(inst), body.inst_def(inst)) {
-            let users = body.uses_of(handle).filter_map(|source| body.user(source).inst());
-            work.extend(users.filter(|&user| is_register_store(body, user)));
+    }
+    suspects.retain(|&inst| marks.states[inst.as_u32() as usize] == State::Suspect);
+    body.remove_insts(&suspects);
+    !suspects.is_empty()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The walk has not come here, and nobody has asked.
+    Unseen,
+    /// The walk has been here, and nobody had asked.
+    Suspect,
+    /// Needed.
+    Live,
+}
+
+struct Marks {
+    states: Vec<State>,
+    /// Suspects that are needed after all: their sources are to be marked.
+    work: Vec<Inst>,
+}
+
+impl Marks {
+    fn need(&mut self, inst: Inst) {
+        let before = std::mem::replace(&mut self.states[inst.as_u32() as usize], State::Live);
+        if before == State::Suspect {
+            self.work.push(inst);
         }
     }
-    let dead: Vec<Inst> =
-        body.blocks().flat_map(|block| body.insts(block)).filter(|inst| !live[inst.as_u32() as usize]).collect();
-    if !dead.is_empty() {
-        body.remove_insts(&dead);
+
+    /// Marks what a live instruction needs.
+    fn need_sources(&mut self, body: &Body, inst: Inst) {
+        let mut next = Some(inst);
+        while let Some(inst) = next {
+            for source in body.sources(inst) {
+                self.need(body.src_inst(source));
+            }
+            if let (Some(IntrinsicOp::DeclReg), Some(handle)) = (body.intrinsic(inst), body.inst_def(inst)) {
+                for source in body.uses_of(handle) {
+                    if let Some(user) = body.user(source).inst().filter(|&user| is_register_store(body, user)) {
+                        self.need(user);
+                    }
+                }
+            }
+            next = self.work.pop();
+        }
     }
-    !dead.is_empty()
 }
 
 /// Whether an instruction writes a register, the handle of which is its source 1.

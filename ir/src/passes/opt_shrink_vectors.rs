@@ -50,50 +50,84 @@ fn is_followed(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef)
 }
 
+/// Walks against the order of the text, so that an instruction is met behind its users. Where that fails (phis of loops) a work list goes on.
 fn find_needed(body: &Body) -> Needed {
-    let mut needed: Needed = SecondaryMap::new();
-    needed.resize(body.num_defs());
-    let mut work: Vec<(Def, u16)> = Vec::new();
-    for block in body.blocks() {
+    let mut search = Search { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
+    search.needed.resize(body.num_defs());
+    let mut next_block = Some(body.body_list().last);
+    while let Some(block) = next_block {
+        next_block = body.prev_block(block);
         if let Some(id) = body.following_if(block) {
-            work.push((body.src_def(body.if_condition(id)), u16::MAX));
+            search.need(body, body.src_def(body.if_condition(id)), u16::MAX);
         }
-        for inst in body.insts(block).filter(|&inst| !is_followed(body, inst)) {
-            work.extend(body.sources(inst).map(|s| (body.src_def(s), u16::MAX)));
+        let mut next = body.last_inst(block);
+        while let Some(inst) = next {
+            next = body.prev_inst(inst);
+            search.seen[inst.as_u32() as usize] = true;
+            if !is_followed(body, inst) {
+                for source in body.sources(inst) {
+                    search.need(body, body.src_def(source), u16::MAX);
+                }
+            } else if let Some(def) = body.inst_def(inst).filter(|&def| search.needed[def] != 0) {
+                search.need_sources(body, inst, search.needed[def]);
+            }
+            while let Some((inst, new)) = search.work.pop() {
+                search.need_sources(body, inst, new);
+            }
         }
     }
-    while let Some((def, mask)) = work.pop() {
-        let new = mask & full_mask(body, def) & !needed[def];
+    search.needed
+}
+
+struct Search {
+    needed: Needed,
+    /// Instructions that the walk has passed.
+    seen: Vec<bool>,
+    /// Instructions that more components are needed of than when the walk passed them, and which.
+    work: Vec<(Inst, u16)>,
+}
+
+impl Search {
+    fn need(&mut self, body: &Body, def: Def, mask: u16) {
+        let known = &mut self.needed[def];
+        let new = mask & full_mask(body, def) & !*known;
         if new == 0 {
-            continue;
+            return;
         }
-        let first_time = needed[def] == 0;
-        needed[def] |= new;
+        *known |= new;
         let inst = body.def_inst(def);
+        if self.seen[inst.as_u32() as usize] && is_followed(body, inst) {
+            self.work.push((inst, new));
+        }
+    }
+
+    /// What some components of the result of an instruction need.
+    fn need_sources(&mut self, body: &Body, inst: Inst, mask: u16) {
         match *body.inst(inst) {
-            InstData::Phi => work.extend(body.sources(inst).map(|s| (body.src_def(s), new))),
+            InstData::Phi => {
+                for source in body.sources(inst) {
+                    self.need(body, body.src_def(source), mask);
+                }
+            }
             InstData::Alu { op, .. } => {
+                let info = op.info();
+                let is_vec = op.is_vec();
                 for (number, source) in body.sources(inst).enumerate() {
                     let swizzle = body.swizzle(source);
-                    let mut read = 0u16;
-                    if op.is_vec() {
-                        if new >> number & 1 != 0 {
-                            read = 1 << swizzle.get(0);
-                        }
-                    } else if is_per_component(op, number) {
-                        read = select_mask(swizzle, new);
-                    } else if first_time {
-                        read = swizzle.iter(body.alu_src_components(inst, number)).fold(0, |r, c| r | 1 << c);
-                    }
-                    if read != 0 {
-                        work.push((body.src_def(source), read));
-                    }
+                    let read = if is_vec {
+                        (mask >> number & 1) << swizzle.get(0)
+                    } else if info.output_size == 0 && info.input_sizes.get(number) == Some(&0) {
+                        select_mask(swizzle, mask)
+                    } else {
+                        let count = body.alu_src_components(inst, number);
+                        select_mask(swizzle, (1u32 << count).wrapping_sub(1) as u16)
+                    };
+                    self.need(body, body.src_def(source), read);
                 }
             }
             _ => {}
         }
     }
-    needed
 }
 
 /// The components that a swizzle selects for the components of a mask.
@@ -164,26 +198,43 @@ impl Plan {
 
 fn shrink(body: &mut Body) -> bool {
     let needed = find_needed(body);
-    let (mut dead, mut live): (Vec<Inst>, Vec<Inst>) = (Vec::new(), Vec::with_capacity(body.num_insts()));
-    for inst in body.blocks().flat_map(|block| body.insts(block)) {
-        // Undefined values may still stand for components that nothing needs.
-        let is_removable = is_followed(body, inst) && !matches!(body.inst(inst), InstData::Undef);
-        let is_dead = is_removable && body.inst_def(inst).is_some_and(|def| needed[def] == 0);
-        if is_dead { &mut dead } else { &mut live }.push(inst);
-    }
-    let mut progress = !dead.is_empty();
-    for &inst in &live {
-        if let Some(def) = body.inst_def(inst) {
-            progress |= forget_inner(body, inst, needed[def]);
+    let mut dead: Vec<Inst> = Vec::new();
+    let mut planned: Vec<(Inst, Def, Plan)> = Vec::new();
+    let mut progress = false;
+    let mut next_block = Some(body.start_block());
+    while let Some(block) = next_block {
+        next_block = body.next_block(block);
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
+            let Some(def) = body.inst_def(inst).filter(|_| is_followed(body, inst)) else { continue };
+            let needed = needed[def];
+            if needed == full_mask(body, def) {
+                continue;
+            }
+            if needed == 0 {
+                // Undefined values may still stand for components that nothing needs.
+                if !matches!(body.inst(inst), InstData::Undef) {
+                    dead.push(inst);
+                }
+                continue;
+            }
+            progress |= forget_inner(body, inst, needed);
+            let plan = Plan::of(body, inst, def, needed);
+            if plan != Plan::Keep {
+                planned.push((inst, def, plan));
+            }
         }
     }
+    progress |= !dead.is_empty();
     body.remove_insts(&dead);
 
     let mut plans: SecondaryMap<Def, Plan> = SecondaryMap::new();
-    let mut changed: Vec<(Inst, Def, Def)> = Vec::new();
-    for inst in live {
-        let Some(def) = body.inst_def(inst).filter(|_| is_followed(body, inst)) else { continue };
-        let plan = Plan::of(body, inst, def, needed[def]);
+    let mut changed: Vec<(Inst, Def, Def)> = Vec::with_capacity(planned.len());
+    if !planned.is_empty() {
+        plans.resize(body.num_defs());
+    }
+    for (inst, def, plan) in planned {
         if let Some((first, count)) = plan.components() {
             plans[def] = plan;
             let new = shrink_inst(body, inst, def, first, count);
@@ -191,7 +242,10 @@ fn shrink(body: &mut Body) -> bool {
         }
     }
     for &(_, def, new) in &changed {
-        for source in body.uses_vec(def) {
+        let mut next = body.first_use(def);
+        while let Some(source) = next {
+            // A source that is rewritten goes to another list.
+            next = body.next_use(source);
             if let User::Inst(user) = body.user(source)
                 && body.alu_op(user).is_some()
             {

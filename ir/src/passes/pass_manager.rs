@@ -134,14 +134,15 @@ impl<'a> Passes<'a> {
         (name, variant, leaves): (&'static str, u128, Leaves),
         pass: impl FnOnce(&mut Shader) -> bool,
     ) -> bool {
-        let known = self.settled.iter().position(|s| s.name == name && s.variant == variant);
-        if known.is_some_and(|i| self.settled[i].epoch == shader.inst_epoch()) {
+        let epoch = shader.inst_epoch();
+        let same = |s: &Settled| s.variant == variant && s.name == name;
+        if self.settled.iter().any(|s| s.epoch == epoch && same(s)) {
             return false;
         }
         let changed = self.run(shader, name, pass);
         if !changed || leaves == Leaves::Nothing {
             let settled = Settled { name, variant, epoch: shader.inst_epoch() };
-            match known {
+            match self.settled.iter().position(same) {
                 Some(i) => self.settled[i] = settled,
                 None => self.settled.push(settled),
             }

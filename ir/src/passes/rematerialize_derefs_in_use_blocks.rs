@@ -11,7 +11,7 @@
 //! block, at its start: what it consists of was available where it stood before, so it is there. Phis are not touched. Derefs left without
 //! use go.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::body::{Body, DerefKind, InstData, SourceSpec};
 use crate::cursor::Cursor;

@@ -1,7 +1,7 @@
 //! Reading a text as a whole: the header, the order of its parts, places and errors. Types are read in [`super::parse_types`], variables and
 //! functions in [`super::parse_declarations`], code in [`super::parse_body`].
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::ops::Range;
 
 use super::AnnotationTarget;

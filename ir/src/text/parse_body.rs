@@ -1,7 +1,7 @@
 //! Reading the code of a function: first the tree of blocks, ifs and loops with its jumps, then the instructions of the blocks, then what only the
 //! whole can tell (constant array indices, what texture instructions leave out, edges).
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use bitvec::vec::BitVec;
 

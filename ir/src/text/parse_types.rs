@@ -1,6 +1,6 @@
 //! Reading types: structs, those that are defined and those of which only derefs tell, and type names.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::error::TextErrorKind;
 use super::lexer::{Line, Outcome, Scanner};

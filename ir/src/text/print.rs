@@ -1,6 +1,6 @@
 //! Printing a shader: functions and control flow. Variables are in [`super::print_variables`], instructions in [`super::print_inst`].
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt::Write;
 
 use cranelift_entity::SecondaryMap;

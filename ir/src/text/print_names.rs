@@ -1,6 +1,6 @@
 //! What a print calls the variables: a name of its own for each, their order, and the one that an I/O intrinsic accesses.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::fmt::Write;
 
 use cranelift_entity::SecondaryMap;

@@ -1,7 +1,7 @@
 //! What a print does not say but lets conclude. The printer uses the same rules to know what it must add as a remark, so that a text always
 //! reads back to what was printed.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::type_names::element_data;
 use crate::body::{Body, InstData, TexData, TexOp, TexSrcKind};

@@ -1,6 +1,6 @@
 //! Names of slots in declarations and in I/O semantics, looked up in constant time.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 use crate::intrinsics::IntrinsicOp;

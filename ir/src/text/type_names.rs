@@ -3,7 +3,7 @@
 //! A name as other tools print it loses strides of arrays and the fields of structs. The *extended* form, used in remarks and in `type`
 //! lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 

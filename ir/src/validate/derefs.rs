@@ -1,6 +1,6 @@
 //! Rules 8 to 11: derefs and the types they designate.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::{Checker, ValidationErrorKind};
 use crate::body::{DerefKind, InstData, Shape};

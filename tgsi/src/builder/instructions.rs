@@ -32,6 +32,11 @@ impl ShaderBuilder {
         self.push(instruction)
     }
 
+    /// Makes room for so many more instructions.
+    pub fn reserve(&mut self, count: usize) {
+        self.instructions.reserve(count);
+    }
+
     /// Appends an instruction as it is and returns its number. Blocks are opened and closed by their own functions.
     pub fn push(&mut self, instruction: Instruction) -> u32 {
         let registers = instruction.dst.iter().map(|d| d.register).chain(instruction.src.iter().map(|s| s.register));

@@ -12,7 +12,8 @@ mod declarations;
 mod immediates;
 mod instructions;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
 use thiserror::Error;

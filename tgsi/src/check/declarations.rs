@@ -1,6 +1,6 @@
 //! Rules about declarations and immediates.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;

@@ -1,6 +1,6 @@
 //! Which registers a shader declares, for lookups in O(log n), whatever the size of the ranges.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::registers::RegisterSet;
 use crate::shader::{Declaration, Shader};

@@ -3,7 +3,8 @@
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the run;
 //! `partner` is as in [`Structure`](crate::structure::Structure).
 
-use std::collections::{BTreeSet, HashMap};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
 
 use arrayvec::ArrayVec;
 use bitvec::vec::BitVec;

@@ -1,6 +1,6 @@
 //! Names that a text may use besides those of the tables: what Mesa called things in other years.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::OnceLock;
 
 use crate::tables::lookup::Word;

@@ -16,7 +16,7 @@
 //!
 //! Nothing may follow a jump in a list of the control tree: instructions behind one are skipped up to the end of their TGSI block.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use arrayvec::ArrayVec;
 use tgsi_ir::alu::AluOp;

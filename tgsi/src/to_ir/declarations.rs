@@ -3,7 +3,7 @@
 //! A register is a [`Place`]: a register of its own, an element of an array variable, or nowhere (undeclared). A file's places and arrays are a
 //! [`Bank`]. Arrays of one file that share registers are one array variable; an access that names no array makes one of the whole file.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Function, Type, Variable};

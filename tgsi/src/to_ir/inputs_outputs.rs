@@ -9,7 +9,7 @@
 //! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is the vertices, one without to an
 //! ordinary one. A declaration may have both, though shaders use one of them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::{DerefKind, InstData, Shape};

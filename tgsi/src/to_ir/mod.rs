@@ -36,7 +36,7 @@ mod texture_queries;
 mod textures;
 mod usage;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use tgsi_ir::entities::Function;
 use tgsi_ir::shader::FunctionData;
@@ -138,7 +138,7 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
     // Bodies are built outside of the shader, so that types and variables can be made at the same time.
     let mut main = Body::new();
     // About what an instruction becomes.
-    main.reserve_insts(4 * shader.instructions.len());
+    main.reserve_insts(6 * shader.instructions.len());
     let mut translator = Translator::main(&mut context, &mut main);
     translator.declare_registers();
     translator.translate(0, shader.instructions.len() as u32);

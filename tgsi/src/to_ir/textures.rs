@@ -3,7 +3,7 @@
 //! A unit has a `uniform` variable of a combined sampler type, made on first use; another target on the same unit makes another one. Where some
 //! access to the file is indirect, the units that it may reach are one array variable. A source that is no sampler holds a bindless handle in xy.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use tgsi_ir::Swizzle;
 use tgsi_ir::alu::{AluOp, AluType};

@@ -1,6 +1,7 @@
 //! What the instructions of a shader do with its registers: looked at once, before anything is made.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use crate::shader::{Indirect, Instruction, Register, Shader};
 use crate::structure::Structure;

@@ -25,7 +25,7 @@ pub(crate) mod tidy_flow;
 mod tracker;
 pub(crate) mod vectorize;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::rc::Rc;
 
 use tgsi::shader::Instruction;

@@ -131,6 +131,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         exact: false,
         size_query: None,
     };
+    selector.values.resize(body.num_defs());
     selector.declare_registers()?;
     selector.program.reserve(body.blocks().map(|block| body.insts(block).count()).sum());
     selector.control_flow()?;

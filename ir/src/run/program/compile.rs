@@ -3,7 +3,7 @@
 //! The way through the control tree keeps its own stack ([`Open`]), so nesting costs no native stack. Operations whose jump target is not known
 //! yet wait at the construct that ends where they go on.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use cranelift_entity::EntityRef;
 

@@ -1,7 +1,7 @@
 //! The lines that begin with `#`. Mesa's old compute tests went through the C preprocessor; their texts use object-like definitions
 //! and conditionals, always of whole lines. Every other line that begins with `#` is a comment.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::{Parse, Parser};
 use crate::limits::{MAX_DIAGNOSTICS, MAX_MACROS};
