@@ -89,10 +89,66 @@ impl Ranks {
     }
 }
 
+/// Most members of a set that is a sorted list.
+const MAX_LIST: usize = 64;
+
+/// Ranks in ascending order: most sets are small.
+enum RankSet {
+    List(Vec<u32>),
+    Tree(BTreeSet<u32>),
+}
+
+impl RankSet {
+    fn len(&self) -> usize {
+        match self {
+            RankSet::List(list) => list.len(),
+            RankSet::Tree(tree) => tree.len(),
+        }
+    }
+
+    fn insert(&mut self, rank: u32) {
+        match self {
+            RankSet::List(list) if list.len() < MAX_LIST => {
+                list.insert(list.partition_point(|&r| r < rank), rank);
+            }
+            RankSet::List(list) => {
+                let mut tree: BTreeSet<u32> = list.drain(..).collect();
+                tree.insert(rank);
+                *self = RankSet::Tree(tree);
+            }
+            RankSet::Tree(tree) => {
+                tree.insert(rank);
+            }
+        }
+    }
+
+    /// Calls something for each until it says that it holds.
+    fn any(&self, mut f: impl FnMut(u32) -> bool) -> bool {
+        match self {
+            RankSet::List(list) => list.iter().any(|&rank| f(rank)),
+            RankSet::Tree(tree) => tree.iter().any(|&rank| f(rank)),
+        }
+    }
+
+    fn last_before(&self, rank: u32) -> Option<u32> {
+        match self {
+            RankSet::List(list) => list.partition_point(|&r| r < rank).checked_sub(1).map(|place| list[place]),
+            RankSet::Tree(tree) => tree.range(..rank).next_back().copied(),
+        }
+    }
+
+    fn first_from(&self, rank: u32) -> Option<u32> {
+        match self {
+            RankSet::List(list) => list.get(list.partition_point(|&r| r < rank)).copied(),
+            RankSet::Tree(tree) => tree.range(rank..).next().copied(),
+        }
+    }
+}
+
 /// The values of a set by rank.
 enum Members<'a> {
     One(u32),
-    Many(&'a BTreeSet<u32>),
+    Many(&'a RankSet),
 }
 
 impl Members<'_> {
@@ -106,14 +162,14 @@ impl Members<'_> {
     fn last_before(&self, rank: u32) -> Option<u32> {
         match self {
             Members::One(one) => Some(*one).filter(|&one| one < rank),
-            Members::Many(set) => set.range(..rank).next_back().copied(),
+            Members::Many(set) => set.last_before(rank),
         }
     }
 
     fn first_from(&self, rank: u32) -> Option<u32> {
         match self {
             Members::One(one) => Some(*one).filter(|&one| one >= rank),
-            Members::Many(set) => set.range(rank..).next().copied(),
+            Members::Many(set) => set.first_from(rank),
         }
     }
 
@@ -121,7 +177,7 @@ impl Members<'_> {
     fn any(&self, mut f: impl FnMut(u32) -> bool) -> bool {
         match self {
             Members::One(one) => f(*one),
-            Members::Many(set) => set.iter().any(|&rank| f(rank)),
+            Members::Many(set) => set.any(f),
         }
     }
 }
@@ -133,7 +189,7 @@ pub(crate) struct MergeSets<'a> {
     ranks: Ranks,
     /// By rank: the set; none if the value is alone.
     set_of: Vec<u32>,
-    sets: Vec<BTreeSet<u32>>,
+    sets: Vec<RankSet>,
     /// Whether a set becomes a register.
     is_web: Vec<bool>,
     /// By rank: the nearest value of the same set that dominates a value.
@@ -178,7 +234,7 @@ impl<'a> MergeSets<'a> {
         let set = &mut self.set_of[rank as usize];
         if *set == NONE {
             *set = self.sets.len() as u32;
-            self.sets.push(BTreeSet::from([rank]));
+            self.sets.push(RankSet::List(vec![rank]));
             self.is_web.push(false);
         }
         *set
@@ -198,12 +254,14 @@ impl<'a> MergeSets<'a> {
         }
         let (into, from) = if self.members(a).len() >= self.members(b).len() { (a, b) } else { (b, a) };
         let into = self.set(into);
-        match self.sets.get_mut(self.set_of[from as usize] as usize).map(std::mem::take) {
+        let empty = RankSet::List(Vec::new());
+        match self.sets.get_mut(self.set_of[from as usize] as usize).map(|set| std::mem::replace(set, empty)) {
             Some(all) => {
                 self.is_web[into as usize] |= self.is_web[self.set_of[from as usize] as usize];
-                for rank in all {
+                all.any(|rank| {
                     self.insert(into, rank);
-                }
+                    false
+                });
             }
             None => self.insert(into, from),
         }

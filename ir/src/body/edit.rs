@@ -413,7 +413,7 @@ impl Body {
             );
             self.unlink_inst(inst);
         }
-        self.changed_insts();
+        self.removed_insts();
     }
 
     /// Clones an instruction right before itself. It must not be a jump or a phi.

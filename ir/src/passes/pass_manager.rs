@@ -106,6 +106,34 @@ pub(super) enum Leaves {
     Something,
 }
 
+/// The changes after which a pass may find something again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Heeds {
+    /// Any: it counts uses, say.
+    All,
+    /// All but the removal of unused instructions.
+    Rewrites,
+}
+
+impl Heeds {
+    fn epoch(self, shader: &Shader) -> u64 {
+        match self {
+            Heeds::All => shader.inst_epoch(),
+            Heeds::Rewrites => shader.rewrite_epoch(),
+        }
+    }
+}
+
+/// A pass that runs again and again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Again {
+    pub(super) name: &'static str,
+    /// Which of the passes of that name.
+    pub(super) variant: u128,
+    pub(super) leaves: Leaves,
+    pub(super) heeds: Heeds,
+}
+
 impl<'a> Passes<'a> {
     /// The same without passes of these names.
     pub fn without(self, skipped: &'a [&'static str]) -> Self {
@@ -131,18 +159,21 @@ impl<'a> Passes<'a> {
     pub(super) fn run_again(
         &mut self,
         shader: &mut Shader,
-        (name, variant, leaves): (&'static str, u128, Leaves),
+        again: Again,
         pass: impl FnOnce(&mut Shader) -> bool,
     ) -> bool {
-        let epoch = shader.inst_epoch();
-        let same = |s: &Settled| s.variant == variant && s.name == name;
-        if self.settled.iter().any(|s| s.epoch == epoch && same(s)) {
+        let Again { name, variant, leaves, heeds } = again;
+        let epoch = heeds.epoch(shader);
+        // Names are compared by place: where one text stands at two places, a run is not left out.
+        let same = |s: &Settled| std::ptr::eq(s.name, name) && s.variant == variant;
+        let known = self.settled.iter().position(same);
+        if known.is_some_and(|i| self.settled[i].epoch == epoch) {
             return false;
         }
         let changed = self.run(shader, name, pass);
         if !changed || leaves == Leaves::Nothing {
-            let settled = Settled { name, variant, epoch: shader.inst_epoch() };
-            match self.settled.iter().position(same) {
+            let settled = Settled { name, variant, epoch: if changed { heeds.epoch(shader) } else { epoch } };
+            match known {
                 Some(i) => self.settled[i] = settled,
                 None => self.settled.push(settled),
             }

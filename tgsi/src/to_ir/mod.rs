@@ -137,8 +137,9 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
 
     // Bodies are built outside of the shader, so that types and variables can be made at the same time.
     let mut main = Body::new();
-    // About what an instruction becomes.
-    main.reserve_insts(6 * shader.instructions.len());
+    // What an instruction becomes at most, passes included; large shaders are less dense.
+    let count = shader.instructions.len();
+    main.reserve_insts((12 * count).min(4 * count + 100_000));
     let mut translator = Translator::main(&mut context, &mut main);
     translator.declare_registers();
     translator.translate(0, shader.instructions.len() as u32);

@@ -89,10 +89,10 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
     loop {
         let mut progress = options.native_integers && lower_boolean_words::lower_boolean_words(shader);
         progress |= opt_copy_prop(shader);
-        progress |= opt_dce(shader);
         if !progress {
             break;
         }
+        opt_dce(shader);
     }
     if options.native_integers && share_float_booleans::share_float_booleans(shader) {
         opt_copy_prop(shader);
