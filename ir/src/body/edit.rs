@@ -53,7 +53,9 @@ impl Body {
         // Sources first, so that values that are only used inside are unused when their instruction goes. The instructions (phis among
         // them) are gone before any edge is cut: nothing then looks for a phi source that reads nothing any more.
         for &block in &blocks {
-            for inst in self.insts_vec(block) {
+            let mut next = self.first_inst(block);
+            while let Some(inst) = next {
+                next = self.next_inst(inst);
                 for source in self.sources(inst) {
                     self.unlink_use(source);
                 }
@@ -64,14 +66,22 @@ impl Body {
             }
         }
         for &block in &blocks {
-            for inst in self.insts_vec(block) {
-                if let InstData::Jump(_) = self.insts[inst].data {
-                    // Its edge is cut below; nothing is to be derived from the tree that is being taken apart.
-                    self.unlink_inst(inst);
-                } else {
+            let mut next = self.first_inst(block);
+            while let Some(inst) = next {
+                next = self.next_inst(inst);
+                let is_used = self.inst_def(inst).is_some_and(|def| !self.is_unused(def));
+                if is_used || matches!(self.insts[inst].data, InstData::ParallelCopy(_)) {
                     self.remove_inst_with_undef(inst);
+                } else {
+                    // Its list goes as a whole. Nothing is derived from a jump in a tree that is being taken apart: its edge is cut below.
+                    let node = &mut self.insts[inst];
+                    node.block = PackedOption::default();
+                    node.prev = PackedOption::default();
+                    node.next = PackedOption::default();
                 }
             }
+            self.blocks[block].first_inst = PackedOption::default();
+            self.blocks[block].last_inst = PackedOption::default();
         }
         for &block in &blocks {
             self.clear_successors(block);

@@ -122,6 +122,9 @@ impl Body {
         let node = &mut self.defs[def];
         node.num_components = shape.num_components;
         node.bit_size = shape.bit_size;
+        if let Some(inst) = node.inst.expand() {
+            self.touch(inst);
+        }
         self.changed_insts();
     }
 

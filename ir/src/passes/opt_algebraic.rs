@@ -15,8 +15,6 @@
 
 use std::collections::VecDeque;
 
-use bitvec::vec::BitVec;
-
 use crate::algebra::{Class, LATE, MAIN, MODIFIERS, Matcher, RuleSet, replace};
 use crate::analysis::float_range::FloatRanges;
 use crate::body::{Body, InstData};
@@ -63,8 +61,11 @@ fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) 
 
 /// Instructions to be looked at, each once.
 struct Work {
+    /// The next one of a walk over the whole body, which comes before the queue.
+    walk: Option<Inst>,
     queue: VecDeque<Inst>,
-    queued: BitVec,
+    /// Whether an instruction is ahead of the walk or in the queue.
+    is_waiting: Vec<bool>,
     /// Scratch.
     pending: Vec<Inst>,
 }
@@ -72,24 +73,38 @@ struct Work {
 impl Work {
     /// All of a body.
     fn new(body: &Body) -> Work {
-        let mut work =
-            Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()), pending: Vec::new() };
-        for block in body.blocks() {
-            for inst in body.insts(block) {
-                work.push(body, inst);
-            }
-        }
-        work
+        let walk = body.blocks().find_map(|block| body.first_inst(block));
+        Work { walk, queue: VecDeque::new(), is_waiting: vec![true; body.num_insts()], pending: Vec::new() }
     }
 
     /// The neighbourhood of what was touched.
     fn after(body: &Body, touched: &[Inst]) -> Work {
-        let mut work =
-            Work { queue: VecDeque::new(), queued: BitVec::repeat(false, body.num_insts()), pending: Vec::new() };
+        let is_waiting = if touched.is_empty() { Vec::new() } else { vec![false; body.num_insts()] };
+        let mut work = Work { walk: None, queue: VecDeque::new(), is_waiting, pending: Vec::new() };
         for &inst in touched {
             work.push_around(body, inst);
         }
         work
+    }
+
+    /// Takes the next one.
+    fn next(&mut self, body: &Body) -> Option<Inst> {
+        let Some(inst) = self.walk else {
+            let inst = self.queue.pop_front()?;
+            self.is_waiting[inst.as_u32() as usize] = false;
+            return Some(inst);
+        };
+        // Rules remove and make nothing behind the instruction at hand.
+        self.walk = body.next_inst(inst).or_else(|| {
+            let mut block = body.inst_block(inst);
+            std::iter::from_fn(|| {
+                block = body.next_block(block?);
+                block
+            })
+            .find_map(|block| body.first_inst(block))
+        });
+        self.is_waiting[inst.as_u32() as usize] = false;
+        Some(inst)
     }
 
     fn push(&mut self, body: &Body, inst: Inst) {
@@ -97,10 +112,10 @@ impl Work {
             return;
         }
         let index = inst.as_u32() as usize;
-        if index >= self.queued.len() {
-            self.queued.resize(body.num_insts().next_power_of_two(), false);
+        if index >= self.is_waiting.len() {
+            self.is_waiting.resize(body.num_insts().next_power_of_two(), false);
         }
-        if !self.queued.replace(index, true) {
+        if !std::mem::replace(&mut self.is_waiting[index], true) {
             self.queue.push_back(inst);
         }
     }
@@ -137,11 +152,10 @@ impl Work {
     /// Whether anything changed, and whether nothing is left to be done.
     fn run(&mut self, body: &mut Body, matcher: &mut Matcher) -> (bool, bool) {
         let mut ranges = FloatRanges::new();
-        let mut left = MAX_REPLACEMENTS_PER_INST * (self.queue.len() + 16);
+        let mut left = MAX_REPLACEMENTS_PER_INST * (self.is_waiting.len() + 16);
         let mut progress = false;
         let mut users: Vec<Inst> = Vec::new();
-        while let Some(inst) = self.queue.pop_front() {
-            self.queued.set(inst.as_u32() as usize, false);
+        while let Some(inst) = self.next(body) {
             // It may be gone by now.
             if body.inst_block(inst).is_none() {
                 continue;

@@ -107,6 +107,8 @@ struct Summary {
     /// Number of its first block.
     start: u32,
     is_loop: bool,
+    /// It stays, whatever its inside does: a phi comes after it.
+    has_phi: bool,
     effect: bool,
     /// Reads what other invocations may write.
     waits: bool,
@@ -117,6 +119,23 @@ struct Summary {
     lowest_reader: u32,
 }
 
+impl Summary {
+    fn is_undecided(&self) -> bool {
+        !self.has_phi && !self.effect
+    }
+}
+
+/// The innermost open node has an effect, and so have those around it.
+fn note_effect(open: &mut [Summary], undecided: &mut usize) {
+    for summary in open.iter_mut().rev() {
+        if summary.effect {
+            break;
+        }
+        *undecided -= usize::from(summary.is_undecided());
+        summary.effect = true;
+    }
+}
+
 /// The outermost nodes without effect, in the order of the text.
 fn dead_nodes(body: &Body) -> Vec<CfNode> {
     let order = body.block_order();
@@ -124,6 +143,8 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
     let mut open: Vec<Summary> = Vec::new();
     let mut loop_heads: Vec<u32> = Vec::new();
     let mut readers = RegisterReaders { order: &order, ranges: SecondaryMap::new() };
+    // Open nodes that may be dead as far as is known.
+    let mut undecided = 0usize;
     for block in body.blocks() {
         let number = order.index(block);
         if let Some(node) = body.node_before(block)
@@ -132,11 +153,11 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
             if done.is_loop {
                 loop_heads.pop();
             }
+            undecided -= usize::from(done.is_undecided());
             let has_exit = !done.is_loop || !body.predecessors(block).is_empty();
-            let is_dead = !done.effect
+            let is_dead = done.is_undecided()
                 && has_exit
                 && !(done.is_loop && done.waits)
-                && body.phis(block).next().is_none()
                 && done.lowest >= done.start
                 && (loop_heads.is_empty() || done.lowest_reader >= done.start)
                 && done.highest < number;
@@ -146,23 +167,34 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
                 }
                 dead.push((node, done.start));
             } else if let Some(outer) = open.last_mut() {
-                outer.effect |= done.effect || !has_exit;
                 outer.waits |= done.waits;
                 outer.lowest = outer.lowest.min(done.lowest);
                 outer.highest = outer.highest.max(done.highest);
                 outer.lowest_reader = outer.lowest_reader.min(done.lowest_reader);
+                if done.effect || !has_exit {
+                    note_effect(&mut open, &mut undecided);
+                }
             }
         }
-        if let Some(summary) = open.last_mut() {
-            for inst in body.insts(block) {
-                look_at(body, inst, summary, &loop_heads, &mut readers);
+        for inst in body.insts(block) {
+            // What can only stay is not worth a look.
+            let Some(summary) = open.last_mut().filter(|_| undecided > 0) else { break };
+            if look_at(body, inst, summary, &loop_heads, &mut readers) {
+                note_effect(&mut open, &mut undecided);
             }
         }
         if let Some(node) = body.node_after(block) {
-            let is_loop = matches!(node, CfNode::Loop(_));
+            let (is_loop, after) = match node {
+                CfNode::Loop(id) => (true, body.block_after_loop(id)),
+                CfNode::If(id) => (false, body.block_after_if(id)),
+                CfNode::Block(_) => continue,
+            };
+            let has_phi = body.phis(after).next().is_some();
+            undecided += usize::from(!has_phi);
             open.push(Summary {
                 start: number + 1,
                 is_loop,
+                has_phi,
                 effect: false,
                 waits: false,
                 lowest: u32::MAX,
@@ -210,25 +242,35 @@ impl RegisterReaders<'_> {
     }
 }
 
-fn look_at(body: &Body, inst: Inst, summary: &mut Summary, loop_heads: &[u32], readers: &mut RegisterReaders<'_>) {
+/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect.
+fn look_at(
+    body: &Body,
+    inst: Inst,
+    summary: &mut Summary,
+    loop_heads: &[u32],
+    readers: &mut RegisterReaders<'_>,
+) -> bool {
     if let Some(JumpKind::Break | JumpKind::Continue) = body.jump(inst) {
         summary.lowest = summary.lowest.min(loop_heads.last().copied().unwrap_or(0));
-        return;
+        return false;
     }
     if is_register_store(body, inst) {
         let (lowest, highest) = readers.of(body, body.src(inst, 1));
         summary.lowest_reader = summary.lowest_reader.min(lowest);
         summary.highest = summary.highest.max(highest);
-        return;
+        return false;
     }
-    summary.effect |= has_effect(body, inst);
+    if has_effect(body, inst) {
+        return true;
+    }
     if let Some(op) = body.intrinsic(inst) {
         summary.waits |= reads_changing_memory(body, inst, op);
     }
-    let Some(def) = body.inst_def(inst) else { return };
+    let Some(def) = body.inst_def(inst) else { return false };
     let (lowest, highest) = readers.block_range(body, def, |_| true);
     summary.lowest = summary.lowest.min(lowest);
     summary.highest = summary.highest.max(highest);
+    false
 }
 
 fn reads_changing_memory(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {

@@ -20,13 +20,12 @@
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
 
 use crate::alu::AluOp;
-use crate::body::{Body, InstData, MAX_COMPONENTS, Shape, SourceSpec, Swizzle};
+use crate::body::{Body, InstData, MAX_COMPONENTS, Shape, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst, User};
+use crate::entities::{Def, Inst, User};
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -229,53 +228,40 @@ fn shrink(body: &mut Body) -> bool {
     progress |= !dead.is_empty();
     body.remove_insts(&dead);
 
-    let mut plans: SecondaryMap<Def, Plan> = SecondaryMap::new();
-    let mut changed: Vec<(Inst, Def, Def)> = Vec::with_capacity(planned.len());
-    if !planned.is_empty() {
-        plans.resize(body.num_defs());
+    if planned.is_empty() {
+        return progress;
     }
-    for (inst, def, plan) in planned {
+    let mut plans: SecondaryMap<Def, Plan> = SecondaryMap::new();
+    plans.resize(body.num_defs());
+    for &(inst, def, plan) in &planned {
+        plans[def] = plan;
         if let Some((first, count)) = plan.components() {
-            plans[def] = plan;
-            let new = shrink_inst(body, inst, def, first, count);
-            changed.push((inst, def, new));
+            shrink_inst(body, inst, def, first, count);
         }
     }
-    for &(_, def, new) in &changed {
+    for &(_, def, plan) in &planned {
         let mut next = body.first_use(def);
         while let Some(source) = next {
-            // A source that is rewritten goes to another list.
             next = body.next_use(source);
-            if let User::Inst(user) = body.user(source)
-                && body.alu_op(user).is_some()
-            {
-                let swizzle = plans[def].swizzle(body.swizzle(source));
-                body.set_src(source, new);
-                body.set_swizzle(source, swizzle);
+            // Phis come below; nothing else reads a value of which it does not need all.
+            if matches!(body.user(source), User::Inst(user) if body.alu_op(user).is_some()) {
+                body.set_swizzle(source, plan.swizzle(body.swizzle(source)));
             }
         }
     }
-    if changed.is_empty() {
-        return progress;
-    }
-    let mut replacement: SecondaryMap<Def, PackedOption<Def>> = SecondaryMap::new();
-    replacement.resize(body.num_defs());
-    for &(_, def, new) in &changed {
-        replacement[def] = new.into();
-    }
-    for &(inst, def, new) in changed.iter().filter(|c| body.is_phi(c.0)).collect::<Vec<_>>() {
-        let Some((first, count)) = plans[def].components() else { continue };
-        let sources: Vec<(Block, Def)> = body.phi_sources(inst).map(|(block, s)| (block, body.src_def(s))).collect();
-        for (block, value) in sources {
-            let selected = (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), first + i));
-            let operand = AluSrc::new(replacement[value].expand().unwrap_or(value), plans[value].swizzle(selected));
-            let cursor = Cursor::before_jump(body, block);
-            let source = Builder::new(body, cursor).mov(operand, count);
-            body.add_phi_source(body.def_inst(new), block, source);
+    for (phi, _, plan) in planned {
+        let Some((first, count)) = plan.components().filter(|_| body.is_phi(phi)) else { continue };
+        let selected = (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), first + i));
+        for source in body.sources(phi) {
+            let value = body.src_def(source);
+            if plans[value] != plan {
+                let operand = AluSrc::new(value, plans[value].swizzle(selected));
+                let cursor = Cursor::before_jump(body, body.phi_predecessor(source));
+                let moved = Builder::new(body, cursor).mov(operand, count);
+                body.set_src(source, moved);
+            }
         }
     }
-    let old: Vec<Inst> = changed.iter().map(|&(inst, ..)| inst).collect();
-    body.remove_insts(&old);
     true
 }
 
@@ -298,49 +284,40 @@ fn forget_inner(body: &mut Body, inst: Inst, needed: u16) -> bool {
     undef.is_some()
 }
 
-/// The instruction for `count` components from `first` on, next to the whole; phis get their sources later.
-fn shrink_inst(body: &mut Body, inst: Inst, def: Def, first: u8, count: u8) -> Def {
-    let shape = Shape::new(count, body.bit_size(def));
-    let moved = |swizzle: Swizzle| {
-        (0..count).fold(Swizzle(0), |s, i| s.with(usize::from(i), swizzle.get(usize::from(first + i))))
-    };
+/// Leaves `count` components from `first` on of what an instruction makes. The sources of phis are for later.
+fn shrink_inst(body: &mut Body, inst: Inst, def: Def, first: u8, count: u8) {
+    let bit_size = body.bit_size(def);
     match *body.inst(inst) {
-        InstData::Alu { op, .. } if op.is_vec() => {
-            let components: ArrayVec<AluSrc, MAX_COMPONENTS> = (first..first + count)
-                .map(|i| {
-                    let source = body.source(inst, usize::from(i));
-                    AluSrc::component(body.src_def(source), body.swizzle(source).get(0))
-                })
-                .collect();
-            let mut b = Builder::new(body, Cursor::Before(inst));
-            match components.as_slice() {
-                // A copy, even of a scalar: the value must be a new one.
-                [one] => b.alu_sized(AluOp::Mov, 1, &[*one]),
-                several => b.vec(several),
+        InstData::Alu { op, flags } if op.is_vec() => {
+            if first != 0 {
+                let source = body.source(inst, usize::from(first));
+                let (value, swizzle) = (body.src_def(source), body.swizzle(source));
+                let only = body.source(inst, 0);
+                body.set_src(only, value);
+                body.set_swizzle(only, swizzle);
             }
+            for number in (usize::from(count)..body.num_sources(inst)).rev() {
+                body.remove_source(inst, number);
+            }
+            let op = if count == 1 { AluOp::Mov } else { AluOp::vec(count).unwrap_or(op) };
+            body.set_inst(inst, InstData::Alu { op, flags });
         }
-        data @ InstData::Alu { op, .. } => {
-            let sources: ArrayVec<SourceSpec, MAX_COMPONENTS> = body
-                .sources(inst)
-                .enumerate()
-                .map(|(number, source)| {
-                    let swizzle = body.swizzle(source);
-                    let swizzle = if is_per_component(op, number) { moved(swizzle) } else { swizzle };
-                    SourceSpec::alu(body.src_def(source), swizzle)
-                })
-                .collect();
-            let new = Builder::new(body, Cursor::Before(inst)).build(data, &sources, Some(shape));
-            body.inst_def(new).unwrap_or(def)
+        InstData::Alu { op, .. } => {
+            for (number, source) in body.sources(inst).enumerate() {
+                if is_per_component(op, number) {
+                    let old = body.swizzle(source);
+                    let select = |s: Swizzle, i: u8| s.with(usize::from(i), old.get(usize::from(first + i)));
+                    body.set_swizzle(source, (0..count).fold(Swizzle(0), select));
+                }
+            }
         }
         InstData::LoadConst { .. } => {
             let values: ArrayVec<u64, MAX_COMPONENTS> =
                 (first..first + count).map(|i| body.constant_component(def, usize::from(i)).unwrap_or(0)).collect();
-            Builder::new(body, Cursor::Before(inst)).constant(shape.bit_size, &values)
+            let start = body.push_constants(&values);
+            body.set_inst(inst, InstData::LoadConst { start });
         }
-        InstData::Phi => match body.inst_block(inst) {
-            Some(block) => Builder::new(body, Cursor::BlockStart(block)).phi(shape, &[]),
-            None => def,
-        },
-        _ => Builder::new(body, Cursor::Before(inst)).undef(count, shape.bit_size),
+        _ => {}
     }
+    body.set_shape(def, Shape::new(count, bit_size));
 }

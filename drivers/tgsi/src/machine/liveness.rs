@@ -197,13 +197,13 @@ impl Follower {
 impl Liveness {
     pub(crate) fn of(program: &Program) -> Liveness {
         let blocks = blocks(program);
-        let entries = Entries::of(program, &blocks);
         let mut liveness = Liveness { blocks, starts: Vec::new(), changes: Vec::new(), at_start: Vec::new() };
-        if liveness.blocks.len() == 1 {
-            let exposed = entries.globals.iter().map(|&r| (r, entries.states[r as usize].exposed));
-            liveness.at_start.extend(exposed);
-        } else if !entries.globals.is_empty() {
-            liveness.follow(&entries, &Regions::of(program, &liveness.blocks));
+        // One block leads nowhere.
+        if liveness.blocks.len() > 1 {
+            let entries = Entries::of(program, &liveness.blocks);
+            if !entries.globals.is_empty() {
+                liveness.follow(&entries, &Regions::of(program, &liveness.blocks));
+            }
         }
         liveness
     }
@@ -291,9 +291,13 @@ impl Liveness {
         }
     }
 
-    /// What is live at the start of the program.
-    pub(crate) fn at_start(&self) -> &[(u32, u8)] {
-        &self.at_start
+    /// What is live at the start of the program that this is about.
+    pub(crate) fn at_start(&self, program: &Program) -> Vec<(u32, u8)> {
+        if self.blocks.len() > 1 {
+            return self.at_start.clone();
+        }
+        let entries = Entries::of(program, &self.blocks);
+        entries.globals.iter().map(|&register| (register, entries.states[register as usize].exposed)).collect()
     }
 }
 
@@ -440,7 +444,7 @@ mod tests {
                 }
             }
             let mut at_start = vec![0u8; program.registers()];
-            liveness.at_start().iter().for_each(|&(register, mask)| at_start[register as usize] = mask);
+            liveness.at_start(program).iter().for_each(|&(register, mask)| at_start[register as usize] = mask);
             assert!(is_right(&at_start, &live_in[0]), "round {round}");
         }
         assert!(exact > 1000, "{exact}");

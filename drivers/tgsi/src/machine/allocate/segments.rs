@@ -140,7 +140,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn new<'a>(program: &'a Program, liveness: &'a Liveness) -> Walk<'a> {
-        let values = number_values(program, liveness.at_start());
+        let values = number_values(program, &liveness.at_start(program));
         let count = program.temps();
         Walk { program, liveness, values, live: vec![0; count], open: vec![[0; 4]; count] }
     }
