@@ -768,7 +768,9 @@ impl Body {
 
     /// The instructions of a block as a snapshot.
     pub fn insts_vec(&self, block: Block) -> Vec<Inst> {
-        self.insts(block).collect()
+        let mut insts = Vec::with_capacity(32);
+        insts.extend(self.insts(block));
+        insts
     }
 
     /// The phis of a block.

@@ -20,15 +20,19 @@
 //! - The element number (`base`) of a register that is no array does not count.
 //! - Array registers stay, unless nothing reads them: then they go with all their writes.
 //!
-//! Cost: linear in the accesses, plus the phis.
+//! Cost: linear in the accesses, plus the phis. Code of one block takes one walk.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 
 use crate::alu::AluOp;
 use crate::body::{Body, Shape};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst, User};
+use crate::entities::{Def, Inst, User};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::phi_builder::{Initial, PhiBuilder};
+use crate::passes::opt_dce::is_register_store;
+use crate::passes::phi_builder::{Initial, PhiBuilder, Zeros};
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -43,62 +47,101 @@ pub fn lower_reg_intrinsics_to_ssa(shader: &mut Shader) -> bool {
 /// The pass on one body.
 pub(crate) fn lower_body(body: &mut Body) -> bool {
     let start = body.start_block();
-    let decls: Vec<Inst> = body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
+    let decls: Vec<Inst> = body.insts(start).filter(|&i| is_declaration(body, i)).collect();
     if decls.is_empty() {
         return false;
     }
-    let order = body.inst_order();
-    let mut phis = PhiBuilder::new(body);
     let mut progress = false;
-    let mut accesses: Vec<Inst> = Vec::new();
+    let mut values: Vec<(Inst, Def)> = Vec::with_capacity(decls.len());
     for decl in decls {
         let Some(handle) = body.inst_def(decl) else { continue };
-        accesses.clear();
-        accesses.extend(body.uses_of(handle).filter_map(|u| body.user(u).inst()));
-        let is_array = body.index(decl, IndexKind::NumArrayElems) > 0;
-        if is_array {
-            let only_written = accesses
-                .iter()
-                .all(|&i| matches!(body.intrinsic(i), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect)));
-            if !only_written {
-                continue;
-            }
-            body.remove_insts(&accesses);
-        } else {
+        if body.index(decl, IndexKind::NumArrayElems) == 0 {
             // Something that is neither load nor store (a parallel copy, halfway out of SSA) keeps the register.
-            let plain = body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i)));
-            if !plain {
-                continue;
+            if body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i))) {
+                values.push((decl, handle));
             }
-            accesses.sort_unstable_by_key(|&i| order.index(i));
-            let shape = body.register_shape(handle);
-            let writers: Vec<Block> =
-                accesses.iter().filter(|&&i| is_store(body, i)).filter_map(|&i| body.inst_block(i)).collect();
-            phis.start(shape, Initial::Zero, writers);
-            for &access in &accesses {
-                lower_access(body, &mut phis, shape, access);
-            }
-            phis.finish(body);
+        } else if body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_register_store(body, i))) {
+            let accesses: Vec<Inst> = body.uses_of(handle).filter_map(|u| body.user(u).inst()).collect();
             body.remove_insts(&accesses);
+            body.remove_inst(decl);
+            progress = true;
         }
-        body.remove_inst(decl);
-        progress = true;
     }
-    progress
+    if values.is_empty() {
+        return progress;
+    }
+    if body.is_one_block() {
+        lower_one_block(body, &values);
+    } else {
+        lower_blocks(body, &values);
+    }
+    for (decl, _) in values {
+        body.remove_inst(decl);
+    }
+    true
 }
 
-fn is_store(body: &Body, inst: Inst) -> bool {
-    matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))
+/// One walk, in which every register has one value at a time.
+fn lower_one_block(body: &mut Body, registers: &[(Inst, Def)]) {
+    let mut zeros = Zeros::default();
+    let mut current: SecondaryMap<Def, Option<PackedOption<Def>>> = SecondaryMap::new();
+    current.resize(body.num_defs());
+    for &(_, handle) in registers {
+        current[handle] = Some(PackedOption::default());
+    }
+    let mut next = body.first_inst(body.start_block());
+    while let Some(inst) = next {
+        next = body.next_inst(inst);
+        if !is_access(body, inst) {
+            continue;
+        }
+        let handle = body.src(inst, usize::from(is_register_store(body, inst)));
+        let Some(value) = current[handle] else { continue };
+        let shape = body.register_shape(handle);
+        let old = |body: &mut Body| value.expand().unwrap_or_else(|| zeros.get(body, shape));
+        if let Some(new) = lower_access(body, shape, inst, old) {
+            current[handle] = Some(new.into());
+        }
+        body.remove_inst(inst);
+    }
+}
+
+/// One register after the other.
+fn lower_blocks(body: &mut Body, registers: &[(Inst, Def)]) {
+    let order = body.inst_order();
+    let mut phis = PhiBuilder::new(body);
+    let mut accesses: Vec<Inst> = Vec::new();
+    for &(_, handle) in registers {
+        accesses.clear();
+        accesses.extend(body.uses_of(handle).filter_map(|u| body.user(u).inst()));
+        accesses.sort_unstable_by_key(|&i| order.index(i));
+        let shape = body.register_shape(handle);
+        let writers = accesses.iter().filter(|&&i| is_register_store(body, i)).filter_map(|&i| body.inst_block(i));
+        phis.start(shape, Initial::Zero, writers);
+        for &access in &accesses {
+            let Some(block) = body.inst_block(access) else { continue };
+            if let Some(new) = lower_access(body, shape, access, |body| phis.get(body, block)) {
+                phis.set(block, new);
+            }
+        }
+        phis.finish(body);
+        body.remove_insts(&accesses);
+    }
+}
+
+fn is_declaration(body: &Body, inst: Inst) -> bool {
+    body.intrinsic(inst) == Some(IntrinsicOp::DeclReg)
 }
 
 fn is_access(body: &Body, inst: Inst) -> bool {
-    is_store(body, inst) || matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
+    is_register_store(body, inst)
+        || matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
 }
 
-fn lower_access(body: &mut Body, phis: &mut PhiBuilder, shape: Shape, access: Inst) {
-    let Some(block) = body.inst_block(access) else { return };
+/// Gives those who use a load the value `old`, or returns what the register holds after a store, if that is something else.
+fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&mut Body) -> Def) -> Option<Def> {
     if let Some(def) = body.inst_def(access) {
-        let mut value = phis.get(body, block);
+        let mut value = old(body);
         let (abs, neg) = (body.index(access, IndexKind::LegacyFabs), body.index(access, IndexKind::LegacyFneg));
         let mut b = Builder::new(body, Cursor::Before(access));
         if abs != 0 {
@@ -108,22 +151,22 @@ fn lower_access(body: &mut Body, phis: &mut PhiBuilder, shape: Shape, access: In
             value = b.alu(AluOp::Fneg, &[value]);
         }
         body.replace_all_uses(def, value);
-        return;
+        return None;
     }
     let full = (1u32 << shape.num_components) - 1;
     let mask = body.index(access, IndexKind::WriteMask) as u32 & full;
     if mask == 0 {
-        return;
+        return None;
     }
     let mut value = body.src(access, 0);
     if body.index(access, IndexKind::LegacyFsat) != 0 {
         value = Builder::new(body, Cursor::Before(access)).alu(AluOp::Fsat, &[value]);
     }
     if mask != full {
-        let old = phis.get(body, block);
+        let old = old(body);
         value = merge_components(&mut Builder::new(body, Cursor::Before(access)), value, old, mask, shape);
     }
-    phis.set(block, value);
+    Some(value)
 }
 
 /// A vector with the components of `mask` from `new`, the others from `old`.

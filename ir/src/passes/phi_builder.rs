@@ -46,6 +46,23 @@ enum Entry {
     Known(Def),
 }
 
+/// Zero constants at the top of a body, one a shape.
+#[derive(Default)]
+pub(crate) struct Zeros(Vec<(Shape, Def)>);
+
+impl Zeros {
+    pub(crate) fn get(&mut self, body: &mut Body, shape: Shape) -> Def {
+        if let Some(&(_, def)) = self.0.iter().find(|(s, _)| *s == shape) {
+            return def;
+        }
+        let start = body.start_block();
+        let mut b = crate::Builder::new(body, Cursor::BlockStart(start));
+        let def = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
+        self.0.push((shape, def));
+        def
+    }
+}
+
 /// See the [module](self).
 pub struct PhiBuilder {
     dominance: Arc<Dominance>,
@@ -56,8 +73,7 @@ pub struct PhiBuilder {
     initial: Initial,
     /// Phis made for the current value, not placed yet.
     phis: Vec<(Inst, Block)>,
-    /// Zero constants at the top of the body, one a shape.
-    zeros: Vec<(Shape, Def)>,
+    zeros: Zeros,
     /// The same for undefined values.
     undefs: Vec<(Shape, Def)>,
     work: Vec<Block>,
@@ -73,7 +89,7 @@ impl PhiBuilder {
             shape: Shape::new(1, 32),
             initial: Initial::Zero,
             phis: Vec::new(),
-            zeros: Vec::new(),
+            zeros: Zeros::default(),
             undefs: Vec::new(),
             work: Vec::new(),
         }
@@ -107,14 +123,7 @@ impl PhiBuilder {
 
     /// A zero of a shape, at the top of the body.
     pub fn zero(&mut self, body: &mut Body, shape: Shape) -> Def {
-        if let Some(&(_, def)) = self.zeros.iter().find(|(s, _)| *s == shape) {
-            return def;
-        }
-        let start = body.start_block();
-        let mut b = crate::Builder::new(body, Cursor::BlockStart(start));
-        let def = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
-        self.zeros.push((shape, def));
-        def
+        self.zeros.get(body, shape)
     }
 
     /// What the value is before anything wrote it.

@@ -15,7 +15,7 @@ pub(crate) struct Block {
 
 /// Cuts a program into blocks and joins them by their edges. A program whose constructs do not nest gives edges to the end.
 pub(crate) fn blocks(program: &Program) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<Block> = Vec::with_capacity(8);
     let mut start = 0;
     for (place, access) in program.access.iter().enumerate() {
         if access.traits.any(Traits::FLOW) {
