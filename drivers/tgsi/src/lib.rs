@@ -145,7 +145,13 @@ pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Re
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }
-    translate_lowered(&shader, options)
+    let selector = select::select(&shader, options)?;
+    let selected = Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays };
+    // Large shaders need the room.
+    for function in shader.functions.values_mut() {
+        function.body = None;
+    }
+    finish_selected(&shader, selected, options)
 }
 
 /// Translates what [`lower`] has lowered with the same options.
@@ -154,7 +160,25 @@ pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Re
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
     let selector = select::select(shader, options)?;
-    let select::Selector { mut program, declared, arrays, .. } = selector;
+    let selected = Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays };
+    finish_selected(shader, selected, options)
+}
+
+/// What selection makes.
+struct Selected {
+    program: machine::Program,
+    declared: declarations::Declared,
+    /// Sizes of the arrays of temporaries.
+    arrays: Vec<u32>,
+}
+
+/// All that comes after selection. Of the shader only what it declares is looked at.
+fn finish_selected(
+    shader: &tgsi_ir::Shader,
+    selected: Selected,
+    options: &TgsiOptions,
+) -> Result<tgsi::Shader, DriverError> {
+    let Selected { mut program, declared, arrays } = selected;
     optimize(&mut program, options);
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);

@@ -92,6 +92,13 @@ impl Subject {
         Ok(ir)
     }
 
+    /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
+    pub fn into_translated(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
+        let ir = self.observed(Stage::Opt, plan, observer);
+        drop(self);
+        tgsi_driver_tgsi::translate_owned(ir?, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+    }
+
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, observer)?;

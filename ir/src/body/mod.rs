@@ -19,6 +19,7 @@
 //! control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is out of date, and no pass declares what it preserves.
 
 mod clone;
+mod compact;
 mod control_flow;
 mod edit;
 mod graph;

@@ -22,6 +22,9 @@ use crate::variable::{Initializer, VariableModes};
 /// See the [module](self).
 pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
     let Some(main) = shader.entry_point() else { return false };
+    if !shader.globals.iter().any(|&v| shader.variables[v].mode == VariableModes::SHADER_TEMP) {
+        return false;
+    }
     // The entry point could be called like any other function.
     let mut users: SecondaryMap<Variable, (PackedOption<Function>, bool)> = SecondaryMap::new();
     for (id, function) in shader.functions.iter() {

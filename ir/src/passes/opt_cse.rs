@@ -17,8 +17,7 @@
 //!
 //! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
 
-use hashbrown::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use cranelift_entity::packed_option::PackedOption;
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, DerefKind, InstData};
@@ -40,17 +39,30 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The keys are hashes already.
-#[derive(Default)]
-struct Identity(u64);
+/// The last instruction of each hash. Half of the slots at least stay free.
+struct Table {
+    slots: Vec<(u64, PackedOption<Inst>)>,
+}
 
-impl Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
+impl Table {
+    fn new(count: usize) -> Table {
+        Table { slots: vec![(0, PackedOption::default()); (2 * count + 1).next_power_of_two()] }
     }
-    fn write(&mut self, _: &[u8]) {}
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
+
+    /// Enters an instruction, and returns the one of the same hash that was there.
+    fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
+        let mask = self.slots.len() - 1;
+        let mut place = (hash >> 32) as usize & mask;
+        loop {
+            let (known, entry) = &mut self.slots[place];
+            let before = entry.expand();
+            if before.is_none() || *known == hash {
+                *known = hash;
+                *entry = inst.into();
+                return before;
+            }
+            place = (place + 1) & mask;
+        }
     }
 }
 
@@ -58,10 +70,11 @@ impl Hasher for Identity {
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
     // In one block what comes first dominates.
     let dominance = (!body.is_one_block()).then(|| body.dominance());
-    let mut table: HashMap<u64, Inst, BuildHasherDefault<Identity>> =
-        HashMap::with_capacity_and_hasher(body.num_insts() / 2, BuildHasherDefault::default());
+    let mut table = Table::new(body.blocks().map(|block| body.insts(block).count()).sum());
     let mut removed: Vec<Inst> = Vec::new();
-    for block in body.blocks_vec() {
+    let mut next_block = Some(body.start_block());
+    while let Some(block) = next_block {
+        next_block = body.next_block(block);
         let mut next = body.first_inst(block);
         while let Some(inst) = next {
             next = body.next_inst(inst);

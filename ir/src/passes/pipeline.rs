@@ -120,7 +120,16 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     }
     progress |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
     progress |= run!(passes, shader, opt_copy_prop, opt_constant_folding, opt_remove_phis, opt_dead_cf, opt_dce);
-    progress | passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES))
+    progress |= passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
+    compact(shader);
+    progress
+}
+
+/// Large bodies of which little is left get new numbers.
+fn compact(shader: &mut Shader) {
+    for body in shader.bodies_mut() {
+        body.compact();
+    }
 }
 
 /// Cleans SSA for a target: runs the cheap passes again as long as one of them changes something.
@@ -179,7 +188,9 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
         }
         Level::All => optimize_rounds(shader, options, passes),
     };
-    progress | finish_with(shader, options, passes)
+    let progress = progress | finish_with(shader, options, passes);
+    compact(shader);
+    progress
 }
 
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {

@@ -29,13 +29,16 @@ use super::dead_code::remove_dead_code;
 use super::flow::{ComponentSet, blocks};
 use super::operands::immediate_words;
 
+/// Longer programs are left alone: there would be two of them.
+const MAX_INSTRUCTIONS: usize = 200_000;
+
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
 
 /// The program with constants hoisted, if there is one to hoist.
 pub(crate) fn hoist_constants(program: &mut Program) -> Option<Program> {
     let branches = program.access.iter().any(|a| matches!(a.opcode, Opcode::If | Opcode::Uif));
-    if !branches || !has_equal_copies(program) {
+    if !branches || program.access.len() > MAX_INSTRUCTIONS || !has_equal_copies(program) {
         return None;
     }
     // For both programs.

@@ -52,16 +52,16 @@ pub fn translate(
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out.
         let (subject, _) = Subject::checked(source)?;
+        let before = match &subject {
+            Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
+            _ => None,
+        };
         let mut watch = Watch::default();
-        let result = subject.translate(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
+        let result = subject.into_translated(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
         total.add(&watch.times);
         let text = print(&result, PrintOptions { mesa, ..PrintOptions::default() });
         let microseconds = started.elapsed().as_micros() as u64;
         let line = json.then(|| {
-            let before = match &subject {
-                Subject::Tgsi(shader) => Some(tgsi::scan::scan(shader)),
-                Subject::Ir { .. } => None,
-            };
             let before = before.as_ref();
             let after = tgsi::scan::scan(&result);
             let line = Line {
