@@ -4,6 +4,10 @@
 //! A switch named `lower_x` says that the target has no `x`, one named `has_x` that it has; the default is a target that has every opcode
 //! that is no hardware's special, and lowers what only special hardware has.
 
+mod wide;
+
+pub use wide::Int64Ops;
+
 include!("options/table.rs");
 
 macro_rules! declare_options {
@@ -20,6 +24,8 @@ macro_rules! declare_options {
             pub max_unroll_growth: u32,
             /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
             pub peephole_select_limit: u32,
+            /// Operations on 64-bit integers that the target lacks.
+            pub lower_int64: Int64Ops,
             /// Modes of variables that cannot be indexed at run time.
             pub no_indirect: crate::variable::VariableModes,
         }
@@ -32,6 +38,7 @@ macro_rules! declare_options {
                     max_unroll_iterations_aggressive: 128,
                     max_unroll_growth: 32,
                     peephole_select_limit: 8,
+                    lower_int64: Int64Ops::NONE,
                     no_indirect: crate::variable::VariableModes(0),
                 }
             }

@@ -87,6 +87,8 @@ macro_rules! compiler_switches {
             source_modifiers = false, "Negation and absolute value of float operands cost nothing.";
             preserve_mediump = false, "Conversions to medium precision stay.";
             vectorize_vec2_16bit = false, "Two values of 16 bits are one register.";
+            lower_idiv = false, "No quotients and remainders of integers of up to 32 bits.";
+            idiv_by_fp16 = false, "Quotients of 8-bit integers may be taken in 16-bit floats.";
             keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
             vector_target = true, "Operations on up to four components cost one instruction.";
         }

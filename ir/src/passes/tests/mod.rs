@@ -1,6 +1,7 @@
 //! Passes on random shaders: still valid, still the same meaning.
 
 mod control;
+mod numeric;
 mod random_shaders;
 
 use super::*;

@@ -1,0 +1,59 @@
+//! Which operations on 64 bits a target lacks: sets with one bit for a family of opcodes.
+
+macro_rules! families {
+    ($(#[$doc:meta])* $set:ident: $($constant:ident = $bit:literal, $what:literal;)+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        pub struct $set(pub u32);
+
+        impl $set {
+            $(#[doc = $what] pub const $constant: $set = $set(1 << $bit);)+
+            /// None.
+            pub const NONE: $set = $set(0);
+            /// All of them.
+            pub const ALL: $set = $set($(1 << $bit)|+);
+
+            /// Whether all bits of `other` are set.
+            #[must_use]
+            pub const fn contains(self, other: $set) -> bool {
+                self.0 & other.0 == other.0
+            }
+
+            /// Both sets.
+            #[must_use]
+            pub const fn union(self, other: $set) -> $set {
+                $set(self.0 | other.0)
+            }
+        }
+    };
+}
+
+families! {
+    /// Families of operations on 64-bit integers, for [`lower_int64`](crate::passes::lower_int64()).
+    Int64Ops:
+    MUL = 0, "Products: `imul`, `amul`, `imad`.";
+    MUL_2X32_64 = 1, "Products of 32 bits in 64: `imul_2x32_64`, `umul_2x32_64`.";
+    MUL_HIGH = 2, "High halves of products: `imul_high`, `umul_high`.";
+    SIGN = 3, "`isign`.";
+    DIVMOD = 4, "Quotients and remainders.";
+    CONVERSION = 5, "Conversions to and from other types and sizes.";
+    SELECT = 6, "Selections: `bcsel` and its kin.";
+    COMPARISON = 7, "Comparisons, of single components and of whole vectors, and tests of a bit.";
+    ADD = 8, "Sums and differences: `iadd`, `isub`, carries, averages, absolute differences.";
+    ABS = 9, "`iabs`.";
+    NEG = 10, "`ineg`.";
+    LOGIC = 11, "`iand`, `ior`, `ixor`, `inot`, `bitfield_select`.";
+    MIN_MAX = 12, "Minima and maxima.";
+    SHIFT = 13, "Shifts and rotations.";
+    EXTRACT = 14, "Bytes and words taken out and put in.";
+    FIND_LSB = 15, "`find_lsb`.";
+    BIT_COUNT = 16, "`bit_count`.";
+    FIND_MSB = 17, "`ufind_msb`, `ufind_msb_rev`.";
+    SCAN_REDUCE = 18, "Sums and logic over the invocations of a subgroup.";
+    VOTE = 19, "Votes on the equality of integers.";
+    SHUFFLE = 20, "Reads of other invocations.";
+    IADD_SAT = 21, "`iadd_sat`, `isub_sat`.";
+    UADD_SAT = 22, "`uadd_sat`.";
+    USUB_SAT = 23, "`usub_sat`.";
+    IADD3 = 24, "`iadd3`.";
+}
