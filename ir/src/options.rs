@@ -6,7 +6,7 @@
 
 mod wide;
 
-pub use wide::Int64Ops;
+pub use wide::{DoubleOps, Fp16Casts, Int64Ops};
 
 include!("options/table.rs");
 
@@ -26,6 +26,10 @@ macro_rules! declare_options {
             pub peephole_select_limit: u32,
             /// Operations on 64-bit integers that the target lacks.
             pub lower_int64: Int64Ops,
+            /// Operations on 64-bit floats that the target lacks.
+            pub lower_doubles: DoubleOps,
+            /// Conversions to 16-bit floats that the target lacks.
+            pub lower_fp16_casts: Fp16Casts,
             /// Modes of variables that cannot be indexed at run time.
             pub no_indirect: crate::variable::VariableModes,
         }
@@ -39,6 +43,8 @@ macro_rules! declare_options {
                     max_unroll_growth: 32,
                     peephole_select_limit: 8,
                     lower_int64: Int64Ops::NONE,
+                    lower_doubles: DoubleOps::NONE,
+                    lower_fp16_casts: Fp16Casts::NONE,
                     no_indirect: crate::variable::VariableModes(0),
                 }
             }

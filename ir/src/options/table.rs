@@ -89,6 +89,13 @@ macro_rules! compiler_switches {
             vectorize_vec2_16bit = false, "Two values of 16 bits are one register.";
             lower_idiv = false, "No quotients and remainders of integers of up to 32 bits.";
             idiv_by_fp16 = false, "Quotients of 8-bit integers may be taken in 16-bit floats.";
+            lower_bitfield_reverse = false, "No reversal of bits.";
+            lower_bit_count = false, "No count of bits.";
+            lower_mul_high = false, "No high half of a product of up to 32 bits.";
+            lower_fminmax_signed_zero = false, "Minima and maxima of floats may take either of two different zeros.";
+            lower_pack_vectors = false, "No packing and unpacking of whole vectors, only of components.";
+            lower_pack_32_4x8_split = false, "No packing of four bytes into a word.";
+            lower_frexp = false, "No fractions and exponents of floats.";
             keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
             vector_target = true, "Operations on up to four components cost one instruction.";
         }

@@ -1,4 +1,4 @@
-//! Which operations on 64 bits a target lacks: sets with one bit for a family of opcodes.
+//! Which families of operations on 64-bit numbers, or to 16-bit floats, a target lacks: sets with one bit for a family of opcodes.
 
 macro_rules! families {
     ($(#[$doc:meta])* $set:ident: $($constant:ident = $bit:literal, $what:literal;)+) => {
@@ -56,4 +56,31 @@ families! {
     UADD_SAT = 22, "`uadd_sat`.";
     USUB_SAT = 23, "`usub_sat`.";
     IADD3 = 24, "`iadd3`.";
+}
+
+families! {
+    /// Families of operations on 64-bit floats, for [`lower_doubles`](crate::passes::lower_doubles()).
+    DoubleOps:
+    RCP = 0, "`frcp`.";
+    SQRT = 1, "`fsqrt`.";
+    RSQ = 2, "`frsq`.";
+    TRUNC = 3, "`ftrunc`.";
+    FLOOR = 4, "`ffloor`.";
+    CEIL = 5, "`fceil`.";
+    FRACT = 6, "`ffract`.";
+    ROUND_EVEN = 7, "`fround_even`.";
+    MOD = 8, "`fmod`, `frem`.";
+    SUB = 9, "`fsub`.";
+    DIV = 10, "`fdiv`.";
+    MIN_MAX = 11, "`fmin`, `fmax`.";
+    SAT = 12, "`fsat`.";
+}
+
+families! {
+    /// Conversions to 16-bit floats, for [`lower_fp16_casts`](crate::passes::lower_fp16_casts()).
+    Fp16Casts:
+    PLAIN = 0, "`f2f16` and `f2fmp`, which round as the shader says.";
+    RTNE = 1, "`f2f16_rtne`.";
+    RTZ = 2, "`f2f16_rtz`.";
+    FROM_64 = 3, "All of them, from 64-bit floats only: by a 32-bit float.";
 }

@@ -62,12 +62,17 @@ instructions! {
     uge Uge(a, b);
     bcsel Bcsel(condition, a, b);
     b2i32 B2i32(a);
+    fneg Fneg(a);
     fabs Fabs(a);
+    fadd Fadd(a, b);
     fsub Fsub(a, b);
     fmul Fmul(a, b);
+    ffma Ffma(a, b, c);
     frcp Frcp(a);
     flt Flt(a, b);
     fge Fge(a, b);
+    feq Feq(a, b);
+    fneu Fneu(a, b);
 }
 
 impl<'a> Arithmetic<'a> {
@@ -79,11 +84,16 @@ impl<'a> Arithmetic<'a> {
 
     /// The components that a source of the instruction reads, in the order in which it reads them.
     pub fn source(&mut self, number: usize) -> Def {
+        let (operand, components) = self.operand(number);
+        self.builder.mov(operand, components)
+    }
+
+    /// A source of the instruction as it stands there, and how many components it reads.
+    pub fn operand(&self, number: usize) -> (AluSrc, u8) {
         let body = &self.builder.body;
         let source = body.source(self.inst, number);
         let operand = AluSrc::new(body.src_def(source), body.swizzle(source));
-        let components = body.alu_src_components(self.inst, number) as u8;
-        self.builder.mov(operand, components)
+        (operand, body.alu_src_components(self.inst, number) as u8)
     }
 
     /// The constants that a source of the instruction reads, if it reads only such.
@@ -106,9 +116,24 @@ impl<'a> Arithmetic<'a> {
         body.inst_def(self.inst).map_or(0, |def| body.bit_size(def))
     }
 
+    /// What the sizes left open by the opcode are in the instruction.
+    pub fn small_bits(&self) -> u8 {
+        self.builder.body.alu_bit_size(self.inst)
+    }
+
     /// Size of a value in bits.
     pub fn bits(&self, def: Def) -> u8 {
         self.builder.body.bit_size(def)
+    }
+
+    /// The instruction.
+    pub fn inst(&self) -> Inst {
+        self.inst
+    }
+
+    /// Flags of the instruction.
+    pub fn flags(&self) -> AluFlags {
+        self.builder.body.alu(self.inst).map(|(_, flags)| flags).unwrap_or_default()
     }
 
     /// What is computed from here on must keep all bits.

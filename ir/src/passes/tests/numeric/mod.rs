@@ -3,8 +3,11 @@
 //! [`Check`] makes a shader of one instruction, runs the pass, and runs the shader on every case, 4,096 at a time (four components, 1,024 lanes); each result is
 //! compared with [`evaluate`].
 
+mod bit_size;
 mod division;
+mod doubles;
 mod int64;
+mod small;
 
 use crate::alu::{AluOp, AluType, BaseType, ExecutionMode, evaluate};
 use crate::body::{InstData, Shape, Swizzle};
@@ -74,6 +77,12 @@ impl<'a> Check<'a> {
             })
             .collect();
         let value = b.alu_sized(self.op, COMPONENTS, &sources);
+        self.store(&mut b, zero, value);
+        shader
+    }
+
+    /// Hands the result out.
+    fn store(&self, b: &mut Builder<'_>, zero: Def, value: Def) {
         // Outputs are words.
         let (value, ty) = match self.result_bits() {
             64 => (value, AluType::UINT64),
@@ -81,14 +90,17 @@ impl<'a> Check<'a> {
             1 => (b.alu(AluOp::B2i32, &[value]), AluType::UINT32),
             _ => (b.alu(AluOp::U2u32, &[value]), AluType::UINT32),
         };
-        let indices = [(IndexKind::Base, 0), (IndexKind::WriteMask, 15), (IndexKind::SrcType, ty.to_i32())];
+        let mask = (1 << b.body.num_components(value)) - 1;
+        let indices = [(IndexKind::Base, 0), (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty.to_i32())];
         b.intrinsic(IntrinsicOp::StoreOutput, &[value, zero], &indices, None);
-        shader
     }
 
     /// The shader after the pass, which must have replaced the instruction.
     fn lowered(&self, constants: &[Option<[u64; COMPONENTS as usize]>]) -> Shader {
-        let mut shader = self.shader(constants);
+        self.lower(self.shader(constants))
+    }
+
+    fn lower(&self, mut shader: Shader) -> Shader {
         assert!((self.pass)(&mut shader), "{} of {} bits is left as it is", self.op, self.bit_size);
         validate(&shader).unwrap_or_else(|errors| panic!("{}: {errors}\n{}", self.op, crate::text::print(&shader)));
         assert!(!(self.pass)(&mut shader), "{} of {} bits: what it becomes changes again", self.op, self.bit_size);
@@ -122,6 +134,79 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// Runs an opcode that takes or makes whole vectors: each case holds the components of every source, one case a lane.
+    pub fn run_vectors(&self, cases: &[Vec<Vec<u64>>]) {
+        assert!(!cases.is_empty() && self.op.info().output_size != 0);
+        let info = self.op.info();
+        let mut shader = Shader::new(Stage::Vertex);
+        let mut b = Builder::at_end(shader.main_mut());
+        let zero = b.u32_const(0);
+        let sources: Vec<Def> = (0..info.input_types.len())
+            .map(|number| {
+                let shape = Shape::new(info.input_sizes[number], self.source_bits(number));
+                let indices = [(IndexKind::Base, (REGISTERS * number) as i32)];
+                b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &indices, shape)
+            })
+            .collect();
+        let value = b.alu(self.op, &sources);
+        self.store(&mut b, zero, value);
+        let shader = self.lower(shader);
+        let program = Program::new(&shader).expect("a shader without control flow");
+        for part in cases.chunks(MAX_LANES) {
+            let lanes = part.len();
+            let registers = LaneRegisters::new(lanes, REGISTERS * sources.len());
+            let mut inputs = Inputs { lanes, inputs: registers, ..Inputs::default() };
+            for (lane, case) in part.iter().enumerate() {
+                for (source, components) in case.iter().enumerate() {
+                    for (at, &value) in components.iter().enumerate() {
+                        self.set(&mut inputs.inputs, source, at, lane, value);
+                    }
+                }
+            }
+            let outputs = program
+                .run(&inputs, &mut AnalyticResources::default(), RunLimits::default())
+                .unwrap_or_else(|error| panic!("{}: {error}", self.op));
+            for (lane, case) in part.iter().enumerate() {
+                let operands: Vec<&[u64]> = case.iter().map(Vec::as_slice).collect();
+                let mut expected = [0; 16];
+                evaluate(self.op, self.bit_size, info.output_size, &operands, self.mode, &mut expected);
+                for (component, &expected) in expected.iter().enumerate().take(info.output_size.into()) {
+                    self.compare(expected, self.get(&outputs.outputs, component, lane), &operands);
+                }
+            }
+        }
+    }
+
+    /// Sets a component of a source.
+    fn set(&self, inputs: &mut LaneRegisters, source: usize, at: usize, lane: usize, value: u64) {
+        let mut set = |at: usize, word: u32| inputs.set(REGISTERS * source + at / 4, at % 4, lane, word);
+        match self.source_bits(source) {
+            64 => {
+                set(2 * at, value as u32);
+                set(2 * at + 1, (value >> 32) as u32);
+            }
+            1 => set(at, if value & 1 != 0 { u32::MAX } else { 0 }),
+            _ => set(at, value as u32),
+        }
+    }
+
+    /// A component of the result.
+    fn get(&self, outputs: &LaneRegisters, component: usize, lane: usize) -> u64 {
+        let word = |at: usize| u64::from(outputs.get(at / 4, at % 4, lane));
+        match self.result_bits() {
+            64 => word(2 * component) | word(2 * component + 1) << 32,
+            1 => u64::from(word(component) != 0),
+            bits => word(component) & ((1 << bits) - 1),
+        }
+    }
+
+    fn compare(&self, expected: u64, found: u64, operands: &[&[u64]]) {
+        let is_float = self.op.info().output_type.base == BaseType::Float;
+        let bits = self.result_bits();
+        let same = (self.same)(expected, found) || is_float && is_nan(expected, bits) && is_nan(found, bits);
+        assert!(same, "{} of {} bits on {operands:x?}: {expected:x} expected, {found:x} found", self.op, self.bit_size);
+    }
+
     /// Case `4 * lane + i` is in component `i` of the result.
     fn run_part(&self, program: &Program, cases: &[Vec<u64>]) {
         let lanes = cases.len().div_ceil(usize::from(COMPONENTS));
@@ -131,16 +216,7 @@ impl<'a> Check<'a> {
         for (number, case) in cases.iter().enumerate() {
             let (lane, component) = place(number);
             for (source, &value) in case.iter().enumerate() {
-                let at = usize::from(COMPONENTS) - 1 - component;
-                let mut set = |at: usize, word: u32| inputs.inputs.set(REGISTERS * source + at / 4, at % 4, lane, word);
-                match self.source_bits(source) {
-                    64 => {
-                        set(2 * at, value as u32);
-                        set(2 * at + 1, (value >> 32) as u32);
-                    }
-                    1 => set(at, if value & 1 != 0 { u32::MAX } else { 0 }),
-                    _ => set(at, value as u32),
-                }
+                self.set(&mut inputs.inputs, source, usize::from(COMPONENTS) - 1 - component, lane, value);
             }
         }
         let outputs = program
@@ -148,23 +224,10 @@ impl<'a> Check<'a> {
             .unwrap_or_else(|error| panic!("{}: {error}", self.op));
         for (number, case) in cases.iter().enumerate() {
             let (lane, component) = place(number);
-            let word = |at: usize| u64::from(outputs.outputs.get(at / 4, at % 4, lane));
-            let found = match self.result_bits() {
-                64 => word(2 * component) | word(2 * component + 1) << 32,
-                1 => u64::from(word(component) != 0),
-                bits => word(component) & ((1 << bits) - 1),
-            };
             let operands: Vec<&[u64]> = case.iter().map(std::slice::from_ref).collect();
             let mut expected = [0];
             evaluate(self.op, self.bit_size, 1, &operands, self.mode, &mut expected);
-            let is_float = self.op.info().output_type.base == BaseType::Float;
-            let same = (self.same)(expected[0], found)
-                || is_float && is_nan(expected[0], self.result_bits()) && is_nan(found, self.result_bits());
-            assert!(
-                same,
-                "{} of {} bits on {case:x?}: {:x} expected, {found:x} found",
-                self.op, self.bit_size, expected[0]
-            );
+            self.compare(expected[0], self.get(&outputs.outputs, component, lane), &operands);
         }
     }
 }
