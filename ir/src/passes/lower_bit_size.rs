@@ -264,7 +264,7 @@ fn lower_intrinsic(body: &mut Body, inst: Inst, op: IntrinsicOp, callback: Callb
     let Some(wide) = wanted(body, inst, value, callback) else { return false };
     let bits = body.bit_size(value);
     let (Some(widen), Some(narrow)) = (conversion(ty.base, wide), conversion(ty.base, bits)) else { return false };
-    let data = body.inst(inst).clone();
+    let data = *body.inst(inst);
     let others: ArrayVec<Def, 4> = body.sources(inst).skip(1).take(4).map(|source| body.src_def(source)).collect();
     let is_vote = matches!(op, IntrinsicOp::VoteIeq | IntrinsicOp::VoteFeq);
     let scan = (op == IntrinsicOp::ExclusiveScan).then(|| reduction(body, inst)).flatten();

@@ -4,7 +4,7 @@
 
 use super::pair::Pair;
 use crate::alu::AluOp;
-use crate::body::{Body, InstData, Shape, SourceSpec};
+use crate::body::{Body, Shape, SourceSpec};
 use crate::entities::{Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::options::Int64Ops;
@@ -75,7 +75,7 @@ fn way(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<(Way, Int64Ops)> {
 fn lower(body: &mut Body, inst: Inst, way: Way) -> Def {
     let value = body.src(inst, 0);
     let components = body.num_components(value);
-    let data = body.inst(inst).clone();
+    let data = *body.inst(inst);
     let others: arrayvec::ArrayVec<SourceSpec, 4> =
         body.sources(inst).skip(1).take(4).map(|source| SourceSpec::plain(body.src_def(source))).collect();
     let bits = if let Way::Both = way { body.inst_def(inst).map_or(1, |def| body.bit_size(def)) } else { 32 };
@@ -84,7 +84,7 @@ fn lower(body: &mut Body, inst: Inst, way: Way) -> Def {
     let part = |m: &mut Arithmetic<'_>, word: Def| {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 5> = others.iter().copied().collect();
         sources.insert(0, SourceSpec::plain(word));
-        let made = m.builder.build(InstData::clone(&data), &sources, Some(Shape::new(result, bits)));
+        let made = m.builder.build(data, &sources, Some(Shape::new(result, bits)));
         m.builder.body.inst_def(made).unwrap_or(word)
     };
     let halves = m.split(value);

@@ -72,6 +72,25 @@ fn copy_prop_vars_scalar(shader: &mut Shader) -> bool {
     opt_copy_prop_vars(shader, &CompilerOptions { vector_target: false, ..CompilerOptions::default() })
 }
 
+/// Integers and what hands bits on, in 64 bits, as pairs of words: the same program as before, by a long way round.
+fn by_pairs_of_words(shader: &mut Shader) -> bool {
+    use crate::alu::BaseType;
+    use crate::body::{Body, InstData};
+    use crate::entities::Inst;
+    let wide = |body: &Body, inst: Inst| match body.inst(inst) {
+        InstData::Alu { op, .. } => {
+            let info = op.info();
+            let has = |base| info.output_type.base == base || info.input_types.iter().any(|ty| ty.base == base);
+            if has(BaseType::Float) || op.is_vec_or_mov() { 0 } else { 64 }
+        }
+        InstData::Phi => 64,
+        _ => 0,
+    };
+    let options = CompilerOptions { lower_int64: crate::options::Int64Ops::ALL, ..CompilerOptions::default() };
+    let progress = lower_bit_size(shader, &wide);
+    progress | lower_int64(shader, &options)
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
@@ -238,6 +257,31 @@ fn random_shaders_in_any_order() {
         let passes: Vec<Pass> = (0..12).map(|_| STRAIGHT[random.below(STRAIGHT.len())]).collect();
         check(seed + 1_000_000, Options { statements: 30, functions: 0, returns: false, kills: false }, &passes);
     }
+}
+
+#[test]
+fn random_shaders_by_pairs_of_words() {
+    let passes: &[Pass] = passes![
+        by_pairs_of_words,
+        into_ssa,
+        by_pairs_of_words,
+        opt_cse,
+        opt_dce,
+        algebraic,
+        opt_loop,
+        by_pairs_of_words,
+        opt_constant_folding,
+        optimized,
+    ];
+    let mut packed = 0;
+    for seed in seeds().step_by(3) {
+        let options = Options { statements: 40, functions: 0, returns: false, kills: false };
+        check(seed + 7_000_000, options, passes);
+        let mut shader = random_shader(seed + 7_000_000, options);
+        by_pairs_of_words(&mut shader);
+        packed += usize::from(print(&shader).matches("pack_64_2x32_split").count() > 20);
+    }
+    assert!(3 * packed > seeds().step_by(3).count(), "{packed} shaders have integers");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn every_opcode_of_one_and_two_operands() {
         let by_64 = |shader: &mut Shader| {
             lower_bit_size(shader, &|body, inst| if body.alu_op(inst) == Some(op) { 64 } else { 0 })
         };
-        let passes: [(&dyn Fn(&mut Shader) -> bool, &[u8]); 2] = [(&by_words, &[8, 16]), (&by_64, &[8, 16, 32])];
+        let passes: [(Pass<'_>, &[u8]); 2] = [(&by_words, &[8, 16]), (&by_64, &[8, 16, 32])];
         for (pass, sizes) in passes {
             for &bits in sizes {
                 let booleans = of(BaseType::Bool) && (resizes || std::ptr::eq(sizes, passes[1].1));

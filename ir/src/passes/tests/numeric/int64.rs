@@ -52,7 +52,7 @@ fn quotients() {
     for _ in 0..30_000 {
         let (d, q) = (words.integer(64), words.integer(64));
         let d = d >> (words.word() % 64);
-        let q = if d == 0 { q } else { q % (u64::MAX / d).max(1) };
+        let q = q % u64::MAX.checked_div(d).unwrap_or(u64::MAX);
         let product = d.wrapping_mul(q);
         for n in [product, product.wrapping_sub(1), product.wrapping_add(1), product.wrapping_add(d).wrapping_sub(1)] {
             cases.push(vec![n, d]);
@@ -275,7 +275,7 @@ mod subgroups {
     fn reads_votes_and_reductions() {
         use IntrinsicOp as I;
         let reduction = |op: AluOp| (IndexKind::ReductionOp, op as i32);
-        let mut cases: Vec<(I, bool, Vec<(IndexKind, i32)>)> = vec![
+        let mut cases = vec![
             (I::ReadInvocation, true, vec![]),
             (I::ReadFirstInvocation, false, vec![]),
             (I::Shuffle, true, vec![]),

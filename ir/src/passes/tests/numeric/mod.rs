@@ -24,19 +24,22 @@ const COMPONENTS: u8 = 4;
 /// Cases of one run.
 const CASES: usize = COMPONENTS as usize * MAX_LANES;
 
+/// A pass with its options.
+pub type Pass<'a> = &'a dyn Fn(&mut Shader) -> bool;
+
 /// An operation that a pass must replace.
 pub struct Check<'a> {
     pub op: AluOp,
     /// Size of what the opcode leaves open.
     pub bit_size: u8,
     pub mode: ExecutionMode,
-    pub pass: &'a dyn Fn(&mut Shader) -> bool,
+    pub pass: Pass<'a>,
     /// Whether a result, the second, may stand for that of the table.
     pub same: &'a dyn Fn(u64, u64) -> bool,
 }
 
 impl<'a> Check<'a> {
-    pub fn new(op: AluOp, bit_size: u8, pass: &'a dyn Fn(&mut Shader) -> bool) -> Check<'a> {
+    pub fn new(op: AluOp, bit_size: u8, pass: Pass<'a>) -> Check<'a> {
         Check { op, bit_size, mode: ExecutionMode::DEFAULT, pass, same: &|a, b| a == b }
     }
 
