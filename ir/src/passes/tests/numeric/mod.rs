@@ -410,6 +410,14 @@ pub fn float_pairs(bits: u8) -> Vec<Vec<u64>> {
     if special.len() > 300 {
         special = special.into_iter().step_by(3).collect();
     }
+    let (infinity, one) = match bits {
+        16 => (0x7c00, 0x3c00),
+        32 => (f32::INFINITY.to_bits().into(), 1f32.to_bits().into()),
+        _ => (f64::INFINITY.to_bits(), 1f64.to_bits()),
+    };
+    for value in [0, 1, one, infinity - 1, infinity, infinity + 1] {
+        special.extend([value, value | 1 << (bits - 1)]);
+    }
     let mut cases = pairs(&special, &special);
     let mut words = Words::new(u64::from(bits) + 2);
     cases.extend((0..30_000).map(|_| vec![random_float(&mut words, bits), random_float(&mut words, bits)]));
