@@ -96,6 +96,7 @@ macro_rules! compiler_switches {
             lower_pack_vectors = false, "No packing and unpacking of whole vectors, only of components.";
             lower_pack_32_4x8_split = false, "No packing of four bytes into a word.";
             lower_frexp = false, "No fractions and exponents of floats.";
+            software_doubles = false, "No 64-bit floats at all: what `lower_doubles` leaves is made of 32-bit integers.";
             keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
             vector_target = true, "Operations on up to four components cost one instruction.";
         }

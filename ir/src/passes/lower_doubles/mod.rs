@@ -17,12 +17,16 @@
 //! What remains are `fadd`, `fmul`, `ffma`, `fneg`, `fabs`, comparisons, selections, conversions to and from 32 bits and packing of words. One operation is made of others only if the target has
 //! these, and else of what they become. Integers of 64 bits are not used. `ffma` must round once.
 //!
-//! - `round.rs`: rounding, minima; `root.rs`: reciprocals, roots, quotients.
+//! With [`software_doubles`](CompilerOptions::software_doubles) what remains is made of 32-bit integers: `fadd`, `fmul`, `ffma` (rounded once, as the shader says), `fneg`, `fabs`, `fsign`, comparisons
+//! and conversions, all exact. Then only selections and moves have 64 bits. (`f2f16` from 64 bits is [`lower_fp16_casts`](mod@super::lower_fp16_casts)'s.)
 //!
-//! Cost: linear; no operation takes more than 140 instructions.
+//! - `round.rs`: rounding, minima; `root.rs`: reciprocals, roots, quotients; `software.rs`: what is made of integers.
+//!
+//! Cost: linear; no operation takes more than 140 instructions, made of integers sums take as many, `ffma` twice as many, and roots and quotients some 2,000.
 
 mod root;
 mod round;
+mod software;
 
 use super::arithmetic::{Arithmetic, replace_alu};
 use crate::alu::{AluOp, ExecutionMode};
@@ -33,10 +37,14 @@ use crate::shader::Shader;
 /// See the [module](self).
 pub fn lower_doubles(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let lacking = options.lower_doubles;
-    if lacking == DoubleOps::NONE {
-        return false;
-    }
     let mode = shader.info.float_controls_execution_mode;
+    let by_parts = lacking != DoubleOps::NONE && lower_families(shader, lacking, mode);
+    // In a second sweep, as the first makes what this replaces.
+    let by_integers = options.software_doubles && replace_alu(shader, |op, m| software::lower(m, op, mode));
+    by_parts | by_integers
+}
+
+fn lower_families(shader: &mut Shader, lacking: DoubleOps, mode: ExecutionMode) -> bool {
     replace_alu(shader, |op, m| {
         let family = family(op)?;
         if m.result_bits() != 64 || !lacking.contains(family) {

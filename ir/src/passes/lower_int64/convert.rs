@@ -64,7 +64,7 @@ fn from_float(m: &mut Arithmetic<'_>, value: Def, is_signed: bool) -> Pair {
 }
 
 /// The nearest float of the result's size, ties to even.
-pub(super) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
+pub(crate) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
     let is_signed = matches!(op, AluOp::I2f16 | AluOp::I2f32 | AluOp::I2f64);
     let magnitude = if is_signed { m.abs64(value) } else { value };
     // The highest bit goes to the top.
@@ -116,7 +116,7 @@ pub(super) fn to_float(m: &mut Arithmetic<'_>, op: AluOp, value: Pair) -> Def {
 }
 
 /// 1 if the rest is more than half, or half and the mantissa odd; else 0.
-fn round_up(m: &mut Arithmetic<'_>, mantissa: Def, rest: Def, half: u32) -> Def {
+pub(crate) fn round_up(m: &mut Arithmetic<'_>, mantissa: Def, rest: Def, half: u32) -> Def {
     let half = m.int(half);
     let odd = m.iand_imm(mantissa, 1);
     let limit = m.isub(half, odd);

@@ -17,9 +17,9 @@
 //!
 //! Cost: linear; a division takes about 150 instructions, all others fewer than 40.
 
-mod convert;
+pub(crate) mod convert;
 mod divide;
-mod pair;
+pub(crate) mod pair;
 mod subgroup;
 
 use super::arithmetic::{Arithmetic, replace_alu};

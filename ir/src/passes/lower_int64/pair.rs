@@ -6,46 +6,46 @@ use crate::passes::arithmetic::Arithmetic;
 
 /// A 64-bit integer as two words.
 #[derive(Clone, Copy)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     pub lo: Def,
     pub hi: Def,
 }
 
 impl Arithmetic<'_> {
     /// The halves of a source of the instruction.
-    pub(super) fn pair(&mut self, source: usize) -> Pair {
+    pub(crate) fn pair(&mut self, source: usize) -> Pair {
         let value = self.source(source);
         self.split(value)
     }
 
     /// The halves of a value.
-    pub(super) fn split(&mut self, value: Def) -> Pair {
+    pub(crate) fn split(&mut self, value: Def) -> Pair {
         let lo = self.op(AluOp::Unpack642x32SplitX, &[value]);
         Pair { lo, hi: self.op(AluOp::Unpack642x32SplitY, &[value]) }
     }
 
     /// The value of two halves.
-    pub(super) fn join(&mut self, pair: Pair) -> Def {
+    pub(crate) fn join(&mut self, pair: Pair) -> Def {
         self.op(AluOp::Pack642x32Split, &[pair.lo, pair.hi])
     }
 
     /// An operation on each half.
-    pub(super) fn each64(&mut self, op: AluOp, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn each64(&mut self, op: AluOp, a: Pair, b: Pair) -> Pair {
         Pair { lo: self.op(op, &[a.lo, b.lo]), hi: self.op(op, &[a.hi, b.hi]) }
     }
 
     /// `condition ? a : b`
-    pub(super) fn select64(&mut self, condition: Def, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn select64(&mut self, condition: Def, a: Pair, b: Pair) -> Pair {
         Pair { lo: self.bcsel(condition, a.lo, b.lo), hi: self.bcsel(condition, a.hi, b.hi) }
     }
 
     /// A word with the bits in which the numbers differ, of both halves at once.
-    pub(super) fn difference(&mut self, a: Pair, b: Pair) -> Def {
+    pub(crate) fn difference(&mut self, a: Pair, b: Pair) -> Def {
         let bits = self.each64(AluOp::Ixor, a, b);
         self.ior(bits.lo, bits.hi)
     }
 
-    pub(super) fn add64(&mut self, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn add64(&mut self, a: Pair, b: Pair) -> Pair {
         let lo = self.iadd(a.lo, b.lo);
         let overflows = self.ult(lo, a.lo);
         let carry = self.b2i32(overflows);
@@ -54,14 +54,14 @@ impl Arithmetic<'_> {
     }
 
     /// The sum with a word, which counts as positive.
-    pub(super) fn add_word64(&mut self, a: Pair, word: Def) -> Pair {
+    pub(crate) fn add_word64(&mut self, a: Pair, word: Def) -> Pair {
         let lo = self.iadd(a.lo, word);
         let overflows = self.ult(lo, word);
         let carry = self.b2i32(overflows);
         Pair { lo, hi: self.iadd(a.hi, carry) }
     }
 
-    pub(super) fn sub64(&mut self, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn sub64(&mut self, a: Pair, b: Pair) -> Pair {
         let lo = self.isub(a.lo, b.lo);
         let overflows = self.ult(a.lo, b.lo);
         let borrow = self.b2i32(overflows);
@@ -69,19 +69,19 @@ impl Arithmetic<'_> {
         Pair { lo, hi: self.isub(hi, borrow) }
     }
 
-    pub(super) fn neg64(&mut self, a: Pair) -> Pair {
+    pub(crate) fn neg64(&mut self, a: Pair) -> Pair {
         let zero = self.int(0);
         self.sub64(Pair { lo: zero, hi: zero }, a)
     }
 
-    pub(super) fn abs64(&mut self, a: Pair) -> Pair {
+    pub(crate) fn abs64(&mut self, a: Pair) -> Pair {
         let is_negative = self.is_negative(a.hi);
         let negated = self.neg64(a);
         self.select64(is_negative, negated, a)
     }
 
     /// The low half of the product.
-    pub(super) fn mul64(&mut self, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn mul64(&mut self, a: Pair, b: Pair) -> Pair {
         let lo = self.imul(a.lo, b.lo);
         let high = self.umul_high(a.lo, b.lo);
         let first = self.imul(a.lo, b.hi);
@@ -91,7 +91,7 @@ impl Arithmetic<'_> {
     }
 
     /// The high half of the product of numbers without sign.
-    pub(super) fn umul_high64(&mut self, a: Pair, b: Pair) -> Pair {
+    pub(crate) fn umul_high64(&mut self, a: Pair, b: Pair) -> Pair {
         // The second word of the product: three summands, of which only the carries are kept.
         let zero = self.int(0);
         let low = self.umul_high(a.lo, b.lo);
@@ -110,7 +110,7 @@ impl Arithmetic<'_> {
     }
 
     /// The high half of the product of signed numbers from that of the same bits without sign: a negative number counts 2^64 too much.
-    pub(super) fn signed_high64(&mut self, a: Pair, b: Pair, mut high: Pair) -> Pair {
+    pub(crate) fn signed_high64(&mut self, a: Pair, b: Pair, mut high: Pair) -> Pair {
         let zero = self.int(0);
         for (factor, other) in [(a, b), (b, a)] {
             let is_negative = self.is_negative(factor.hi);
@@ -121,13 +121,13 @@ impl Arithmetic<'_> {
     }
 
     /// Whether a shift count reaches into the other half. Counts are modulo 64.
-    pub(super) fn is_high(&mut self, count: Def) -> Def {
+    pub(crate) fn is_high(&mut self, count: Def) -> Def {
         let bit = self.iand_imm(count, 32);
         let zero = self.int(0);
         self.ine(bit, zero)
     }
 
-    pub(super) fn shl64(&mut self, a: Pair, count: Def) -> Pair {
+    pub(crate) fn shl64(&mut self, a: Pair, count: Def) -> Pair {
         // Shifts of words count modulo 32. What goes over is shifted by 1 and by 31 - count, as 32 - 0 would be no shift at all.
         let complement = self.inot(count);
         let lo = self.ishl(a.lo, count);
@@ -140,7 +140,7 @@ impl Arithmetic<'_> {
         self.select64(is_high, Pair { lo: zero, hi: lo }, Pair { lo, hi })
     }
 
-    pub(super) fn shr64(&mut self, a: Pair, count: Def, is_signed: bool) -> Pair {
+    pub(crate) fn shr64(&mut self, a: Pair, count: Def, is_signed: bool) -> Pair {
         let complement = self.inot(count);
         let lo = self.ushr(a.lo, count);
         let hi = if is_signed { self.ishr(a.hi, count) } else { self.ushr(a.hi, count) };
@@ -152,11 +152,11 @@ impl Arithmetic<'_> {
         self.select64(is_high, Pair { lo: hi, hi: filler }, Pair { lo, hi })
     }
 
-    pub(super) fn ult64(&mut self, a: Pair, b: Pair) -> Def {
+    pub(crate) fn ult64(&mut self, a: Pair, b: Pair) -> Def {
         self.less64(AluOp::Ult, a, b)
     }
 
-    pub(super) fn ilt64(&mut self, a: Pair, b: Pair) -> Def {
+    pub(crate) fn ilt64(&mut self, a: Pair, b: Pair) -> Def {
         self.less64(AluOp::Ilt, a, b)
     }
 
@@ -169,7 +169,7 @@ impl Arithmetic<'_> {
     }
 
     /// Number of the highest bit, -1 if there is none.
-    pub(super) fn find_msb64(&mut self, a: Pair) -> Def {
+    pub(crate) fn find_msb64(&mut self, a: Pair) -> Def {
         let (lo, hi) = (self.op(AluOp::UfindMsb, &[a.lo]), self.op(AluOp::UfindMsb, &[a.hi]));
         let is_low = self.is_negative(hi);
         let beyond = self.iadd_imm(hi, 32);

@@ -8,6 +8,7 @@ mod division;
 mod doubles;
 mod int64;
 mod small;
+mod software;
 
 use crate::alu::{AluOp, AluType, BaseType, ExecutionMode, evaluate};
 use crate::body::{InstData, Shape, Swizzle};
