@@ -119,3 +119,44 @@ fn small_sizes_may_keep_their_division() {
     // A target that divides.
     assert!(!lower_idiv(&mut sixteen.shader(&[]), &CompilerOptions::default()));
 }
+
+/// The pass, and then reciprocals that are the other neighbour of the exact value than the nearest.
+fn lower_for_poor_reciprocals(shader: &mut Shader) -> bool {
+    let progress = lower(shader);
+    if progress {
+        let body = shader.main_mut();
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                let (Some(AluOp::Frcp), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { continue };
+                let divisor = body.src(inst, 0);
+                let readers = body.uses_vec(def);
+                let mut b = Builder::new(body, crate::cursor::Cursor::After(inst));
+                let (one, zero) = (b.f32_const(1.0), b.f32_const(0.0));
+                let negated = b.alu(AluOp::Fneg, &[divisor]);
+                let [one, zero] = [one, zero].map(|constant| AluSrc::component(constant, 0));
+                let error = b.alu_sized(AluOp::Ffma, COMPONENTS, &[negated.into(), def.into(), one]);
+                let below = b.alu_sized(AluOp::Flt, COMPONENTS, &[zero, error.into()]);
+                let above = b.alu_sized(AluOp::Flt, COMPONENTS, &[error.into(), zero]);
+                let [up, down] = [below, above].map(|truth| b.alu(AluOp::B2i32, &[truth]));
+                let moved = b.alu(AluOp::Iadd, &[def, up]);
+                let moved = b.alu(AluOp::Isub, &[moved, down]);
+                for reader in readers {
+                    body.set_src(reader, moved);
+                }
+            }
+        }
+    }
+    progress
+}
+
+/// A target's reciprocal need not be the nearest float.
+#[test]
+fn division_by_poor_reciprocals() {
+    for op in [AluOp::Udiv, AluOp::Umod, AluOp::Imod] {
+        for bits in [8, 16, 32] {
+            let check = Check::new(op, bits, &lower_for_poor_reciprocals);
+            check.run(&integer_pairs(bits));
+            check.run(&near_multiples(bits, 20_000));
+        }
+    }
+}

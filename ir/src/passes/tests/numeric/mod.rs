@@ -7,6 +7,7 @@ mod bit_size;
 mod division;
 mod doubles;
 mod int64;
+mod large;
 mod small;
 mod software;
 
