@@ -1,9 +1,9 @@
 //! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is still IR and can be run.
 
+mod choose_boolean_form;
 mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
-mod share_float_booleans;
 
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
@@ -94,7 +94,7 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
         }
         opt_dce(shader);
     }
-    if options.native_integers && share_float_booleans::share_float_booleans(shader) {
+    if options.native_integers && choose_boolean_form::choose_boolean_form(shader) {
         opt_copy_prop(shader);
     }
     opt_cse(shader);

@@ -1,0 +1,353 @@
+//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes fewer instructions than all ones and a conversion.
+//!
+//! ```text
+//! 32 %4 = flt32 %0, %1                  32 %4 = slt %0, %1
+//! 32 %5 = feq32 %2, %3                  32 %5 = seq %2, %3
+//! 32 %6 = iand %4, %5            =>     32 %6 = fmul %4, %5
+//! 32 %7 = b2f32 %6
+//! if %5 {                               if %5 {           (also b32csel; %6 for %7)
+//! ```
+//!
+//! To be run after `lower_bool_to_int32`; `iand %6, 1.0` and `b32csel %6, 1.0, 0.0` are `b2f32 %6` too. Booleans that are made of each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) have one form. As words, each
+//! `b2f32` and each `terminate_if` of them takes an instruction. As floats, each comparison of integers does, and each value that something reads bit by bit;
+//! comparisons of floats give either form, and conditions and selections test for other than 0, which 1.0 is.
+//!
+//! What is made of booleans only is found by assuming it of all and withdrawing those with another operand, and those that read them: linear.
+
+use cranelift_entity::SecondaryMap;
+use tgsi_ir::alu::{AluOp, AluType};
+use tgsi_ir::body::InstData;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{AluFlags, Body, Builder, Cursor, Def, Inst, Shader, Use, User};
+
+const ONES: u64 = 0xffff_ffff;
+const ONE: u64 = 0x3f80_0000;
+
+/// Chooses. Returns whether anything changed.
+pub(crate) fn choose_boolean_form(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        let numbers_wanted = body
+            .blocks_vec()
+            .into_iter()
+            .any(|block| body.insts(block).any(|inst| wanted_number(body, inst).is_some()));
+        if numbers_wanted {
+            progress |= choose(body);
+        }
+    }
+    progress
+}
+
+/// What a boolean is made as.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Kind {
+    /// It is no boolean, or a constant, which has any form.
+    #[default]
+    None,
+    /// A comparison of floats that TGSI can do in both forms, by this opcode as a float.
+    Either(AluOp),
+    /// A comparison that gives a word.
+    Word,
+    /// It is made of other booleans.
+    Join,
+}
+
+/// What the forms cost a class of booleans, in instructions, and its representative.
+#[derive(Clone, Copy, Default)]
+struct Class {
+    parent: Option<Def>,
+    words: u32,
+    floats: u32,
+}
+
+struct Booleans {
+    kinds: SecondaryMap<Def, Kind>,
+    classes: SecondaryMap<Def, Class>,
+    /// Those with a kind, in order.
+    defs: Vec<Def>,
+}
+
+/// The operand that an instruction needs as a number, if that is a boolean.
+fn wanted_number(body: &Body, inst: Inst) -> Option<usize> {
+    let is_all = |number: usize, word: u64| {
+        let source = body.source(inst, number);
+        (0..body.alu_src_components(inst, number)).all(|c| {
+            body.constant_component(body.src_def(source), usize::from(body.swizzle(source).get(c))) == Some(word)
+        })
+    };
+    match body.alu_op(inst) {
+        Some(AluOp::B2f32) => Some(0),
+        Some(AluOp::B32csel) => (body.bit_size(body.src(inst, 1)) == 32 && is_all(1, ONE) && is_all(2, 0)).then_some(0),
+        Some(AluOp::Iand) if body.bit_size(body.src(inst, 0)) == 32 => [0, 1].into_iter().find(|&n| is_all(1 - n, ONE)),
+        _ => (body.intrinsic(inst) == Some(IntrinsicOp::TerminateIf)).then_some(0),
+    }
+}
+
+fn kind(body: &Body, inst: Inst, def: Def) -> Kind {
+    if body.bit_size(def) != 32 {
+        return Kind::None;
+    }
+    if body.is_phi(inst) {
+        return Kind::Join;
+    }
+    match body.alu_op(inst) {
+        Some(op @ (AluOp::Flt32 | AluOp::Fge32 | AluOp::Feq32 | AluOp::Fneu32)) => {
+            if body.bit_size(body.src(inst, 0)) != 32 {
+                return Kind::Word;
+            }
+            Kind::Either(match op {
+                AluOp::Flt32 => AluOp::Slt,
+                AluOp::Fge32 => AluOp::Sge,
+                AluOp::Feq32 => AluOp::Seq,
+                _ => AluOp::Sne,
+            })
+        }
+        Some(AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot | AluOp::B32csel) => Kind::Join,
+        Some(op) if op.is_vec_or_mov() => Kind::Join,
+        Some(op) if op.info().output_type == AluType::BOOL32 => Kind::Word,
+        _ => Kind::None,
+    }
+}
+
+/// Whether an instruction compares with 0 whether something is below or above it.
+fn is_sign(body: &Body, inst: Inst) -> bool {
+    matches!(body.alu_op(inst), Some(AluOp::Flt32 | AluOp::Slt))
+        && body.sources(inst).any(|s| {
+            let component = usize::from(body.swizzle(s).get(0));
+            body.constant_component(body.src_def(s), component).is_some_and(|word| word & 0x7fff_ffff == 0)
+        })
+}
+
+/// Number of the first operand that becomes the value of what is made of booleans: the others are conditions.
+fn first_value(body: &Body, inst: Inst) -> usize {
+    usize::from(body.alu_op(inst) == Some(AluOp::B32csel))
+}
+
+/// The components of a constant that can be a boolean in any form.
+fn constant(body: &Body, def: Def) -> Option<&[u64]> {
+    body.def_constant(def).filter(|words| words.iter().all(|&word| word == 0 || word == ONES))
+}
+
+impl Booleans {
+    fn new(body: &Body) -> Booleans {
+        let mut booleans = Booleans {
+            kinds: SecondaryMap::with_capacity(body.num_defs()),
+            classes: SecondaryMap::with_capacity(body.num_defs()),
+            defs: Vec::new(),
+        };
+        let mut joins = Vec::new();
+        for block in body.blocks_vec() {
+            for inst in body.insts(block) {
+                let Some(def) = body.inst_def(inst) else { continue };
+                let kind = kind(body, inst, def);
+                if kind == Kind::None {
+                    continue;
+                }
+                booleans.kinds[def] = kind;
+                booleans.defs.push(def);
+                if kind == Kind::Join {
+                    joins.push(def);
+                }
+            }
+        }
+        while let Some(def) = joins.pop() {
+            let inst = body.def_inst(def);
+            if booleans.kinds[def] != Kind::Join
+                || body.sources(inst).skip(first_value(body, inst)).all(|s| booleans.may_be(body, body.src_def(s)))
+            {
+                continue;
+            }
+            booleans.kinds[def] = Kind::None;
+            let users = body.uses_of(def).filter_map(|s| match body.user(s) {
+                User::Inst(user) => body.inst_def(user),
+                User::If(_) => None,
+            });
+            joins.extend(users.filter(|&user| booleans.kinds[user] == Kind::Join));
+        }
+        booleans.defs.retain(|&def| booleans.kinds[def] != Kind::None);
+        booleans
+    }
+
+    fn may_be(&self, body: &Body, def: Def) -> bool {
+        self.kinds[def] != Kind::None
+            || constant(body, def).is_some()
+            || matches!(body.inst(body.def_inst(def)), InstData::Undef)
+    }
+
+    /// The representative of a value's class.
+    fn find(&mut self, def: Def) -> Def {
+        let mut root = def;
+        while let Some(parent) = self.classes[root].parent {
+            root = parent;
+        }
+        let mut at = def;
+        while let Some(parent) = self.classes[at].parent {
+            self.classes[at].parent = Some(root);
+            at = parent;
+        }
+        root
+    }
+
+    fn join(&mut self, body: &Body) {
+        for index in 0..self.defs.len() {
+            let def = self.defs[index];
+            if self.kinds[def] != Kind::Join {
+                continue;
+            }
+            let inst = body.def_inst(def);
+            for source in body.sources(inst).skip(first_value(body, inst)) {
+                let operand = body.src_def(source);
+                let (a, b) = (self.find(def), self.find(operand));
+                if self.kinds[operand] != Kind::None && a != b {
+                    self.classes[a].parent = Some(b);
+                }
+            }
+        }
+    }
+
+    /// What a use of a boolean does with it.
+    fn reader(&self, body: &Body, source: Use) -> Reader {
+        let User::Inst(user) = body.user(source) else { return Reader::Tests };
+        if wanted_number(body, user) == Some(body.source_number(source)) {
+            // What is compared with 0 kills by its own sign.
+            let kills = body.intrinsic(user).is_some() && is_sign(body, body.def_inst(body.src_def(source)));
+            return if kills { Reader::Tests } else { Reader::Number(user) };
+        }
+        let is_condition = body.alu_op(user) == Some(AluOp::B32csel) && body.source_number(source) == 0;
+        match body.inst_def(user) {
+            _ if is_condition => Reader::Tests,
+            Some(def) if self.kinds[def] == Kind::Join => Reader::Joins,
+            _ => Reader::Word,
+        }
+    }
+
+    fn count(&mut self, body: &Body) {
+        for index in 0..self.defs.len() {
+            let def = self.defs[index];
+            let (mut words, mut floats, mut read_as_word) = (0, u32::from(self.kinds[def] == Kind::Word), false);
+            for source in body.uses_of(def) {
+                match self.reader(body, source) {
+                    Reader::Number(_) => words += 1,
+                    // The word that an integer comparison gives is there in any case.
+                    Reader::Word => read_as_word = self.kinds[def] != Kind::Word,
+                    Reader::Tests | Reader::Joins => {}
+                }
+            }
+            floats += u32::from(read_as_word);
+            let root = self.find(def);
+            self.classes[root].words += words;
+            self.classes[root].floats += floats;
+        }
+    }
+}
+
+/// What reads a boolean.
+enum Reader {
+    /// Wants 1.0 or 0.0.
+    Number(Inst),
+    /// Wants to know whether it is 0.
+    Tests,
+    /// Makes another boolean of it.
+    Joins,
+    /// Anything else.
+    Word,
+}
+
+fn choose(body: &mut Body) -> bool {
+    let mut booleans = Booleans::new(body);
+    booleans.join(body);
+    booleans.count(body);
+    let mut progress = false;
+    for index in 0..booleans.defs.len() {
+        let def = booleans.defs[index];
+        let root = booleans.find(def);
+        let class = booleans.classes[root];
+        if class.floats < class.words {
+            make_float(body, &booleans, def);
+            progress = true;
+        }
+    }
+    progress
+}
+
+/// Turns one boolean of a class into a float. The others will follow.
+fn make_float(body: &mut Body, booleans: &Booleans, def: Def) {
+    let kind = booleans.kinds[def];
+    let inst = body.def_inst(def);
+    let uses = body.uses_vec(def);
+    let count = body.num_components(def);
+    let mut value = def;
+    match kind {
+        Kind::Either(op) => {
+            // Nothing is rounded, so that nothing needs to be precise.
+            body.set_inst(inst, InstData::Alu { op, flags: AluFlags::NONE });
+        }
+        Kind::Word => value = after(body, inst).alu_sized(AluOp::B2f32, count, &[def.into()]),
+        Kind::Join => value = join_floats(body, inst, def),
+        Kind::None => return,
+    }
+    let mut word = (kind == Kind::Word).then_some(def);
+    for source in uses {
+        match booleans.reader(body, source) {
+            Reader::Number(user) => match body.inst_def(user) {
+                Some(number) => {
+                    let selected = AluSrc::new(value, body.swizzle(source));
+                    let count = body.num_components(number);
+                    let copy = Builder::new(body, Cursor::Before(user)).mov(selected, count);
+                    body.replace_all_uses(number, copy);
+                }
+                None => {
+                    let mut b = Builder::new(body, Cursor::Before(user));
+                    let zero = b.f32_const(0.0);
+                    let kills = b.alu(AluOp::Flt32, &[zero, value]);
+                    body.set_src(source, kills);
+                }
+            },
+            Reader::Tests | Reader::Joins => body.set_src(source, value),
+            Reader::Word => {
+                let word = *word.get_or_insert_with(|| {
+                    let mut b = after(body, body.def_inst(value));
+                    let zero = b.constant(32, &[0; 16][..usize::from(count)]);
+                    b.alu_sized(AluOp::Ine32, count, &[value.into(), zero.into()])
+                });
+                body.set_src(source, word);
+            }
+        }
+    }
+}
+
+fn after(body: &mut Body, inst: Inst) -> Builder<'_> {
+    let cursor = Cursor::after_inst(body, inst);
+    Builder::new(body, cursor)
+}
+
+/// The float that an instruction makes of floats. Its operands may still be words, but for constants.
+fn join_floats(body: &mut Body, inst: Inst, def: Def) -> Def {
+    for source in body.sources(inst).skip(first_value(body, inst)) {
+        let operand = body.src_def(source);
+        let Some(words) = constant(body, operand) else { continue };
+        let floats: Vec<u64> = words.iter().map(|&word| if word == 0 { 0 } else { ONE }).collect();
+        let cursor = Cursor::before_use(body, source);
+        let floats = Builder::new(body, cursor).constant(32, &floats);
+        body.set_src(source, floats);
+    }
+    let Some((op, flags)) = body.alu(inst) else { return def };
+    let op = match op {
+        AluOp::Iand => AluOp::Fmul,
+        AluOp::Ior => AluOp::Fmax,
+        AluOp::Ixor => AluOp::Sne,
+        AluOp::Inot => {
+            let source = body.source(inst, 0);
+            let operand = AluSrc::new(body.src_def(source), body.swizzle(source));
+            let count = body.num_components(def);
+            let mut b = Builder::new(body, Cursor::Before(inst));
+            let one = b.f32_const(1.0);
+            let negative = b.alu_sized(AluOp::Fneg, count, &[operand]);
+            return b.alu_sized(AluOp::Fadd, count, &[AluSrc::component(one, 0), negative.into()]);
+        }
+        _ => return def,
+    };
+    body.set_inst(inst, InstData::Alu { op, flags });
+    def
+}
