@@ -24,6 +24,7 @@ use crate::analysis::Dominance;
 use crate::body::{Body, InstData, Shape, SourceSpec};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst};
+use crate::passes::opt_unwritten_outputs::INITIAL;
 
 /// What a value is before anything wrote it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,7 @@ enum Entry {
     Known(Def),
 }
 
-/// Zero constants at the top of a body, one a shape.
+/// Zero constants at the top of a body, one a shape, marked as what nobody wrote ([`INITIAL`]).
 #[derive(Default)]
 pub(crate) struct Zeros(Vec<(Shape, Def)>);
 
@@ -58,6 +59,7 @@ impl Zeros {
         let start = body.start_block();
         let mut b = crate::Builder::new(body, Cursor::BlockStart(start));
         let def = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
+        body.set_pass_flags(body.def_inst(def), INITIAL);
         self.0.push((shape, def));
         def
     }

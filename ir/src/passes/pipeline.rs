@@ -34,6 +34,7 @@ pub const PASSES: &[&str] = &[
     "opt_dead_cf",
     "lower_vars_to_ssa",
     "lower_reg_intrinsics_to_ssa",
+    "opt_unwritten_outputs",
     "opt_copy_prop",
     "opt_constant_folding",
     "opt_remove_phis",
@@ -118,7 +119,7 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
             progress = true;
         }
     }
-    progress |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa);
+    progress |= run!(passes, shader, lower_vars_to_ssa, lower_reg_intrinsics_to_ssa, opt_unwritten_outputs);
     progress |= run!(passes, shader, opt_copy_prop, opt_constant_folding, opt_remove_phis, opt_dead_cf, opt_dce);
     progress |= passes.run(shader, "remove_dead_variables", |s| remove_dead_variables(s, TEMPORARIES));
     compact(shader);
