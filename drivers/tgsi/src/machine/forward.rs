@@ -16,7 +16,7 @@ use tgsi::tables::{File, Opcode, OperandType};
 use super::Program;
 use super::access::{Access, Counts, Traits, number};
 use super::flow::blocks;
-use super::operands::{is_componentwise, is_permutable, permute};
+use super::operands::{is_componentwise, is_narrowing, is_permutable, permute};
 
 /// Farthest that a maker may be away from the copy; keeps the pass linear.
 const REACH: usize = 256;
@@ -136,7 +136,9 @@ fn plan(program: &Program, states: &[State], block_start: usize, place: usize) -
             return None;
         }
         let in_place = mask == written_mask && (0..4u8).all(|c| mask & 1 << c == 0 || from[usize::from(c)] == c);
-        if !in_place && !is_permutable(instruction.opcode) {
+        let is_one = mask.count_ones() == 1 && written_mask.count_ones() == 1;
+        let may_move = is_permutable(instruction.opcode) || is_one && is_narrowing(instruction.opcode);
+        if !in_place && !may_move {
             return None;
         }
         let info = instruction.opcode.info();

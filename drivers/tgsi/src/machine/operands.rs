@@ -95,6 +95,11 @@ pub(crate) fn immediate_words(immediates: &Immediates, src: &Src) -> Option<[u32
     })
 }
 
+/// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w the next.
+pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
+}
+
 /// Whether an instruction begins, divides or ends a block of straight code.
 pub(crate) fn is_flow(opcode: Opcode) -> bool {
     use Opcode::*;
