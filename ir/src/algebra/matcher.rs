@@ -326,14 +326,32 @@ impl Matcher {
                 }),
                 User::If(_) => false,
             }),
+            RootPredicate::SomeUseWithoutModifiers => {
+                body.bit_size(def) == 64
+                    || body.uses_of(def).any(|source| match body.user(source) {
+                        User::Inst(user) => body.alu_op(user).is_none_or(|op| {
+                            let types = op.info().input_types;
+                            op == AluOp::Fsat
+                                || types.get(body.source_number(source)).is_none_or(|t| t.base != BaseType::Float)
+                        }),
+                        User::If(_) => true,
+                    })
+            }
             RootPredicate::NotOnlyFsatUses => body.uses_of(def).any(|source| match body.user(source) {
                 User::Inst(user) => body.alu_op(user) != Some(AluOp::Fsat),
                 User::If(_) => true,
             }),
-            RootPredicate::NoSumUses => !body.uses_of(def).any(|source| match body.user(source) {
-                User::Inst(user) => body.alu_op(user) == Some(AluOp::Fadd),
-                User::If(_) => false,
-            }),
+            RootPredicate::NoSumUses => {
+                let op = |source| body.user(source).inst().and_then(|user| body.alu_op(user));
+                let negated = |source| body.user(source).inst().and_then(|user| body.inst_def(user));
+                !body.uses_of(def).any(|source| match op(source) {
+                    Some(AluOp::Fadd) => true,
+                    Some(AluOp::Fneg) => {
+                        negated(source).is_some_and(|def| body.uses_of(def).any(|s| op(s) == Some(AluOp::Fadd)))
+                    }
+                    _ => false,
+                })
+            }
             RootPredicate::NotExact => !m.flags.is_exact(),
             RootPredicate::NotVertexPipeline => !self.vertex_pipeline,
         }

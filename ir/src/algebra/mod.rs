@@ -195,9 +195,11 @@ pub enum Predicate {
 pub enum RootPredicate {
     /// Every use is a float operand of an ALU instruction.
     OnlyFloatUses,
+    /// Something uses it that cannot negate its operand for nothing: no operation on floats, or `fsat`, or one of 64 bits.
+    SomeUseWithoutModifiers,
     /// Something other than `fsat` uses it.
     NotOnlyFsatUses,
-    /// No `fadd` uses it, with which it could become one instruction.
+    /// No `fadd` uses it or its negation, with which it could become one instruction.
     NoSumUses,
     /// It is not exact.
     NotExact,

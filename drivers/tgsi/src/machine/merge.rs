@@ -14,7 +14,7 @@ use tgsi::tables::File;
 
 use super::access::{Access, Traits};
 use super::flow::blocks;
-use super::operands::{immediate_words, is_plain_immediate, same_register};
+use super::operands::{immediate_value, is_immediate_value, same_register};
 use super::tracker::Tracker;
 use super::{Immediates, Program};
 
@@ -89,8 +89,10 @@ pub(super) fn with_new_rows(
     (mut instruction, rows): (Instruction, NewRows),
 ) -> Instruction {
     for (source, words) in rows {
-        instruction.src[source].register = Register::new(File::Immediate, immediates.intern(words));
-        instruction.src[source].swizzle = [0, 1, 2, 3];
+        let src = &mut instruction.src[source];
+        src.register = Register::new(File::Immediate, immediates.intern(words));
+        src.swizzle = [0, 1, 2, 3];
+        (src.absolute, src.negate) = (false, false);
     }
     instruction
 }
@@ -114,7 +116,7 @@ pub(super) fn merged(
             let channels = access.channels(s);
             same_register(x, y) && (0..4).all(|c| channels & 1 << c == 0 || x.swizzle[c] == y.swizzle[c])
         } else {
-            same_register(x, y) || is_plain_immediate(x) && is_plain_immediate(y)
+            same_register(x, y) || is_immediate_value(a.opcode, s, x) && is_immediate_value(a.opcode, s, y)
         }
     });
     if !fits {
@@ -133,7 +135,8 @@ pub(super) fn merged(
                 merged.src[s].swizzle[c] = y.swizzle[c];
             }
         } else {
-            let (mut words, other) = (immediate_words(immediates, x)?, immediate_words(immediates, y)?);
+            let mut words = immediate_value(immediates, a.opcode, s, x)?;
+            let other = immediate_value(immediates, a.opcode, s, y)?;
             for c in (0..4).filter(|c| db.write_mask & 1 << c != 0) {
                 words[c] = other[c];
             }

@@ -95,6 +95,25 @@ pub(crate) fn immediate_words(immediates: &Immediates, src: &Src) -> Option<[u32
     })
 }
 
+/// Whether source `number` of an opcode is an immediate whose modifiers, if it has any, can be made part of the words.
+pub(crate) fn is_immediate_value(opcode: Opcode, number: usize, src: &Src) -> bool {
+    src.register.file == File::Immediate
+        && (is_plain_immediate(src) || opcode.info().src_types.get(number) == Some(&OperandType::Float))
+}
+
+/// The words of such an immediate, its modifiers applied.
+pub(crate) fn immediate_value(immediates: &Immediates, opcode: Opcode, number: usize, src: &Src) -> Option<[u32; 4]> {
+    const SIGN: u32 = 0x8000_0000;
+    is_immediate_value(opcode, number, src).then(|| {
+        let row = immediates.row(src.register.index);
+        src.swizzle.map(|c| {
+            let word = row[usize::from(c & 3)];
+            let word = if src.absolute { word & !SIGN } else { word };
+            if src.negate { word ^ SIGN } else { word }
+        })
+    })
+}
+
 /// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w the next.
 pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)

@@ -21,7 +21,7 @@ use super::allocate::{Freedom, freedoms};
 use super::flow::blocks;
 use super::hash::FastHasher;
 use super::merge::{merged, with_new_rows};
-use super::operands::is_plain_immediate;
+use super::operands::is_immediate_value;
 use super::tracker::Tracker;
 
 /// How far an instruction may move.
@@ -60,9 +60,9 @@ fn hash(instruction: &Instruction) -> u32 {
     let mut hasher = FastHasher::default();
     let flags = u64::from(instruction.saturate) | u64::from(instruction.precise) << 1;
     hasher.mix(instruction.opcode as u64 | flags << 8);
-    for src in &instruction.src {
+    for (number, src) in instruction.src.iter().enumerate() {
         let register = &src.register;
-        if is_plain_immediate(src) {
+        if is_immediate_value(instruction.opcode, number, src) {
             hasher.mix(u64::MAX);
             continue;
         }

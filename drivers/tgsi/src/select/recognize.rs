@@ -27,6 +27,17 @@ struct Term {
     components: [u8; 4],
 }
 
+/// A product in a sum.
+#[derive(Clone, Copy)]
+struct Product {
+    /// What the sum reads.
+    value: Def,
+    /// What multiplies.
+    maker: Inst,
+    component: u8,
+    is_negated: bool,
+}
+
 impl Selector<'_> {
     /// Source `number` of an instruction as the components of `outer` see it.
     fn term(&self, inst: Inst, number: usize, outer: [u8; 4]) -> Term {
@@ -130,7 +141,10 @@ impl Selector<'_> {
     }
 
     /// The instruction that multiplies what one component of a sum is, and the component of it; none if it may not be part of a dot product.
-    fn product(&self, term: Term) -> Option<(Inst, u8)> {
+    fn product(&self, term: Term) -> Option<Product> {
+        let value = term.def;
+        let negated = self.made_by(term, AluOp::Fneg).and_then(|sources| sources.first().copied());
+        let term = negated.filter(|of| self.body.single_use(of.def).is_some()).unwrap_or(term);
         let maker = self.body.def_inst(term.def);
         let legacy = self.shader.info.use_legacy_math_rules;
         let fits = match self.body.alu_op(maker)? {
@@ -138,14 +152,14 @@ impl Selector<'_> {
             AluOp::Fmulz => legacy,
             _ => false,
         };
-        fits.then_some((maker, term.components[0]))
+        fits.then_some(Product { value, maker, component: term.components[0], is_negated: value != term.def })
     }
 
     /// Opcode and operands of the dot product that a scalar sum ends. Sums that may be reordered are left to be combined otherwise.
     pub(super) fn recognized_dot(&mut self, inst: Inst) -> Option<(Opcode, [Src; 2])> {
         let body = self.body;
         let legacy = self.shader.info.use_legacy_math_rules;
-        let mut products: ArrayVec<(Inst, u8), 4> = ArrayVec::new();
+        let mut products: ArrayVec<Product, 4> = ArrayVec::new();
         let mut sum = inst;
         // From the last product to the first two.
         loop {
@@ -172,10 +186,8 @@ impl Selector<'_> {
         }
         products.reverse();
         // Only if nobody else needs the products.
-        let own = |maker: Inst| products.iter().filter(|product| product.0 == maker).count();
-        let only = products
-            .iter()
-            .all(|&(maker, _)| body.inst_def(maker).is_some_and(|def| body.uses_of(def).take(5).count() == own(maker)));
+        let own = |value: Def| products.iter().filter(|product| product.value == value).count();
+        let only = products.iter().all(|product| body.uses_of(product.value).take(5).count() == own(product.value));
         if !only {
             return None;
         }
@@ -187,8 +199,9 @@ impl Selector<'_> {
                 of.register == value.register && of.absolute == value.absolute && of.negate == value.negate
             })
         };
-        for (place, &(maker, component)) in products.iter().enumerate() {
+        for (place, &Product { maker, component, is_negated, .. }) in products.iter().enumerate() {
             let mut factors = [self.lasting_source(maker, 0)?, self.lasting_source(maker, 1)?];
+            factors[0].0.negate ^= is_negated;
             if !(fits(&factors[0].0, &operands[0]) && fits(&factors[1].0, &operands[1])) {
                 factors.swap(0, 1);
             }
