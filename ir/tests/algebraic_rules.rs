@@ -653,6 +653,8 @@ fn about_the_same(left: f64, right: f64) -> bool {
 fn inexact_rules_keep_special_values() {
     let switches = CompilerOptions { fast_math: true, ..CompilerOptions::default() }.switches();
     let fast_math = switches & !CompilerOptions::default().switches();
+    let switches = CompilerOptions { fuse_mad: true, fuse_ffma: true, ..CompilerOptions::default() }.switches();
+    let fused = switches & !CompilerOptions::default().switches();
     let mut failures = Vec::new();
     for (number, instance) in [&MAIN, &LATE, &MODIFIERS].into_iter().flat_map(instances).enumerate() {
         let floats = instance.variables.iter().any(|v| v.float && v.size == 32);
@@ -676,14 +678,17 @@ fn inexact_rules_keep_special_values() {
                 continue;
             }
             let Some(&left) = slots.last() else { continue };
+            // Sums of products that become multiply-adds are summed in another order: what is small beside products that cancel may be lost.
+            let largest =
+                slots.iter().map(|slot| to_f64(slot[0], 32).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+            let lost = if instance.rule.on & fused != 0 { 1e-6 * largest } else { 0.0 };
             run(&instance.replacement, &variables, &mut slots, true);
             let Some(&right) = slots.last() else { continue };
             valid += 1;
-            let same = left
-                .iter()
-                .zip(&right)
-                .take(instance.search.count)
-                .all(|(&x, &y)| x == y || instance.result_float && about_the_same(to_f64(x, 32), to_f64(y, 32)));
+            let same = left.iter().zip(&right).take(instance.search.count).all(|(&x, &y)| {
+                let (left, right) = (to_f64(x, 32), to_f64(y, 32));
+                x == y || instance.result_float && (about_the_same(left, right) || (left - right).abs() <= lost)
+            });
             if !same {
                 wrong = instance.describe(&variables, &(left, right));
             }

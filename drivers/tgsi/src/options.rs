@@ -78,6 +78,7 @@ impl TgsiOptions {
             has_bfm: self.native_integers,
             source_modifiers: true,
             fuse_scmp: true,
+            fuse_mad: self.fuse_mad,
             keep_ifs: !self.native_integers && !self.has_cmp,
             no_indirect: self.indirect.missing(),
             ..CompilerOptions::default()

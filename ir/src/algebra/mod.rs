@@ -7,7 +7,7 @@
 //! | `exact` | the same bits (any NaN for a NaN) |
 //! | `nsz` | the same but for the sign of zero; not where that must be kept |
 //! | `inexact` | about the same, other values for NaN, infinities and on overflow; never for `exact` instructions |
-//! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch |
+//! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch, but for the order in which the products of a sum are summed where a target fuses both (`fuse_mad`, `fuse_ffma`) |
 //! | `lowering` | as `inexact`, but the target does not have what is replaced, so that `exact` instructions are replaced as well |
 //!
 //! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the sizes for which the rule holds: those of the

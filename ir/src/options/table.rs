@@ -35,6 +35,7 @@ macro_rules! compiler_switches {
             lower_flrp = true, "No linear interpolation.";
             lower_ffma = false, "No fused multiply-add: product and sum.";
             fuse_ffma = false, "Product and sum may become a fused multiply-add.";
+            fuse_mad = false, "Product and sum become one instruction that rounds twice.";
             lower_fdot = false, "No dot products.";
             lower_fdph = true, "No homogeneous dot product.";
             fdot_replicates = false, "Dot products come in every component.";
