@@ -4,9 +4,11 @@
 //! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
 //! A result in hand stays what it was when the body changes: it describes the body of that moment.
 //!
-//! [`CallGraph`] is of a whole shader and not kept.
+//! [`CallGraph`] is of a whole shader and not kept; neither is [`Certainty`].
 
+pub(crate) mod ancestors;
 mod call_graph;
+pub mod certainty;
 mod dominance;
 pub mod float_range;
 mod liveness;
@@ -17,6 +19,7 @@ mod order;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use call_graph::{CallGraph, calls};
+pub use certainty::Certainty;
 pub use dominance::Dominance;
 pub use liveness::Liveness;
 pub use loop_info::{LoopAnalysis, LoopAnalyzer};

@@ -40,17 +40,17 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
 }
 
 /// The last instruction of each hash. Half of the slots at least stay free.
-struct Table {
+pub(crate) struct Table {
     slots: Vec<(u64, PackedOption<Inst>)>,
 }
 
 impl Table {
-    fn new(count: usize) -> Table {
+    pub(crate) fn new(count: usize) -> Table {
         Table { slots: vec![(0, PackedOption::default()); (2 * count + 1).next_power_of_two()] }
     }
 
     /// Enters an instruction, and returns the one of the same hash that was there.
-    fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
+    pub(crate) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
         let mask = self.slots.len() - 1;
         let mut place = (hash >> 32) as usize & mask;
         loop {
@@ -160,7 +160,8 @@ fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
     mix(u64::from(body.src(inst, number).as_u32()), used_swizzle(body, inst, number))
 }
 
-fn hash(body: &Body, inst: Inst) -> u64 {
+/// A hash that is the same for instructions that [`insts_equal`] finds equal.
+pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
     let shape = body.inst_def(inst).map_or(0, |d| {
         let shape = body.shape(d);
         u64::from(shape.num_components) << 8 | u64::from(shape.bit_size)

@@ -24,7 +24,7 @@ use crate::passes::opt_cse::can_reorder;
 use crate::passes::repair_ssa::use_block;
 use crate::shader::Shader;
 
-/// What [`opt_sink()`] may move.
+/// What [`opt_sink()`] and [`opt_move()`](super::opt_move()) may move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Movable(pub u8);
 
@@ -41,8 +41,10 @@ impl Movable {
     pub const INPUTS: Movable = Movable(16);
     /// Loads of uniforms and uniform buffers.
     pub const UNIFORMS: Movable = Movable(32);
+    /// Loads of storage buffers that nothing writes.
+    pub const BUFFERS: Movable = Movable(64);
     /// Everything.
-    pub const ALL: Movable = Movable(63);
+    pub const ALL: Movable = Movable(127);
 
     /// Whether all of `other` is in the set.
     pub const fn contains(self, other: Movable) -> bool {
@@ -72,6 +74,7 @@ fn kind(body: &Body, inst: Inst) -> Option<Movable> {
         }
         InstData::Intrinsic { op, .. } if can_reorder(body, inst, op) => match op {
             IntrinsicOp::LoadUniform | IntrinsicOp::LoadUbo | IntrinsicOp::LoadUboVec4 => Some(Movable::UNIFORMS),
+            IntrinsicOp::LoadSsbo => Some(Movable::BUFFERS),
             IntrinsicOp::LoadDeref => Some(Movable::INPUTS),
             _ if op.info().kind == IntrinsicKind::Io && op.info().has_dest() => Some(Movable::INPUTS),
             _ => None,
@@ -124,7 +127,7 @@ fn target(body: &Body, dominance: &Dominance, loops: &LoopTree, inst: Inst, bloc
         target = Some(common);
     }
     let mut target = target?;
-    let stays_in_loop = kind(body, inst) == Some(Movable::UNIFORMS);
+    let stays_in_loop = matches!(kind(body, inst), Some(Movable::UNIFORMS | Movable::BUFFERS));
     let home = loops.innermost(block);
     loop {
         if target == block {

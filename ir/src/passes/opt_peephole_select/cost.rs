@@ -38,8 +38,8 @@ pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
     Some(side)
 }
 
-/// What an instruction costs; none if it must not be computed unasked.
-fn inst_cost(body: &Body, inst: Inst, limit: u32) -> Option<u32> {
+/// What an instruction costs where it is computed unasked; none if it must not be computed unasked.
+pub(crate) fn inst_cost(body: &Body, inst: Inst, limit: u32) -> Option<u32> {
     match *body.inst(inst) {
         InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Some(0),
         InstData::Alu { op, .. } => Some(alu_cost(body, inst, op)),

@@ -29,7 +29,7 @@
 //! One walk in the order of the text: inner `if`s come before outer ones, an instruction is looked at once per `if` that it leaves.
 
 mod collapse;
-mod cost;
+pub(crate) mod cost;
 mod select;
 
 use crate::alu::AluOp;

@@ -56,6 +56,18 @@ fn sink(shader: &mut Shader) -> bool {
     opt_sink(shader, opt_sink::Movable::ALL)
 }
 
+fn gcm(shader: &mut Shader) -> bool {
+    opt_gcm(shader, false)
+}
+
+fn gcm_value_number(shader: &mut Shader) -> bool {
+    opt_gcm(shader, true)
+}
+
+fn move_to_users(shader: &mut Shader) -> bool {
+    opt_move(shader, opt_sink::Movable::ALL)
+}
+
 fn optimized(shader: &mut Shader) -> bool {
     pipeline::optimize(shader, &CompilerOptions::default())
 }
@@ -188,7 +200,15 @@ const STRAIGHT: &[Pass] = passes![
     unroll,
     opt_loop,
     into_ssa,
+    gcm,
     sink,
+    move_to_users,
+    opt_licm,
+    gcm_value_number,
+    opt_copy_prop,
+    move_to_users,
+    opt_licm,
+    gcm_value_number,
     optimized,
     no_control_flow,
 ];
@@ -320,6 +340,27 @@ fn passes_over_variables_find_something() {
     assert!(found.iter().zip([150, 15, 20, 10, 100]).all(|(&n, least)| n > least), "{found:?}");
 }
 
+/// Nor if no code moves.
+#[test]
+fn code_moves() {
+    let passes: &[Pass] = passes![gcm, gcm_value_number, opt_licm, move_to_users];
+    let mut found = [0; 4];
+    for seed in 0..200 {
+        let mut shader = random_shader(seed, Options { statements: 50, functions: 0, returns: false, kills: false });
+        into_ssa(&mut shader);
+        for (count, &(_, pass)) in found.iter_mut().zip(passes) {
+            *count += usize::from(pass(&mut shader.clone()));
+        }
+        // And where it belongs once.
+        for pass in [gcm_value_number, move_to_users] {
+            pass(&mut shader);
+            let text = print(&shader);
+            assert!(!pass(&mut shader), "seed {seed}:\n{text}\nagain:\n{}", print(&shader));
+        }
+    }
+    assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least), "{found:?}");
+}
+
 /// The tests above say nothing if the generator has no ideas.
 #[test]
 fn random_shaders_have_variety() {
@@ -392,6 +433,9 @@ mod large {
                 opt_phi_precision,
                 opt_dead_cf,
                 opt_cse,
+                gcm_value_number,
+                opt_licm,
+                move_to_users,
                 opt_dce,
                 repair_ssa,
             ] {

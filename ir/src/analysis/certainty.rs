@@ -1,0 +1,154 @@
+//! Which blocks run for sure when another one does: what decides whether code that moves up is computed in vain.
+//!
+//! Blocks fall into classes. If a block dominates another one of its class, an invocation that runs the first runs the second too (at least once; loops end).
+//! A side of an `if` begins a class; what follows an `if` with a jump in it that leaves the list of the `if` does so too; the body of a loop goes on with
+//! the class of the block before the loop, and so does what follows a loop or an `if` that is not left elsewhere. Invocations that are killed go on as helpers, and
+//! count as running.
+//!
+//! One walk; for structured code.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+
+use crate::body::{Body, CfNode, CfParent, JumpKind};
+use crate::entities::{Block, If, Loop};
+
+/// How far a jump goes, from what it leaves.
+const LEFT_BY_BREAK: u8 = 1;
+const LEFT_BY_RETURN: u8 = 2;
+
+/// Classes of blocks. See the [module](self).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Certainty {
+    class: SecondaryMap<Block, u32>,
+    /// The first block of each class.
+    first: Vec<PackedOption<Block>>,
+}
+
+impl Certainty {
+    /// The classes of the blocks of a structured body. `stays` says of an exit of a loop that it is not taken in the first iteration.
+    pub fn compute(body: &Body, stays: impl Fn(If) -> bool) -> Certainty {
+        let mut result = Certainty { class: SecondaryMap::new(), first: Vec::new() };
+        let mut left: SecondaryMap<If, u8> = SecondaryMap::new();
+        let mut left_loops: SecondaryMap<Loop, bool> = SecondaryMap::new();
+        for block in body.blocks() {
+            let before = match (body.node_before(block), body.block_parent(block)) {
+                (Some(CfNode::If(id)), _) => {
+                    let stays = left[id] & LEFT_BY_RETURN == 0 && stays(id);
+                    (left[id] == 0 || stays).then(|| body.block_before_if(id))
+                }
+                (Some(CfNode::Loop(id)), _) => (!left_loops[id]).then(|| body.block_before_loop(id)),
+                (_, Some(CfParent::Body(id))) => Some(body.block_before_loop(id)),
+                _ => None,
+            };
+            result.class[block] = match before {
+                Some(before) => result.class[before],
+                None => {
+                    result.first.push(block.into());
+                    (result.first.len() - 1) as u32
+                }
+            };
+            match body.block_jump(block) {
+                Some((_, JumpKind::Break | JumpKind::Continue)) => {
+                    mark(body, block, LEFT_BY_BREAK, &mut left, &mut left_loops);
+                }
+                Some(_) => mark(body, block, LEFT_BY_RETURN, &mut left, &mut left_loops),
+                None => {}
+            }
+        }
+        result
+    }
+
+    /// Whether everything that runs `dominator`, which dominates `block`, runs `block` too.
+    pub fn implies(&self, dominator: Block, block: Block) -> bool {
+        self.class[dominator] == self.class[block]
+    }
+
+    /// The `if` one side of which always runs `a` and the other one always `b`.
+    pub fn if_with_sides(&self, body: &Body, a: Block, b: Block) -> Option<If> {
+        let side = |block: Block| {
+            let first = self.first.get(self.class[block] as usize)?.expand()?;
+            let is_first = body.node_before(first).is_none();
+            body.block_parent(first).filter(|_| is_first)
+        };
+        match (side(a)?, side(b)?) {
+            (CfParent::Then(a), CfParent::Else(b)) | (CfParent::Else(a), CfParent::Then(b)) => (a == b).then_some(a),
+            _ => None,
+        }
+    }
+}
+
+/// Marks what a jump at the end of a block leaves, up to what another jump of that kind has left.
+fn mark(body: &Body, block: Block, kind: u8, left: &mut SecondaryMap<If, u8>, loops: &mut SecondaryMap<Loop, bool>) {
+    let mut parent = body.block_parent(block);
+    while let Some(list) = parent {
+        match list {
+            CfParent::Then(id) | CfParent::Else(id) => {
+                if left[id] & kind != 0 {
+                    return;
+                }
+                left[id] |= kind;
+                parent = body.if_parent(id);
+            }
+            CfParent::Body(id) | CfParent::Continue(id) => {
+                if kind != LEFT_BY_RETURN || std::mem::replace(&mut loops[id], true) {
+                    return;
+                }
+                parent = body.loop_parent(id);
+            }
+            CfParent::Function => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::alu::AluOp;
+    use crate::shader::{Shader, Stage};
+
+    #[test]
+    fn ifs_loops_and_jumps() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (x, start) = (b.undef(1, 32), b.block());
+        let c = b.alu(AluOp::Ine, &[x, x]);
+        let outer = b.push_if(c);
+        let then_block = b.block();
+        b.push_else(outer);
+        let else_block = b.block();
+        b.end_if(outer);
+        let after_if = b.block();
+        let id = b.push_loop();
+        let head = b.block();
+        let exit = b.push_if(c);
+        let exit_side = b.block();
+        b.jump(JumpKind::Break);
+        b.end_if(exit);
+        let rest = b.block();
+        b.end_loop(id);
+        let after_loop = b.block();
+        let leave = b.push_if(c);
+        let inner = b.push_loop();
+        let in_loop = b.block();
+        b.jump(JumpKind::Return);
+        b.end_loop(inner);
+        b.end_if(leave);
+        let last = b.block();
+        let body = shader.main();
+        let certainty = Certainty::compute(body, |_| false);
+        for block in [after_if, head, after_loop] {
+            assert!(certainty.implies(start, block), "{block}");
+        }
+        for block in [then_block, else_block, exit_side, rest, in_loop, last] {
+            assert!(!certainty.implies(start, block), "{block}");
+        }
+        assert_eq!(certainty.if_with_sides(body, else_block, then_block), Some(outer));
+        assert_eq!(certainty.if_with_sides(body, then_block, then_block), None);
+        assert_eq!(certainty.if_with_sides(body, rest, exit_side), None);
+        let certainty = Certainty::compute(body, |id| id == exit || id == leave);
+        // A `return` is left for good.
+        assert!(certainty.implies(start, rest) && !certainty.implies(start, last));
+    }
+}
