@@ -15,7 +15,7 @@
 //! | [`text`] | `nir_print` (and no parser) | the text form, printed and parsed |
 //! | [`validate`] | `nir_validate` | every rule that a pass may rely on, checked |
 //! | [`run`] | nothing | an interpreter for shaders at any stage of a pipeline |
-//! | [`analysis`] | `nir_metadata`, `nir_dominance`, `nir_liveness` | dominance, liveness, loops |
+//! | [`analysis`] | `nir_metadata`, `nir_dominance`, `nir_liveness`, `nir_divergence_analysis` | dominance, liveness, loops, divergence |
 //! | [`options`] | `nir_shader_compiler_options` | what a target wants of the passes |
 //! | [`passes`] | `nir_lower_*.c`, `nir_opt_*.c` | one pass, one file, under NIR's name |
 //!

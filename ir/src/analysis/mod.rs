@@ -4,11 +4,13 @@
 //! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
 //! A result in hand stays what it was when the body changes: it describes the body of that moment.
 //!
-//! [`CallGraph`] is of a whole shader and not kept; neither is [`Certainty`].
+//! [`CallGraph`] is of a whole shader and not kept; neither is [`Certainty`]. What
+//! [`analyze_divergence`] finds stands in the body.
 
 pub(crate) mod ancestors;
 mod call_graph;
 pub mod certainty;
+pub mod divergence;
 mod dominance;
 pub mod float_range;
 mod liveness;
@@ -20,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use call_graph::{CallGraph, calls};
 pub use certainty::Certainty;
+pub use divergence::analyze_divergence;
 pub use dominance::Dominance;
 pub use liveness::Liveness;
 pub use loop_info::{LoopAnalysis, LoopAnalyzer};

@@ -361,6 +361,74 @@ fn code_moves() {
     assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least), "{found:?}");
 }
 
+/// What is called uniform is the same in all invocations of a subgroup, which are four.
+#[test]
+fn uniform_values_are_uniform() {
+    use crate::analysis::analyze_divergence;
+    use crate::analysis::divergence::DivergenceOptions;
+    use crate::builder::Builder;
+    use crate::entities::User;
+    use crate::intrinsics::IntrinsicOp;
+    use crate::{Cursor, InstData};
+    let (mut uniform, mut divergent, mut loops) = (0, 0, 0);
+    for seed in 0..4 * seeds().end {
+        let mut shader = random_shader(seed, Options { statements: 100, functions: 0, returns: false, kills: false });
+        // Most of what depends on the input depends on that of the first invocation only.
+        let body = shader.main_mut();
+        let is_load = |&inst: &_| body.intrinsic(inst) == Some(IntrinsicOp::LoadDeref);
+        let load = body.insts(body.start_block()).find(is_load).expect("the input is read first");
+        let input = body.inst_def(load).unwrap();
+        let mut b = Builder::new(body, Cursor::After(load));
+        let first = b.intrinsic_def(IntrinsicOp::ReadFirstInvocation, &[input], &[], crate::Shape::new(4, 32));
+        for (number, source) in body.uses_vec(input).into_iter().enumerate() {
+            if body.user(source) != User::Inst(body.def_inst(first))
+                && !(number as u64 + seed).is_multiple_of(1 + seed % 4)
+            {
+                body.set_src(source, first);
+            }
+        }
+        into_ssa(&mut shader);
+        if seed.is_multiple_of(2) {
+            convert_to_lcssa(&mut shader);
+        }
+        let before = outcome(&shader);
+        assert!(analyze_divergence(&mut shader, &DivergenceOptions::default()));
+        assert!(!analyze_divergence(&mut shader, &DivergenceOptions::default()));
+        let (outputs, _) = outcome(&shader);
+        assert_eq!(before.0, outputs);
+        let body = shader.main();
+        loops += body.loop_tree().loops.iter().filter(|&&id| body.loop_divergence(id).1).count();
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            if body.intrinsic(inst) != Some(IntrinsicOp::StoreDeref) {
+                continue;
+            }
+            let InstData::Deref { kind: crate::body::DerefKind::Var(id), .. } =
+                *body.inst(body.def_inst(body.src(inst, 0)))
+            else {
+                continue;
+            };
+            let (value, data) = (body.src(inst, 1), &shader.variables[id]);
+            if data.mode != VariableModes::SHADER_OUT || body.is_divergent(value) {
+                divergent += 1;
+                continue;
+            }
+            uniform += usize::from(body.def_constant(value).is_none());
+            for component in 0..4 {
+                let words = outputs.component(data.driver_location as usize, component);
+                for quad in words.chunks(4) {
+                    assert!(
+                        quad.iter().all(|&word| word == quad[0]),
+                        "seed {seed}: {value}, component {component}: {quad:x?}\n{}",
+                        print(&shader)
+                    );
+                }
+            }
+        }
+    }
+    let least = seeds().end as usize;
+    assert!(uniform > least && divergent > 4 * least && loops > least / 40, "{uniform} {divergent} {loops}");
+}
+
 /// The tests above say nothing if the generator has no ideas.
 #[test]
 fn random_shaders_have_variety() {

@@ -1,0 +1,355 @@
+//! Which values may differ between the invocations that run together (divergence), and which are the same in all of them.
+//!
+//! Every value starts as uniform and becomes divergent if
+//! 1. what makes it says so: a source is divergent for most instructions, whatever the sources are for inputs, identifiers of the invocation and atomics, and so on;
+//! 2. it is a phi that divergent control flow chooses for: behind an `if` with a divergent condition; at the head of a loop in which some invocations `continue` while others go on, if
+//!    what comes from there is not one value; behind a loop that invocations leave at different times, if it is not one value;
+//! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is invariant in the loop.
+//!
+//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`]; the text shows them as `div` and `con`.
+//! They are as the code was when the analysis ran: what passes make later counts as uniform, so that it has to run again before anyone asks.
+//!
+//! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value, block and `if` tells its neighbours once,
+//! so that the cost is linear in sources and blocks (a value that leaves several loops at once counts for each of them). Best on loop-closed SSA
+//! ([`convert_to_lcssa`](mod@crate::passes::convert_to_lcssa)), for structured code without `return`.
+
+mod rules;
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+
+use super::LoopTree;
+use crate::body::{Body, CfNode, CfParent, InstData, JumpKind};
+use crate::entities::{Block, Def, If, Inst, Loop, Use, User};
+use crate::passes::opt_cse::can_reorder;
+use crate::passes::repair_ssa::use_block;
+use crate::shader::Shader;
+use rules::Rules;
+
+/// What the target promises.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DivergenceOptions {
+    /// Between the vertices of a primitive, not between the invocations of a subgroup.
+    pub between_vertices: bool,
+    /// All invocations of a subgroup belong to one primitive.
+    pub single_primitive_per_subgroup: bool,
+    /// All invocations of a subgroup of a tessellation control shader belong to one patch.
+    pub single_patch_per_tcs_subgroup: bool,
+    /// The same for tessellation evaluation.
+    pub single_patch_per_tes_subgroup: bool,
+    /// All invocations have the same view.
+    pub view_index_uniform: bool,
+    /// All fragments of a subgroup have the same shading rate.
+    pub single_shading_rate_per_subgroup: bool,
+    /// A subgroup has invocations of several workgroups.
+    pub multiple_workgroups_per_subgroup: bool,
+    /// A load from one address may give different values if another invocation writes there.
+    pub uniform_load_tears: bool,
+    /// A phi of one value and undefined ones is that value.
+    pub ignore_undef_in_phis: bool,
+}
+
+/// Computes the divergence of all values of a shader. See the [module](self). Returns whether anything is known that was not.
+pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> bool {
+    let mut progress = !std::mem::replace(&mut shader.info.divergence_analysis_run, true);
+    let Shader { stage, functions, variables, .. } = shader;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured) {
+        let loops = body.loop_tree();
+        let mut analysis = Analysis::new(body, &loops, Rules { stage: *stage, options, variables });
+        analysis.find_invariants(body);
+        analysis.find_escapes(body);
+        analysis.solve(body);
+        progress |= analysis.write(body);
+    }
+    progress
+}
+
+/// What has become divergent and has not yet been told.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A value.
+    Def(Def),
+    /// The condition of an `if`, as the `if` sees it.
+    Condition(If),
+    /// Control flow in a block: some invocations that run the innermost loop may be elsewhere.
+    Block(Block),
+    /// Invocations leave a loop at different times.
+    Break(Loop),
+    /// Invocations start an iteration of a loop at different times.
+    Continue(Loop),
+}
+
+struct Analysis<'a> {
+    loops: &'a LoopTree,
+    rules: Rules<'a>,
+    divergent: EntitySet<Def>,
+    invariant: EntitySet<Def>,
+    conditions: EntitySet<If>,
+    blocks: EntitySet<Block>,
+    breaks: EntitySet<Loop>,
+    continues: EntitySet<Loop>,
+    /// Ifs with a divergent `continue` inside.
+    left: EntitySet<If>,
+    /// Uses outside of a loop of what is made inside.
+    escapes: SecondaryMap<Loop, Vec<Use>>,
+    work: Vec<Event>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(body: &Body, loops: &'a LoopTree, rules: Rules<'a>) -> Analysis<'a> {
+        Analysis {
+            loops,
+            rules,
+            divergent: EntitySet::with_capacity(body.num_defs()),
+            invariant: EntitySet::with_capacity(body.num_defs()),
+            conditions: EntitySet::new(),
+            blocks: EntitySet::with_capacity(body.num_blocks()),
+            breaks: EntitySet::new(),
+            continues: EntitySet::new(),
+            left: EntitySet::new(),
+            escapes: SecondaryMap::new(),
+            work: Vec::new(),
+        }
+    }
+
+    // ---- what does not change while the rest is found --------------------------------------------------------------------
+
+    /// Values that are the same in each iteration of their innermost loop.
+    fn find_invariants(&mut self, body: &Body) {
+        for block in body.blocks() {
+            let Some(id) = self.loops.innermost(block) else { continue };
+            let repeats = !self.loops.info(id).latches.is_empty();
+            for inst in body.insts(block) {
+                let Some(def) = body.inst_def(inst) else { continue };
+                let settled = |def: Def| {
+                    let outside = body.inst_block(body.def_inst(def)).is_none_or(|made| !self.loops.contains(id, made));
+                    // Not of an inner loop: invariant there only.
+                    let here =
+                        body.inst_block(body.def_inst(def)).and_then(|made| self.loops.innermost(made)) == Some(id);
+                    outside || here && self.invariant.contains(def)
+                };
+                let is_movable = match *body.inst(inst) {
+                    InstData::LoadConst { .. }
+                    | InstData::Undef
+                    | InstData::Alu { .. }
+                    | InstData::Deref { .. }
+                    | InstData::Tex(_) => true,
+                    InstData::Intrinsic { op, .. } => can_reorder(body, inst, op),
+                    InstData::Phi => match body.node_before(block) {
+                        Some(CfNode::If(node)) => settled(body.src_def(body.if_condition(node))),
+                        _ => false,
+                    },
+                    InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => false,
+                };
+                if !repeats || is_movable && body.sources(inst).all(|s| settled(body.src_def(s))) {
+                    self.invariant.insert(def);
+                }
+            }
+        }
+    }
+
+    fn find_escapes(&mut self, body: &Body) {
+        for block in body.blocks() {
+            let Some(inner) = self.loops.innermost(block) else { continue };
+            for def in body.insts(block).filter_map(|inst| body.inst_def(inst)) {
+                for source in body.uses_of(def) {
+                    let Some(user) = reading_block(body, source) else { continue };
+                    let mut around = Some(inner);
+                    while let Some(id) = around.filter(|&id| !self.loops.contains(id, user)) {
+                        self.escapes[id].push(source);
+                        around = self.loops.info(id).parent.expand();
+                    }
+                }
+            }
+        }
+    }
+
+    // ---- sources ---------------------------------------------------------------------------------------------------------
+
+    /// Whether what a source reads is divergent where it is read.
+    fn reads_divergent(&self, body: &Body, source: Use) -> bool {
+        let def = body.src_def(source);
+        if self.divergent.contains(def) {
+            return true;
+        }
+        let (Some(made), Some(user)) = (body.inst_block(body.def_inst(def)), reading_block(body, source)) else {
+            return false;
+        };
+        let inner = self.loops.innermost(made);
+        let mut around = inner;
+        while let Some(id) = around.filter(|&id| !self.loops.contains(id, user)) {
+            if self.breaks.contains(id) && !(around == inner && self.invariant.contains(def)) {
+                return true;
+            }
+            around = self.loops.info(id).parent.expand();
+        }
+        false
+    }
+
+    // ---- the work --------------------------------------------------------------------------------------------------------
+
+    fn solve(&mut self, body: &Body) {
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                self.look_at(body, inst);
+            }
+        }
+        while let Some(event) = self.work.pop() {
+            match event {
+                Event::Def(def) => {
+                    for source in body.uses_of(def) {
+                        self.tell(body, source);
+                    }
+                }
+                Event::Condition(id) => {
+                    self.reach(body.then_list(id).first);
+                    self.reach(body.else_list(id).first);
+                    self.look_at_phis(body, body.block_after_if(id));
+                }
+                Event::Block(block) => self.go_on(body, block),
+                Event::Continue(id) => self.look_at_phis(body, body.loop_body(id).first),
+                Event::Break(id) => {
+                    self.look_at_phis(body, body.block_after_loop(id));
+                    for source in std::mem::take(&mut self.escapes[id]) {
+                        if self.reads_divergent(body, source) {
+                            self.tell(body, source);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A source reads something divergent.
+    fn tell(&mut self, body: &Body, source: Use) {
+        match body.user(source) {
+            User::Inst(inst) => self.look_at(body, inst),
+            User::If(id) => {
+                if self.conditions.insert(id) {
+                    self.work.push(Event::Condition(id));
+                }
+            }
+        }
+    }
+
+    fn reach(&mut self, block: Block) {
+        if self.blocks.insert(block) {
+            self.work.push(Event::Block(block));
+        }
+    }
+
+    /// Control flow in a block is divergent: so it is in what follows in its list, in the sides of an `if`, and for its jump.
+    fn go_on(&mut self, body: &Body, block: Block) {
+        match body.node_after(block) {
+            Some(CfNode::If(id)) => {
+                self.reach(body.then_list(id).first);
+                self.reach(body.else_list(id).first);
+                self.reach(body.block_after_if(id));
+            }
+            Some(CfNode::Loop(id)) => self.reach(body.block_after_loop(id)),
+            Some(CfNode::Block(_)) | None => {}
+        }
+        let Some((_, kind)) = body.block_jump(block) else { return };
+        let Some(id) = self.loops.innermost(block) else { return };
+        if kind == JumpKind::Break && self.breaks.insert(id) {
+            self.work.push(Event::Break(id));
+        }
+        if kind == JumpKind::Continue {
+            if self.continues.insert(id) {
+                self.work.push(Event::Continue(id));
+            }
+            // The rest of the body runs without those that went on.
+            let mut parent = body.block_parent(block);
+            while let Some(CfParent::Then(node) | CfParent::Else(node)) = parent {
+                if !self.left.insert(node) {
+                    break;
+                }
+                self.reach(body.block_after_if(node));
+                parent = body.if_parent(node);
+            }
+        }
+    }
+
+    fn look_at_phis(&mut self, body: &Body, block: Block) {
+        for phi in body.phis(block) {
+            self.look_at(body, phi);
+        }
+    }
+
+    fn look_at(&mut self, body: &Body, inst: Inst) {
+        let Some(def) = body.inst_def(inst).filter(|&def| !self.divergent.contains(def)) else { return };
+        let divergent = if body.is_phi(inst) {
+            self.is_phi_divergent(body, inst)
+        } else {
+            self.rules.inst(body, inst, |number| self.reads_divergent(body, body.source(inst, number)))
+        };
+        if divergent {
+            self.divergent.insert(def);
+            self.work.push(Event::Def(def));
+        }
+    }
+
+    fn is_phi_divergent(&self, body: &Body, phi: Inst) -> bool {
+        let Some(block) = body.inst_block(phi) else { return false };
+        let chosen = match (body.node_before(block), body.block_parent(block)) {
+            (Some(CfNode::If(id)), _) => {
+                let defined = || {
+                    let is_undef = |source: Use| matches!(body.inst(body.src_inst(source)), InstData::Undef);
+                    body.sources(phi).filter(|&s| !is_undef(s)).count()
+                };
+                self.conditions.contains(id) && !(self.rules.options.ignore_undef_in_phis && defined() <= 1)
+            }
+            (Some(CfNode::Loop(id)), _) => self.breaks.contains(id) && differ(body, phi, None),
+            (None, Some(CfParent::Body(id))) => {
+                self.continues.contains(id) && differ(body, phi, Some(body.block_before_loop(id)))
+            }
+            _ => false,
+        };
+        chosen || body.sources(phi).any(|source| self.reads_divergent(body, source))
+    }
+
+    // ---- results ---------------------------------------------------------------------------------------------------------
+
+    fn write(&self, body: &mut Body) -> bool {
+        let mut progress = false;
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                let Some(def) = body.inst_def(inst) else { continue };
+                let (divergent, invariant) = (self.divergent.contains(def), self.invariant.contains(def));
+                progress |= (body.is_divergent(def), body.is_loop_invariant(def)) != (divergent, invariant);
+                body.set_divergent(def, divergent);
+                body.set_loop_invariant(def, invariant);
+            }
+        }
+        for &id in &self.loops.loops {
+            let found = (self.continues.contains(id), self.breaks.contains(id));
+            progress |= body.loop_divergence(id) != found;
+            body.set_loop_divergence(id, found.0, found.1);
+        }
+        progress
+    }
+}
+
+/// The block from which a source reads: for a phi that of the phi, as a loop that the value leaves on the way there counts.
+fn reading_block(body: &Body, source: Use) -> Option<Block> {
+    match body.user(source) {
+        User::Inst(inst) => body.inst_block(inst),
+        User::If(_) => use_block(body, source),
+    }
+}
+
+/// Whether the sources of a phi but that of one predecessor are not all the same value.
+fn differ(body: &Body, phi: Inst, except: Option<Block>) -> bool {
+    let mut first: PackedOption<Def> = None.into();
+    for (block, source) in body.phi_sources(phi) {
+        if Some(block) == except {
+            continue;
+        }
+        match first.expand() {
+            None => first = body.src_def(source).into(),
+            Some(def) if def != body.src_def(source) => return true,
+            Some(_) => {}
+        }
+    }
+    false
+}
