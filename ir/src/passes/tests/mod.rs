@@ -56,6 +56,14 @@ fn sink(shader: &mut Shader) -> bool {
     opt_sink(shader, opt_sink::Movable::ALL)
 }
 
+fn peel(shader: &mut Shader) -> bool {
+    opt_loop_peel_initial_break(shader, &CompilerOptions::default())
+}
+
+fn divergence(shader: &mut Shader) -> bool {
+    crate::analysis::analyze_divergence(shader, &Default::default())
+}
+
 fn gcm(shader: &mut Shader) -> bool {
     opt_gcm(shader, false)
 }
@@ -191,7 +199,9 @@ const STRAIGHT: &[Pass] = passes![
     lower_indirect_registers,
     opt_loop,
     into_ssa,
+    peel,
     opt_loop,
+    peel,
     convert_to_lcssa,
     unroll,
     opt_copy_prop,
@@ -201,6 +211,7 @@ const STRAIGHT: &[Pass] = passes![
     opt_loop,
     into_ssa,
     gcm,
+    peel,
     sink,
     move_to_users,
     opt_licm,
@@ -344,13 +355,16 @@ fn passes_over_variables_find_something() {
 #[test]
 fn code_moves() {
     let passes: &[Pass] = passes![gcm, gcm_value_number, opt_licm, move_to_users];
-    let mut found = [0; 4];
+    let (mut found, mut peeled) = ([0; 4], 0);
     for seed in 0..200 {
         let mut shader = random_shader(seed, Options { statements: 50, functions: 0, returns: false, kills: false });
         into_ssa(&mut shader);
         for (count, &(_, pass)) in found.iter_mut().zip(passes) {
             *count += usize::from(pass(&mut shader.clone()));
         }
+        opt_loop(&mut shader);
+        peeled += usize::from(peel(&mut shader));
+        while peel(&mut shader) {}
         // And where it belongs once.
         for pass in [gcm_value_number, move_to_users] {
             pass(&mut shader);
@@ -358,7 +372,7 @@ fn code_moves() {
             assert!(!pass(&mut shader), "seed {seed}:\n{text}\nagain:\n{}", print(&shader));
         }
     }
-    assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least), "{found:?}");
+    assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least) && peeled > 20, "{found:?} {peeled}");
 }
 
 /// What is called uniform is the same in all invocations of a subgroup, which are four.
@@ -503,7 +517,9 @@ mod large {
                 opt_cse,
                 gcm_value_number,
                 opt_licm,
+                peel,
                 move_to_users,
+                divergence,
                 opt_dce,
                 repair_ssa,
             ] {
