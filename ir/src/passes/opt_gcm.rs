@@ -30,7 +30,6 @@
 //!
 //! Each step is one walk over the instructions and their uses, with O(log n) for a common dominator.
 
-
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 

@@ -444,7 +444,7 @@ mod tests {
                 }
             }
             let mut at_start = vec![0u8; program.registers()];
-            liveness.at_start(program).iter().for_each(|&(register, mask)| at_start[register as usize] = mask);
+            liveness.at_start(&program).iter().for_each(|&(register, mask)| at_start[register as usize] = mask);
             assert!(is_right(&at_start, &live_in[0]), "round {round}");
         }
         assert!(exact > 1000, "{exact}");
