@@ -395,6 +395,8 @@ mod tests {
         let sum = b.alu(AluOp::Fadd, &[neg, x]);
         let sat = b.alu(AluOp::Fsat, &[sum]);
         b.store_reg(sat, s, 0, 1);
+        let last = b.load_reg(s, 0);
+        b.intrinsic(tgsi_ir::intrinsics::IntrinsicOp::StorePreamble, &[last], &[], None);
         legacy_trivialize(&mut shader, true);
         assert_eq!(check(&shader, true), Ok(()));
         let body = shader.main();

@@ -159,7 +159,7 @@ fn run_stops_endless_shaders() {
 fn ir_goes_to_every_stage() {
     for (stage, has, has_not) in [
         ("parsed", "@decl_reg", "fadd %9"),
-        ("ssa", "fmul", "@decl_reg"),
+        ("ssa", "fadd %", "@decl_reg"),
         ("registers", "@store_output", "@store_deref"),
     ] {
         let output = tgsic(&["ir", "--stage", stage], FRAG).well();

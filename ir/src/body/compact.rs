@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(users(&shader), before);
         assert_eq!((shader.main().num_insts(), shader.main().num_defs()), (7, 6));
         let text = print(&shader);
-        assert!(text.contains("32  %4 = imul %0 (0x1), %3"), "{text}");
+        assert!(text.contains("%4 = imul %0 (0x1), %3\n"), "{text}");
         assert!(matches!(shader.main().user(shader.main().uses_of(Def::from_u32(2)).next().unwrap()), User::If(_)));
     }
 }

@@ -23,22 +23,23 @@ const MAX_EARLY_ROUNDS: usize = 3;
 /// Variables that only the shader itself sees.
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
 
-/// Names of all passes that run in the pipelines, in order of their first run.
+/// Names of all passes that run in the pipelines, in the order of their first run in code of one block.
 pub const PASSES: &[&str] = &[
     "inline_functions",
     "lower_returns",
     "lower_global_vars_to_local",
     "split_var_copies",
     "lower_var_copies",
-    "opt_dce",
-    "opt_dead_cf",
     "lower_vars_to_ssa",
     "lower_reg_intrinsics_to_ssa",
     "opt_unwritten_outputs",
     "opt_copy_prop",
     "opt_constant_folding",
     "opt_remove_phis",
+    "opt_dead_cf",
+    "opt_dce",
     "remove_dead_variables",
+    "opt_shrink_vectors",
     "opt_algebraic",
     "opt_undef",
     "opt_cse",
@@ -47,7 +48,6 @@ pub const PASSES: &[&str] = &[
     "opt_copy_prop_vars",
     "opt_dead_write_vars",
     "shrink_vec_array_vars",
-    "opt_shrink_vectors",
     "opt_conditional_discard",
     "opt_if",
     "opt_peephole_select",
