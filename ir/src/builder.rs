@@ -84,6 +84,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Places an instruction at the cursor.
+    #[inline]
     pub fn insert(&mut self, inst: Inst) -> Inst {
         self.body.insert_inst(self.cursor, inst);
         // A cursor before an instruction or at a block's end stays right as it is; the others would reverse the order.
@@ -95,11 +96,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Makes and places an instruction.
+    #[inline]
     pub fn build(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
         let inst = self.body.create_inst(data, sources, shape);
         self.insert(inst)
     }
 
+    #[inline]
     fn build_def(&mut self, data: InstData, sources: &[SourceSpec], shape: Shape) -> Def {
         let inst = self.build(data, sources, Some(shape));
         self.body.inst_def(inst).expect("an instruction made with a shape has a value")

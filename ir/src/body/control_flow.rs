@@ -67,6 +67,7 @@ impl Body {
     }
 
     /// The `if` right after a block.
+    #[inline]
     pub fn following_if(&self, block: Block) -> Option<If> {
         match self.blocks[block].next {
             Some(CfNode::If(id)) => Some(id),
@@ -217,6 +218,7 @@ impl Body {
     }
 
     /// The block that follows in the order of the text (tree walk, outer before inner), none after the last.
+    #[inline]
     pub fn next_block(&self, block: Block) -> Option<Block> {
         match self.blocks[block].next {
             Some(CfNode::If(id)) => return Some(self.ifs[id].then_list.first),
@@ -236,6 +238,7 @@ impl Body {
     }
 
     /// The block that precedes in the order of the text, none before the first.
+    #[inline]
     pub fn prev_block(&self, block: Block) -> Option<Block> {
         match self.blocks[block].prev {
             Some(CfNode::If(id)) => return Some(self.ifs[id].else_list.last),

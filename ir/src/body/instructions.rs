@@ -317,6 +317,7 @@ impl Body {
     }
 
     /// A constant index of an intrinsic; 0 if it has no such index.
+    #[inline]
     pub fn index(&self, inst: Inst, kind: IndexKind) -> i32 {
         match &self.insts[inst].data {
             InstData::Intrinsic { op, indices, .. } => op.info().index_slot(kind).map_or(0, |slot| indices[slot]),
@@ -383,6 +384,7 @@ impl Body {
     }
 
     /// Whether an instruction is a phi.
+    #[inline]
     pub fn is_phi(&self, inst: Inst) -> bool {
         matches!(self.insts[inst].data, InstData::Phi)
     }
@@ -418,6 +420,7 @@ impl Body {
     // ---- making -------------------------------------------------------------------------------------------------------
 
     /// Makes an instruction that is in no block yet. With a shape it makes a value, numbered next.
+    #[inline]
     pub fn create_inst(&mut self, data: InstData, sources: &[SourceSpec], shape: Option<Shape>) -> Inst {
         let number = self.insts.next_key();
         let def = shape.map(|shape| {
@@ -452,6 +455,7 @@ impl Body {
     }
 
     /// The instruction for a value that knows of it already.
+    #[inline]
     fn create_inst_for(&mut self, data: InstData, sources: &[SourceSpec], def: Option<Def>) -> Inst {
         self.note_kind(&data);
         let inst = self.insts.push(InstNode {
@@ -653,12 +657,14 @@ impl Body {
     // ---- placing ------------------------------------------------------------------------------------------------------
 
     /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].
+    #[inline]
     pub fn insert_inst(&mut self, cursor: Cursor, inst: Inst) {
         debug_assert!(self.insts[inst].block.is_none() && self.jump(inst).is_none());
         self.link_inst(cursor, inst);
         self.changed_insts();
     }
 
+    #[inline]
     pub(super) fn link_inst(&mut self, cursor: Cursor, inst: Inst) {
         let (block, prev, next) = match cursor {
             Cursor::BlockStart(block) => (block, None, self.blocks[block].first_inst.expand()),
@@ -684,6 +690,7 @@ impl Body {
         self.insts[inst].block.expect("the cursor is at a placed instruction")
     }
 
+    #[inline]
     pub(super) fn unlink_inst(&mut self, inst: Inst) {
         let InstNode { block, prev, next, .. } = self.insts[inst];
         let Some(block) = block.expand() else { return };
@@ -711,6 +718,7 @@ impl Body {
     }
 
     /// Removes an instruction: out of its block, its sources out of their lists. Its value must be unused. Removing a jump re-derives the edges.
+    #[inline]
     pub fn remove_inst(&mut self, inst: Inst) {
         debug_assert!(self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)), "a removed value is still used");
         for source in self.sources(inst) {

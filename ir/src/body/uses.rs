@@ -70,6 +70,7 @@ impl Body {
     }
 
     /// Sets the swizzle of an ALU source.
+    #[inline]
     pub fn set_swizzle(&mut self, source: Use, swizzle: Swizzle) {
         self.uses[source].payload = swizzle.0;
         self.touch_user(source);
@@ -100,6 +101,7 @@ impl Body {
     }
 
     /// Makes a source read another value.
+    #[inline]
     pub fn set_src(&mut self, source: Use, def: Def) {
         if self.uses[source].def.expand() == Some(def) {
             return;
@@ -111,6 +113,7 @@ impl Body {
     }
 
     /// Makes every use of `def` read `replacement` instead.
+    #[inline]
     pub fn replace_all_uses(&mut self, def: Def, replacement: Def) {
         if def == replacement {
             return;
@@ -133,6 +136,7 @@ impl Body {
     }
 
     /// A new source for `user`, reading `def`.
+    #[inline]
     pub(super) fn push_use(&mut self, user: User, def: Def, payload: u64) -> Use {
         let user = match user {
             User::Inst(inst) => inst.as_u32(),
@@ -157,6 +161,7 @@ impl Body {
     }
 
     /// Enters a source at the head of the list of uses of `def`.
+    #[inline]
     pub(super) fn link_use(&mut self, source: Use, def: Def) {
         let head = self.defs[def].first_use;
         if let Some(head) = head.expand() {
@@ -170,6 +175,7 @@ impl Body {
     }
 
     /// Takes a source out of its value's list of uses.
+    #[inline]
     pub(super) fn unlink_use(&mut self, source: Use) {
         let UseNode { def, prev, next, .. } = self.uses[source];
         let Some(def) = def.expand() else { return };

@@ -103,6 +103,7 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     !removed.is_empty()
 }
 
+#[inline]
 fn is_candidate(body: &Body, inst: Inst) -> bool {
     match *body.inst(inst) {
         InstData::Alu { .. }
@@ -152,15 +153,18 @@ fn mix(hash: u64, value: u64) -> u64 {
 }
 
 /// The swizzle entries of an ALU source that count.
+#[inline]
 fn used_swizzle(body: &Body, inst: Inst, number: usize) -> u64 {
     body.swizzle(body.source(inst, number)).first(body.alu_src_components(inst, number))
 }
 
+#[inline]
 fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
     mix(u64::from(body.src(inst, number).as_u32()), used_swizzle(body, inst, number))
 }
 
 /// A hash that is the same for instructions that [`insts_equal`] finds equal.
+#[inline]
 pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
     let shape = body.inst_def(inst).map_or(0, |d| {
         let shape = body.shape(d);

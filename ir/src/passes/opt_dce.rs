@@ -29,6 +29,7 @@ pub fn opt_dce(shader: &mut Shader) -> bool {
 }
 
 /// Whether an instruction must stay even if nothing reads its value.
+#[inline]
 pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
     match *body.inst(inst) {
         InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => true,
@@ -87,6 +88,7 @@ struct Marks {
 }
 
 impl Marks {
+    #[inline]
     fn need(&mut self, inst: Inst) {
         let before = std::mem::replace(&mut self.states[inst.as_u32() as usize], State::Live);
         if before == State::Suspect {
@@ -114,6 +116,7 @@ impl Marks {
 }
 
 /// Whether an instruction writes a register, the handle of which is its source 1.
+#[inline]
 pub(crate) fn is_register_store(body: &Body, inst: Inst) -> bool {
     matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))
 }

@@ -101,7 +101,7 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
     opt_dce(shader);
     remove_dead_variables(shader, VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0));
 
-    convert_from_ssa(shader);
+    let mut progress = convert_from_ssa(shader);
     if options.vec_to_regs {
         // A register holds two 64-bit values, so what works on them is not to be widened.
         let narrow = |body: &Body, maker: Inst, _: u32| {
@@ -110,10 +110,12 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
                 .chain(body.sources(maker).map(|s| body.src_def(s)))
                 .all(|def| body.bit_size(def) != 64)
         };
-        lower_vec_to_regs(shader, Some(&narrow));
+        progress |= lower_vec_to_regs(shader, Some(&narrow));
     }
-    lower_locals_to_regs(shader, 32);
-    opt_dce(shader);
+    progress |= lower_locals_to_regs(shader, 32);
+    if progress {
+        opt_dce(shader);
+    }
     legacy_trivialize(shader, options.fuse_fabs);
     Ok(())
 }
