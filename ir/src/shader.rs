@@ -192,11 +192,6 @@ impl Shader {
         self.functions.values().filter_map(|f| f.body.as_ref()).map(Body::inst_epoch).sum()
     }
 
-    /// Advances with every change of the code of any function but the removal of unused instructions.
-    pub fn rewrite_epoch(&self) -> u64 {
-        self.functions.values().filter_map(|f| f.body.as_ref()).map(Body::rewrite_epoch).sum()
-    }
-
     /// Adds a variable of the shader. (A variable of a function: [`add_local`](Self::add_local).)
     pub fn add_variable(&mut self, data: VariableData) -> Variable {
         let variable = self.variables.push(data);

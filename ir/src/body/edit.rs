@@ -423,7 +423,7 @@ impl Body {
             );
             self.unlink_inst(inst);
         }
-        self.removed_insts();
+        self.changed_insts();
     }
 
     /// Clones an instruction right before itself. It must not be a jump or a phi.

@@ -727,7 +727,7 @@ impl Body {
         let block = self.insts[inst].block.expand();
         let was_jump = self.jump(inst).is_some();
         self.unlink_inst(inst);
-        self.removed_insts();
+        self.changed_insts();
         if was_jump && let Some(block) = block {
             self.update_successors(block);
             self.changed_cfg();

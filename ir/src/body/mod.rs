@@ -620,7 +620,6 @@ pub struct Body {
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
-    rewrite_epoch: u64,
     /// An undefined value, a copy of a variable was ever made.
     made_undef: bool,
     made_copy: bool,
@@ -661,7 +660,6 @@ impl Body {
             structured: true,
             cfg_epoch: 1,
             inst_epoch: 1,
-            rewrite_epoch: 1,
             made_undef: false,
             made_copy: false,
             touched: Vec::new(),
@@ -687,23 +685,12 @@ impl Body {
         &self.analyses
     }
 
-    /// Advances like [`inst_epoch`](Self::inst_epoch), but not when unused instructions are removed: what is left computes what it did, from what it did.
-    pub fn rewrite_epoch(&self) -> u64 {
-        self.rewrite_epoch
-    }
-
     fn changed_cfg(&mut self) {
         self.cfg_epoch += 1;
         self.changed_insts();
     }
 
     fn changed_insts(&mut self) {
-        self.inst_epoch += 1;
-        self.rewrite_epoch += 1;
-    }
-
-    /// Unused instructions are gone.
-    fn removed_insts(&mut self) {
         self.inst_epoch += 1;
     }
 

@@ -88,13 +88,15 @@ pub struct Passes<'a> {
     round: Round,
     stopped: bool,
     settled: Vec<Settled>,
+    changes: Changes,
 }
 
 /// The code in which a pass has nothing left to do.
 struct Settled {
     name: &'static str,
     variant: u128,
-    epoch: u64,
+    /// When it was so.
+    time: u64,
 }
 
 /// What a pass that ran leaves to itself.
@@ -106,21 +108,49 @@ pub(super) enum Leaves {
     Something,
 }
 
-/// The changes after which a pass may find something again.
+/// Whose changes a pass may sleep through, as they leave nothing to it: a set of these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Heeds {
-    /// Any: it counts uses, say.
-    All,
-    /// All but the removal of unused instructions.
-    Rewrites,
+pub(super) struct Ignores(pub(super) u8);
+
+impl Ignores {
+    /// Nobody's.
+    pub(super) const NONE: Ignores = Ignores(0);
+    /// Those of `opt_dce` and `remove_dead_variables`: what is left computes what it did, from what it did.
+    pub(super) const REMOVALS: Ignores = Ignores(1 << 1);
+    /// Those of `opt_cse`: equal values are one.
+    pub(super) const CSE: Ignores = Ignores(1 << 2);
+    /// Those of `opt_constant_folding`: values are constants.
+    pub(super) const FOLDING: Ignores = Ignores(1 << 3);
+
+    pub(super) const fn and(self, other: Ignores) -> Ignores {
+        Ignores(self.0 | other.0)
+    }
 }
 
-impl Heeds {
-    fn epoch(self, shader: &Shader) -> u64 {
-        match self {
-            Heeds::All => shader.inst_epoch(),
-            Heeds::Rewrites => shader.rewrite_epoch(),
-        }
+/// When whose changes were last made, by bit of [`Ignores`]; first those that nobody ignores.
+#[derive(Default)]
+struct Changes {
+    clock: u64,
+    last: [u64; 4],
+    /// The code as the passes left it.
+    epoch: u64,
+}
+
+impl Changes {
+    fn note(&mut self, name: &str) {
+        let kind = match name {
+            "opt_dce" | "remove_dead_variables" => 1,
+            "opt_cse" => 2,
+            "opt_constant_folding" => 3,
+            _ => 0,
+        };
+        self.clock += 1;
+        self.last[kind] = self.clock;
+    }
+
+    /// Whether there was a change since some time that is not ignored.
+    fn any_since(&self, time: u64, ignores: Ignores) -> bool {
+        self.last.iter().enumerate().any(|(kind, &last)| last > time && ignores.0 >> kind & 1 == 0)
     }
 }
 
@@ -131,7 +161,7 @@ pub(super) struct Again {
     /// Which of the passes of that name.
     pub(super) variant: u128,
     pub(super) leaves: Leaves,
-    pub(super) heeds: Heeds,
+    pub(super) ignores: Ignores,
 }
 
 impl<'a> Passes<'a> {
@@ -162,17 +192,22 @@ impl<'a> Passes<'a> {
         again: Again,
         pass: impl FnOnce(&mut Shader) -> bool,
     ) -> bool {
-        let Again { name, variant, leaves, heeds } = again;
-        let epoch = heeds.epoch(shader);
+        let Again { name, variant, leaves, ignores } = again;
+        let epoch = shader.inst_epoch();
+        if self.changes.epoch != epoch {
+            // By somebody else.
+            self.changes.note("");
+            self.changes.epoch = epoch;
+        }
         // Names are compared by place: where one text stands at two places, a run is not left out.
         let same = |s: &Settled| std::ptr::eq(s.name, name) && s.variant == variant;
         let known = self.settled.iter().position(same);
-        if known.is_some_and(|i| self.settled[i].epoch == epoch) {
+        if known.is_some_and(|i| !self.changes.any_since(self.settled[i].time, ignores)) {
             return false;
         }
         let changed = self.run(shader, name, pass);
         if !changed || leaves == Leaves::Nothing {
-            let settled = Settled { name, variant, epoch: if changed { heeds.epoch(shader) } else { epoch } };
+            let settled = Settled { name, variant, time: self.changes.clock };
             match known {
                 Some(i) => self.settled[i] = settled,
                 None => self.settled.push(settled),
@@ -189,11 +224,23 @@ impl<'a> Passes<'a> {
         if self.stopped || self.skipped.contains(&name) {
             return false;
         }
-        let Some(observer) = &mut self.observer else { return run_pass(shader, name, pass) };
+        let Some(observer) = &mut self.observer else {
+            let changed = run_pass(shader, name, pass);
+            self.ran(shader, name, changed);
+            return changed;
+        };
         let start = Instant::now();
         let changed = run_pass(shader, name, pass);
         let run = PassRun { name, round: self.round, changed, time: start.elapsed() };
         self.stopped = observer.after(&run, shader).is_break();
+        self.ran(shader, name, changed);
         changed
+    }
+
+    fn ran(&mut self, shader: &Shader, name: &str, changed: bool) {
+        if changed {
+            self.changes.note(name);
+        }
+        self.changes.epoch = shader.inst_epoch();
     }
 }

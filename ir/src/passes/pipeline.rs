@@ -8,7 +8,7 @@
 //! [`into_ssa_with`] and [`optimize_with`] are the same under control: passes left out, an observer, a [`Level`].
 
 use crate::options::CompilerOptions;
-use crate::passes::pass_manager::{Again, Heeds, LOG_TARGET, Leaves, Passes};
+use crate::passes::pass_manager::{Again, Ignores, LOG_TARGET, Leaves, Passes};
 use crate::passes::*;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
@@ -77,17 +77,25 @@ macro_rules! run {
     };
 }
 
-/// A pass that runs again and again: what it leaves to itself, and which changes wake it.
+/// A pass that runs again and again: what it leaves to itself, and whose changes it may sleep through.
 macro_rules! again {
-    ($leaves:ident, $heeds:ident, $pass:ident $(, $variant:expr)?) => {
-        Again { name: stringify!($pass), variant: 0 $(+ $variant)?, leaves: Leaves::$leaves, heeds: Heeds::$heeds }
+    ($leaves:ident, $ignores:expr, $pass:ident $(, $variant:expr)?) => {
+        Again { name: stringify!($pass), variant: 0 $(+ $variant)?, leaves: Leaves::$leaves, ignores: $ignores }
     };
 }
 
+// Whose changes concern whom: the removal of what nobody uses only those who count uses or effects; that equal values are one nobody who looks for copies,
+// constants or dead code.
+const NONE: Ignores = Ignores::NONE;
+const REMOVALS: Ignores = Ignores::REMOVALS;
+const CSE: Ignores = Ignores::CSE;
+const MERGED: Ignores = REMOVALS.and(CSE);
+const MERGED_OR_FOLDED: Ignores = MERGED.and(Ignores::FOLDING);
+
 /// [`run`] for passes that run again and again: not where nothing that they heed has changed since.
 macro_rules! run_again {
-    ($passes:expr, $shader:expr, $($leaves:ident $heeds:ident $pass:ident),+ $(,)?) => {
-        [$($passes.run_again($shader, again!($leaves, $heeds, $pass), $pass)),+].contains(&true)
+    ($passes:expr, $shader:expr, $($leaves:ident $ignores:ident $pass:ident),+ $(,)?) => {
+        [$($passes.run_again($shader, again!($leaves, $ignores, $pass), $pass)),+].contains(&true)
     };
 }
 
@@ -141,7 +149,7 @@ pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
 fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     let mut progress = false;
     // Rules for other switches are another pass.
-    let algebraic = again!(Nothing, All, opt_algebraic, options.switches());
+    let algebraic = again!(Nothing, NONE, opt_algebraic, options.switches());
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
@@ -149,22 +157,22 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
         }
         passes.round_mut().cleaning = round + 1;
         let mut changed =
-            run_again!(passes, shader, Nothing Rewrites opt_copy_prop, Nothing Rewrites opt_constant_folding);
+            run_again!(passes, shader, Nothing MERGED_OR_FOLDED opt_copy_prop, Nothing MERGED opt_constant_folding);
         changed |= passes.run_again(shader, algebraic, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,
             shader,
-            Something Rewrites opt_undef,
-            Something Rewrites opt_remove_phis,
-            Something All opt_dead_cf,
+            Something MERGED_OR_FOLDED opt_undef,
+            Something REMOVALS opt_remove_phis,
+            Something CSE opt_dead_cf,
             // Behind the rules, some of which ask for a single use.
-            Something Rewrites opt_cse,
-            Nothing All opt_dce,
+            Something REMOVALS opt_cse,
+            Nothing CSE opt_dce,
         );
         // Indices may have become constant, loads may have gone.
         let remove = |s: &mut Shader| remove_dead_variables(s, TEMPORARIES);
-        changed |= passes.run_again(shader, again!(Nothing, All, remove_dead_variables), remove);
-        changed |= run_again!(passes, shader, Nothing All lower_vars_to_ssa, Nothing All lower_reg_intrinsics_to_ssa);
+        changed |= passes.run_again(shader, again!(Nothing, NONE, remove_dead_variables), remove);
+        changed |= run_again!(passes, shader, Nothing NONE lower_vars_to_ssa, Nothing NONE lower_reg_intrinsics_to_ssa);
         progress |= changed;
         if !changed {
             break;
@@ -196,7 +204,7 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
 
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     // What a translator makes for whole vectors, although only some components are needed, is not worth the work of the others.
-    let mut progress = run_again!(passes, shader, Something All opt_shrink_vectors);
+    let mut progress = run_again!(passes, shader, Something MERGED opt_shrink_vectors);
     progress |= clean_with(shader, options, passes);
     for round in 0.. {
         if round == MAX_ROUNDS {
@@ -208,21 +216,21 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
         changed |= run_again!(
             passes,
             shader,
-            Something All opt_shrink_vectors,
-            Something All opt_conditional_discard,
-            Something All opt_if,
+            Something MERGED opt_shrink_vectors,
+            Something NONE opt_conditional_discard,
+            Something NONE opt_if,
         );
         let select = |s: &mut Shader| opt_peephole_select(s, options);
-        changed |= passes.run_again(shader, again!(Something, All, opt_peephole_select), select);
+        changed |= passes.run_again(shader, again!(Something, NONE, opt_peephole_select), select);
         changed |= run_again!(
             passes,
             shader,
-            Something All opt_narrow_selects,
-            Something Rewrites opt_phi_precision,
-            Something All opt_loop,
+            Something NONE opt_narrow_selects,
+            Something REMOVALS opt_phi_precision,
+            Something NONE opt_loop,
         );
         let unroll = |s: &mut Shader| opt_loop_unroll(s, options);
-        changed |= passes.run_again(shader, again!(Something, All, opt_loop_unroll), unroll);
+        changed |= passes.run_again(shader, again!(Something, NONE, opt_loop_unroll), unroll);
         changed |= clean_with(shader, options, passes);
         progress |= changed;
         if !changed {
@@ -241,15 +249,15 @@ fn variables_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut P
         progress |= passes.run(shader, "opt_find_array_copies", |s| any && opt_find_array_copies(s));
     }
     let copy_prop = |s: &mut Shader| any && opt_copy_prop_vars(s, options);
-    progress |= passes.run_again(shader, again!(Something, All, opt_copy_prop_vars), copy_prop);
+    progress |= passes.run_again(shader, again!(Something, NONE, opt_copy_prop_vars), copy_prop);
     let dead_write = |s: &mut Shader| any && opt_dead_write_vars(s);
-    progress |= passes.run_again(shader, again!(Something, All, opt_dead_write_vars), dead_write);
+    progress |= passes.run_again(shader, again!(Something, NONE, opt_dead_write_vars), dead_write);
     if is_first && any {
         // The copies that were found and are still of use.
         progress |= run!(passes, shader, lower_var_copies);
     }
     let shrink = |s: &mut Shader| any && shrink_vec_array_vars(s);
-    progress | passes.run_again(shader, again!(Something, All, shrink_vec_array_vars), shrink)
+    progress | passes.run_again(shader, again!(Something, NONE, shrink_vec_array_vars), shrink)
 }
 
 /// Turns code into what the target has, once and last, as a stage before would undo it: what it lacks goes, and the normal forms become its own.
