@@ -115,6 +115,9 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
     progress |= lower_locals_to_regs(shader, 32);
     if progress {
         opt_dce(shader);
+        for body in shader.bodies_mut() {
+            body.compact();
+        }
     }
     legacy_trivialize(shader, options.fuse_fabs);
     Ok(())
