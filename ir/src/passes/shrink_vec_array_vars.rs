@@ -90,6 +90,11 @@ impl Extent {
         if both == 0 || !exists { (1 << self.components) - 1 } else { both }
     }
 
+    /// Whether the vector gets smaller.
+    fn is_narrowed(&self) -> bool {
+        self.kept().count_ones() != u32::from(self.components)
+    }
+
     /// Finds the types that it becomes. Whether they are smaller.
     fn decide(&mut self, types: &mut TypeTable) -> bool {
         let lengths: ArrayVec<u32, MAX_PATH> = self
@@ -202,7 +207,7 @@ fn root(tree: &DerefTree, place: Place) -> Option<Variable> {
 
 /// Gives derefs their new types, loads and stores their new shapes.
 fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, Option<Extent>>) {
-    let mut outside: Vec<Inst> = Vec::new();
+    let mut dead: Vec<Inst> = Vec::new();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
             let place = match *body.inst(inst) {
@@ -219,28 +224,29 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
                     body.set_inst(inst, InstData::Deref { kind, modes, ty });
                 }
                 // The vector is as it was.
-                (_, Place::Component(..)) => {}
-                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, Place::Outside(_)) => {
+                (_, Place::Component(..)) if !extent.is_narrowed() => {}
+                // Components of one that is not: nothing is read or written through them, or the vector would have been kept.
+                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, Place::Outside(_) | Place::Component(..)) => {
                     if let Some(def) = body.inst_def(inst) {
                         let shape = body.shape(def);
                         let mut b = Builder::new(body, Cursor::Before(inst));
                         let zero = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
                         body.replace_all_uses(def, zero);
                     }
-                    outside.push(inst);
+                    dead.push(inst);
                 }
-                (_, Place::Outside(_)) => outside.push(inst),
+                (_, Place::Outside(_) | Place::Component(..)) => dead.push(inst),
                 (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, _) => shrink_load(body, inst, extent),
                 _ => shrink_store(body, inst, extent),
             }
         }
     }
-    body.remove_insts(&outside);
+    body.remove_insts(&dead);
 }
 
 fn shrink_load(body: &mut Body, load: Inst, extent: &Extent) {
     let kept = extent.kept();
-    let Some(def) = body.inst_def(load).filter(|_| kept.count_ones() != extent.components.into()) else { return };
+    let Some(def) = body.inst_def(load).filter(|_| extent.is_narrowed()) else { return };
     let bits = body.bit_size(def);
     let mut b = Builder::new(body, Cursor::Before(load));
     let InstData::Intrinsic { op, indices, .. } = *b.body.inst(load) else { return };
@@ -263,7 +269,7 @@ fn shrink_load(body: &mut Body, load: Inst, extent: &Extent) {
 
 fn shrink_store(body: &mut Body, store: Inst, extent: &Extent) {
     let kept = extent.kept();
-    if kept.count_ones() == extent.components.into() {
+    if !extent.is_narrowed() {
         return;
     }
     let value = body.src(store, 1);
