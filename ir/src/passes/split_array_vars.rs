@@ -261,11 +261,11 @@ fn rewrite(
             for (level, &(index, _)) in steps.iter().enumerate() {
                 let Some(index) = index else { continue };
                 let constant = body.constant_component(index, 0);
+                // Beyond the end of any level, also of one that is kept: what indexes the elements of such an element kept no level from being split.
+                let length = levels.lengths.get(level).copied().map(u64::from);
+                is_outside |= constant.zip(length).is_some_and(|(i, length)| i >= length);
                 match (levels.split.get(level), constant) {
-                    (Some(true), Some(i)) => {
-                        is_outside |= i >= u64::from(levels.lengths[level]);
-                        part = part * u64::from(levels.lengths[level]) + i.min(u64::from(levels.lengths[level]));
-                    }
+                    (Some(true), Some(i)) => part = part.wrapping_mul(length.unwrap_or(1)).wrapping_add(i),
                     // A level that is kept, or a component of the vector.
                     _ => kept.push(index),
                 }
