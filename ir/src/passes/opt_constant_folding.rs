@@ -10,7 +10,7 @@
 //! - ALU: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, to the bits that executors compute; so `exact` does
 //!   not matter.
 //! - `terminate_if`, `demote_if`: dropped or made unconditional.
-//! - Derivatives of constants are 0, or NaN in components that are not finite (`inf - inf`).
+//! - Derivatives of constants: what executors compute for `x - x`, which is 0, or the NaN of that difference in components that are not finite.
 //! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that does not exist.)
 //! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them. Loads through derefs of constant
 //!   memory with an initialiser.
@@ -21,7 +21,7 @@
 use arrayvec::ArrayVec;
 use cranelift_entity::PrimaryMap;
 
-use crate::alu::{self, ExecutionMode};
+use crate::alu::{self, AluOp, ExecutionMode};
 use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
@@ -194,30 +194,20 @@ fn truth(bit_size: u8) -> u64 {
     if bit_size >= 64 { u64::MAX } else { (1 << bit_size) - 1 }
 }
 
-fn exponent_is_full(bits: u64, bit_size: u8) -> bool {
-    match bit_size {
-        16 => bits & 0x7c00 == 0x7c00,
-        32 => bits & 0x7f80_0000 == 0x7f80_0000,
-        _ => bits & 0x7ff0_0000_0000_0000 == 0x7ff0_0000_0000_0000,
-    }
-}
-
 fn is_nan(bits: u64, bit_size: u8) -> bool {
-    let mantissa = match bit_size {
-        16 => bits & 0x3ff,
-        32 => bits & 0x7f_ffff,
-        _ => bits & 0xf_ffff_ffff_ffff,
+    let (exponent, mantissa) = match bit_size {
+        16 => (0x7c00, 0x3ff),
+        32 => (0x7f80_0000, 0x7f_ffff),
+        _ => (0x7ff0_0000_0000_0000, 0xf_ffff_ffff_ffff),
     };
-    exponent_is_full(bits, bit_size) && mantissa != 0
+    bits & exponent == exponent && bits & mantissa != 0
 }
 
+/// What all neighbours hold, less itself: the NaN that comes out is that of executors, as integers can see its bits.
 fn derivative(bits: u64, bit_size: u8) -> u64 {
-    match (exponent_is_full(bits, bit_size), bit_size) {
-        (false, _) => 0,
-        (true, 16) => 0x7e00,
-        (true, 32) => 0x7fc0_0000,
-        (true, _) => 0x7ff8_0000_0000_0000,
-    }
+    let mut result = [0];
+    alu::evaluate(AluOp::Fsub, bit_size, 1, &[&[bits], &[bits]], ExecutionMode::DEFAULT, &mut result);
+    result[0]
 }
 
 /// The components of an ALU instruction whose sources are all constants.
@@ -298,11 +288,11 @@ fn fold_tex(body: &mut Body, inst: Inst) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alu::AluOp;
     use crate::alu::AluType;
     use crate::body::{Shape, Swizzle, TexData};
     use crate::builder::AluSrc;
     use crate::intrinsics::indices::SamplerDim;
+    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
     use crate::shader::Stage;
 
     fn source(shader: &Shader, user: Def) -> Vec<u64> {
@@ -332,6 +322,56 @@ mod tests {
             .collect();
         let bits = |v: f32| u64::from(v.to_bits());
         assert_eq!(stored, [vec![bits(3.0 + 8.0)], vec![1, 1], vec![0, 0]]);
+    }
+
+    /// A derivative of a constant folds to the bits that a run gives.
+    #[test]
+    fn derivatives_of_all_kinds_of_numbers() {
+        use IntrinsicOp as I;
+        const SINGLES: [u64; 12] = [
+            0,
+            0x8000_0000,
+            1,
+            0x3f80_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7f80_0001,
+            0xffbf_ffff,
+            0x7fc0_0000,
+            0xffc0_0123,
+            0xffff_ffff,
+        ];
+        const HALVES: [u64; 12] =
+            [0, 0x8000, 1, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xfdff, 0x7e00, 0xfe12, 0xffff];
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let zero = b.u32_const(0);
+        let mut register = 0;
+        for op in [I::Ddx, I::DdxFine, I::DdxCoarse, I::Ddy, I::DdyFine, I::DdyCoarse] {
+            for (bits, values) in [(32, SINGLES), (16, HALVES)] {
+                for four in values.chunks(4) {
+                    let value = b.constant(bits, four);
+                    let mut value = b.intrinsic_def(op, &[value], &[], Shape::new(4, bits));
+                    if bits == 16 {
+                        value = b.alu(AluOp::U2u32, &[value]);
+                    }
+                    let ty = AluType::UINT32.to_i32();
+                    let indices = [(IndexKind::Base, register), (IndexKind::WriteMask, 15), (IndexKind::SrcType, ty)];
+                    b.intrinsic(I::StoreOutput, &[value, zero], &indices, None);
+                    register += 1;
+                }
+            }
+        }
+        let result = |shader: &Shader| {
+            let inputs = Inputs { lanes: 4, ..Inputs::default() };
+            run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap().outputs
+        };
+        let before = result(&shader);
+        assert!(opt_constant_folding(&mut shader));
+        let body = shader.main();
+        assert!(!body.insts(body.start_block()).any(|i| body.alu_op(i).is_some() || body.intrinsic(i) == Some(I::Ddy)));
+        assert_eq!(before, result(&shader));
     }
 
     #[test]
