@@ -6,7 +6,7 @@
 //!    what comes from there is not one value; behind a loop that invocations leave at different times, if it is not one value;
 //! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is invariant in the loop.
 //!
-//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`]; the text shows them as `div` and `con`.
+//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and [`is_use_divergent`] asks them about a source; the text shows them as `div` and `con`.
 //! They are as the code was when the analysis ran: what passes make later counts as uniform, so that it has to run again before anyone asks.
 //!
 //! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value, block and `if` tells its neighbours once,
@@ -62,6 +62,14 @@ pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> b
         progress |= analysis.write(body);
     }
     progress
+}
+
+/// Whether what a source reads may differ between invocations, as [`analyze_divergence`] has left it in the body: the value is divergent, or it is read behind a loop that
+/// invocations leave at different times. (A value may be uniform where it is made and this not.) Linear in the loops that the value leaves.
+pub fn is_use_divergent(body: &Body, loops: &LoopTree, source: Use) -> bool {
+    let def = body.src_def(source);
+    body.is_divergent(def)
+        || leaves_divergent_loop(body, loops, source, body.is_loop_invariant(def), |id| body.loop_divergence(id).1)
 }
 
 /// What has become divergent and has not yet been told.
@@ -172,18 +180,8 @@ impl<'a> Analysis<'a> {
         if self.divergent.contains(def) {
             return true;
         }
-        let (Some(made), Some(user)) = (body.inst_block(body.def_inst(def)), reading_block(body, source)) else {
-            return false;
-        };
-        let inner = self.loops.innermost(made);
-        let mut around = inner;
-        while let Some(id) = around.filter(|&id| !self.loops.contains(id, user)) {
-            if self.breaks.contains(id) && !(around == inner && self.invariant.contains(def)) {
-                return true;
-            }
-            around = self.loops.info(id).parent.expand();
-        }
-        false
+        let invariant = self.invariant.contains(def);
+        leaves_divergent_loop(body, self.loops, source, invariant, |id| self.breaks.contains(id))
     }
 
     // ---- the work --------------------------------------------------------------------------------------------------------
@@ -328,6 +326,28 @@ impl<'a> Analysis<'a> {
         }
         progress
     }
+}
+
+/// Whether a value is read behind a loop that invocations leave at different times, so that each may have it from another iteration.
+fn leaves_divergent_loop(
+    body: &Body,
+    loops: &LoopTree,
+    source: Use,
+    is_invariant: bool,
+    is_left_divergently: impl Fn(Loop) -> bool,
+) -> bool {
+    let made = body.inst_block(body.src_inst(source));
+    let (Some(made), Some(user)) = (made, reading_block(body, source)) else { return false };
+    let inner = loops.innermost(made);
+    let mut around = inner;
+    while let Some(id) = around.filter(|&id| !loops.contains(id, user)) {
+        // Invariant is said of the innermost loop only.
+        if is_left_divergently(id) && !(around == inner && is_invariant) {
+            return true;
+        }
+        around = loops.info(id).parent.expand();
+    }
+    false
 }
 
 /// The block from which a source reads: for a phi that of the phi, as a loop that the value leaves on the way there counts.

@@ -379,7 +379,7 @@ fn code_moves() {
 #[test]
 fn uniform_values_are_uniform() {
     use crate::analysis::analyze_divergence;
-    use crate::analysis::divergence::DivergenceOptions;
+    use crate::analysis::divergence::{DivergenceOptions, is_use_divergent};
     use crate::builder::Builder;
     use crate::entities::User;
     use crate::intrinsics::IntrinsicOp;
@@ -411,7 +411,8 @@ fn uniform_values_are_uniform() {
         let (outputs, _) = outcome(&shader);
         assert_eq!(before.0, outputs);
         let body = shader.main();
-        loops += body.loop_tree().loops.iter().filter(|&&id| body.loop_divergence(id).1).count();
+        let loop_tree = body.loop_tree();
+        loops += loop_tree.loops.iter().filter(|&&id| body.loop_divergence(id).1).count();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {
             if body.intrinsic(inst) != Some(IntrinsicOp::StoreDeref) {
                 continue;
@@ -422,7 +423,7 @@ fn uniform_values_are_uniform() {
                 continue;
             };
             let (value, data) = (body.src(inst, 1), &shader.variables[id]);
-            if data.mode != VariableModes::SHADER_OUT || body.is_divergent(value) {
+            if data.mode != VariableModes::SHADER_OUT || is_use_divergent(body, &loop_tree, body.source(inst, 1)) {
                 divergent += 1;
                 continue;
             }
