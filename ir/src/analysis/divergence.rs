@@ -373,3 +373,60 @@ fn differ(body: &Body, phi: Inst, except: Option<Block>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse;
+
+    /// A counter is uniform in the loop that invocations leave at different times, and not behind it; what is invariant is uniform there too.
+    #[test]
+    fn uses_behind_a_loop() {
+        let text = "shader: MESA_SHADER_VERTEX
+decl_var shader_in INTERP_MODE_NONE none vec4 in_0 (VERT_ATTRIB_GENERIC0.xyzw, 0, 0)
+decl_function main () (entrypoint)
+
+impl main {
+    block b0:
+    32 %1 = deref_var &in_0 (shader_in vec4)
+    32x4 %2 = @load_deref (%1) (access=none)
+    32 %3 = load_const (0x00000000)
+    32 %4 = load_const (0x00000001)
+    loop {
+        block b1:
+        32 %5 = phi b0: %3, b4: %7
+        32 %6 = iadd %4, %4
+        32 %7 = iadd %5, %6
+        1 %8 = uge %5, %2.x
+        if %8 {
+            block b2:
+            break
+        } else {
+            block b3:
+        }
+        block b4:
+    }
+    block b5:
+    32 %9 = ineg %5
+    32 %10 = ineg %6
+    block b6:
+}
+";
+        let mut shader = parse(text).unwrap();
+        assert!(analyze_divergence(&mut shader, &DivergenceOptions::default()));
+        let body = shader.main();
+        let loops = body.loop_tree();
+        let negated: Vec<Inst> = body
+            .blocks()
+            .flat_map(|block| body.insts(block))
+            .filter(|&inst| body.alu_op(inst) == Some(crate::alu::AluOp::Ineg))
+            .collect();
+        let found = negated.iter().map(|&inst| {
+            let source = body.source(inst, 0);
+            (body.is_divergent(body.src_def(source)), is_use_divergent(body, &loops, source))
+        });
+        assert_eq!(found.collect::<Vec<_>>(), [(false, true), (false, false)]);
+        let phi = body.phis(body.loop_body(loops.loops[0]).first).next().unwrap();
+        assert!((0..2).all(|number| !is_use_divergent(body, &loops, body.source(phi, number))));
+    }
+}
