@@ -14,7 +14,7 @@
 //! Only in stages whose outputs are seen at the end and by nobody else, and only where outputs are stored by name. In a body with loops a component must have
 //! no other store at all, else none before.
 //!
-//! Linear: copies and vectors are followed for at most [`LONGEST_CHAIN`] steps.
+//! Linear: copies and vectors are followed for at most `LONGEST_CHAIN` steps.
 
 use cranelift_entity::SecondaryMap;
 
