@@ -31,11 +31,16 @@ pub fn lower_pack(shader: &mut Shader, options: &CompilerOptions) -> bool {
         if !options.lower_pack_vectors {
             return None;
         }
-        let result = std::mem::replace(&mut m.components, 1);
-        let new = lower(m, op, options);
-        m.components = result;
-        new
+        by_components(m, op, options)
     })
+}
+
+/// What the value of an opcode is that packs a vector or takes a number apart, by opcodes of single components; none for other opcodes.
+pub(super) fn by_components(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
+    let result = std::mem::replace(&mut m.components, 1);
+    let new = lower(m, op, options);
+    m.components = result;
+    new
 }
 
 /// The parts in the bits of one word, the first in the lowest.

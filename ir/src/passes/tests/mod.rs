@@ -111,6 +111,22 @@ fn by_pairs_of_words(shader: &mut Shader) -> bool {
     progress | lower_int64(shader, &options)
 }
 
+fn to_scalar(shader: &mut Shader) -> bool {
+    lower_alu_to_scalar(shader, &CompilerOptions::default(), &|_, _| true)
+}
+
+fn to_pairs(shader: &mut Shader) -> bool {
+    lower_alu_width(shader, &CompilerOptions::default(), &|_, _| 2)
+}
+
+fn phis_to_scalar(shader: &mut Shader) -> bool {
+    lower_phis_to_scalar(shader, false)
+}
+
+fn all_phis_to_scalar(shader: &mut Shader) -> bool {
+    lower_phis_to_scalar(shader, true)
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
@@ -220,6 +236,12 @@ const STRAIGHT: &[Pass] = passes![
     move_to_users,
     opt_licm,
     gcm_value_number,
+    to_pairs,
+    phis_to_scalar,
+    to_scalar,
+    all_phis_to_scalar,
+    lower_load_const_to_scalar,
+    opt_copy_prop,
     optimized,
     no_control_flow,
 ];

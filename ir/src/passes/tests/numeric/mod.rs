@@ -8,6 +8,7 @@ mod division;
 mod doubles;
 mod int64;
 mod large;
+mod shape;
 mod small;
 mod software;
 
