@@ -127,9 +127,16 @@ fn all_phis_to_scalar(shader: &mut Shader) -> bool {
     lower_phis_to_scalar(shader, true)
 }
 
+fn to_vectors(shader: &mut Shader) -> bool {
+    opt_vectorize(shader, &|_, _| 4)
+}
+
 macro_rules! passes {
     ($($pass:ident),* $(,)?) => { &[$((stringify!($pass), $pass as fn(&mut Shader) -> bool)),*] };
 }
+
+// Behind the macro that it uses.
+mod shape;
 
 fn unroll(shader: &mut Shader) -> bool {
     // Whatever it costs.
@@ -242,6 +249,7 @@ const STRAIGHT: &[Pass] = passes![
     all_phis_to_scalar,
     lower_load_const_to_scalar,
     opt_copy_prop,
+    to_vectors,
     optimized,
     no_control_flow,
 ];
