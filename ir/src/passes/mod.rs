@@ -28,6 +28,7 @@ pub mod lower_phis_to_regs_block;
 pub mod lower_phis_to_scalar;
 pub mod lower_reg_intrinsics_to_ssa;
 pub mod lower_returns;
+pub mod lower_samplers;
 pub mod lower_var_copies;
 pub mod lower_vars_to_ssa;
 pub(crate) mod motion;
@@ -96,6 +97,7 @@ pub use lower_phis_to_regs_block::{lower_phis_to_regs_block, lower_ssa_defs_to_r
 pub use lower_phis_to_scalar::lower_phis_to_scalar;
 pub use lower_reg_intrinsics_to_ssa::lower_reg_intrinsics_to_ssa;
 pub use lower_returns::lower_returns;
+pub use lower_samplers::lower_samplers;
 pub use lower_var_copies::lower_var_copies;
 pub use lower_vars_to_ssa::lower_vars_to_ssa;
 pub use opt_access::opt_access;
