@@ -226,7 +226,7 @@ pub enum Command {
 pub enum Stage {
     /// As converted from TGSI, or as given.
     Parsed,
-    /// In SSA form, cleaned.
+    /// In SSA form, without copies and dead code.
     Ssa,
     /// Optimised for the driver.
     Opt,
