@@ -26,16 +26,7 @@ use crate::trivialize_registers::trivialize_registers;
 pub fn legacy_trivialize(shader: &mut Shader, fuse_fabs: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        let mut next_block = Some(body.start_block());
-        while let Some(block) = next_block {
-            next_block = body.next_block(block);
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                // What is folded goes, and its clone stands before it.
-                next = body.next_inst(inst);
-                progress |= fold_into_access(body, inst, fuse_fabs);
-            }
-        }
+        progress |= body.visit_insts(|body, inst| fold_into_access(body, inst, fuse_fabs));
     }
     if progress {
         opt_dce(shader);

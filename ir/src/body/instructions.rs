@@ -774,6 +774,22 @@ impl Body {
         std::iter::successors(self.last_inst(block), |&i| self.prev_inst(i))
     }
 
+    /// Calls something for every instruction in the order of the text, and returns whether it was true for one. What is called may remove the instruction at
+    /// hand and make others before it; what stands right behind it must stay.
+    pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {
+        let mut progress = false;
+        let mut next_block = Some(self.start_block());
+        while let Some(block) = next_block {
+            next_block = self.next_block(block);
+            let mut next = self.first_inst(block);
+            while let Some(inst) = next {
+                next = self.next_inst(inst);
+                progress |= visit(self, inst);
+            }
+        }
+        progress
+    }
+
     /// The instructions of a block as a snapshot.
     pub fn insts_vec(&self, block: Block) -> Vec<Inst> {
         let mut insts = Vec::with_capacity(32);

@@ -235,18 +235,14 @@ pub(crate) fn replace_alu(
 ) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { continue };
-                let shape = body.shape(def);
-                let mut arithmetic = Arithmetic::before(body, inst, shape.num_components);
-                let Some(new) = lower(op, &mut arithmetic) else { continue };
-                replace(body, (inst, def), new, shape);
-                progress = true;
-            }
-        }
+        progress |= body.visit_insts(|body, inst| {
+            let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+            let shape = body.shape(def);
+            let mut arithmetic = Arithmetic::before(body, inst, shape.num_components);
+            let Some(new) = lower(op, &mut arithmetic) else { return false };
+            replace(body, (inst, def), new, shape);
+            true
+        });
     }
     progress
 }

@@ -22,13 +22,7 @@ use crate::shader::Shader;
 pub fn lower_load_const_to_scalar(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                progress |= split(body, inst);
-            }
-        }
+        progress |= body.visit_insts(split);
     }
     progress
 }

@@ -35,16 +35,13 @@ const MAX_WORDS: usize = 2 * MAX_COMPONENTS + 8;
 pub fn lower_ubo_vec4(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                if body.intrinsic(inst) == Some(IntrinsicOp::LoadUbo) {
-                    lower(body, inst);
-                    progress = true;
-                }
+        progress |= body.visit_insts(|body, inst| {
+            let is_load = body.intrinsic(inst) == Some(IntrinsicOp::LoadUbo);
+            if is_load {
+                lower(body, inst);
             }
-        }
+            is_load
+        });
     }
     progress
 }

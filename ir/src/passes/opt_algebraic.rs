@@ -10,7 +10,7 @@
 //! likes; [`opt_algebraic_late`] turns that into what targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the operands for targets
 //! whose operands take them, after that.
 //!
-//! A work list, not sweeps: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others. What a replacement leaves without uses is removed at
+//! One walk over the body, or where little has changed none, and a work list: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others. What a replacement leaves without uses is removed at
 //! once, so that rules that ask for a single use see the truth. A shader grows by a bounded number of replacements even if rules should undo each other.
 
 use std::collections::VecDeque;

@@ -29,15 +29,7 @@ const MAX_MOVES: usize = 8;
 pub fn opt_narrow_selects(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                if body.alu_op(inst) == Some(AluOp::Bcsel) {
-                    progress |= narrow(body, inst);
-                }
-            }
-        }
+        progress |= body.visit_insts(|body, inst| body.alu_op(inst) == Some(AluOp::Bcsel) && narrow(body, inst));
     }
     progress
 }

@@ -185,7 +185,8 @@ impl<'a> Passes<'a> {
         &mut self.round
     }
 
-    /// Runs a pass like [`run`](Self::run), but not in code that is still as it was when the same variant of the pass last had nothing left to do. All calls must be about one shader.
+    /// Runs a pass like [`run`](Self::run), but not if since the same variant of it last had nothing left to do only passes that it [ignores](Ignores) have changed something. All calls must
+    /// be about one shader.
     pub(super) fn run_again(
         &mut self,
         shader: &mut Shader,

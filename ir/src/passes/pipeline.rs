@@ -3,7 +3,7 @@
 //! | stage | from | by |
 //! |---|---|---|
 //! | `ssa` | what a translator makes: functions, registers, variables | [`into_ssa`] |
-//! | `opt` | clean SSA | [`optimize`], which ends with [`finish`] |
+//! | `opt` | SSA | [`optimize`], which ends with [`finish`] |
 //!
 //! [`into_ssa_with`] and [`optimize_with`] are the same under control: passes left out, an observer, a [`Level`].
 
@@ -182,7 +182,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
     progress
 }
 
-/// Optimises clean SSA for a target: the passes of this list run as long as one of them changes something.
+/// Optimises SSA for a target: it is cleaned, then the passes of this list run as long as one of them changes something.
 pub fn optimize(shader: &mut Shader, options: &CompilerOptions) -> bool {
     optimize_with(shader, options, Level::All, &mut Passes::default())
 }

@@ -19,21 +19,17 @@ pub(super) fn lower_intrinsics(shader: &mut Shader, wanted: Int64Ops) -> bool {
     }
     let mut progress = false;
     for body in shader.bodies_mut() {
-        for block in body.blocks_vec() {
-            let mut next = body.first_inst(block);
-            while let Some(inst) = next {
-                next = body.next_inst(inst);
-                let (Some(op), Some(def)) = (body.intrinsic(inst), body.inst_def(inst)) else { continue };
-                let Some((way, family)) = way(body, inst, op) else { continue };
-                if !wanted.contains(family) || body.bit_size(body.src(inst, 0)) != 64 {
-                    continue;
-                }
-                let new = lower(body, inst, way);
-                body.replace_all_uses(def, new);
-                body.remove_inst(inst);
-                progress = true;
+        progress |= body.visit_insts(|body, inst| {
+            let (Some(op), Some(def)) = (body.intrinsic(inst), body.inst_def(inst)) else { return false };
+            let Some((way, family)) = way(body, inst, op) else { return false };
+            if !wanted.contains(family) || body.bit_size(body.src(inst, 0)) != 64 {
+                return false;
             }
-        }
+            let new = lower(body, inst, way);
+            body.replace_all_uses(def, new);
+            body.remove_inst(inst);
+            true
+        });
     }
     progress
 }
