@@ -8,10 +8,9 @@
 //! larger one, and joining n values costs O(n log² n) for all merges together, however long the chains of phis are.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use tgsi_ir::analysis::Liveness;
-use tgsi_ir::{Block, Body, Def};
+use tgsi_ir::{Block, Body, Def, InstData};
 
 /// No set, no value.
 const NONE: u32 = u32::MAX;
@@ -182,10 +181,21 @@ impl Members<'_> {
     }
 }
 
-/// Disjoint sets of values.
+/// Whether a value can be in a set with others: it is made or read by a parallel copy or a phi. A constant cannot be made in a register: it is stored.
+fn can_merge(body: &Body, def: Def) -> bool {
+    let merges = |inst| matches!(body.inst(inst), InstData::ParallelCopy(_) | InstData::Phi);
+    match body.inst(body.def_inst(def)) {
+        InstData::LoadConst { .. } => false,
+        InstData::ParallelCopy(_) | InstData::Phi => true,
+        _ => body.uses_of(def).any(|source| body.user(source).inst().is_some_and(merges)),
+    }
+}
+
+/// Disjoint sets of values. Only values that are made or read by parallel copies and phis may be merged, and no constants.
 pub(crate) struct MergeSets<'a> {
     body: &'a Body,
-    liveness: Arc<Liveness>,
+    /// Of the values that can be in a set.
+    liveness: Liveness,
     ranks: Ranks,
     /// By rank: the set; none if the value is alone.
     set_of: Vec<u32>,
@@ -202,7 +212,7 @@ impl<'a> MergeSets<'a> {
         let count = ranks.defs.len();
         MergeSets {
             body,
-            liveness: body.liveness(),
+            liveness: Liveness::of_values(body, |def| can_merge(body, def)),
             ranks,
             set_of: vec![NONE; count],
             sets: Vec::new(),

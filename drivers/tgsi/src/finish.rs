@@ -3,7 +3,7 @@
 use tgsi::Shader;
 use tgsi::builder::ShaderBuilder;
 use tgsi::shader::{Instruction, Register, Src};
-use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
+use tgsi::tables::{File, ImmediateType, OperandType};
 
 use crate::declarations::{Declared, processor};
 use crate::machine::{Immediates, Program};
@@ -44,24 +44,11 @@ pub(crate) fn finish(
     for _ in 0..addresses {
         builder.address();
     }
-    builder.reserve(instructions.len() + 1);
-    for mut instruction in instructions {
-        pack_immediates(&mut builder, &immediates, &mut instruction, options.native_integers);
-        tidy_swizzles(&mut instruction);
-        match (instruction.opcode, instruction.src.first().copied()) {
-            (Opcode::If, Some(condition)) => builder.if_(condition),
-            (Opcode::Uif, Some(condition)) => builder.uif(condition),
-            (Opcode::Else, _) => builder.else_(),
-            (Opcode::Endif, _) => builder.endif(),
-            (Opcode::Bgnloop, _) => builder.bgnloop(),
-            (Opcode::Endloop, _) => builder.endloop(),
-            (Opcode::Brk, _) => builder.brk(),
-            (Opcode::Cont, _) => builder.cont(),
-            _ => {
-                builder.push(instruction);
-            }
-        }
+    for instruction in &mut instructions {
+        pack_immediates(&mut builder, &immediates, instruction, options.native_integers);
+        tidy_swizzles(instruction);
     }
+    builder.append(instructions);
     builder.end();
     Ok(builder.finish()?)
 }

@@ -4,8 +4,8 @@
 //! 2. Selection: each instruction becomes TGSI over virtual temporaries; the chase functions find registers, masks and modifiers.
 //! 3. The machine passes: copies propagated, multiply-adds and conditions combined, results written where they are wanted, equal work on several
 //!    components merged.
-//! 4. Allocation: copies coalesced, values packed into the components of few temporaries. Where constants of many branches could be copied once before them, the program is
-//!    finished in both ways, and the shorter one is taken.
+//! 4. Allocation: copies coalesced, values packed into the components of few temporaries. Where constants of many branches could be copied once before them, they are, unless that
+//!    needs too many temporaries.
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 
 mod declarations;
@@ -182,18 +182,25 @@ fn finish_selected(
     optimize(&mut program, options);
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
-    let hoisted =
-        (options.optimize && !options.unoptimized_ra).then(|| machine::hoist_constants::hoist_constants(&mut program));
-    allocate(&mut program, options, outputs_wait);
-    if let Some(mut hoisted) = hoisted.flatten() {
+    let hoisted = match options.optimize && !options.unoptimized_ra {
+        true => machine::hoist_constants::hoist_constants(&mut program),
+        false => None,
+    };
+    let (hoisted, fewest_temps) = hoisted.unzip();
+    let more_temps = |count: u32| count + count / 8 + 1;
+    if let Some(mut hoisted) = hoisted {
         // Branches may be empty now.
         optimize(&mut hoisted, options);
         allocate(&mut hoisted, options, outputs_wait);
+        if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
+            allocate(&mut program, options, outputs_wait);
+        }
         let is_shorter = hoisted.instructions().len() < program.instructions().len();
-        // The constants occupy their registers for longer.
-        if is_shorter && hoisted.num_temps <= program.num_temps + program.num_temps / 8 + 1 {
+        if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
             program = hoisted;
         }
+    } else {
+        allocate(&mut program, options, outputs_wait);
     }
     finish::check_indirect(&program, options)?;
     finish::finish(shader, &declared, &arrays, program, options)
@@ -203,40 +210,43 @@ fn finish_selected(
 fn allocate(program: &mut machine::Program, options: &TgsiOptions, may_write_outputs_early: bool) {
     machine::allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
     if options.optimize {
-        // Copies whose registers coincide now are gone after this, and neighbours may have become mergeable.
-        machine::dead_code::remove_dead_code(program);
+        // Neighbours may have become mergeable.
         machine::merge::merge_instructions(program);
     }
 }
 
 /// The machine passes before allocation.
+/// Times that the list of machine passes is gone through at most.
+const MAX_ROUNDS: usize = 4;
+
+/// The machine passes, until none has anything left to do.
 fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
     if !options.optimize {
         return;
     }
+    // Each pass with those, by place, that its changes leave something to.
     type Pass = fn(&mut machine::Program, &TgsiOptions) -> bool;
-    let passes: [Pass; 7] = [
-        |program, options| machine::tidy_flow::tidy_flow(program, options.native_integers),
-        |program, _| machine::propagate::propagate_copies(program),
-        machine::combine::combine,
-        |program, _| machine::dead_code::remove_dead_code(program),
-        |program, _| machine::forward::forward_results(program),
-        |program, _| machine::merge::merge_instructions(program),
-        |program, _| machine::vectorize::vectorize(program),
+    let passes: [(Pass, u8); 7] = [
+        (|program, options| machine::tidy_flow::tidy_flow(program, options.native_integers), 0b111_1111),
+        (|program, _| machine::propagate::propagate_copies(program), 0b000_1110),
+        (machine::combine::combine, 0b000_1110),
+        (|program, _| machine::dead_code::remove_dead_code(program), 0b000_0000),
+        (|program, _| machine::forward::forward_results(program), 0b110_0000),
+        (|program, _| machine::merge::merge_instructions(program), 0b100_0000),
+        (|program, _| machine::vectorize::vectorize(program), 0b111_1000),
     ];
-    // What changed nothing need not look again at the same program.
-    let mut seen: [Option<u32>; 7] = [None; 7];
-    for _ in 0..4 {
-        let mut changed = false;
-        for (pass, seen) in passes.iter().zip(&mut seen) {
-            if *seen != Some(program.version()) {
-                let is_changed = pass(program, options);
-                *seen = (!is_changed).then(|| program.version());
-                changed |= is_changed;
-            }
-        }
-        if !changed {
+    let mut due = 0b111_1111u8;
+    for _ in 0..MAX_ROUNDS {
+        if due == 0 {
             break;
+        }
+        for (place, (pass, leaves)) in passes.iter().enumerate() {
+            if due >> place & 1 != 0 {
+                due &= !(1 << place);
+                if pass(program, options) {
+                    due |= leaves;
+                }
+            }
         }
     }
 }

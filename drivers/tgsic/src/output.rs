@@ -70,18 +70,27 @@ pub fn path_below(folder: &Path, input: &Path, extension: &str) -> PathBuf {
     if input == Path::new(STDIN) {
         return folder.join("stdin").with_extension(extension);
     }
-    let mut relative = PathBuf::new();
+    let mut target = PathBuf::with_capacity(folder.as_os_str().len() + input.as_os_str().len() + extension.len() + 2);
+    target.push(folder);
+    let mut depth = 0usize;
     for component in input.components() {
         match component {
-            Component::Normal(name) => relative.push(name),
-            // A step upwards takes the one before back; from the top there is nowhere to go.
-            Component::ParentDir => {
-                relative.pop();
+            Component::Normal(name) => {
+                target.push(name);
+                depth += 1;
             }
-            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+            // A step upwards takes the one before back; from the top there is nowhere to go.
+            Component::ParentDir if depth > 0 => {
+                target.pop();
+                depth -= 1;
+            }
+            Component::ParentDir | Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
         }
     }
-    folder.join(relative.with_extension(extension))
+    if depth > 0 {
+        target.set_extension(extension);
+    }
+    target
 }
 
 #[cfg(test)]

@@ -82,6 +82,11 @@ impl Walk<'_> {
 
 impl Liveness {
     pub(super) fn compute(body: &Body) -> Liveness {
+        Self::of_values(body, |_| true)
+    }
+
+    /// The liveness of some values. What is asked about others is not answered rightly.
+    pub fn of_values(body: &Body, is_wanted: impl Fn(Def) -> bool) -> Liveness {
         let mut sets = Liveness { live_in: SecondaryMap::new(), live_out: SecondaryMap::new() };
         let is_entered = BitVec::repeat(false, body.num_blocks());
         let mut walk = Walk { body, sets: &mut sets, is_entered, entered: Vec::new(), work: Vec::new() };
@@ -91,6 +96,7 @@ impl Liveness {
             if let Some(inst) = body.try_def_inst(def)
                 && let Some(home) = body.inst_block(inst)
                 && !matches!(body.inst(inst), InstData::Undef)
+                && is_wanted(def)
             {
                 walk.value(def, home);
             }

@@ -85,6 +85,7 @@ impl Body {
         (self.insts, self.defs, self.uses) = (insts, defs, uses);
         self.touched.clear();
         self.simplified_for = None;
+        self.forget_unused();
         self.changed_insts();
         true
     }

@@ -620,11 +620,16 @@ pub struct Body {
     pub structured: bool,
     cfg_epoch: u64,
     inst_epoch: u64,
-    /// An undefined value, a copy of a variable was ever made.
+    /// An undefined value, a copy of a variable was ever made, a register since there were none.
     made_undef: bool,
     made_copy: bool,
+    made_register: bool,
     touched: Vec<Inst>,
     simplified_for: Option<SimplifiedFor>,
+    /// Instructions below this number have an effect or uses, unless their value is in `unused`; none if that is not known.
+    used_below: Option<u32>,
+    /// Values that have lost their last use since that is known. Some may have others again.
+    unused: Vec<Def>,
     analyses: AnalysisCache,
 }
 
@@ -662,8 +667,11 @@ impl Body {
             inst_epoch: 1,
             made_undef: false,
             made_copy: false,
+            made_register: false,
             touched: Vec::new(),
             simplified_for: None,
+            used_below: None,
+            unused: Vec::new(),
             analyses: AnalysisCache::default(),
         };
         body.update_successors(start);
@@ -732,6 +740,16 @@ impl Body {
     /// Whether there may be `copy_deref`.
     pub fn may_have_copies(&self) -> bool {
         self.made_copy
+    }
+
+    /// Whether there may be registers.
+    pub fn may_have_registers(&self) -> bool {
+        self.made_register
+    }
+
+    /// Says that there is no register (any more).
+    pub(crate) fn set_no_registers(&mut self) {
+        self.made_register = false;
     }
 
     /// Makes room for so many more instructions, with as many values, and two sources each.

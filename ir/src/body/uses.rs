@@ -58,6 +58,13 @@ impl Body {
         self.uses[first].next.is_none().then_some(first)
     }
 
+    /// Whether a source is the only use of its value.
+    #[inline]
+    pub fn is_single_use(&self, source: Use) -> bool {
+        let node = &self.uses[source];
+        node.prev.is_none() && node.next.is_none()
+    }
+
     /// Whether the value is the condition of an `if`.
     pub fn is_used_by_if(&self, def: Def) -> bool {
         self.uses_of(def).any(|u| matches!(self.user(u), User::If(_)))
@@ -186,8 +193,10 @@ impl Body {
         if let Some(next) = next.expand() {
             self.uses[next].prev = prev;
         }
-        if let Some(only) = self.single_use(def) {
-            self.touch_user(only);
+        match self.defs[def].first_use.expand() {
+            None => self.note_unused(def),
+            Some(only) if self.simplified_for.is_some() && self.uses[only].next.is_none() => self.touch_user(only),
+            Some(_) => {}
         }
         let node = &mut self.uses[source];
         node.def = PackedOption::default();

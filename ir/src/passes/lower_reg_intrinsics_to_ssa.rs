@@ -46,12 +46,13 @@ pub fn lower_reg_intrinsics_to_ssa(shader: &mut Shader) -> bool {
 
 /// The pass on one body.
 pub(crate) fn lower_body(body: &mut Body) -> bool {
-    let start = body.start_block();
-    let decls: Vec<Inst> = body.insts(start).filter(|&i| is_declaration(body, i)).collect();
-    if decls.is_empty() {
+    if !body.may_have_registers() {
         return false;
     }
+    let start = body.start_block();
+    let decls: Vec<Inst> = body.insts(start).filter(|&i| is_declaration(body, i)).collect();
     let mut progress = false;
+    let mut stays = false;
     let mut values: Vec<(Inst, Def)> = Vec::with_capacity(decls.len());
     for decl in decls {
         let Some(handle) = body.inst_def(decl) else { continue };
@@ -59,13 +60,20 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
             // Something that is neither load nor store (a parallel copy, halfway out of SSA) keeps the register.
             if body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i))) {
                 values.push((decl, handle));
+            } else {
+                stays = true;
             }
         } else if body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_register_store(body, i))) {
             let accesses: Vec<Inst> = body.uses_of(handle).filter_map(|u| body.user(u).inst()).collect();
             body.remove_insts(&accesses);
             body.remove_inst(decl);
             progress = true;
+        } else {
+            stays = true;
         }
+    }
+    if !stays {
+        body.set_no_registers();
     }
     if values.is_empty() {
         return progress;

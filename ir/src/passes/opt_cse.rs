@@ -16,6 +16,7 @@
 //! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
 //!
 //! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
+//! What reads a value that nobody else reads has no equal, and does not enter the table; it does when that value takes the uses of another one over.
 
 use cranelift_entity::packed_option::PackedOption;
 
@@ -72,6 +73,8 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     let dominance = (!body.is_one_block()).then(|| body.dominance());
     let mut table = Table::new(body.blocks().map(|block| body.insts(block).count()).sum());
     let mut removed: Vec<Inst> = Vec::new();
+    // Those before which the walk did not stop.
+    let mut passed_over = vec![false; body.num_insts()];
     let mut next_block = Some(body.start_block());
     while let Some(block) = next_block {
         next_block = body.next_block(block);
@@ -79,6 +82,10 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
         while let Some(inst) = next {
             next = body.next_inst(inst);
             if !is_candidate(body, inst) {
+                continue;
+            }
+            if body.sources(inst).any(|source| body.is_single_use(source)) {
+                passed_over[inst.as_u32() as usize] = true;
                 continue;
             }
             let Some(other) = table.insert(hash(body, inst), inst) else { continue };
@@ -93,7 +100,11 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
                 body.set_inst(other, InstData::Alu { op, flags: flags.union(lost) });
             }
             if let (Some(def), Some(kept)) = (body.inst_def(inst), body.inst_def(other)) {
+                let only = body.single_use(kept).and_then(|source| body.user(source).inst());
                 body.replace_all_uses(def, kept);
+                if let Some(only) = only.filter(|only| std::mem::take(&mut passed_over[only.as_u32() as usize])) {
+                    table.insert(hash(body, only), only);
+                }
             }
             removed.push(inst);
             table.insert(hash(body, other), other);

@@ -13,9 +13,12 @@
 //! A write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed themselves go as well,
 //! before phis are made of them.
 //! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::opt_dead_cf)).
+//!
+//! Without loops and registers an instruction is dead only if its value has no uses at all. There, once all is known to be in use, what was made and what lost its last use since is
+//! looked at instead of everything.
 
 use crate::body::{Body, InstData};
-use crate::entities::Inst;
+use crate::entities::{Def, Inst};
 use crate::intrinsics::IntrinsicOp;
 use crate::shader::Shader;
 
@@ -45,6 +48,11 @@ pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
 
 /// The pass on one body.
 pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
+    if body.structured && body.num_loops() == 0 && !body.may_have_registers() {
+        let mut unused: Vec<Def> = Vec::new();
+        let first_new = body.take_unused(&mut unused).unwrap_or(Inst::from_u32(0));
+        return remove_unused(body, unused, first_new);
+    }
     let mut marks = Marks { states: vec![State::Unseen; body.num_insts()], work: Vec::new() };
     let mut suspects: Vec<Inst> = Vec::new();
     let mut next_block = Some(body.body_list().last);
@@ -69,6 +77,42 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
     suspects.retain(|&inst| marks.states[inst.as_u32() as usize] == State::Suspect);
     body.remove_insts(&suspects);
     !suspects.is_empty()
+}
+
+/// Removes those of some values that have no uses, those of the instructions from `first_new` on, and what was only used by them.
+fn remove_unused(body: &mut Body, mut work: Vec<Def>, first_new: Inst) -> bool {
+    let mut progress = false;
+    for number in first_new.as_u32()..body.num_insts() as u32 {
+        let inst = Inst::from_u32(number);
+        if body.inst_block(inst).is_none() {
+            continue;
+        }
+        match body.inst_def(inst) {
+            Some(def) if body.is_unused(def) => work.push(def),
+            None if !has_effect(body, inst) => {
+                body.remove_inst(inst);
+                progress = true;
+            }
+            _ => {}
+        }
+    }
+    loop {
+        let Some(def) = work.pop() else {
+            // What has gone was the last to use something.
+            body.take_unused(&mut work);
+            if work.is_empty() {
+                break;
+            }
+            continue;
+        };
+        let Some(inst) = body.try_def_inst(def).filter(|_| body.is_unused(def)) else { continue };
+        if body.inst_block(inst).is_some() && !has_effect(body, inst) {
+            body.remove_inst(inst);
+            progress = true;
+        }
+    }
+    body.set_all_used();
+    progress
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

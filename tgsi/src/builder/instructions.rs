@@ -32,21 +32,38 @@ impl ShaderBuilder {
         self.push(instruction)
     }
 
-    /// Makes room for so many more instructions.
-    pub fn reserve(&mut self, count: usize) {
-        self.instructions.reserve(count);
-    }
-
     /// Appends an instruction as it is and returns its number. Blocks are opened and closed by their own functions.
     pub fn push(&mut self, instruction: Instruction) -> u32 {
-        let registers = instruction.dst.iter().map(|d| d.register).chain(instruction.src.iter().map(|s| s.register));
+        self.check_registers(&instruction);
+        self.instructions.push(instruction);
+        self.instructions.len() as u32 - 1
+    }
+
+    /// Appends instructions as they are, but for the labels of blocks (subroutines excepted), which are given here.
+    pub fn append(&mut self, mut instructions: Vec<Instruction>) {
+        let first = self.instructions.len();
+        if first == 0 {
+            self.instructions = instructions;
+        } else {
+            self.instructions.append(&mut instructions);
+        }
+        let appended = std::mem::take(&mut self.instructions);
+        for instruction in &appended[first..] {
+            self.check_registers(instruction);
+        }
+        self.instructions = appended;
+        for number in first..self.instructions.len() {
+            self.follow(number as u32, self.instructions[number].opcode);
+        }
+    }
+
+    fn check_registers(&mut self, instruction: &Instruction) {
+        let registers = instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register));
         let fits = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
-        let too_far = |register: &Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
+        let too_far = |register: &&Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
         if let Some(register) = registers.into_iter().find(too_far) {
             self.fail(BuildError::TooManyRegisters(register.file));
         }
-        self.instructions.push(instruction);
-        self.instructions.len() as u32 - 1
     }
 
     /// Texture instruction; the sampler is the last source.
@@ -83,16 +100,69 @@ impl ShaderBuilder {
         self.instructions.len() as u32
     }
 
-    fn open(&mut self, opcode: Opcode, src: &[Src]) {
-        let instruction = self.emit(opcode, None, src);
-        self.blocks.push(OpenBlock { opcode, instruction, labelled: instruction });
+    /// An instruction that opens, divides, closes or leaves a block.
+    fn flow(&mut self, opcode: Opcode, src: &[Src]) -> u32 {
+        let number = self.emit(opcode, None, src);
+        self.follow(number, opcode);
+        number
     }
 
-    fn close(&mut self, opcode: Opcode, opens: &[Opcode]) -> Option<OpenBlock> {
-        let instruction = self.emit(opcode, None, &[]);
+    /// Enters an instruction into the blocks that are open, and gives the labels that are known then.
+    fn follow(&mut self, number: u32, opcode: Opcode) {
+        let misplaced = BuildError::Misplaced { instruction: number, opcode };
+        match opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+                self.blocks.push(OpenBlock { opcode, instruction: number, labelled: number });
+            }
+            Opcode::Else => match self.blocks.last_mut() {
+                Some(block)
+                    if matches!(block.opcode, Opcode::If | Opcode::Uif) && block.labelled == block.instruction =>
+                {
+                    let from = std::mem::replace(&mut block.labelled, number);
+                    self.set_label(from, number);
+                }
+                _ => self.fail(misplaced),
+            },
+            Opcode::Case | Opcode::Default => {
+                if self.blocks.last().is_none_or(|block| block.opcode != Opcode::Switch) {
+                    self.fail(misplaced);
+                }
+            }
+            Opcode::Endif => {
+                if let Some(block) = self.close(misplaced, &[Opcode::If, Opcode::Uif]) {
+                    self.set_label(block.labelled, number);
+                }
+            }
+            Opcode::Endloop => {
+                if let Some(block) = self.close(misplaced, &[Opcode::Bgnloop]) {
+                    self.set_label(block.instruction, number);
+                    self.set_label(number, block.instruction);
+                }
+            }
+            Opcode::Endswitch => {
+                self.close(misplaced, &[Opcode::Switch]);
+            }
+            Opcode::Endsub => {
+                self.close(misplaced, &[Opcode::Bgnsub]);
+            }
+            Opcode::Brk => {
+                if !self.blocks.iter().rev().any(|b| matches!(b.opcode, Opcode::Bgnloop | Opcode::Switch)) {
+                    self.fail(misplaced);
+                }
+            }
+            Opcode::Cont => {
+                if !self.blocks.iter().rev().any(|b| b.opcode == Opcode::Bgnloop) {
+                    self.fail(misplaced);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, misplaced: BuildError, opens: &[Opcode]) -> Option<OpenBlock> {
         let block = self.blocks.pop_if(|block| opens.contains(&block.opcode));
         if block.is_none() {
-            self.fail(BuildError::Misplaced { instruction, opcode });
+            self.fail(misplaced);
         }
         block
     }
@@ -105,89 +175,62 @@ impl ShaderBuilder {
 
     /// `IF`: taken where x of `condition` is not 0.0.
     pub fn if_(&mut self, condition: Src) {
-        self.open(Opcode::If, &[condition]);
+        self.flow(Opcode::If, &[condition]);
     }
 
     /// `UIF`: taken where x of `condition` is not 0 as an integer.
     pub fn uif(&mut self, condition: Src) {
-        self.open(Opcode::Uif, &[condition]);
+        self.flow(Opcode::Uif, &[condition]);
     }
 
     /// `ELSE`.
     pub fn else_(&mut self) {
-        let number = self.emit(Opcode::Else, None, &[]);
-        match self.blocks.last_mut() {
-            Some(block) if matches!(block.opcode, Opcode::If | Opcode::Uif) && block.labelled == block.instruction => {
-                let from = std::mem::replace(&mut block.labelled, number);
-                self.set_label(from, number);
-            }
-            _ => self.fail(BuildError::Misplaced { instruction: number, opcode: Opcode::Else }),
-        }
+        self.flow(Opcode::Else, &[]);
     }
 
     /// `ENDIF`.
     pub fn endif(&mut self) {
-        let number = self.next_instruction();
-        if let Some(block) = self.close(Opcode::Endif, &[Opcode::If, Opcode::Uif]) {
-            self.set_label(block.labelled, number);
-        }
+        self.flow(Opcode::Endif, &[]);
     }
 
     /// `BGNLOOP`.
     pub fn bgnloop(&mut self) {
-        self.open(Opcode::Bgnloop, &[]);
+        self.flow(Opcode::Bgnloop, &[]);
     }
 
     /// `ENDLOOP`.
     pub fn endloop(&mut self) {
-        let number = self.next_instruction();
-        if let Some(block) = self.close(Opcode::Endloop, &[Opcode::Bgnloop]) {
-            self.set_label(block.instruction, number);
-            self.set_label(number, block.instruction);
-        }
+        self.flow(Opcode::Endloop, &[]);
     }
 
     /// `BRK`: leaves the innermost loop or switch.
     pub fn brk(&mut self) {
-        let instruction = self.emit(Opcode::Brk, None, &[]);
-        if !self.blocks.iter().rev().any(|b| matches!(b.opcode, Opcode::Bgnloop | Opcode::Switch)) {
-            self.fail(BuildError::Misplaced { instruction, opcode: Opcode::Brk });
-        }
+        self.flow(Opcode::Brk, &[]);
     }
 
     /// `CONT`: goes on with the innermost loop.
     pub fn cont(&mut self) {
-        let instruction = self.emit(Opcode::Cont, None, &[]);
-        if !self.blocks.iter().rev().any(|b| b.opcode == Opcode::Bgnloop) {
-            self.fail(BuildError::Misplaced { instruction, opcode: Opcode::Cont });
-        }
+        self.flow(Opcode::Cont, &[]);
     }
 
     /// `SWITCH` over x of `selector`.
     pub fn switch(&mut self, selector: Src) {
-        self.open(Opcode::Switch, &[selector]);
+        self.flow(Opcode::Switch, &[selector]);
     }
 
     /// `CASE`.
     pub fn case(&mut self, value: Src) {
-        self.divide_switch(Opcode::Case, &[value]);
+        self.flow(Opcode::Case, &[value]);
     }
 
     /// `DEFAULT`.
     pub fn default(&mut self) {
-        self.divide_switch(Opcode::Default, &[]);
-    }
-
-    fn divide_switch(&mut self, opcode: Opcode, src: &[Src]) {
-        let instruction = self.emit(opcode, None, src);
-        if self.blocks.last().is_none_or(|block| block.opcode != Opcode::Switch) {
-            self.fail(BuildError::Misplaced { instruction, opcode });
-        }
+        self.flow(Opcode::Default, &[]);
     }
 
     /// `ENDSWITCH`.
     pub fn endswitch(&mut self) {
-        self.close(Opcode::Endswitch, &[Opcode::Switch]);
+        self.flow(Opcode::Endswitch, &[]);
     }
 
     /// Names a subroutine, to be defined with [`ShaderBuilder::bgnsub`] before or after it is called.
@@ -198,8 +241,7 @@ impl ShaderBuilder {
 
     /// `BGNSUB`: what follows, up to [`ShaderBuilder::endsub`], is the body of `subroutine`.
     pub fn bgnsub(&mut self, subroutine: Subroutine) {
-        let number = self.next_instruction();
-        self.open(Opcode::Bgnsub, &[]);
+        let number = self.flow(Opcode::Bgnsub, &[]);
         if let Some(slot) = self.subroutines.get_mut(subroutine.0 as usize) {
             *slot = Some(number);
         }
@@ -207,7 +249,7 @@ impl ShaderBuilder {
 
     /// `ENDSUB`.
     pub fn endsub(&mut self) {
-        self.close(Opcode::Endsub, &[Opcode::Bgnsub]);
+        self.flow(Opcode::Endsub, &[]);
     }
 
     /// `CAL`.

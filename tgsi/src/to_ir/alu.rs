@@ -6,21 +6,23 @@ use tgsi_ir::entities::Def;
 
 use super::control_flow::Translator;
 use super::sources::Lanes;
-use crate::shader::Instruction;
+use crate::shader::{Instruction, Src};
 use crate::tables::{Opcode, OperandType};
 
 /// How a componentwise opcode is said with one ALU instruction.
 enum Simple {
     /// The instruction on the sources in order.
     Op(AluOp),
-    /// With the two sources exchanged.
-    Exchanged(AluOp),
     /// A comparison whose result becomes all ones or 0.
     Truth(AluOp),
+    /// A comparison whose result becomes 1.0 or 0.0.
+    Number(AluOp),
+    /// The same with the two sources exchanged.
+    ExchangedNumber(AluOp),
 }
 
 const fn simple(opcode: Opcode) -> Option<Simple> {
-    use Simple::{Exchanged, Op, Truth};
+    use Simple::{ExchangedNumber, Number, Op, Truth};
     Some(match opcode {
         Opcode::Add => Op(AluOp::Fadd),
         Opcode::Div => Op(AluOp::Fdiv),
@@ -31,12 +33,12 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
         Opcode::Ceil => Op(AluOp::Fceil),
         Opcode::Trunc => Op(AluOp::Ftrunc),
         Opcode::Round => Op(AluOp::FroundEven),
-        Opcode::Slt => Op(AluOp::Slt),
-        Opcode::Sge => Op(AluOp::Sge),
-        Opcode::Seq => Op(AluOp::Seq),
-        Opcode::Sne => Op(AluOp::Sne),
-        Opcode::Sgt => Exchanged(AluOp::Slt),
-        Opcode::Sle => Exchanged(AluOp::Sge),
+        Opcode::Slt => Number(AluOp::Flt),
+        Opcode::Sge => Number(AluOp::Fge),
+        Opcode::Seq => Number(AluOp::Feq),
+        Opcode::Sne => Number(AluOp::Fneu),
+        Opcode::Sgt => ExchangedNumber(AluOp::Flt),
+        Opcode::Sle => ExchangedNumber(AluOp::Fge),
         Opcode::Fslt => Truth(AluOp::Flt),
         Opcode::Fsge => Truth(AluOp::Fge),
         Opcode::Fseq => Truth(AluOp::Feq),
@@ -112,9 +114,10 @@ impl Translator<'_, '_> {
             let mut sources = self.sources(instruction, lanes);
             let def = match simple {
                 Simple::Op(op) => self.b.alu_sized(op, lanes.count, &sources),
-                Simple::Exchanged(op) => {
+                Simple::Number(op) => self.number(op, lanes.count, &sources),
+                Simple::ExchangedNumber(op) => {
                     sources.swap(0, 1);
-                    self.b.alu_sized(op, lanes.count, &sources)
+                    self.number(op, lanes.count, &sources)
                 }
                 Simple::Truth(op) => {
                     let flag = self.b.alu_sized(op, lanes.count, &sources);
@@ -130,7 +133,6 @@ impl Translator<'_, '_> {
             | Opcode::Mad
             | Opcode::Fma
             | Opcode::Lrp
-            | Opcode::Cmp
             | Opcode::Ucmp
             | Opcode::Arl
             | Opcode::Arr
@@ -143,6 +145,7 @@ impl Translator<'_, '_> {
             | Opcode::Ibfe
             | Opcode::Ubfe
             | Opcode::Bfi => self.componentwise(instruction),
+            Opcode::Cmp => self.cmp(instruction),
             Opcode::Rcp => self.replicated(instruction, AluOp::Frcp),
             Opcode::Rsq => self.replicated(instruction, AluOp::Frsq),
             Opcode::Sqrt => self.replicated(instruction, AluOp::Fsqrt),
@@ -163,6 +166,32 @@ impl Translator<'_, '_> {
         true
     }
 
+    /// A constant for all channels.
+    fn scalar_constant(&mut self, value: u32) -> AluSrc {
+        AluSrc::component(self.constant(value), 0)
+    }
+
+    /// A comparison that gives 1.0 or 0.0.
+    fn number(&mut self, op: AluOp, count: u8, sources: &[AluSrc]) -> Def {
+        let flag = self.b.alu_sized(op, count, sources);
+        self.b.alu_sized(AluOp::B2f32, count, &[flag.into()])
+    }
+
+    /// `a < 0 ? b : c`; without a negation for `-a`, which is less than 0 where `a` is greater.
+    fn cmp(&mut self, instruction: &Instruction) {
+        let [condition, b, c] = instruction.src[..] else { return };
+        let lanes = Self::result_lanes(instruction);
+        let count = lanes.count;
+        let a = self.fetch(&Src { negate: false, ..condition }, source_type(instruction.opcode, 0), lanes);
+        let b = self.fetch(&b, source_type(instruction.opcode, 1), lanes);
+        let c = self.fetch(&c, source_type(instruction.opcode, 2), lanes);
+        let zero = self.scalar_constant(0);
+        let operands = if condition.negate { [zero, a] } else { [a, zero] };
+        let chosen = self.b.alu_sized(AluOp::Flt, count, &operands);
+        let def = self.b.alu_sized(AluOp::Bcsel, count, &[chosen.into(), b, c]);
+        self.write(instruction, lanes.by_channel(def));
+    }
+
     /// No instruction but the load and the store, unless there are modifiers.
     fn mov(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
@@ -179,8 +208,6 @@ impl Translator<'_, '_> {
         let (Some(a), b, c, d) = (source(0), source(1), source(2), source(3)) else { return };
         // Operand counts were checked; an absent operand is never read.
         let (b, c, d) = (b.unwrap_or(a), c.unwrap_or(a), d.unwrap_or(a));
-        let zero: AluSrc = AluSrc::component(self.constant(0), 0);
-        let all_ones: AluSrc = AluSrc::component(self.constant(u32::MAX), 0);
         let def = match instruction.opcode {
             Opcode::Mul => self.multiply(n, a, b),
             // Two roundings: a fused multiply-add would have one.
@@ -201,11 +228,8 @@ impl Translator<'_, '_> {
                 let product = self.multiply(n, a, difference.into());
                 self.b.alu_sized(AluOp::Fadd, n, &[product.into(), c])
             }
-            Opcode::Cmp => {
-                let negative = self.b.alu_sized(AluOp::Flt, n, &[a, zero]);
-                self.b.alu_sized(AluOp::Bcsel, n, &[negative.into(), b, c])
-            }
             Opcode::Ucmp => {
+                let zero = self.scalar_constant(0);
                 let chosen = self.b.alu_sized(AluOp::Ine, n, &[a, zero]);
                 self.b.alu_sized(AluOp::Bcsel, n, &[chosen.into(), b, c])
             }
@@ -220,7 +244,10 @@ impl Translator<'_, '_> {
                 self.b.alu_sized(AluOp::F2i32, n, &[floor.into()])
             }
             Opcode::Ldexp => self.scale(n, a, b, 32),
-            Opcode::Ssg => self.sign(n, a, zero),
+            Opcode::Ssg => {
+                let zero = self.scalar_constant(0);
+                self.sign(n, a, zero)
+            }
             Opcode::Umad => {
                 let product = self.b.alu_sized(AluOp::Imul, n, &[a, b]);
                 self.b.alu_sized(AluOp::Iadd, n, &[product.into(), c])
@@ -235,6 +262,7 @@ impl Translator<'_, '_> {
                 if self.is_nowhere(instruction, 1, lanes, |word| word == 0) {
                     quotient
                 } else {
+                    let (zero, all_ones) = (self.scalar_constant(0), self.scalar_constant(u32::MAX));
                     let by_zero = self.b.alu_sized(AluOp::Ieq, n, &[b, zero]);
                     self.b.alu_sized(AluOp::Bcsel, n, &[by_zero.into(), all_ones, quotient.into()])
                 }
@@ -248,8 +276,8 @@ impl Translator<'_, '_> {
                 {
                     field
                 } else {
-                    let low_bits = AluSrc::component(self.constant(31), 0);
-                    let word_size = AluSrc::component(self.constant(32), 0);
+                    let (zero, low_bits) = (self.scalar_constant(0), self.scalar_constant(31));
+                    let word_size = self.scalar_constant(32);
                     let offset = self.b.alu_sized(AluOp::Iand, n, &[b, low_bits]);
                     let width = self.b.alu_sized(AluOp::Ixor, n, &[c, word_size]);
                     let neither = self.b.alu_sized(AluOp::Ior, n, &[offset.into(), width.into()]);
@@ -264,7 +292,7 @@ impl Translator<'_, '_> {
                 if self.is_nowhere(instruction, 3, lanes, |width| width == 32) {
                     field
                 } else {
-                    let word_size = AluSrc::component(self.constant(32), 0);
+                    let word_size = self.scalar_constant(32);
                     let whole = self.b.alu_sized(AluOp::Ieq, n, &[d, word_size]);
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), b, field.into()])
                 }
@@ -278,10 +306,10 @@ impl Translator<'_, '_> {
     /// three reach from the smallest number to the largest.
     pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
         let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 52) } else { (-126, 127, 23) };
-        let least = AluSrc::component(self.constant(least as u32), 0);
-        let most = AluSrc::component(self.constant(most as u32), 0);
+        let least = self.scalar_constant(least as u32);
+        let most = self.scalar_constant(most as u32);
         let bias = most;
-        let shift = AluSrc::component(self.constant(fraction_bits), 0);
+        let shift = self.scalar_constant(fraction_bits);
         let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
         let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
             let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
@@ -417,7 +445,7 @@ impl Translator<'_, '_> {
 
     fn lit(&mut self, instruction: &Instruction) {
         let Some(&src) = instruction.src.first() else { return };
-        let zero = AluSrc::component(self.constant(0), 0);
+        let zero = self.scalar_constant(0);
         self.write_channels(instruction, |t, channel| match channel {
             1 => {
                 let x = t.fetch_channel(&src, OperandType::Float, 0);

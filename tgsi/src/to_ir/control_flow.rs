@@ -27,7 +27,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Builder, InstData};
 
 use super::declarations::Context;
-use super::sources::{Lanes, Loaded};
+use super::sources::{Lanes, Loaded, Unchanging};
 use crate::shader::{Instruction, Register};
 use crate::structure::NO_PARTNER;
 use crate::tables::{Opcode, OperandType, Processor};
@@ -63,6 +63,9 @@ enum Frame {
 /// Number of 32-bit constants that are found without a search.
 pub(super) const KNOWN_WORDS: usize = 32;
 
+/// Number of registers that never change that are known not to need another load.
+pub(super) const KNOWN_REGISTERS: usize = 16;
+
 /// The translation of one function.
 pub(super) struct Translator<'t, 's> {
     pub(super) context: &'t mut Context<'s>,
@@ -82,6 +85,8 @@ pub(super) struct Translator<'t, 's> {
     pub(super) words: [Option<(u32, Def)>; KNOWN_WORDS],
     /// Registers that the current instruction has loaded.
     pub(super) loaded: ArrayVec<(Register, Loaded), 8>,
+    /// Registers that never change, by the low bits of their number, as they were loaded last.
+    pub(super) unchanging: [Option<Unchanging>; KNOWN_REGISTERS],
 }
 
 impl<'t, 's> Translator<'t, 's> {
@@ -98,6 +103,7 @@ impl<'t, 's> Translator<'t, 's> {
             immediates: Vec::new(),
             words: [None; KNOWN_WORDS],
             loaded: ArrayVec::new(),
+            unchanging: [None; KNOWN_REGISTERS],
         }
     }
 

@@ -1,12 +1,12 @@
 //! Values of source operands.
 //!
 //! A fetched operand is an [`AluSrc`]: the value of the register as it was loaded, with the operand's swizzle, for the consumer to read through.
-//! Modifiers are instructions on the components that are read. A register is loaded once an instruction, however often it is named.
+//! Modifiers are instructions on the components that are read. A register is loaded once an instruction, however often it is named, constants and inputs mostly once a block.
 
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
-use tgsi_ir::entities::Def;
+use tgsi_ir::entities::{Block, Def};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
@@ -81,6 +81,15 @@ impl Lanes {
 pub(super) struct Loaded {
     pub(super) def: Def,
     pub(super) components: Swizzle,
+}
+
+/// A register that never changes, as it was loaded last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unchanging {
+    register: Register,
+    operand: OperandType,
+    block: Block,
+    loaded: Loaded,
 }
 
 impl From<Def> for Loaded {
@@ -255,12 +264,38 @@ impl Translator<'_, '_> {
             File::SystemValue => return self.load_system_values(register, needed),
             _ => {}
         }
+        if Self::never_changes(register) {
+            return self.load_unchanging(register, operand);
+        }
         if let Some((_, loaded)) = self.loaded.iter().find(|(known, _)| known == register) {
             return *loaded;
         }
         let loaded = self.load_uncached(register, operand);
         // A full cache means loading again, no more.
         let _ = self.loaded.try_push((*register, loaded));
+        loaded
+    }
+
+    /// Whether a register reads the same throughout the shader.
+    fn never_changes(register: &Register) -> bool {
+        matches!(register.file, File::Constant | File::ConstantBuffer | File::Input)
+            && register.indirect.is_none()
+            && register.dimension.is_none_or(|outer| outer.indirect.is_none())
+    }
+
+    /// Loads a register that never changes: not again where an earlier load stands in the same block, or in the first one.
+    fn load_unchanging(&mut self, register: &Register, operand: OperandType) -> Loaded {
+        let block = self.b.block();
+        let place = register.index as usize % self.unchanging.len();
+        if let Some(known) = &self.unchanging[place]
+            && known.register == *register
+            && known.operand == operand
+            && (known.block == block || known.block == self.b.body.start_block())
+        {
+            return known.loaded;
+        }
+        let loaded = self.load_uncached(register, operand);
+        self.unchanging[place] = Some(Unchanging { register: *register, operand, block, loaded });
         loaded
     }
 

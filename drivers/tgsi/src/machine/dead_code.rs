@@ -108,7 +108,7 @@ fn mark(dead: &mut Vec<bool>, program: &Program, place: usize) {
 }
 
 /// Whether a `MOV` copies a register to itself.
-fn is_no_copy(copy: &Instruction) -> bool {
+pub(super) fn is_no_copy(copy: &Instruction) -> bool {
     let (Some(dst), Some(src)) = (copy.dst.first(), copy.src.first()) else { return false };
     let register = &dst.register;
     !copy.saturate

@@ -16,8 +16,8 @@
 //! allocated; [`coalesce_copies`] makes them one first, so that the result is not for reading values across copies any more.
 //!
 //! A temporary's copy goes before all that accesses it, in the innermost body that has all of it, where it is not live: whatever reads the temporary comes by
-//! there first. The copies below whose components hold their constant already on every path are dropped then. What is gained shows only after allocation,
-//! which merges copies to components of one register: the caller compares.
+//! there first. The copies below whose components hold their constant already on every path are dropped then. What it costs shows only after allocation: the constants
+//! occupy their registers for longer.
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
@@ -25,7 +25,6 @@ use tgsi::tables::{File, Opcode};
 use super::Program;
 use super::access::{ADDRESS_REGISTERS, Access};
 use super::allocate::coalesce_copies;
-use super::dead_code::remove_dead_code;
 use super::flow::{ComponentSet, blocks};
 use super::operands::immediate_words;
 
@@ -35,23 +34,53 @@ const MAX_INSTRUCTIONS: usize = 200_000;
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
 
-/// The program with constants hoisted, if there is one to hoist.
-pub(crate) fn hoist_constants(program: &mut Program) -> Option<Program> {
+/// The program with constants hoisted, if that spares instructions, and how many temporaries a program that leaves them where they are needs at least.
+pub(crate) fn hoist_constants(program: &mut Program) -> Option<(Program, u32)> {
     let branches = program.access.iter().any(|a| matches!(a.opcode, Opcode::If | Opcode::Uif));
     if !branches || program.access.len() > MAX_INSTRUCTIONS || !has_equal_copies(program) {
         return None;
     }
-    // For both programs.
-    program.liveness();
+    let fewest_temps = program.first_temp + most_live_components(program).div_ceil(4);
     let mut program = program.clone();
     coalesce_copies(&mut program);
-    remove_dead_code(&mut program);
     let candidates = find_candidates(&mut program)?;
     if candidates.is_empty() {
         return None;
     }
     let inserted = insert(&mut program, &candidates);
-    drop_copies(&mut program, &candidates, &inserted).then_some(program)
+    drop_copies(&mut program, &candidates, &inserted).then_some((program, fewest_temps))
+}
+
+/// The most components of virtual temporaries that are live at one place.
+fn most_live_components(program: &mut Program) -> u32 {
+    let liveness = program.liveness();
+    let mut live = vec![0u8; program.temps()];
+    let (mut count, mut most) = (0, 0);
+    let mut set = |live: &mut u8, mask: u8| {
+        count = count + mask.count_ones() - live.count_ones();
+        *live = mask;
+        most = most.max(count);
+    };
+    for (number, block) in liveness.blocks.iter().enumerate().rev() {
+        for &(register, mask) in liveness.changes(number) {
+            if let Some(temp) = register.checked_sub(ADDRESS_REGISTERS) {
+                set(&mut live[temp as usize], mask);
+            }
+        }
+        for access in program.access[block.start..block.end].iter().rev() {
+            if let Some((temp, mask)) = access.written().and_then(|w| Some((w.temp()?, w.mask()))) {
+                let left = live[temp] & !mask;
+                set(&mut live[temp], left);
+            }
+            for read in access.reads() {
+                if let Some(temp) = read.temp() {
+                    let more = live[temp] | read.mask();
+                    set(&mut live[temp], more);
+                }
+            }
+        }
+    }
+    most
 }
 
 /// Whether there are at least two copies of the same constant: less cannot be spared.

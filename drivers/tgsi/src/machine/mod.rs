@@ -72,8 +72,6 @@ pub(crate) struct Program {
     first_temp: u32,
     /// One past the last temporary.
     pub(crate) num_temps: u32,
-    /// Counts changes of instructions.
-    version: u32,
     /// What is live where blocks meet, if it was asked for since the last change.
     liveness: Option<Rc<Liveness>>,
 }
@@ -135,13 +133,7 @@ impl Program {
         self.access.reserve(count);
     }
 
-    /// Another number after every change of the instructions.
-    pub(crate) fn version(&self) -> u32 {
-        self.version
-    }
-
     fn note_change(&mut self) {
-        self.version += 1;
         self.liveness = None;
     }
 

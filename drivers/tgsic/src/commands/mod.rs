@@ -8,6 +8,8 @@ mod scan;
 mod translate;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -118,17 +120,17 @@ pub fn transform(
     if inputs.len() > 1 && files.output.is_some() {
         return Err(Failure::Usage("-o takes the result of one shader; use --out-dir for several".into()));
     }
-    if let Some(folder) = &files.out_dir {
-        refuse_collisions(&inputs, folder, form.extension)?;
-    }
+    let targets = match &files.out_dir {
+        Some(folder) => targets(&inputs, folder, form.extension)?,
+        None => HashMap::new(),
+    };
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
         let mut result = work(&source);
-        if let (Ok(done), Some(folder)) = (&mut result, &files.out_dir) {
-            let target = output::path_below(folder, path, form.extension);
+        if let (Ok(done), Some(target)) = (&mut result, targets.get(path.as_os_str())) {
             // The content is on disk then; keeping it for all shaders would only take memory.
-            output::write_file_below(&target, &std::mem::take(&mut done.content))?;
+            output::write_file_below(target, &std::mem::take(&mut done.content))?;
         }
         Ok((source, result))
     });
@@ -153,18 +155,18 @@ pub fn transform(
     Ok(status)
 }
 
-/// Two inputs whose results would have one name: the second would overwrite the first.
-fn refuse_collisions(inputs: &[PathBuf], folder: &Path, extension: &str) -> Result<(), Failure> {
-    let mut targets: HashMap<PathBuf, &Path> = HashMap::new();
+/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the second would overwrite the first.
+fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<HashMap<&'a OsStr, PathBuf>, Failure> {
+    let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());
+    let mut taken: HashMap<OsString, &Path> = HashMap::with_capacity(inputs.len());
     for input in inputs {
+        let Entry::Vacant(place) = targets.entry(input.as_os_str()) else { continue };
         let target = output::path_below(folder, input, extension);
-        if let Some(&other) = targets.get(&target)
-            && other != input
-        {
+        if let Some(other) = taken.insert(target.clone().into_os_string(), input) {
             let (a, b) = (other.display(), input.display());
             return Err(Failure::Usage(format!("{a} and {b} would both be written to {}", target.display())));
         }
-        targets.insert(target, input);
+        place.insert(target);
     }
-    Ok(())
+    Ok(targets)
 }

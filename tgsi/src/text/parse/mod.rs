@@ -58,7 +58,9 @@ pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
 }
 
 /// Bytes that an instruction takes in a text, at least. Rarely are they fewer; then the list of instructions grows.
-const BYTES_PER_INSTRUCTION: usize = 40;
+const BYTES_PER_INSTRUCTION: usize = 31;
+/// Bytes that any other item takes.
+const BYTES_PER_ITEM: usize = 64;
 /// Instructions that room is made for before any is read; few texts have more, and some that are long have none.
 const MOST_RESERVED: usize = 1 << 14;
 
@@ -102,7 +104,7 @@ impl<'a> Parser<'a> {
         let mut shader = Shader::new(Processor::Fragment);
         let instructions = (text.len() / BYTES_PER_INSTRUCTION).min(MOST_RESERVED);
         shader.instructions.reserve(instructions);
-        shader.order.reserve(instructions);
+        shader.order.reserve(instructions + text.len() / BYTES_PER_ITEM);
         Parser {
             text,
             at: if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },

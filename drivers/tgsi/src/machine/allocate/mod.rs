@@ -132,7 +132,7 @@ pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_
         }
     }
     let count = assign::assign(program, &mut allocation, optimize);
-    rewrite::rewrite(program, &allocation);
+    rewrite::rewrite(program, &allocation, optimize);
     program.num_temps = program.first_temp + count;
     program.note_change();
     program.num_temps
@@ -143,7 +143,7 @@ pub(super) fn coalesce_copies(program: &mut Program) {
     let mut allocation = Allocation::of(program);
     coalesce::coalesce(program, &mut allocation);
     let count = assign::assign(program, &mut allocation, false);
-    rewrite::rewrite(program, &allocation);
+    rewrite::rewrite(program, &allocation, true);
     program.num_temps = program.first_temp + count;
     program.note_change();
 }

@@ -1,22 +1,33 @@
-//! Virtual temporaries are replaced by registers.
+//! Virtual temporaries are replaced by registers, and copies of a register to itself are gone.
 
 use tgsi::shader::Instruction;
 use tgsi::tables::{File, Opcode, OperandType};
 
 use super::super::Program;
 use super::super::access::Access;
+use super::super::dead_code::is_no_copy;
 use super::super::operands::{is_componentwise, is_replicated, moves_in_pairs};
 use super::{Allocation, IDENTITY, register_of};
 
-/// Replaces virtual temporaries by registers.
-pub(super) fn rewrite(program: &mut Program, allocation: &Allocation) {
+/// Replaces virtual temporaries by registers. With `drop_copies`, what copies a register to itself then goes.
+pub(super) fn rewrite(program: &mut Program, allocation: &Allocation, drop_copies: bool) {
     let first_temp = program.first_temp;
-    for (instruction, access) in program.instructions.iter_mut().zip(&mut program.access) {
+    let mut dead: Vec<bool> = Vec::new();
+    let count = program.instructions.len();
+    for (place, (instruction, access)) in program.instructions.iter_mut().zip(&mut program.access).enumerate() {
         let is_concerned = access.reads().iter().copied().chain(access.written()).any(|a| a.temp().is_some());
         if is_concerned || instruction.src.iter().any(|s| s.register.file == File::Temporary) {
             rewrite_instruction(instruction, allocation, first_temp);
-            *access = Access::of(instruction, first_temp);
+            if drop_copies && access.opcode == Opcode::Mov && is_no_copy(instruction) {
+                dead.resize(count, false);
+                dead[place] = true;
+            } else {
+                *access = Access::of(instruction, first_temp);
+            }
         }
+    }
+    if !dead.is_empty() {
+        program.remove(&dead);
     }
     debug_assert!(
         program.instructions.iter().all(|i| {
