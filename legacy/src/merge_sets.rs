@@ -88,6 +88,9 @@ impl Ranks {
     }
 }
 
+/// Members that a new set has room for: those of a phi with two sources, and one to merge with.
+const FIRST_MEMBERS: usize = 4;
+
 /// Most members of a set that is a sorted list.
 const MAX_LIST: usize = 64;
 
@@ -244,7 +247,9 @@ impl<'a> MergeSets<'a> {
         let set = &mut self.set_of[rank as usize];
         if *set == NONE {
             *set = self.sets.len() as u32;
-            self.sets.push(RankSet::List(vec![rank]));
+            let mut list = Vec::with_capacity(FIRST_MEMBERS);
+            list.push(rank);
+            self.sets.push(RankSet::List(list));
             self.is_web.push(false);
         }
         *set

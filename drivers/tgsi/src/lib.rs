@@ -179,7 +179,8 @@ fn finish_selected(
     options: &TgsiOptions,
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut program, declared, arrays } = selected;
-    optimize(&mut program, options);
+    let is_large = program.instructions().len() > LARGE;
+    optimize(&mut program, options, if is_large { EARLY } else { ALL });
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
     let hoisted = match options.optimize && !options.unoptimized_ra {
@@ -188,11 +189,13 @@ fn finish_selected(
     };
     let (hoisted, fewest_temps) = hoisted.unzip();
     let more_temps = |count: u32| count + count / 8 + 1;
+    let rest = if is_large { ALL & !EARLY } else { 0 };
     if let Some(mut hoisted) = hoisted {
         // Branches may be empty now.
-        optimize(&mut hoisted, options);
+        optimize(&mut hoisted, options, ALL);
         allocate(&mut hoisted, options, outputs_wait);
         if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
+            optimize(&mut program, options, rest);
             allocate(&mut program, options, outputs_wait);
         }
         let is_shorter = hoisted.instructions().len() < program.instructions().len();
@@ -200,6 +203,7 @@ fn finish_selected(
             program = hoisted;
         }
     } else {
+        optimize(&mut program, options, rest);
         allocate(&mut program, options, outputs_wait);
     }
     finish::check_indirect(&program, options)?;
@@ -219,8 +223,17 @@ fn allocate(program: &mut machine::Program, options: &TgsiOptions, may_write_out
 /// Times that the list of machine passes is gone through at most.
 const MAX_ROUNDS: usize = 4;
 
-/// The machine passes, until none has anything left to do.
-fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
+/// All machine passes, by place in the list of [`optimize`].
+const ALL: u8 = 0b111_1111;
+
+/// Those that shorten the program most.
+const EARLY: u8 = 0b000_1111;
+
+/// Instructions above which only [`EARLY`] passes run before constants are hoisted: what follows has less to do then.
+const LARGE: usize = 2000;
+
+/// The machine passes, until none that is due has anything left to do.
+fn optimize(program: &mut machine::Program, options: &TgsiOptions, mut due: u8) {
     if !options.optimize {
         return;
     }
@@ -235,7 +248,7 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
         (|program, _| machine::merge::merge_instructions(program), 0b100_0000),
         (|program, _| machine::vectorize::vectorize(program), 0b111_1000),
     ];
-    let mut due = 0b111_1111u8;
+    let only = if due == EARLY { EARLY } else { ALL };
     for _ in 0..MAX_ROUNDS {
         if due == 0 {
             break;
@@ -244,7 +257,7 @@ fn optimize(program: &mut machine::Program, options: &TgsiOptions) {
             if due >> place & 1 != 0 {
                 due &= !(1 << place);
                 if pass(program, options) {
-                    due |= leaves;
+                    due |= leaves & only;
                 }
             }
         }

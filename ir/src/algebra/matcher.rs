@@ -67,7 +67,8 @@ impl Match {
 /// A set of rules, fitted to a target and a shader.
 pub struct Matcher {
     set: &'static RuleSet,
-    switches: u128,
+    /// Of the target.
+    pub(crate) switches: u128,
     mode: ExecutionMode,
     vertex_pipeline: bool,
     exact_only: bool,

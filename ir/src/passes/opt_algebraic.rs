@@ -43,7 +43,7 @@ pub fn opt_algebraic_distribute_src_mods(shader: &mut Shader, options: &Compiler
 
 fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) -> bool {
     let mut matcher = Matcher::new(set, options, shader);
-    let pass = (set.file, options.switches());
+    let pass = (set.file, matcher.switches);
     let mut progress = false;
     for body in shader.bodies_mut() {
         let mut work = match body.take_touched(pass) {

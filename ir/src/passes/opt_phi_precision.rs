@@ -35,13 +35,7 @@ use crate::shader::Shader;
 pub fn opt_phi_precision(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut().filter(|body| !body.is_one_block()) {
-        let sources = ops_of_sources(body);
-        for kind in Kind::all() {
-            if let Kind::Op(op) = kind
-                && !sources.contains(&op)
-            {
-                continue;
-            }
+        for kind in kinds_of_sources(body) {
             progress |= convert_after(body, kind);
         }
         progress |= convert_before(body);
@@ -65,10 +59,6 @@ enum Kind {
 }
 
 impl Kind {
-    fn all() -> impl Iterator<Item = Kind> {
-        std::iter::once(Kind::Mask).chain(CONVERSIONS.into_iter().map(Kind::Op))
-    }
-
     fn bit_size(self) -> u8 {
         match self {
             Kind::Mask => 32,
@@ -132,18 +122,22 @@ impl Kind {
     }
 }
 
-/// The conversions that feed phis.
-fn ops_of_sources(body: &Body) -> Vec<AluOp> {
-    let mut ops = Vec::new();
+/// The kinds of conversions that feed phis. Constants that are not 0 may be masks.
+fn kinds_of_sources(body: &Body) -> ArrayVec<Kind, { CONVERSIONS.len() + 1 }> {
+    let mut has_masks = false;
+    let mut ops: ArrayVec<AluOp, { CONVERSIONS.len() }> = ArrayVec::new();
     for source in body.blocks().flat_map(|block| body.phis(block)).flat_map(|phi| body.sources(phi)) {
-        if let Some(op) = body.alu_op(body.src_inst(source))
-            && CONVERSIONS.contains(&op)
-            && !ops.contains(&op)
-        {
-            ops.push(op);
+        match *body.inst(body.src_inst(source)) {
+            InstData::Alu { op: AluOp::Ineg, .. } => has_masks = true,
+            InstData::Alu { op, .. } if CONVERSIONS.contains(&op) && !ops.contains(&op) => ops.push(op),
+            InstData::LoadConst { .. } if !has_masks => {
+                has_masks = body.constant_component(body.src_def(source), 0).is_some_and(|v| v != 0);
+            }
+            _ => {}
         }
     }
-    ops
+    let in_order = CONVERSIONS.into_iter().filter(|op| ops.contains(op)).map(Kind::Op);
+    has_masks.then_some(Kind::Mask).into_iter().chain(in_order).collect()
 }
 
 /// A phi that is assumed to qualify, and whether a conversion feeds it.
@@ -160,6 +154,7 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
     let mut candidates: SecondaryMap<Inst, Candidate> = SecondaryMap::new();
     // One narrower size for all phis of a run: what another needs is for the next.
     let mut narrow_size = 0;
+    let mut any_converted = false;
     for &phi in &phis {
         let Some(def) = body.inst_def(phi) else { continue };
         if body.bit_size(def) != kind.bit_size() {
@@ -172,6 +167,10 @@ fn convert_after(body: &mut Body, kind: Kind) -> bool {
         }
         let converted = size.is_some() || is_useful_mask(body, kind, phi);
         candidates[phi] = Candidate { qualifies: true, converted };
+        any_converted |= converted;
+    }
+    if !any_converted {
+        return false;
     }
     if narrow_size == 0 && kind == Kind::Mask {
         narrow_size = 1;

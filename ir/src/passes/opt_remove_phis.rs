@@ -63,6 +63,9 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
 
 /// The value that a phi always has, made if need be.
 fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block, def: Def) -> Option<Def> {
+    if has_values_of_two_kinds(body, phi, def) {
+        return None;
+    }
     let idom = dominance.idom(block)?;
     let mut common: Option<Def> = None;
     let mut same = true;
@@ -110,6 +113,23 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
     let clone = body.create_inst(data, &sources, Some(body.shape(value)));
     body.insert_inst(Cursor::before_jump(body, idom), clone);
     body.inst_def(clone)
+}
+
+/// Whether the first two values differ so much that they cannot be equal: what most phis have.
+fn has_values_of_two_kinds(body: &Body, phi: Inst, def: Def) -> bool {
+    if body.num_sources(phi) < 2 {
+        return false;
+    }
+    let (first, second) = (body.src(phi, 0), body.src(phi, 1));
+    if first == def || second == def || first == second {
+        return false;
+    }
+    match (body.inst(body.def_inst(first)), body.inst(body.def_inst(second))) {
+        (InstData::Undef, _) | (_, InstData::Undef) => false,
+        (InstData::Alu { op: a, .. }, InstData::Alu { op: b, .. }) => a != b,
+        (InstData::LoadConst { .. }, InstData::LoadConst { .. }) => false,
+        _ => true,
+    }
 }
 
 fn is_clonable(body: &Body, inst: Inst) -> bool {

@@ -121,6 +121,8 @@ impl Ignores {
     pub(super) const CSE: Ignores = Ignores(1 << 2);
     /// Those of `opt_constant_folding`: values are constants.
     pub(super) const FOLDING: Ignores = Ignores(1 << 3);
+    /// Those of `opt_algebraic`: operands read what a rule gives, not a copy of it.
+    pub(super) const RULES: Ignores = Ignores(1 << 4);
 
     pub(super) const fn and(self, other: Ignores) -> Ignores {
         Ignores(self.0 | other.0)
@@ -131,7 +133,7 @@ impl Ignores {
 #[derive(Default)]
 struct Changes {
     clock: u64,
-    last: [u64; 4],
+    last: [u64; 5],
     /// The code as the passes left it.
     epoch: u64,
 }
@@ -142,6 +144,7 @@ impl Changes {
             "opt_dce" | "remove_dead_variables" => 1,
             "opt_cse" => 2,
             "opt_constant_folding" => 3,
+            "opt_algebraic" => 4,
             _ => 0,
         };
         self.clock += 1;

@@ -91,6 +91,7 @@ const REMOVALS: Ignores = Ignores::REMOVALS;
 const CSE: Ignores = Ignores::CSE;
 const MERGED: Ignores = REMOVALS.and(CSE);
 const MERGED_OR_FOLDED: Ignores = MERGED.and(Ignores::FOLDING);
+const NO_COPIES: Ignores = MERGED_OR_FOLDED.and(Ignores::RULES);
 
 /// [`run`] for passes that run again and again: not where nothing that they heed has changed since.
 macro_rules! run_again {
@@ -149,7 +150,8 @@ pub fn clean_for(shader: &mut Shader, options: &CompilerOptions) -> bool {
 fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     let mut progress = false;
     // Rules for other switches are another pass.
-    let algebraic = again!(Nothing, NONE, opt_algebraic, options.switches());
+    let switches = options.switches();
+    let algebraic = again!(Nothing, NONE, opt_algebraic, switches);
     for round in 0.. {
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
@@ -157,7 +159,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
         }
         passes.round_mut().cleaning = round + 1;
         let mut changed =
-            run_again!(passes, shader, Nothing MERGED_OR_FOLDED opt_copy_prop, Nothing MERGED opt_constant_folding);
+            run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED opt_constant_folding);
         changed |= passes.run_again(shader, algebraic, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,
@@ -166,7 +168,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             Something REMOVALS opt_remove_phis,
             Something CSE opt_dead_cf,
             // Behind the rules, some of which ask for a single use.
-            Something REMOVALS opt_cse,
+            Nothing REMOVALS opt_cse,
             Nothing CSE opt_dce,
         );
         // Indices may have become constant, loads may have gone.
@@ -204,7 +206,7 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
 
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     // What a translator makes for whole vectors, although only some components are needed, is not worth the work of the others.
-    let mut progress = run_again!(passes, shader, Something MERGED opt_shrink_vectors);
+    let mut progress = run_again!(passes, shader, Nothing MERGED opt_shrink_vectors);
     progress |= clean_with(shader, options, passes);
     for round in 0.. {
         if round == MAX_ROUNDS {
@@ -216,7 +218,7 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
         changed |= run_again!(
             passes,
             shader,
-            Something MERGED opt_shrink_vectors,
+            Nothing MERGED opt_shrink_vectors,
             Something NONE opt_conditional_discard,
             Something NONE opt_if,
         );

@@ -35,8 +35,8 @@ fn join(program: &Program, blocks: &mut [Block]) {
     struct Open {
         /// Block that ends in `IF` and waits for the other side.
         condition: Option<usize>,
-        /// Blocks that jump to the end of the construct.
-        to_end: Vec<usize>,
+        /// The last block that jumps to the end of the construct; each has the one before as its successor until the end is known.
+        to_end: Option<usize>,
         /// First block of a loop.
         head: Option<usize>,
     }
@@ -48,11 +48,11 @@ fn join(program: &Program, blocks: &mut [Block]) {
         match last {
             Some(Opcode::If | Opcode::Uif) => {
                 blocks[number].successors[0] = next;
-                open.push(Open { condition: Some(number), to_end: Vec::new(), head: None });
+                open.push(Open { condition: Some(number), to_end: None, head: None });
             }
             Some(Opcode::Else) => {
                 if let Some(construct) = open.last_mut() {
-                    construct.to_end.push(number);
+                    blocks[number].successors[0] = construct.to_end.replace(number);
                     if let Some(condition) = construct.condition.take() {
                         blocks[condition].successors[1] = next;
                     }
@@ -64,26 +64,22 @@ fn join(program: &Program, blocks: &mut [Block]) {
                     if let Some(condition) = construct.condition {
                         blocks[condition].successors[1] = Some(next);
                     }
-                    for from in construct.to_end {
-                        blocks[from].successors[0] = Some(next);
-                    }
+                    lead(blocks, construct.to_end, Some(next));
                 }
             }
             Some(Opcode::Bgnloop) => {
                 blocks[number].successors[0] = next;
-                open.push(Open { condition: None, to_end: Vec::new(), head: next });
+                open.push(Open { condition: None, to_end: None, head: next });
             }
             Some(Opcode::Endloop) => {
                 if let Some(construct) = open.pop() {
                     blocks[number].successors[0] = construct.head;
-                    for from in construct.to_end {
-                        blocks[from].successors[0] = next;
-                    }
+                    lead(blocks, construct.to_end, next);
                 }
             }
             Some(Opcode::Brk) => {
                 if let Some(construct) = open.iter_mut().rev().find(|o| o.head.is_some()) {
-                    construct.to_end.push(number);
+                    blocks[number].successors[0] = construct.to_end.replace(number);
                 }
             }
             Some(Opcode::Cont) => {
@@ -92,6 +88,16 @@ fn join(program: &Program, blocks: &mut [Block]) {
             Some(Opcode::End) => {}
             _ => blocks[number].successors[0] = next,
         }
+    }
+    for construct in open {
+        lead(blocks, construct.to_end, None);
+    }
+}
+
+/// Gives blocks, each of which has the one before as its successor, another one.
+fn lead(blocks: &mut [Block], mut last: Option<usize>, to: Option<usize>) {
+    while let Some(block) = last {
+        last = std::mem::replace(&mut blocks[block].successors[0], to);
     }
 }
 
