@@ -72,6 +72,7 @@ pub mod remove_dead_variables;
 pub mod repair_ssa;
 pub mod shrink_vec_array_vars;
 pub mod split_array_vars;
+pub mod split_struct_vars;
 pub mod split_var_copies;
 
 pub use convert_to_lcssa::convert_to_lcssa;
@@ -140,6 +141,7 @@ pub use remove_dead_variables::remove_dead_variables;
 pub use repair_ssa::repair_ssa;
 pub use shrink_vec_array_vars::shrink_vec_array_vars;
 pub use split_array_vars::split_array_vars;
+pub use split_struct_vars::split_struct_vars;
 pub use split_var_copies::split_var_copies;
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn is_composite(types: &TypeTable, ty: Type) -> bool {
 }
 
 /// A deref of a part that needs no index.
-fn child(b: &mut Builder<'_>, parent: Def, kind: DerefKind, ty: Type) -> Def {
+pub(crate) fn child(b: &mut Builder<'_>, parent: Def, kind: DerefKind, ty: Type) -> Def {
     let modes = b.body.deref_modes(parent);
     let inst = b.build(InstData::Deref { kind, modes, ty }, &[SourceSpec::plain(parent)], Some(Shape::new(1, 32)));
     b.body.inst_def(inst).unwrap_or(parent)

@@ -2,7 +2,7 @@
 
 mod control;
 mod numeric;
-mod random_shaders;
+pub(crate) mod random_shaders;
 
 use super::*;
 use crate::options::CompilerOptions;
@@ -34,6 +34,10 @@ fn through_registers(shader: &mut Shader) -> bool {
 type Pass = (&'static str, fn(&mut Shader) -> bool);
 
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
+
+fn struct_vars(shader: &mut Shader) -> bool {
+    split_struct_vars(shader, TEMPORARIES)
+}
 
 fn dead_variables(shader: &mut Shader) -> bool {
     remove_dead_variables(shader, TEMPORARIES)
@@ -294,6 +298,29 @@ fn random_shaders_full_of_variables() {
         let statements = 20 + (seed % 40) as usize;
         check(seed + 5_000_000, Options { statements, functions: 0, returns: false, kills: seed % 2 == 1 }, VARIABLES);
         check(seed + 6_000_000, Options { statements, functions: 1, returns: true, kills: false }, &VARIABLES[..16]);
+    }
+}
+
+#[test]
+fn random_shaders_full_of_structs() {
+    let passes = passes![
+        struct_vars,
+        struct_vars,
+        copy_prop_vars,
+        split_array_vars,
+        split_var_copies,
+        opt_dead_write_vars,
+        into_ssa,
+        optimized
+    ];
+    for seed in seeds() {
+        let statements = 20 + (seed % 40) as usize;
+        check(
+            seed + 7_000_000,
+            Options { statements, functions: 1, returns: true, kills: seed % 2 == 1 },
+            &passes[..3],
+        );
+        check(seed + 7_500_000, Options { statements, functions: 0, returns: false, kills: seed % 2 == 1 }, passes);
     }
 }
 
