@@ -21,9 +21,10 @@
 //!
 //! Cost: linear in phi operands times components.
 
+use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 
-use crate::body::{Body, InstData, Shape, SourceSpec};
+use crate::body::{Body, InstData, MAX_COMPONENTS, Shape, SourceSpec, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst, User};
@@ -41,7 +42,7 @@ pub fn lower_phis_to_scalar(shader: &mut Shader, lower_all: bool) -> bool {
         let kept = if lower_all { SecondaryMap::new() } else { find_kept(body, &vectors) };
         for (block, phi) in vectors {
             if !kept[phi] {
-                split(body, block, phi);
+                split(body, block, phi, 1);
                 progress = true;
             }
         }
@@ -109,24 +110,33 @@ fn comes_in_parts(body: &Body, inst: Inst) -> bool {
     }
 }
 
-fn split(body: &mut Body, block: Block, phi: Inst) {
+/// A phi becomes phis of up to `width` components, and a vector of these.
+pub(crate) fn split(body: &mut Body, block: Block, phi: Inst, width: u8) {
     let Some(def) = body.inst_def(phi) else { return };
     let Shape { num_components, bit_size } = body.shape(def);
     let operands: Vec<(Block, Def)> =
         body.phi_sources(phi).map(|(from, source)| (from, body.src_def(source))).collect();
     let mut parts = Vec::new();
-    for component in 0..num_components {
+    for first in (0..num_components).step_by(width.into()) {
+        let count = width.min(num_components - first);
+        let selectors: ArrayVec<u8, MAX_COMPONENTS> = (first..first + count).collect();
         let mut sources = Vec::with_capacity(operands.len());
         for &(from, operand) in &operands {
             let cursor = Cursor::before_jump(body, from);
             let is_undef = matches!(body.inst(body.def_inst(operand)), InstData::Undef);
             let mut builder = Builder::new(body, cursor);
-            let part = if is_undef { builder.undef(1, bit_size) } else { builder.channel(operand, component) };
+            let part = if is_undef {
+                builder.undef(count, bit_size)
+            } else {
+                builder.mov(AluSrc::new(operand, Swizzle::new(&selectors)), count)
+            };
             sources.push(SourceSpec::phi(from, part));
         }
-        let part = body.create_inst(InstData::Phi, &sources, Some(Shape::new(1, bit_size)));
+        let part = body.create_inst(InstData::Phi, &sources, Some(Shape::new(count, bit_size)));
         body.insert_inst(Cursor::Before(phi), part);
-        parts.extend(body.inst_def(part).map(|part| AluSrc::component(part, 0)));
+        if let Some(part) = body.inst_def(part) {
+            parts.extend((0..count).map(|component| AluSrc::component(part, component)));
+        }
     }
     let cursor = Cursor::after_phis(body, block);
     let vector = Builder::new(body, cursor).vec(&parts);

@@ -383,7 +383,7 @@ fn lower_node(
 }
 
 /// Component `index` of a vector, 0 outside of it.
-fn take_component(b: &mut Builder<'_>, vector: Def, index: Def, shape: Shape) -> Def {
+pub(crate) fn take_component(b: &mut Builder<'_>, vector: Def, index: Def, shape: Shape) -> Def {
     if let Some(i) = b.body.constant_component(index, 0) {
         return if i < u64::from(shape.num_components) {
             b.channel(vector, i as u8)
@@ -400,7 +400,7 @@ fn take_component(b: &mut Builder<'_>, vector: Def, index: Def, shape: Shape) ->
 }
 
 /// The vector with a component replaced; as it is if there is no such component.
-fn put_component(b: &mut Builder<'_>, value: Def, vector: Def, index: Def, shape: Shape) -> Def {
+pub(crate) fn put_component(b: &mut Builder<'_>, value: Def, vector: Def, index: Def, shape: Shape) -> Def {
     let constant = b.body.constant_component(index, 0);
     if constant.is_some_and(|i| i >= u64::from(shape.num_components)) {
         return vector;

@@ -117,7 +117,11 @@ fn split(
     if !any {
         return false;
     }
-    lower_copies(body, types, &tree, &levels);
+    lower_copies(body, types, &|def| match tree.place(def) {
+        Place::Node(node) | Place::Component(node, _) => levels[tree.node(node).root].is_some(),
+        Place::Outside(root) => levels[root].is_some(),
+        Place::Unknown => false,
+    });
     for variable in body.locals.clone() {
         if let Some(levels) = &mut levels[variable] {
             make_parts(body, types, variables, variable, levels);
@@ -132,17 +136,7 @@ fn split(
 }
 
 /// Copies of what is no longer one thing become loads and stores.
-fn lower_copies(
-    body: &mut Body,
-    types: &mut TypeTable,
-    tree: &DerefTree,
-    levels: &SecondaryMap<Variable, Option<Levels>>,
-) {
-    let is_split = |def: Def| match tree.place(def) {
-        Place::Node(node) | Place::Component(node, _) => levels[tree.node(node).root].is_some(),
-        Place::Outside(root) => levels[root].is_some(),
-        Place::Unknown => false,
-    };
+pub(crate) fn lower_copies(body: &mut Body, types: &mut TypeTable, is_split: &dyn Fn(Def) -> bool) {
     for copy in split_var_copies::copies(body) {
         if !is_split(body.src(copy, 0)) && !is_split(body.src(copy, 1)) {
             continue;

@@ -110,7 +110,7 @@ fn parts_of_types(types: &TypeTable) -> SecondaryMap<Type, u64> {
 }
 
 /// The variable that a deref leads to, told from that of its parent.
-fn root(body: &Body, roots: &SecondaryMap<Def, PackedOption<Variable>>, inst: Inst) -> Option<Variable> {
+pub(crate) fn root(body: &Body, roots: &SecondaryMap<Def, PackedOption<Variable>>, inst: Inst) -> Option<Variable> {
     match *body.inst(inst) {
         InstData::Deref { kind: DerefKind::Var(variable), .. } => Some(variable),
         InstData::Deref { kind: DerefKind::Array | DerefKind::ArrayWildcard | DerefKind::Struct(_), .. } => {
@@ -121,7 +121,7 @@ fn root(body: &Body, roots: &SecondaryMap<Def, PackedOption<Variable>>, inst: In
 }
 
 /// Variables whose derefs are used for more than loads, stores and copies stay.
-fn exclude_complex(body: &Body, splits: &mut SecondaryMap<Variable, bool>) {
+pub(crate) fn exclude_complex(body: &Body, splits: &mut SecondaryMap<Variable, bool>) {
     let mut roots: SecondaryMap<Def, PackedOption<Variable>> = SecondaryMap::new();
     for inst in body.blocks().flat_map(|block| body.insts(block)) {
         let (Some(variable), Some(def)) = (root(body, &roots, inst), body.inst_def(inst)) else { continue };
@@ -296,7 +296,7 @@ fn rewrite(
                     let number = members[parent as usize].first_member + field;
                     if let Some(part) = members[number as usize].variable {
                         if !body.is_unused(def) {
-                            let replacement = deref_part(body, types, variables, inst, part);
+                            let replacement = deref_part(body, types, variables, inst, Cursor::Before(inst), part);
                             body.replace_all_uses(def, replacement);
                         }
                         dead.push(inst);
@@ -315,12 +315,13 @@ fn rewrite(
     body.remove_insts(&dead);
 }
 
-/// The elements of a part that a deref of a member meant.
-fn deref_part(
+/// The elements of a part that a deref of a member meant, for use at a cursor.
+pub(crate) fn deref_part(
     body: &mut Body,
     types: &mut TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
     member: Inst,
+    cursor: Cursor,
     part: Variable,
 ) -> Def {
     let mut steps: Vec<(DerefKind, Option<Def>)> = Vec::new();
@@ -335,7 +336,7 @@ fn deref_part(
         at = body.def_inst(body.src(at, 0));
     }
     let VariableData { mode, mut ty, .. } = variables[part];
-    let mut b = Builder::new(body, Cursor::Before(member));
+    let mut b = Builder::new(body, cursor);
     let mut deref = b.deref_var(part, mode, ty);
     for (kind, index) in steps.into_iter().rev() {
         ty = types.element(ty).map_or(ty, |(element, _)| element);
