@@ -120,6 +120,12 @@ impl SystemValue {
         })
     }
 
+    /// The intrinsic that loads it as it is.
+    pub fn intrinsic(self) -> Option<IntrinsicOp> {
+        // Of those that load the same the most general stands first in the table.
+        IntrinsicOp::ALL.iter().copied().find(|&op| op.info().is_sysval && Self::loaded_by(op) == Some(self))
+    }
+
     /// The value with this print name (without prefix).
     pub fn from_name(name: &str) -> Option<SystemValue> {
         Self::ALL.iter().copied().find(|v| v.name() == name)

@@ -168,6 +168,12 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Invocations of the dispatch in a dimension.
+    fn global_size(&self, dimension: usize, lane: usize) -> u32 {
+        let count = self.system_value_word(SystemValue::NumWorkgroups, dimension, lane);
+        count.wrapping_mul(self.system_value_word(SystemValue::WorkgroupSize, dimension, lane))
+    }
+
     /// Loads a system value; false if the environment has none that corresponds.
     fn load_system_value(&mut self, intrinsic: &Intrinsic) -> bool {
         use IntrinsicOp as I;
@@ -202,6 +208,30 @@ impl Machine<'_, '_> {
                     let count = |word| machine.system_value_word(SystemValue::NumWorkgroups, word, lane);
                     let rows = id(2).wrapping_mul(count(1)).wrapping_add(id(1));
                     rows.wrapping_mul(count(0)).wrapping_add(id(0)).into()
+                });
+                return true;
+            }
+            I::LoadGlobalSize => {
+                for component in 0..3 {
+                    self.set_lanes(dest, component, |machine, lane| machine.global_size(component, lane).into());
+                }
+                return true;
+            }
+            I::LoadGlobalInvocationIndex => {
+                self.set_lanes(dest, 0, |machine, lane| {
+                    let id = |word| u64::from(machine.system_value_word(SystemValue::GlobalInvocationId, word, lane));
+                    let size = |word| u64::from(machine.global_size(word, lane));
+                    let rows = id(2).wrapping_mul(size(1)).wrapping_add(id(1));
+                    rows.wrapping_mul(size(0)).wrapping_add(id(0))
+                });
+                return true;
+            }
+            // Then the base vertex is the first vertex, else 0.
+            I::LoadIsIndexedDraw => {
+                self.set_lanes(dest, 0, |machine, lane| {
+                    let word = |value| machine.system_value_word(value, 0, lane);
+                    let is_indexed = word(SystemValue::BaseVertex) == word(SystemValue::FirstVertex);
+                    if is_indexed { u64::from(u32::MAX) } else { 0 }
                 });
                 return true;
             }

@@ -75,12 +75,8 @@ impl Rules<'_> {
         match data.mode {
             VariableModes::SYSTEM_VALUE => {
                 let value = usize::try_from(data.location).ok().and_then(|number| SystemValue::ALL.get(number));
-                let op = value.and_then(|value| {
-                    IntrinsicOp::ALL
-                        .iter()
-                        .find(|&&op| op.info().is_sysval && SystemValue::loaded_by(op) == Some(*value))
-                });
-                op.is_none_or(|&op| self.system_value(op).unwrap_or(true))
+                let op = value.and_then(|value| value.intrinsic());
+                op.is_none_or(|op| self.system_value(op).unwrap_or(true))
             }
             VariableModes::SHADER_IN if self.stage == Stage::Fragment => {
                 data.interpolation != InterpMode::Flat || self.many_primitives()
