@@ -99,9 +99,9 @@ pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
 
 impl Declared {
     pub(crate) fn of(shader: &Shader) -> Declared {
-        // Blocks are one less than buffers.
+        let first = shader.info.first_ubo_buffer();
         let buffer_sizes =
-            block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(1), size)).collect();
+            block_sizes(shader).into_iter().map(|(block, size)| (block.saturating_add(first), size)).collect();
         let mut declared = Declared { buffer_sizes, ..Declared::default() };
         for (_, data) in shader.globals_with(VariableModes::UNIFORM) {
             if matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter) {
@@ -237,8 +237,9 @@ impl Declared {
 
     /// Constants of every buffer, for a run-time buffer number.
     pub(crate) fn all_buffers(&mut self, shader: &Shader, reach: Option<(u32, u32)>) {
+        let end = shader.info.num_ubos.saturating_add(shader.info.first_ubo_buffer());
         let buffers: BTreeSet<u32> =
-            (0..=shader.info.num_ubos).chain(self.buffer_sizes.keys().copied()).take(MOST_BUFFERS as usize).collect();
+            (0..end).chain(self.buffer_sizes.keys().copied()).take(MOST_BUFFERS as usize).collect();
         let known = !self.buffer_sizes.is_empty();
         for buffer in buffers {
             if buffer == 0 && (known || shader.num_uniforms > 0) {

@@ -29,7 +29,7 @@ const MAX_BUFFERS: u32 = 32;
 /// number of invocations depends on.
 pub fn declarations(ir: &IrShader) -> Shader {
     let processor = processor_of(ir.stage);
-    let mut found = Found::default();
+    let mut found = Found { first_ubo_buffer: ir.info.first_ubo_buffer(), ..Found::default() };
     for (mode, file) in [(VariableModes::SHADER_IN, File::Input), (VariableModes::SHADER_OUT, File::Output)] {
         for (_, data) in ir.globals_with(mode) {
             let mut ty = data.ty;
@@ -90,12 +90,19 @@ struct Found {
     system_values: BTreeSet<SystemValue>,
     /// Constants by buffer: how many.
     constants: BTreeMap<u32, u32>,
+    /// The one that uniform buffer 0 is.
+    first_ubo_buffer: u32,
     buffers: u32,
     /// Counters by buffer: how many.
     counters: BTreeMap<u32, u32>,
 }
 
 impl Found {
+    /// The constant buffer that a block of `load_ubo` is: they are counted from the first one on, the last possible block is the buffer before that.
+    fn buffer_of_block(&self, block: u64) -> u32 {
+        (block as u32).wrapping_add(self.first_ubo_buffer).min(MAX_BUFFERS - 1)
+    }
+
     fn registers(&mut self, file: File, first: u32, count: u32, semantic: impl Fn(u32) -> RegisterSemantic) {
         let end = first.saturating_add(count).min(MAX_REGISTERS);
         for register in first..end {
@@ -127,7 +134,7 @@ impl Found {
                 self.constants(0, u32::try_from(end).unwrap_or(UNKNOWN_CONSTANTS));
             }
             I::LoadUbo => match constant(0) {
-                Some(block) => self.constants(buffer_of_block(block), UNKNOWN_CONSTANTS),
+                Some(block) => self.constants(self.buffer_of_block(block), UNKNOWN_CONSTANTS),
                 None => (0..UNKNOWN_BUFFERS).for_each(|buffer| self.constants(buffer, UNKNOWN_CONSTANTS)),
             },
             I::StoreSsbo => self.buffer(constant(1)),
@@ -185,9 +192,4 @@ impl Found {
             shader.push_declaration(Declaration::new(File::Buffer, 0, last(self.buffers)));
         }
     }
-}
-
-/// The constant buffer that a block of `load_ubo` is: block k is buffer k + 1, the last possible block buffer 0.
-fn buffer_of_block(block: u64) -> u32 {
-    (block as u32).wrapping_add(1).min(MAX_BUFFERS - 1)
 }

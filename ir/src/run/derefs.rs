@@ -188,7 +188,11 @@ impl Machine<'_, '_> {
             let at = address.wrapping_add(component * component_bytes(bits));
             let (block, byte) = buffer_place(at);
             let value = if address >= UNIFORM {
-                self.constant_bytes(block.wrapping_add(1), byte, component_bytes(bits))
+                self.constant_bytes(
+                    block.wrapping_add(self.program.shader.info.first_ubo_buffer()),
+                    byte,
+                    component_bytes(bits),
+                )
             } else {
                 self.outputs
                     .buffers

@@ -238,10 +238,11 @@ impl Machine<'_, '_> {
     pub fn load_ubo_vec4(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let component = intrinsic.index(IndexKind::Component) as u64 & 3;
+        let first_buffer = self.program.shader.info.first_ubo_buffer();
         self.load_constants(intrinsic, |machine, lane| {
             let block = machine.get(sources[0], 0, lane) as u32;
             let register = (intrinsic.base as u32).wrapping_add(machine.get(sources[1], 0, lane) as u32);
-            (block.wrapping_add(1), u64::from(register) * 4 + component)
+            (block.wrapping_add(first_buffer), u64::from(register) * 4 + component)
         });
     }
 
@@ -283,7 +284,8 @@ impl Machine<'_, '_> {
             if self.active[lane] == 0 {
                 continue;
             }
-            let buffer = (self.get(sources[0], 0, lane) as u32).wrapping_add(1);
+            let first_buffer = self.program.shader.info.first_ubo_buffer();
+            let buffer = (self.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
             let at = self.get(sources[1], 0, lane) as u32;
             let length = self.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
@@ -381,7 +383,8 @@ impl Machine<'_, '_> {
             if storage {
                 machine.outputs.buffers.get(block as usize).map_or(0, |b| b.len() as u64)
             } else {
-                machine.inputs.constants.get(block.wrapping_add(1) as usize).map_or(0, |words| words.len() as u64 * 4)
+                let buffer = block.wrapping_add(machine.program.shader.info.first_ubo_buffer());
+                machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4)
             }
         });
     }

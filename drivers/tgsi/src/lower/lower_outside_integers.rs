@@ -142,11 +142,12 @@ fn is_integer(body: &Body, inst: Inst) -> bool {
 pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
     let mut found = OutsideIntegers::default();
     let (mut numbers, mut floats) = (Masks::default(), Masks::default());
+    let first_buffer = shader.info.first_ubo_buffer();
     for body in shader.bodies_mut() {
         let all = insts_of(body);
         let float_reads = float_reads(body, &all);
         for (inst, def) in loads(body, &all) {
-            let place = place_of(body, inst);
+            let place = place_of(body, inst, first_buffer);
             numbers.note(&place, as_number(body, def), inst);
             floats.note(&place, float_reads[def], inst);
         }
@@ -156,7 +157,7 @@ pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideInteg
         let all = insts_of(body);
         // What is an integer to one load is one to all.
         let handed_on = loads(body, &all).map(|(inst, def)| {
-            let place = place_of(body, inst);
+            let place = place_of(body, inst, first_buffer);
             let is_number = match place.bank {
                 Bank::Other(_) if is_integer(body, inst) => 0xf,
                 _ => numbers.at(&place, &number_unions),
@@ -210,7 +211,7 @@ pub(crate) fn comes_from_outside(op: IntrinsicOp) -> bool {
 }
 
 /// Where a load or store of an output goes.
-fn place_of(body: &Body, inst: Inst) -> Place {
+fn place_of(body: &Body, inst: Inst, first_buffer: u32) -> Place {
     use IntrinsicOp::*;
     let other = Place { bank: Bank::Other(inst), registers: 0..=0, first: 0, any: false };
     let Some(op) = body.intrinsic(inst) else { return other };
@@ -235,7 +236,7 @@ fn place_of(body: &Body, inst: Inst) -> Place {
         }
         LoadUboVec4 | LoadUbo => {
             let buffer = body.constant_component(body.src(inst, 0), 0);
-            let buffer = buffer.map_or(EVERY_REGISTER, |b| (b as u32).wrapping_add(1));
+            let buffer = buffer.map_or(EVERY_REGISTER, |b| (b as u32).wrapping_add(first_buffer));
             let offset = body.constant_component(body.src(inst, 1), 0).map(|o| o as u32);
             let bank = Bank::Constants(buffer);
             match (op, offset) {
@@ -354,7 +355,7 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut Outside
 
 /// Notes components of what a store writes.
 fn note_output(body: &Body, store: Inst, components: u16, found: &mut OutsideIntegers) {
-    let place = place_of(body, store);
+    let place = place_of(body, store, 0);
     let mask = place.mask(components & body.index(store, IndexKind::WriteMask) as u16);
     if mask != 0 {
         for register in place.registers {

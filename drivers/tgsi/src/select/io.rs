@@ -187,7 +187,7 @@ impl Selector<'_> {
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
-    /// Constant buffers are one further than blocks: block -1 is buffer 0.
+    /// Constant buffers are one further than blocks (block -1 is buffer 0), unless the first block is that of the uniforms.
     pub(super) fn load_ubo(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
@@ -204,7 +204,8 @@ impl Selector<'_> {
         } else {
             self.constant_offset(inst, count)
         };
-        let fixed_block = body.constant_component(block, 0).map(|b| b.wrapping_add(1) as u32);
+        let fixed_block =
+            body.constant_component(block, 0).map(|b| (b as u32).wrapping_add(self.shader.info.first_ubo_buffer()));
         let Some((dynamic, index, component)) = offset.filter(|o| (0..=0x7fff).contains(&o.1) || o.0.is_some()) else {
             self.load_constant_buffer(inst, def, fixed_block);
             return;
@@ -231,7 +232,11 @@ impl Selector<'_> {
             }
             None => {
                 let (slot, add) = self.load_address(block);
-                register = register.in_dimension_indexed_by(add.wrapping_add(1), slot.0, slot.1);
+                register = register.in_dimension_indexed_by(
+                    add.wrapping_add(self.shader.info.first_ubo_buffer() as i32),
+                    slot.0,
+                    slot.1,
+                );
                 self.declared.all_buffers(self.shader, reach);
             }
         }
@@ -337,10 +342,11 @@ impl Selector<'_> {
             }
             None => {
                 let (slot, add) = self.load_address(body.src(inst, 0));
-                for buffer in 0..=self.shader.info.num_ubos {
+                for buffer in 0..self.shader.info.num_ubos.saturating_add(self.shader.info.first_ubo_buffer()) {
                     self.declared.constant_buffer(buffer);
                 }
-                Register::new(File::ConstantBuffer, add.wrapping_add(1)).indexed_by(slot.0, slot.1, 0)
+                Register::new(File::ConstantBuffer, add.wrapping_add(self.shader.info.first_ubo_buffer() as i32))
+                    .indexed_by(slot.0, slot.1, 0)
             }
         };
         let address = self.source(inst, 1).lane(0);

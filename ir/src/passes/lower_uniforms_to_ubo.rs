@@ -1,0 +1,284 @@
+//! Loads of uniforms become loads of uniform buffer 0; the other uniform buffers move up by one.
+//!
+//! ```text
+//! before:                                            after:
+//!                                                        32   %3 = umin %0, 0x0fffffff
+//!                                                        32   %4 = ishl %3, 4
+//!     32x4 %1 = @load_uniform (%0) (base=0)              32x4 %1 = @load_ubo (0, %4) (align_mul=16, align_offset=0)
+//!     32x4 %2 = @load_ubo (0, %b)                        32x4 %2 = @load_ubo (1, %b)
+//! ```
+//!
+//! The buffers move once: then [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo) says that buffer 0 is that of the uniforms, a variable stands for it, and the next run
+//! only lowers the loads that are new. An index so large that its offset in bytes would come round again stays beyond the end.
+//!
+//! Numbers of 64 bits lie as in a buffer, those of fewer than 32 in a word each, as uniforms do. Cost: linear.
+
+use arrayvec::ArrayVec;
+
+use crate::alu::AluOp;
+use crate::body::{Body, MAX_COMPONENTS, Shape};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::shader::Shader;
+use crate::types::{ScalarType, TypeData};
+use crate::variable::{VariableData, VariableModes};
+
+/// What the offsets of uniforms count, and what is made of their loads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UniformLoads {
+    /// Vectors of four words, which are loaded by byte.
+    #[default]
+    Vectors,
+    /// Words, which are loaded by byte.
+    Words,
+    /// Vectors of four words, which are loaded as such (`load_ubo_vec4`).
+    WholeVectors,
+}
+
+/// The largest alignment that is said of a known offset.
+const MOST_ALIGN: u32 = 1 << 30;
+
+/// See the [module](self).
+pub fn lower_uniforms_to_ubo(shader: &mut Shader, loads: UniformLoads) -> bool {
+    let shifts = !shader.info.first_ubo_is_default_ubo;
+    let mut progress = shifts;
+    for body in shader.bodies_mut() {
+        progress |= body.visit_insts(|body, inst| match body.intrinsic(inst) {
+            Some(IntrinsicOp::LoadUniform) => {
+                lower(body, inst, loads);
+                true
+            }
+            Some(IntrinsicOp::LoadUbo | IntrinsicOp::LoadUboVec4 | IntrinsicOp::GetUboSize) if shifts => {
+                shift(body, inst);
+                true
+            }
+            _ => false,
+        });
+    }
+    if shifts {
+        for data in shader.variables.values_mut().filter(|data| data.mode == VariableModes::MEM_UBO) {
+            data.binding = data.binding.saturating_add(1);
+            // All ones say that there is none.
+            data.driver_location = data.driver_location.saturating_add(1);
+        }
+        shader.info.first_ubo_is_default_ubo = true;
+        if shader.num_uniforms > 0 {
+            shader.info.num_ubos = shader.info.num_ubos.saturating_add(1);
+            let length =
+                if loads == UniformLoads::Words { shader.num_uniforms.div_ceil(4) } else { shader.num_uniforms };
+            let vector = shader.types.vector(ScalarType::Float, 4);
+            let ty = shader.types.intern(TypeData::Array { element: vector, length, stride: 16 });
+            shader.add_variable(VariableData::new("uniform_0", ty, VariableModes::MEM_UBO));
+        }
+    }
+    progress
+}
+
+/// The next buffer.
+fn shift(body: &mut Body, inst: Inst) {
+    let buffer = body.src(inst, 0);
+    let Shape { num_components, bit_size } = body.shape(buffer);
+    let mut b = Builder::new(body, Cursor::Before(inst));
+    let next = match b.body.constant_component(buffer, 0) {
+        Some(constant) if num_components == 1 => {
+            let fit = if bit_size < 64 { (1 << bit_size) - 1 } else { u64::MAX };
+            b.constant(bit_size, &[constant.wrapping_add(1) & fit])
+        }
+        _ => {
+            // Of what is more than a number the first component is it.
+            let mut ones: ArrayVec<u64, MAX_COMPONENTS> = (0..num_components).map(|_| 0).collect();
+            ones[0] = 1;
+            let ones = b.constant(bit_size, &ones);
+            b.alu(AluOp::Iadd, &[buffer, ones])
+        }
+    };
+    let source = body.source(inst, 0);
+    body.set_src(source, next);
+}
+
+fn lower(body: &mut Body, inst: Inst, loads: UniformLoads) {
+    let Some(def) = body.inst_def(inst) else { return };
+    let Shape { num_components, bit_size } = body.shape(def);
+    let (index, base, range) =
+        (body.src(inst, 0), body.index(inst, IndexKind::Base), body.index(inst, IndexKind::Range) as u32);
+    let mut b = Builder::new(body, Cursor::Before(inst));
+    let zero = b.u32_const(0);
+    // Uniforms of fewer bits have words of their own.
+    let shape = Shape::new(num_components, bit_size.max(32));
+    let value = if loads == UniformLoads::WholeVectors {
+        let per_vector = 128 / shape.bit_size;
+        let (mut index, mut base) = (index, base);
+        if num_components > per_vector {
+            // Of what is longer than a vector no part comes round to the start.
+            let count = u32::from(num_components.div_ceil(per_vector));
+            index = index_up_to(&mut b, index, base as u32, u32::MAX - count);
+            base = 0;
+        }
+        let mut components: ArrayVec<AluSrc, MAX_COMPONENTS> = ArrayVec::new();
+        for (number, first) in (0..num_components).step_by(per_vector.into()).enumerate() {
+            let count = per_vector.min(num_components - first);
+            let indices = [(IndexKind::Base, base.wrapping_add(number as i32)), (IndexKind::Component, 0)];
+            let shape = Shape::new(count, shape.bit_size);
+            let vector = b.intrinsic_def(IntrinsicOp::LoadUboVec4, &[zero, index], &indices, shape);
+            components.extend((0..count).map(|component| AluSrc::component(vector, component)));
+        }
+        match components[..] {
+            [AluSrc { def, .. }, ..] if num_components <= per_vector => def,
+            _ => b.vec(&components),
+        }
+    } else {
+        let log = if loads == UniformLoads::Words { 2 } else { 4 };
+        let (offset, align, rest) = byte_offset(&mut b, index, base as u32, log);
+        let bytes = u32::from(num_components) * u32::from(shape.bit_size) / 8;
+        // What begins below 0 has no extent that could be told.
+        let extent = range.checked_mul(1 << log).filter(|&extent| range > 0 && base >= 0 && extent <= i32::MAX as u32);
+        let (range_base, range) = match extent.zip((base as u32).checked_mul(1 << log)) {
+            Some((extent, first)) => (first as i32, extent.max(bytes) as i32),
+            None => (0, -1),
+        };
+        let indices = [
+            (IndexKind::AlignMul, align as i32),
+            (IndexKind::AlignOffset, rest as i32),
+            (IndexKind::RangeBase, range_base),
+            (IndexKind::Range, range),
+        ];
+        b.intrinsic_def(IntrinsicOp::LoadUbo, &[zero, offset], &indices, shape)
+    };
+    let narrowed = match bit_size {
+        8 => b.alu(AluOp::U2u8, &[value]),
+        16 => b.alu(AluOp::U2u16, &[value]),
+        _ => value,
+    };
+    body.replace_all_uses(def, narrowed);
+    body.remove_inst(inst);
+}
+
+/// The offset in bytes of a sum, with its alignment.
+fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32, log: u32) -> (Def, u32, u32) {
+    let index = index_up_to(b, index, base, u32::MAX >> log);
+    if let Some(constant) = b.body.constant_component(index, 0) {
+        let offset = (constant as u32) << log;
+        return (b.u32_const(offset), MOST_ALIGN, offset & (MOST_ALIGN - 1));
+    }
+    let log_by = b.u32_const(log);
+    (b.alu(AluOp::Ishl, &[index, log_by]), 1 << log, 0)
+}
+
+/// A sum that is no larger than `last`, behind which there is nothing.
+fn index_up_to(b: &mut Builder<'_>, index: Def, base: u32, last: u32) -> Def {
+    if let Some(constant) = b.body.constant_component(index, 0) {
+        return b.u32_const((constant as u32).wrapping_add(base).min(last));
+    }
+    let mut sum = index;
+    if base != 0 {
+        let base = b.u32_const(base);
+        sum = b.alu(AluOp::Iadd, &[index, base]);
+    }
+    let last = b.u32_const(last);
+    b.alu(AluOp::Umin, &[sum, last])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alu::AluType;
+    use crate::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits, run};
+    use crate::shader::Stage;
+    use crate::text::print;
+    use crate::validate::validate;
+
+    const LANES: usize = 8;
+    /// The first index that a lane uses: behind the end, below 0, so that it comes round, inside.
+    const STARTS: [u32; 5] = [40, 0xffff_fffc, 0x0fff_fffe, 0x1000_0000, 0];
+
+    fn shader(shape: Shape, base: i32, by_lane: bool) -> Shader {
+        let mut shader = Shader::new(Stage::Vertex);
+        shader.num_uniforms = 16;
+        let mut b = Builder::at_end(shader.main_mut());
+        let zero = b.u32_const(0);
+        let index = if by_lane {
+            b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(1, 32))
+        } else {
+            b.u32_const(2)
+        };
+        let indices = [(IndexKind::Base, base), (IndexKind::Range, 16)];
+        let uniform = b.intrinsic_def(IntrinsicOp::LoadUniform, &[index], &indices, shape);
+        let size = b.intrinsic_def(IntrinsicOp::GetUboSize, &[zero], &[], Shape::new(1, 32));
+        let ubo = [(IndexKind::AlignMul, 16), (IndexKind::Range, -1)];
+        let other = b.intrinsic_def(IntrinsicOp::LoadUbo, &[zero, zero], &ubo, Shape::new(1, 32));
+        for (register, component) in (0..).zip(0..shape.num_components + 2) {
+            let number = match component.checked_sub(shape.num_components) {
+                None => b.channel(uniform, component),
+                Some(0) => size,
+                Some(_) => other,
+            };
+            let number = match b.body.bit_size(number) {
+                64 => b.alu(AluOp::Unpack642x32, &[number]),
+                32 => number,
+                _ => b.alu(AluOp::U2u32, &[number]),
+            };
+            let mask = (1 << b.body.num_components(number)) - 1;
+            let ty = AluType::UINT32.to_i32();
+            let indices = [(IndexKind::Base, register), (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty)];
+            b.intrinsic(IntrinsicOp::StoreOutput, &[number, zero], &indices, None);
+        }
+        shader
+    }
+
+    fn outcome(shader: &Shader, start: u32) -> LaneRegisters {
+        let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
+        (0..LANES).for_each(|lane| inputs.inputs.set(0, 0, lane, start.wrapping_add(lane as u32)));
+        inputs.constants = vec![(0..64u32).map(|word| word.wrapping_mul(0x9e37_79b9) ^ 0x55).collect(), vec![7, 8, 9]];
+        run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).expect("runs").outputs
+    }
+
+    #[test]
+    fn every_place() {
+        let mut different = 0;
+        for bit_size in [8, 16, 32, 64] {
+            for num_components in [1, 2, 3, 4, 8] {
+                for (base, by_lane) in [(0, true), (3, true), (-2, true), (1, false), (15, false)] {
+                    for loads in [UniformLoads::Vectors, UniformLoads::WholeVectors] {
+                        let before = shader(Shape::new(num_components, bit_size), base, by_lane);
+                        validate(&before).unwrap_or_else(|errors| panic!("{errors}"));
+                        let mut after = before.clone();
+                        assert!(lower_uniforms_to_ubo(&mut after, loads));
+                        validate(&after).unwrap_or_else(|errors| panic!("{errors}\n{}", print(&after)));
+                        for start in STARTS {
+                            let (expected, found) = (outcome(&before, start), outcome(&after, start));
+                            assert_eq!(expected, found, "{start:#x}\n{}\n{}", print(&before), print(&after));
+                            different += usize::from(expected.get(0, 0, 1) != 0);
+                        }
+                        assert!(!lower_uniforms_to_ubo(&mut after, loads));
+                        assert_eq!((after.info.num_ubos, after.globals.len()), (1, 1));
+                    }
+                }
+            }
+        }
+        assert!(different > 300, "{different} loads that give something");
+    }
+
+    /// Offsets that count words: the same words as a vector would have at four times the offset.
+    #[test]
+    fn words() {
+        for index in 0..3 {
+            let mut shader = Shader::new(Stage::Vertex);
+            shader.num_uniforms = 15;
+            let mut b = Builder::at_end(shader.main_mut());
+            let offset = b.u32_const(index);
+            let indices = [(IndexKind::Base, 5), (IndexKind::Range, 10)];
+            b.intrinsic_def(IntrinsicOp::LoadUniform, &[offset], &indices, Shape::new(3, 32));
+            assert!(lower_uniforms_to_ubo(&mut shader, UniformLoads::Words));
+            validate(&shader).unwrap_or_else(|errors| panic!("{errors}"));
+            let body = shader.main();
+            let load = body.blocks().flat_map(|block| body.insts(block)).last().expect("a load");
+            assert_eq!(body.constant_component(body.src(load, 1), 0), Some(4 * u64::from(5 + index)));
+            let indices = [IndexKind::AlignOffset, IndexKind::RangeBase, IndexKind::Range];
+            assert_eq!(indices.map(|kind| body.index(load, kind)), [4 * (5 + index as i32), 20, 40]);
+            let ty = shader.variables[shader.globals[0]].ty;
+            assert_eq!(shader.types.array_elements(ty), 4);
+        }
+    }
+}
