@@ -187,7 +187,12 @@ impl Layout {
         let mut place = Place { address: NULL, cells, framebuffer: NULL };
         if opaque {
             let counter = matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter);
-            place.address = if counter { data.binding << COUNTER_SHIFT } else { data.binding };
+            place.address = if counter {
+                // The first of its counters in the buffer.
+                (data.binding << COUNTER_SHIFT).wrapping_add(data.driver_location)
+            } else {
+                data.binding
+            };
         } else if data.mode.intersects(BYTE_MODES) {
             let base = if data.mode == VariableModes::MEM_SSBO { STORAGE } else { UNIFORM };
             place.address = if data.binding < MAX_BLOCKS { base | data.binding << BLOCK_SHIFT } else { NULL };
