@@ -238,6 +238,7 @@ const STRAIGHT: &[Pass] = passes![
     opt_loop,
     into_ssa,
     gcm,
+    opt_reuse_constants,
     peel,
     sink,
     move_to_users,
@@ -432,6 +433,40 @@ fn code_moves() {
     assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least) && peeled > 20, "{found:?} {peeled}");
 }
 
+/// Constants are all in the first block after it, no two the same.
+#[test]
+fn constants_are_reused() {
+    use std::collections::HashSet;
+    let (mut before, mut after, mut elsewhere) = (0, 0, 0);
+    for seed in 0..200 {
+        let mut shader = random_shader(seed, Options { statements: 50, functions: 1, returns: false, kills: false });
+        let constants = |shader: &Shader| {
+            let mut found = Vec::new();
+            for (id, function) in &shader.functions {
+                let Some(body) = &function.body else { continue };
+                for inst in body.blocks().flat_map(|block| body.insts(block)) {
+                    if let (Some(values), Some(def)) = (body.constant(inst), body.inst_def(inst)) {
+                        let is_first = body.inst_block(inst) == Some(body.start_block());
+                        found.push((is_first, (id, body.bit_size(def), values.to_vec())));
+                    }
+                }
+            }
+            found
+        };
+        let all = constants(&shader);
+        let different: HashSet<_> = all.iter().map(|(_, constant)| constant).collect();
+        opt_reuse_constants(&mut shader);
+        assert!(!opt_reuse_constants(&mut shader), "seed {seed}");
+        let kept = constants(&shader);
+        assert!(kept.iter().all(|&(is_first, _)| is_first), "seed {seed}:\n{}", print(&shader));
+        assert_eq!(kept.iter().map(|(_, constant)| constant).collect::<HashSet<_>>(), different, "seed {seed}");
+        assert_eq!(kept.len(), different.len(), "seed {seed}:\n{}", print(&shader));
+        elsewhere += all.iter().filter(|&&(is_first, _)| !is_first).count();
+        (before, after) = (before + all.len(), after + kept.len());
+    }
+    assert!(before > after * 3 / 2 && elsewhere > before / 3, "{before} {after} {elsewhere}");
+}
+
 /// What is called uniform is the same in all invocations of a subgroup, which are four.
 #[test]
 fn uniform_values_are_uniform() {
@@ -577,6 +612,7 @@ mod large {
                 opt_licm,
                 peel,
                 move_to_users,
+                opt_reuse_constants,
                 divergence,
                 opt_dce,
                 repair_ssa,
