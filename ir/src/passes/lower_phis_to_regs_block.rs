@@ -80,9 +80,10 @@ fn place_store(body: &mut Body, pred: Block, value: Def, register: Def, visited:
 /// Handles of registers stay what they are.
 pub fn lower_ssa_defs_to_regs_block(body: &mut Body, block: Block) -> bool {
     let mut progress = false;
+    // A snapshot: the loads that are made are none of its values.
     for inst in body.insts_vec(block) {
         let Some(def) = body.inst_def(inst) else { continue };
-        if body.intrinsic(inst) == Some(IntrinsicOp::DeclReg) || body.pass_flags(inst) == MADE_HERE {
+        if body.intrinsic(inst) == Some(IntrinsicOp::DeclReg) {
             continue;
         }
         let uses: Vec<Use> = body.uses_of(def).filter(|&source| leaves(body, source, block)).collect();
@@ -101,16 +102,8 @@ pub fn lower_ssa_defs_to_regs_block(body: &mut Body, block: Block) -> bool {
         }
         progress = true;
     }
-    for inst in body.blocks().flat_map(|b| body.insts(b)).collect::<Vec<_>>() {
-        if body.pass_flags(inst) == MADE_HERE {
-            body.set_pass_flags(inst, 0);
-        }
-    }
     progress
 }
-
-/// Scratch mark of loads that the call in progress made.
-const MADE_HERE: u8 = 1;
 
 fn leaves(body: &Body, source: Use, block: Block) -> bool {
     match body.user(source) {
@@ -134,10 +127,7 @@ fn load_before(body: &mut Body, source: Use, register: Def) -> Def {
     {
         return def;
     }
-    let loaded = Builder::new(body, cursor).load_reg(register, 0);
-    let inst = body.def_inst(loaded);
-    body.set_pass_flags(inst, MADE_HERE);
-    loaded
+    Builder::new(body, cursor).load_reg(register, 0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Passes on random shaders: still valid, still the same meaning.
 
 mod control;
+mod loops;
 mod numeric;
 pub(crate) mod random_shaders;
 
@@ -62,6 +63,10 @@ fn sink(shader: &mut Shader) -> bool {
 
 fn peel(shader: &mut Shader) -> bool {
     opt_loop_peel_initial_break(shader, &CompilerOptions::default())
+}
+
+fn peel_if(shader: &mut Shader) -> bool {
+    opt_loop_peel_initial_if(shader, &CompilerOptions::default())
 }
 
 fn divergence(shader: &mut Shader) -> bool {
@@ -227,8 +232,10 @@ const STRAIGHT: &[Pass] = passes![
     opt_loop,
     into_ssa,
     peel,
+    peel_if,
     opt_loop,
     peel,
+    peel_if,
     convert_to_lcssa,
     unroll,
     opt_copy_prop,
@@ -611,6 +618,7 @@ mod large {
                 gcm_value_number,
                 opt_licm,
                 peel,
+                peel_if,
                 move_to_users,
                 opt_reuse_constants,
                 divergence,
