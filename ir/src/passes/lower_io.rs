@@ -8,7 +8,7 @@
 //!
 //! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time part, both in slots of four
 //! components. The outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
-//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode; ordinary loads of fragment inputs stay
+//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where there are no barycentrics of that mode); ordinary loads of fragment inputs stay
 //! `load_input`, because how a register is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
 //!
 //! Derefs that nobody reads any more are left to dead code elimination. Variables of other types than (arrays of) vectors are left alone.
@@ -20,7 +20,7 @@ use crate::body::{Body, DerefKind, InstData, Shape};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Type, Variable};
-use crate::intrinsics::indices::IoSemantics;
+use crate::intrinsics::indices::{InterpMode, IoSemantics};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::types::{ScalarType, TypeData, TypeTable};
@@ -123,7 +123,11 @@ fn locate<'a>(
         is_input: data.mode == VariableModes::SHADER_IN,
         semantics,
         scalar,
-        interpolation: data.interpolation.to_i32(),
+        // An array may begin with a register that is flat and have others behind it.
+        interpolation: match data.interpolation {
+            InterpMode::Flat | InterpMode::Explicit => InterpMode::None.to_i32(),
+            mode => mode.to_i32(),
+        },
     })
 }
 
