@@ -1,0 +1,153 @@
+//! What the iterations of a loop cost if each becomes a copy of the body in which known values are constants.
+//!
+//! The body is a list of steps in the order of the text, which each iteration runs through with its own values: branches that are known are not taken, and behind an exit that is known
+//! to be taken nothing costs any more.
+
+use crate::body::{Body, InstData};
+use crate::entities::{Def, If, Inst, Loop, Variable};
+use crate::intrinsics::IntrinsicOp;
+use crate::passes::opt_cse::can_reorder;
+
+use super::arrays::local_of;
+use super::{LoopAnalysis, LoopAnalyzer, Outcome};
+
+/// What an iteration costs, as a program: of all copies of the body only what is left of it when known values are constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// An instruction; one whose value is computed here costs only as long as it is not known.
+    Cost(Option<Def>),
+    /// The same for one that computes the same in every iteration: of its copies one is left.
+    Once(Option<Def>),
+    /// An access to an array of the function: nothing is left of it if all indices of the array become constants.
+    Access(Variable),
+    /// A branch: if the condition is known to be false, go on at the second side.
+    If { condition: Def, else_step: usize },
+    /// The end of the first side: if the condition is known to be true, go on behind the second.
+    Else { condition: Def, end: usize },
+    /// Behind a terminator: the end, if it is known to leave.
+    Exit(usize),
+}
+
+impl LoopAnalyzer<'_> {
+    /// What the body costs, step by step. Everything that may become constant is given a place in the list of nodes.
+    pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        // Ifs that are not complete: the number of their step, of that between the sides, and the terminator that they are.
+        let mut open: Vec<(If, usize, Option<usize>)> = Vec::new();
+        for block in body.blocks_in(body.loop_body(id)) {
+            if let Some(&(node, step, terminator)) = open.last() {
+                if body.else_list(node).first == block {
+                    let condition = body.src_def(body.if_condition(node));
+                    let here = steps.len();
+                    if let Some(Step::If { else_step, .. }) = steps.get_mut(step) {
+                        *else_step = here + 1;
+                    }
+                    steps.push(Step::Else { condition, end: 0 });
+                    if let Some(last) = open.last_mut() {
+                        last.1 = here;
+                    }
+                } else if body.block_after_if(node) == block {
+                    let here = steps.len();
+                    if let Some(Step::Else { end, .. }) = steps.get_mut(step) {
+                        *end = here;
+                    }
+                    steps.extend(terminator.map(Step::Exit));
+                    open.pop();
+                }
+            }
+            for inst in body.insts(block) {
+                let def = body.inst_def(inst);
+                // What is executed in every iteration, and the same in all.
+                let is_invariant = open.is_empty() && self.is_invariant(body, id, inst);
+                if let Some(def) = def.filter(|_| is_invariant) {
+                    self.invariant[def] = id.as_u32() + 1;
+                }
+                match *body.inst(inst) {
+                    InstData::Alu { .. } => {
+                        if let Some(def) = def {
+                            self.add_root(body, id, def);
+                        }
+                        steps.push(if is_invariant { Step::Once(def) } else { Step::Cost(def) });
+                        analysis.cost += 1;
+                    }
+                    InstData::Intrinsic { op: IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref, .. } => {
+                        let variable = local_of(body, body.def_inst(body.src(inst, 0)));
+                        steps.push(variable.map_or(Step::Cost(None), Step::Access));
+                        analysis.cost += 1;
+                    }
+                    InstData::Tex(_) | InstData::Intrinsic { .. } => {
+                        steps.push(if is_invariant { Step::Once(None) } else { Step::Cost(None) });
+                        analysis.cost += 1;
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(node) = body.following_if(block) {
+                let condition = body.src_def(body.if_condition(node));
+                self.add_root(body, id, condition);
+                let terminator = analysis.terminators.iter().position(|t| t.node == Some(node));
+                open.push((node, steps.len(), terminator));
+                steps.push(Step::If { condition, else_step: 0 });
+            }
+        }
+        steps
+    }
+
+    /// Whether an instruction depends on nothing that the loop changes.
+    fn is_invariant(&self, body: &Body, id: Loop, inst: Inst) -> bool {
+        let can_be = match *body.inst(inst) {
+            InstData::Alu { .. } | InstData::LoadConst { .. } | InstData::Undef => true,
+            InstData::Intrinsic { op, .. } => op.info().can_eliminate && can_reorder(body, inst, op),
+            _ => false,
+        };
+        can_be
+            && body.sources(inst).all(|source| {
+                let def = body.src_def(source);
+                self.invariant[def] == id.as_u32() + 1 || !self.is_inside(body, id, def)
+            })
+    }
+
+    /// What is left of an iteration.
+    pub(super) fn cost_of_iteration(
+        &self,
+        body: &Body,
+        steps: &[Step],
+        analysis: &LoopAnalysis,
+        resolved: &[Variable],
+        iteration: u32,
+    ) -> u32 {
+        let mut cost = 0;
+        let mut at = 0;
+        while let Some(&step) = steps.get(at) {
+            at += 1;
+            match step {
+                Step::Once(_) if iteration > 0 => {}
+                Step::Access(variable) => cost += u32::from(!resolved.contains(&variable)),
+                Step::Cost(def) | Step::Once(def) => {
+                    let is_constant = def.is_some_and(|def| {
+                        (0..usize::from(body.num_components(def))).all(|c| self.known(body, def, c).is_some())
+                    });
+                    cost += u32::from(!is_constant);
+                }
+                Step::If { condition, else_step } => match self.known(body, condition, 0) {
+                    Some(0) => at = else_step.max(at),
+                    Some(_) => {}
+                    None => cost += 2,
+                },
+                Step::Else { condition, end } => {
+                    if self.known(body, condition, 0).is_some_and(|c| c != 0) {
+                        at = end.max(at);
+                    }
+                }
+                Step::Exit(terminator) => {
+                    let is_left =
+                        analysis.terminators.get(terminator).is_some_and(|t| self.outcome(body, t) == Outcome::Leaves);
+                    if is_left {
+                        return cost;
+                    }
+                }
+            }
+        }
+        cost
+    }
+}

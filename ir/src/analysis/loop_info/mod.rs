@@ -1,0 +1,327 @@
+//! What a loop does: its exits, its counters, how often it runs, what it indexes.
+//!
+//! Nothing is matched against forms of counting loops. The values that depend on constants and on the iteration alone are *computed*, iteration by iteration,
+//! with the evaluator that executors use: whatever a condition is made of (compound, inverted, with a float or an integer counter, with several counters,
+//! with counters that are components of vectors), it is known in an iteration or it is not. A value that is known in part (`iand` with a false operand, a comparison
+//! with the minimum of something and a constant) counts as far as it goes. So a trip count is exact to the bit, rounding of float counters included.
+//!
+//! The analysis looks at a loop as a sequence: the nodes of its body with *terminators* between them, ifs of the body's top level one side of which ends in `break`. A loop
+//! with any other `break`, with a `continue` before its end, or with a continue construct is *complex*, and only its cost is known.
+//!
+//! A [`LoopAnalyzer`] is used for all loops of a body and keeps its scratch. The cost for a loop is that of its instructions, plus that of the values that its conditions and
+//! indices depend on times the iterations that are looked at, which is bounded.
+
+mod arrays;
+mod costs;
+mod values;
+
+use std::sync::Arc;
+
+use cranelift_entity::SecondaryMap;
+
+use super::LoopTree;
+use crate::alu::ExecutionMode;
+use crate::body::{Body, CfNode, JumpKind};
+use crate::entities::{Block, Def, If, Inst, Loop, Variable};
+use crate::types::TypeTable;
+use crate::variable::VariableModes;
+use arrays::{count_indexed, indexed_access};
+use costs::Step;
+use values::{Node, Value};
+
+/// Most evaluations of single instructions for one loop.
+const MAX_EVALUATIONS: usize = 1 << 18;
+
+/// A place where a loop is left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terminator {
+    /// The `if`; none for a `break` at the end of the body.
+    pub node: Option<If>,
+    /// The first side of the `if` is the one that ends in `break`.
+    pub break_in_then: bool,
+    /// The block that ends in `break`.
+    pub break_block: Block,
+}
+
+/// What a terminator does in an iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The loop goes on.
+    Stays,
+    /// The loop is left.
+    Leaves,
+    /// One or the other.
+    Unknown,
+}
+
+/// An access to an array, sampler or texture whose index is known in the first iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndexedArray {
+    /// The deref, register access or texture instruction.
+    pub inst: Inst,
+    /// Number of elements, 0 if it is not known.
+    pub length: u32,
+    /// What is indexed: modes of a variable; `function_temp` for a register, `uniform` for samplers and textures.
+    pub modes: VariableModes,
+    /// It is a sampler or texture.
+    pub is_sampler: bool,
+    /// First iteration in which the index is beyond the array.
+    pub out_of_bounds: Option<u32>,
+}
+
+/// What is known of a loop.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LoopAnalysis {
+    /// It is left or continued elsewhere than at the terminators.
+    pub is_complex: bool,
+    /// There is a loop inside.
+    pub has_inner_loop: bool,
+    /// The exits in the order of the text; none if the loop is complex.
+    pub terminators: Vec<Terminator>,
+    /// What the terminators do, iteration by iteration, up to the first that leaves for sure.
+    pub outcomes: Vec<Outcome>,
+    /// When the loop is left at the latest: iteration (0 is the first) and terminator.
+    pub exit: Option<(u32, usize)>,
+    /// What is indexed with something that counts.
+    pub indexed_arrays: Vec<IndexedArray>,
+    /// Instructions of the body that cost something; only for loops without an inner loop.
+    pub cost: u32,
+    /// The same for all iterations, without what becomes constant, what is not executed, all but the first of what is the same in each, and accesses to
+    /// arrays that nothing indexes at run time any more.
+    pub unrolled_cost: u32,
+}
+
+impl LoopAnalysis {
+    /// Number of times that the loop starts over, at most.
+    pub fn max_trip_count(&self) -> Option<u32> {
+        self.exit.map(|(iteration, _)| iteration)
+    }
+
+    /// The number of terminators that may leave the loop before the limiting one.
+    pub fn num_unknown_terminators(&self) -> usize {
+        let count = self.terminators.len().max(1);
+        (0..count).filter(|&t| self.outcomes.iter().skip(t).step_by(count).any(|&o| o == Outcome::Unknown)).count()
+    }
+
+    /// What a terminator does in an iteration.
+    pub fn outcome(&self, iteration: u32, terminator: usize) -> Outcome {
+        let at = (iteration as usize).saturating_mul(self.terminators.len()).saturating_add(terminator);
+        self.outcomes.get(at).copied().unwrap_or(Outcome::Unknown)
+    }
+
+    /// For a loop that nothing known ends: the iteration in which an index leaves its array, as a program without errors will not.
+    pub fn guessed_trip_count(&self) -> Option<u32> {
+        match self.exit {
+            Some(_) => None,
+            None => self.indexed_arrays.iter().filter_map(|a| a.out_of_bounds).min(),
+        }
+    }
+
+    /// Whether a loop counts through an array of the shader's own of as many elements as it has iterations.
+    pub fn walks_array(&self) -> bool {
+        let own = VariableModes::SHADER_IN
+            .union(VariableModes::SHADER_OUT)
+            .union(VariableModes::SHADER_TEMP)
+            .union(VariableModes::FUNCTION_TEMP);
+        let trips = self.max_trip_count();
+        self.arrays().any(|array| array.length != 0 && Some(array.length) == trips && own.contains(array.modes))
+    }
+
+    /// Whether something counts through a variable of these modes.
+    pub fn indexes(&self, modes: VariableModes) -> bool {
+        self.arrays().any(|array| modes.intersects(array.modes))
+    }
+
+    fn arrays(&self) -> impl Iterator<Item = &IndexedArray> {
+        self.indexed_arrays.iter().filter(|array| !array.is_sampler)
+    }
+}
+
+/// No number.
+const NONE: u32 = u32::MAX;
+
+/// Analyses loops of one body. See the [module](self).
+pub struct LoopAnalyzer<'a> {
+    tree: Arc<LoopTree>,
+    types: &'a TypeTable,
+    mode: ExecutionMode,
+    max_iterations: u32,
+    /// Place in `nodes`, for the values of the loop at hand.
+    numbers: SecondaryMap<Def, u32>,
+    nodes: Vec<(Def, Node)>,
+    values: Vec<Value>,
+    /// Derefs by run-time indices of each variable of the function.
+    indexed: SecondaryMap<Variable, u32>,
+    /// The loop in which a value is the same in each iteration, by its number + 1.
+    invariant: SecondaryMap<Def, u32>,
+}
+
+impl<'a> LoopAnalyzer<'a> {
+    /// An analyser for the loops of `body` as they are now: what is inside a loop must not have changed when it is asked about. Trip counts up to `max_iterations`
+    /// are found.
+    pub fn new(body: &Body, types: &'a TypeTable, mode: ExecutionMode, max_iterations: u32) -> LoopAnalyzer<'a> {
+        LoopAnalyzer {
+            tree: body.loop_tree(),
+            types,
+            mode,
+            max_iterations,
+            numbers: SecondaryMap::with_default(NONE),
+            nodes: Vec::new(),
+            values: Vec::new(),
+            indexed: count_indexed(body),
+            invariant: SecondaryMap::new(),
+        }
+    }
+
+    /// The loops of the body.
+    pub fn tree(&self) -> &LoopTree {
+        &self.tree
+    }
+
+    /// What is known of a loop.
+    pub fn analyze(&mut self, body: &Body, id: Loop) -> LoopAnalysis {
+        let mut analysis = LoopAnalysis::default();
+        self.find_terminators(body, id, &mut analysis);
+        if !analysis.is_complex {
+            // First what decides about the loop; what the copies of the rest would cost only if there may be some.
+            self.simulate(body, id, &mut analysis, false);
+            if analysis.exit.is_some() || !analysis.indexed_arrays.is_empty() {
+                self.forget_values();
+                analysis.outcomes.clear();
+                analysis.exit = None;
+                self.simulate(body, id, &mut analysis, true);
+            } else {
+                analysis.unrolled_cost = u32::MAX;
+            }
+        }
+        self.forget_values();
+        analysis
+    }
+
+    fn forget_values(&mut self) {
+        for (def, _) in self.nodes.drain(..) {
+            self.numbers[def] = NONE;
+        }
+        self.values.clear();
+    }
+
+    fn find_terminators(&self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) {
+        let info = self.tree.info(id);
+        let list = body.loop_body(id);
+        let mut block = list.first;
+        loop {
+            match body.node_after(block) {
+                Some(CfNode::If(node)) => {
+                    let breaks = |last| matches!(body.block_jump(last), Some((_, JumpKind::Break)));
+                    let (then_last, else_last) = (body.then_list(node).last, body.else_list(node).last);
+                    match (breaks(then_last), breaks(else_last)) {
+                        (true, true) => analysis.is_complex = true,
+                        (false, false) => {}
+                        (break_in_then, _) => {
+                            let (break_block, stay_block) =
+                                if break_in_then { (then_last, else_last) } else { (else_last, then_last) };
+                            analysis.is_complex |= body.block_jump(stay_block).is_some();
+                            analysis.terminators.push(Terminator { node: Some(node), break_in_then, break_block });
+                        }
+                    }
+                    block = body.block_after_if(node);
+                }
+                Some(CfNode::Loop(inner)) => block = body.block_after_loop(inner),
+                Some(CfNode::Block(_)) | None => break,
+            }
+        }
+        let ends_in_break = match body.block_jump(list.last) {
+            Some((_, JumpKind::Break)) => {
+                analysis.terminators.push(Terminator { node: None, break_in_then: true, break_block: list.last });
+                true
+            }
+            None | Some((_, JumpKind::Continue)) => false,
+            Some(_) => {
+                analysis.is_complex = true;
+                false
+            }
+        };
+        let latch: &[Block] = if ends_in_break { &[] } else { &[list.last] };
+        analysis.is_complex |= body.loop_continue_list(id).is_some()
+            || info.latches != latch
+            || info.exits.len() != analysis.terminators.len();
+        if analysis.is_complex {
+            analysis.terminators.clear();
+        }
+        analysis.has_inner_loop = body.blocks_in(list).any(|b| body.following_loop(b).is_some());
+    }
+
+    fn is_inside(&self, body: &Body, id: Loop, def: Def) -> bool {
+        body.inst_block(body.def_inst(def)).is_some_and(|block| self.tree.contains(id, block))
+    }
+
+    fn simulate(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis, with_costs: bool) {
+        for terminator in &analysis.terminators {
+            if let Some(node) = terminator.node {
+                self.add_root(body, id, body.src_def(body.if_condition(node)));
+            }
+        }
+        let mut accesses: Vec<(Def, IndexedArray)> = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
+        if !analysis.has_inner_loop {
+            for block in body.blocks_in(body.loop_body(id)) {
+                accesses.extend(body.insts(block).filter_map(|inst| indexed_access(body, self.types, inst)));
+            }
+            accesses.retain(|&(index, _)| self.is_inside(body, id, index));
+            for &(index, _) in &accesses {
+                self.add_root(body, id, index);
+            }
+            if with_costs {
+                steps = self.list_steps(body, id, analysis);
+            }
+        }
+        let mut resolved: Vec<Variable> = Vec::new();
+        let affordable = MAX_EVALUATIONS / self.nodes.len().max(1);
+        let iterations = self.max_iterations.saturating_add(1).min(affordable as u32).max(1);
+        for iteration in 0..iterations {
+            self.evaluate(body);
+            if iteration == 0 {
+                accesses.retain(|&(index, _)| self.known(body, index, 0).is_some());
+                if with_costs {
+                    resolved = self.resolved_arrays(body, &accesses);
+                }
+            }
+            for (index, array) in &mut accesses {
+                if array.out_of_bounds.is_none()
+                    && array.length != 0
+                    && self.known(body, *index, 0).is_some_and(|i| i >= u64::from(array.length))
+                {
+                    array.out_of_bounds = Some(iteration);
+                }
+            }
+            for number in 0..analysis.terminators.len() {
+                let outcome = self.outcome(body, &analysis.terminators[number]);
+                analysis.outcomes.push(outcome);
+                if outcome == Outcome::Leaves {
+                    analysis.exit = Some((iteration, number));
+                    break;
+                }
+            }
+            if with_costs {
+                let cost = self.cost_of_iteration(body, &steps, analysis, &resolved, iteration);
+                analysis.unrolled_cost = analysis.unrolled_cost.saturating_add(cost);
+            }
+            if analysis.exit.is_some() || !self.advance() {
+                break;
+            }
+        }
+        analysis.indexed_arrays = accesses.into_iter().map(|(_, array)| array).collect();
+    }
+
+    fn outcome(&self, body: &Body, terminator: &Terminator) -> Outcome {
+        let Some(node) = terminator.node else { return Outcome::Leaves };
+        match self.known(body, body.src_def(body.if_condition(node)), 0) {
+            None => Outcome::Unknown,
+            Some(bits) if (bits != 0) == terminator.break_in_then => Outcome::Leaves,
+            Some(_) => Outcome::Stays,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
