@@ -1,7 +1,9 @@
 //! How fast shaders are parsed, printed, converted, optimised and translated: `cargo bench -p tgsi-driver-tgsi`.
 //!
 //! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show whether the time for an instruction stays the same, and all shaders of
-//! the folder with reference data (`TGSIC_SHARED`, or `shared` next to the repository) if it is there. Throughput is in TGSI instructions and in bytes of text a second.
+//! the folder with reference data (`TGSIC_SHARED`, or `shared` next to the repository); where there is none, those of the fixtures. Throughput is in TGSI instructions and in bytes of text
+//! a second. What takes longer than [`MAX_SECONDS`] runs once or twice: all takes some minutes, and 4 GiB for a million nested instructions.
+//! `cargo bench -p tgsi-driver-tgsi -- optimising` runs one benchmark, `-- "nested 1000$"` one input, `-- --max-time 0.1` all of them shortly.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use tgsi::Shader;
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{TgsiOptions, translate};
+use tgsi_driver_tgsi::{TgsiOptions, translate, translate_owned};
 use tgsi_ir::passes::pipeline;
 
 fn main() {
@@ -25,26 +27,32 @@ enum Input {
     Straight(usize),
     /// So many instructions in branches, eight deep.
     Nested(usize),
-    /// All shaders of the reference data.
+    /// All shaders of the reference data, or else of the fixtures.
     Corpus,
 }
 
-const INPUTS: [Input; 7] = [
+const INPUTS: [Input; 9] = [
     Input::Straight(1_000),
     Input::Straight(10_000),
     Input::Straight(100_000),
+    Input::Straight(1_000_000),
     Input::Nested(1_000),
     Input::Nested(10_000),
     Input::Nested(100_000),
+    Input::Nested(1_000_000),
     Input::Corpus,
 ];
+
+/// When no further sample of an input is taken.
+const MAX_SECONDS: f64 = 3.0;
 
 impl std::fmt::Display for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Input::Straight(count) => write!(f, "straight {count}"),
             Input::Nested(count) => write!(f, "nested {count}"),
-            Input::Corpus => write!(f, "corpus"),
+            Input::Corpus if corpus_folder().is_dir() => write!(f, "corpus"),
+            Input::Corpus => write!(f, "fixtures"),
         }
     }
 }
@@ -105,39 +113,77 @@ fn nested(count: usize) -> String {
     text
 }
 
-fn corpus() -> Vec<String> {
+fn corpus_folder() -> PathBuf {
     let root = std::env::var_os("TGSIC_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let mut texts = Vec::new();
-    let mut folders = vec![root.join("corpus")];
+    root.join("corpus")
+}
+
+fn corpus() -> Vec<String> {
+    let folder = corpus_folder();
+    if folder.is_dir() {
+        return texts_below(folder);
+    }
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let folders = ["demo", "tgsi/run", "drivers/tgsi"].map(|name| texts_below(fixtures.join(name)));
+    folders.iter().flatten().flat_map(|text| cases(text)).filter(|case| is_translated(case)).collect()
+}
+
+/// The TGSI files below a folder, in the order of their names.
+fn texts_below(folder: PathBuf) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "tgsi") {
-                texts.extend(std::fs::read_to_string(path));
+                files.push(path);
             }
         }
     }
-    texts
+    files.sort();
+    files.iter().flat_map(std::fs::read_to_string).collect()
+}
+
+/// The inputs of a fixture file.
+fn cases(text: &str) -> impl Iterator<Item = String> {
+    text.split("\n; case:").map(|case| {
+        let input = case.split("\n; expect:").next().unwrap_or(case);
+        // Behind the title.
+        let lines = input.lines().skip_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase()));
+        lines.filter(|line| !line.starts_with(';')).fold(String::new(), |text, line| text + line + "\n")
+    })
+}
+
+/// Fixtures are about errors too.
+fn is_translated(text: &str) -> bool {
+    let Ok(parsed) = parse(text.as_bytes()) else { return false };
+    let is_sound = !tgsi::check::check(&parsed.shader).diagnostics.iter().any(|d| d.is_error());
+    is_sound
+        && to_ir(&parsed.shader, &ToIrOptions::default()).is_ok_and(|mut ir| {
+            pipeline::into_ssa(&mut ir);
+            translate(&ir, &TgsiOptions::default()).is_ok()
+        })
 }
 
 fn parsed_text(text: &str) -> Shader {
     parse(text.as_bytes()).expect("valid text").shader
 }
 
-fn parsed(texts: &[String]) -> Vec<Shader> {
-    texts.iter().map(|text| parsed_text(text)).collect()
-}
-
 /// Runs over all shaders of an input, each made ready first.
-fn run<T>(bencher: Bencher<'_, '_>, input: Input, ready: impl Fn(&str, &Shader) -> T, work: impl Fn(&T) + Sync) {
-    let texts = input.texts();
-    let shaders = parsed(&texts);
-    let bytes: usize = texts.iter().map(String::len).sum();
-    let instructions: usize = shaders.iter().map(|shader| shader.instructions.len()).sum();
-    let ready: Vec<T> = texts.iter().zip(&shaders).map(|(text, shader)| ready(text, shader)).collect();
+fn run<T>(bencher: Bencher<'_, '_>, input: Input, ready: impl Fn(String, Shader) -> T, work: impl Fn(&T)) {
+    let (mut bytes, mut instructions) = (0, 0);
+    let make = |text: String| {
+        let shader = parsed_text(&text);
+        bytes += text.len();
+        instructions += shader.instructions.len();
+        ready(text, shader)
+    };
+    // Of large shaders nothing is kept that the work does not need.
+    let ready: Vec<T> = input.texts().into_iter().map(make).collect();
+    assert!(instructions > 0, "there are shaders");
     bencher.counter(ItemsCount::new(instructions)).counter(BytesCount::new(bytes)).bench_local(|| {
         for value in &ready {
             work(value);
@@ -149,49 +195,49 @@ fn in_ir(shader: &Shader) -> tgsi_ir::Shader {
     to_ir(shader, &ToIrOptions::default()).expect("a shader that converts")
 }
 
-#[divan::bench(args = INPUTS, max_time = 3)]
+#[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn parsing(bencher: Bencher<'_, '_>, input: Input) {
     run(
         bencher,
         input,
-        |text, _| text.to_owned(),
+        |text, _| text,
         |text| {
             divan::black_box(parsed_text(text));
         },
     );
 }
 
-#[divan::bench(args = INPUTS, max_time = 3)]
+#[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn printing(bencher: Bencher<'_, '_>, input: Input) {
     run(
         bencher,
         input,
-        |_, shader| shader.clone(),
+        |_, shader| shader,
         |shader| {
             divan::black_box(print(shader, PrintOptions::default()));
         },
     );
 }
 
-#[divan::bench(args = INPUTS, max_time = 3)]
+#[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn converting(bencher: Bencher<'_, '_>, input: Input) {
     run(
         bencher,
         input,
-        |_, shader| shader.clone(),
+        |_, shader| shader,
         |shader| {
             divan::black_box(in_ir(shader));
         },
     );
 }
 
-#[divan::bench(args = INPUTS, max_time = 3)]
+#[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn optimising(bencher: Bencher<'_, '_>, input: Input) {
     let options = TgsiOptions::default().compiler_options();
     run(
         bencher,
         input,
-        |_, shader| in_ir(shader),
+        |_, shader| in_ir(&shader),
         |ir| {
             let mut ir = ir.clone();
             pipeline::into_ssa(&mut ir);
@@ -202,18 +248,18 @@ fn optimising(bencher: Bencher<'_, '_>, input: Input) {
 }
 
 /// From text to text.
-#[divan::bench(args = INPUTS, max_time = 3)]
+#[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn translating(bencher: Bencher<'_, '_>, input: Input) {
     let options = TgsiOptions::default();
     run(
         bencher,
         input,
-        |text, _| text.to_owned(),
+        |text, _| text,
         |text| {
             let mut ir = in_ir(&parsed_text(text));
             pipeline::into_ssa(&mut ir);
             pipeline::optimize(&mut ir, &options.compiler_options());
-            let shader = translate(&ir, &options).expect("a shader that translates");
+            let shader = translate_owned(ir, &options).expect("a shader that translates");
             divan::black_box(print(&shader, PrintOptions::default()));
         },
     );
