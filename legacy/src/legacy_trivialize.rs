@@ -57,6 +57,11 @@ fn fold_into_access(body: &mut Body, inst: Inst, fuse_fabs: bool) -> bool {
         body.remove_inst(inst);
         return true;
     }
+    // Most are not saturated.
+    let user = body.single_use(def).and_then(|source| body.user(source).inst());
+    if user.is_none_or(|user| body.alu_op(user) != Some(AluOp::Fsat)) {
+        return false;
+    }
     let destination = chase_alu_dest(body, def);
     if destination.saturate
         && let Operand::Ssa(saturated) = destination.operand

@@ -125,11 +125,26 @@ impl Body {
         if def == replacement {
             return;
         }
-        while let Some(source) = self.defs[def].first_use.expand() {
-            self.unlink_use(source);
-            self.link_use(source, replacement);
-            self.touch_user(source);
+        let Some(first) = self.defs[def].first_use.expand() else { return };
+        let others = self.defs[replacement].first_use;
+        let mut last = first;
+        loop {
+            self.touch_user(last);
+            let node = &mut self.uses[last];
+            node.def = replacement.into();
+            match node.next.expand() {
+                Some(next) => last = next,
+                None => break,
+            }
         }
+        // The list goes before that of the other value.
+        self.uses[last].next = others;
+        if let Some(other) = others.expand() {
+            self.uses[other].prev = last.into();
+        }
+        self.defs[replacement].first_use = first.into();
+        self.defs[def].first_use = PackedOption::default();
+        self.note_unused(def);
         self.changed_insts();
     }
 

@@ -183,7 +183,7 @@ impl Counts {
 }
 
 /// What an instruction reads and writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Access {
     reads: ArrayVec<Components, MAX_READS>,
     written: Components,
@@ -211,6 +211,12 @@ pub(crate) fn number(file: File, index: i32, first_temp: u32) -> Option<u32> {
     }
 }
 
+/// The components that a swizzle selects for channels.
+fn swizzled(channels: u8, swizzle: [u8; 4]) -> u8 {
+    let bit = |channel: usize| (channels >> channel & 1) << (swizzle[channel] & 3);
+    bit(0) | bit(1) | bit(2) | bit(3)
+}
+
 impl Access {
     /// Looks at an instruction. Temporaries below `first_temp` are elements of arrays.
     pub(crate) fn of(instruction: &Instruction, first_temp: u32) -> Access {
@@ -230,8 +236,7 @@ impl Access {
         let plain = instruction.dst.first().filter(|_| self.traits.any(Traits::PLAIN)).map(|dst| dst.write_mask & 0xf);
         for (source, src) in instruction.src.iter().enumerate() {
             let channels = plain.unwrap_or_else(|| needed_channels(instruction, source));
-            let bit = |channel: usize| (channels >> channel & 1) << (src.swizzle[channel] & 3);
-            let mask = bit(0) | bit(1) | bit(2) | bit(3);
+            let mask = swizzled(channels, src.swizzle);
             self.channels[source] = channels;
             self.masks[source] = mask;
             self.index_registers(&src.register, first_temp);
@@ -296,6 +301,27 @@ impl Access {
         if let Some(number) = number(file, index, first_temp) {
             // There is room for all that an instruction can have.
             let _ = self.reads.try_push(Components::new(number, mask));
+        }
+    }
+
+    /// What the instruction reads and writes once temporaries have become others, none of them an output: `place_of` gives the number of the new one, counted from 0,
+    /// and where the components are. `instruction` is the new one.
+    pub(crate) fn rename(&mut self, instruction: &Instruction, place_of: impl Fn(usize) -> (u32, [u8; 4])) {
+        let moved = |components: Components| {
+            let Some((number, place)) = components.temp().map(&place_of) else { return components };
+            let mask = components.mask();
+            let bit = |c: usize| (mask >> c & 1) << place[c];
+            Components::new(ADDRESS_REGISTERS + number, bit(0) | bit(1) | bit(2) | bit(3))
+        };
+        for read in &mut self.reads {
+            *read = moved(*read);
+        }
+        self.written = moved(self.written);
+        let plain = instruction.dst.first().filter(|_| self.traits.any(Traits::PLAIN)).map(|dst| dst.write_mask & 0xf);
+        for (source, src) in instruction.src.iter().enumerate() {
+            let channels = plain.unwrap_or_else(|| needed_channels(instruction, source));
+            self.channels[source] = channels;
+            self.masks[source] = swizzled(channels, src.swizzle);
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) fn rewrite(program: &mut Program, allocation: &Allocation, drop_copie
     let first_temp = program.first_temp;
     let mut dead: Vec<bool> = Vec::new();
     let count = program.instructions.len();
+    let is_temp = |temp: usize| register_of(allocation.bundle_of[temp]).0 == File::Temporary;
     for (place, (instruction, access)) in program.instructions.iter_mut().zip(&mut program.access).enumerate() {
         let is_concerned = access.reads().iter().copied().chain(access.written()).any(|a| a.temp().is_some());
         if is_concerned || instruction.src.iter().any(|s| s.register.file == File::Temporary) {
@@ -21,6 +22,9 @@ pub(super) fn rewrite(program: &mut Program, allocation: &Allocation, drop_copie
             if drop_copies && access.opcode == Opcode::Mov && is_no_copy(instruction) {
                 dead.resize(count, false);
                 dead[place] = true;
+            } else if access.reads().iter().copied().chain(access.written()).filter_map(|a| a.temp()).all(is_temp) {
+                access.rename(instruction, |temp| (allocation.bundle_of[temp] - first_temp, allocation.place_of[temp]));
+                debug_assert_eq!(*access, Access::of(instruction, first_temp));
             } else {
                 *access = Access::of(instruction, first_temp);
             }
