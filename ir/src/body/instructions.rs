@@ -705,7 +705,7 @@ impl Body {
         self.changed_insts();
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn link_inst(&mut self, cursor: Cursor, inst: Inst) {
         let (block, prev, next) = match cursor {
             Cursor::BlockStart(block) => (block, None, self.blocks[block].first_inst.expand()),

@@ -164,14 +164,12 @@ impl Body {
             User::Inst(inst) => inst.as_u32(),
             User::If(id) => id.as_u32() | USER_IF,
         };
-        let source = self.uses.push(UseNode {
-            payload,
-            def: PackedOption::default(),
-            prev: PackedOption::default(),
-            next: PackedOption::default(),
-            user,
-        });
-        self.link_use(source, def);
+        let source = self.uses.next_key();
+        let head = std::mem::replace(&mut self.defs[def].first_use, source.into());
+        if let Some(head) = head.expand() {
+            self.uses[head].prev = source.into();
+        }
+        self.uses.push(UseNode { payload, def: def.into(), prev: PackedOption::default(), next: head, user });
         source
     }
 
@@ -197,7 +195,7 @@ impl Body {
     }
 
     /// Takes a source out of its value's list of uses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unlink_use(&mut self, source: Use) {
         let UseNode { def, prev, next, .. } = self.uses[source];
         let Some(def) = def.expand() else { return };

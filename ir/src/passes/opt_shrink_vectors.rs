@@ -87,6 +87,7 @@ struct Search {
 }
 
 impl Search {
+    #[inline(always)]
     fn need(&mut self, body: &Body, def: Def, mask: u16) {
         let known = &mut self.needed[def];
         let new = mask & full_mask(body, def) & !*known;

@@ -123,6 +123,8 @@ impl Ignores {
     pub(super) const FOLDING: Ignores = Ignores(1 << 3);
     /// Those of `opt_algebraic`: operands read what a rule gives, not a copy of it.
     pub(super) const RULES: Ignores = Ignores(1 << 4);
+    /// Those of `opt_shrink_vectors`: what is left are components of what there was.
+    pub(super) const NARROWING: Ignores = Ignores(1 << 5);
 
     pub(super) const fn and(self, other: Ignores) -> Ignores {
         Ignores(self.0 | other.0)
@@ -133,7 +135,7 @@ impl Ignores {
 #[derive(Default)]
 struct Changes {
     clock: u64,
-    last: [u64; 5],
+    last: [u64; 6],
     /// The code as the passes left it.
     epoch: u64,
 }
@@ -145,6 +147,7 @@ impl Changes {
             "opt_cse" => 2,
             "opt_constant_folding" => 3,
             "opt_algebraic" => 4,
+            "opt_shrink_vectors" => 5,
             _ => 0,
         };
         self.clock += 1;

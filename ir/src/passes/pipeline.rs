@@ -91,6 +91,7 @@ const REMOVALS: Ignores = Ignores::REMOVALS;
 const CSE: Ignores = Ignores::CSE;
 const MERGED: Ignores = REMOVALS.and(CSE);
 const MERGED_OR_FOLDED: Ignores = MERGED.and(Ignores::FOLDING);
+const MERGED_OR_NARROWED: Ignores = MERGED.and(Ignores::NARROWING);
 const NO_COPIES: Ignores = MERGED_OR_FOLDED.and(Ignores::RULES);
 
 /// [`run`] for passes that run again and again: not where nothing that they heed has changed since.
@@ -159,7 +160,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
         }
         passes.round_mut().cleaning = round + 1;
         let mut changed =
-            run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED opt_constant_folding);
+            run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED_OR_NARROWED opt_constant_folding);
         changed |= passes.run_again(shader, algebraic, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,

@@ -10,7 +10,7 @@
 //! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by number
 //!   (variables of constant buffers but the first and of counters only say which ranges are declared).
 //! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine is a function.
-//! * Nothing is optimised: every read loads, every write stores. Swizzles stand in the sources of ALU instructions; modifiers are
+//! * Next to nothing is optimised: every read of what may change loads, every write stores. Swizzles stand in the sources of ALU instructions; modifiers are
 //!   instructions of their own.
 //!
 //! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`crate::run`]): an undeclared register reads 0 and drops

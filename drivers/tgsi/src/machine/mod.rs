@@ -144,6 +144,7 @@ impl Program {
     }
 
     /// Appends an instruction.
+    #[inline]
     pub(crate) fn push(&mut self, instruction: Instruction) {
         self.note_change();
         self.access.push(Access::of(&instruction, self.first_temp));
