@@ -496,7 +496,7 @@ impl Body {
     }
 
     /// The instruction for a value that knows of it already.
-    #[inline]
+    #[inline(always)]
     fn create_inst_for(&mut self, data: InstData, sources: &[SourceSpec], def: Option<Def>) -> Inst {
         self.note_kind(&data);
         let inst = self.insts.push(InstNode {

@@ -737,6 +737,11 @@ impl Body {
         self.made_undef
     }
 
+    /// Says that there is no undefined value (any more).
+    pub(crate) fn set_no_undefs(&mut self) {
+        self.made_undef = false;
+    }
+
     /// Whether there may be `copy_deref`.
     pub fn may_have_copies(&self) -> bool {
         self.made_copy

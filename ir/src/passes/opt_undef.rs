@@ -25,14 +25,18 @@ use crate::shader::Shader;
 pub fn opt_undef(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut().filter(|body| body.may_have_undefs()) {
-        for block in body.blocks_vec() {
-            for inst in body.insts_vec(block) {
-                progress |= match *body.inst(inst) {
-                    InstData::Alu { op, .. } => simplify_alu(body, inst, op),
-                    InstData::Intrinsic { op, .. } => simplify_store(body, inst, op),
-                    _ => false,
-                };
+        let mut any = false;
+        progress |= body.visit_insts(|body, inst| match *body.inst(inst) {
+            InstData::Alu { op, .. } => simplify_alu(body, inst, op),
+            InstData::Intrinsic { op, .. } => simplify_store(body, inst, op),
+            InstData::Undef => {
+                any = true;
+                false
             }
+            _ => false,
+        });
+        if !any && !progress {
+            body.set_no_undefs();
         }
     }
     progress

@@ -159,8 +159,7 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             break;
         }
         passes.round_mut().cleaning = round + 1;
-        let mut changed =
-            run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED_OR_NARROWED opt_constant_folding);
+        let mut changed = run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED_OR_NARROWED opt_constant_folding);
         changed |= passes.run_again(shader, algebraic, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,
