@@ -16,7 +16,7 @@ mod options;
 mod properties;
 mod select;
 
-pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, outside_integers};
+pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, lower_with, outside_integers};
 pub use options::{IndirectFiles, TgsiOptions, UnknownOption};
 
 use tgsi::builder::BuildError;
@@ -25,6 +25,7 @@ use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
 use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
@@ -138,20 +139,33 @@ pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi
 ///
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
-pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    lower(&mut shader, options)?;
+pub fn translate_owned(shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    translate_with(shader, options, &mut Passes::default())
+}
+
+/// The same under the eyes of an observer, who hears of every pass of the driver
+/// ([`after_driver`](tgsi_ir::passes::pass_manager::PassObserver::after_driver)): the lowering, `select`, the machine passes and `build`. `liveness` is that of the whole program;
+/// what a pass asks for of a program of its own is part of the pass. No pass is left out.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate_with(
+    mut shader: tgsi_ir::Shader,
+    options: &TgsiOptions,
+    passes: &mut Passes<'_>,
+) -> Result<tgsi::Shader, DriverError> {
+    lower_with(&mut shader, options, passes)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }
-    let selector = select::select(&shader, options)?;
-    let selected = Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays };
+    let selected = select(&shader, options, passes)?;
     // Large shaders need the room.
     for function in shader.functions.values_mut() {
         function.body = None;
     }
-    finish_selected(&shader, selected, options)
+    finish_selected(&shader, selected, options, passes)
 }
 
 /// Translates what [`lower`] has lowered with the same options.
@@ -159,9 +173,9 @@ pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Re
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    let selector = select::select(shader, options)?;
-    let selected = Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays };
-    finish_selected(shader, selected, options)
+    let mut passes = Passes::default();
+    let selected = select(shader, options, &mut passes)?;
+    finish_selected(shader, selected, options, &mut passes)
 }
 
 /// What selection makes.
@@ -172,54 +186,92 @@ struct Selected {
     arrays: Vec<u32>,
 }
 
+fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<Selected, DriverError> {
+    let mut selected = Err(DriverError::NoEntryPoint);
+    passes.run_driver("tgsi:select", || {
+        selected = select::select(shader, options);
+        true
+    });
+    let selector = selected?;
+    Ok(Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays })
+}
+
 /// All that comes after selection. Of the shader only what it declares is looked at.
 fn finish_selected(
     shader: &tgsi_ir::Shader,
     selected: Selected,
     options: &TgsiOptions,
+    passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut program, declared, arrays } = selected;
     let is_large = program.instructions().len() > LARGE;
-    optimize(&mut program, options, if is_large { EARLY } else { ALL });
+    optimize(&mut program, options, if is_large { EARLY } else { ALL }, passes);
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
-    let hoisted = match options.optimize && !options.unoptimized_ra {
-        true => machine::hoist_constants::hoist_constants(&mut program),
-        false => None,
-    };
+    let mut hoisted = None;
+    if options.optimize && !options.unoptimized_ra {
+        passes.run_driver("tgsi:hoist_constants", || {
+            hoisted = machine::hoist_constants::hoist_constants(&mut program);
+            hoisted.is_some()
+        });
+    }
     let (hoisted, fewest_temps) = hoisted.unzip();
     let more_temps = |count: u32| count + count / 8 + 1;
     let rest = if is_large { ALL & !EARLY } else { 0 };
     if let Some(mut hoisted) = hoisted {
         // Branches may be empty now.
-        optimize(&mut hoisted, options, ALL);
-        allocate(&mut hoisted, options, outputs_wait);
+        optimize(&mut hoisted, options, ALL, passes);
+        allocate(&mut hoisted, options, outputs_wait, passes);
         if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
-            optimize(&mut program, options, rest);
-            allocate(&mut program, options, outputs_wait);
+            optimize(&mut program, options, rest, passes);
+            allocate(&mut program, options, outputs_wait, passes);
         }
         let is_shorter = hoisted.instructions().len() < program.instructions().len();
         if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
             program = hoisted;
         }
     } else {
-        optimize(&mut program, options, rest);
-        allocate(&mut program, options, outputs_wait);
+        optimize(&mut program, options, rest, passes);
+        allocate(&mut program, options, outputs_wait, passes);
     }
     finish::check_indirect(&program, options)?;
-    finish::finish(shader, &declared, &arrays, program, options)
+    let mut built = Err(DriverError::NoEntryPoint);
+    passes.run_driver("tgsi:build", || {
+        built = finish::finish(shader, &declared, &arrays, program, options);
+        true
+    });
+    built
+}
+
+/// What the next pass asks for first, as a pass of its own.
+fn find_liveness(program: &mut machine::Program, passes: &mut Passes<'_>) {
+    passes.run_driver("tgsi:liveness", || {
+        program.liveness();
+        false
+    });
 }
 
 /// Allocation, and what it makes possible.
-fn allocate(program: &mut machine::Program, options: &TgsiOptions, may_write_outputs_early: bool) {
-    machine::allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+fn allocate(
+    program: &mut machine::Program,
+    options: &TgsiOptions,
+    may_write_outputs_early: bool,
+    passes: &mut Passes<'_>,
+) {
+    find_liveness(program, passes);
+    passes.run_driver("tgsi:allocate", || {
+        machine::allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+        true
+    });
     if options.optimize {
         // Neighbours may have become mergeable.
-        machine::merge::merge_instructions(program);
+        passes.run_driver(MERGE, || machine::merge::merge_instructions(program));
     }
 }
 
-/// The machine passes before allocation.
+const DEAD_CODE: &str = "tgsi:remove_dead_code";
+const MERGE: &str = "tgsi:merge_instructions";
+
 /// Times that the list of machine passes is gone through at most.
 const MAX_ROUNDS: usize = 4;
 
@@ -233,30 +285,37 @@ const EARLY: u8 = 0b000_0010;
 const LARGE: usize = 2000;
 
 /// The machine passes, until none that is due has anything left to do.
-fn optimize(program: &mut machine::Program, options: &TgsiOptions, mut due: u8) {
+fn optimize(program: &mut machine::Program, options: &TgsiOptions, mut due: u8, passes: &mut Passes<'_>) {
     if !options.optimize {
         return;
     }
     // Each pass with those, by place, that its changes leave something to.
     type Pass = fn(&mut machine::Program, &TgsiOptions) -> bool;
-    let passes: [(Pass, u8); 7] = [
-        (|program, options| machine::tidy_flow::tidy_flow(program, options.native_integers), 0b111_1111),
-        (|program, _| machine::propagate::propagate_copies(program), 0b000_1110),
-        (machine::combine::combine, 0b000_1110),
-        (|program, _| machine::dead_code::remove_dead_code(program), 0b000_0000),
-        (|program, _| machine::forward::forward_results(program), 0b110_0000),
-        (|program, _| machine::merge::merge_instructions(program), 0b100_0000),
-        (|program, _| machine::vectorize::vectorize(program), 0b111_1000),
+    let machine_passes: [(&str, Pass, u8); 7] = [
+        (
+            "tgsi:tidy_flow",
+            |program, options| machine::tidy_flow::tidy_flow(program, options.native_integers),
+            0b111_1111,
+        ),
+        ("tgsi:propagate_copies", |program, _| machine::propagate::propagate_copies(program), 0b000_1110),
+        ("tgsi:combine", machine::combine::combine, 0b000_1110),
+        (DEAD_CODE, |program, _| machine::dead_code::remove_dead_code(program), 0b000_0000),
+        ("tgsi:forward_results", |program, _| machine::forward::forward_results(program), 0b110_0000),
+        (MERGE, |program, _| machine::merge::merge_instructions(program), 0b100_0000),
+        ("tgsi:vectorize", |program, _| machine::vectorize::vectorize(program), 0b111_1000),
     ];
     let only = if due == EARLY { EARLY } else { ALL };
     for _ in 0..MAX_ROUNDS {
         if due == 0 {
             break;
         }
-        for (place, (pass, leaves)) in passes.iter().enumerate() {
+        for (place, (name, pass, leaves)) in machine_passes.into_iter().enumerate() {
             if due >> place & 1 != 0 {
                 due &= !(1 << place);
-                if pass(program, options) {
+                if name == DEAD_CODE {
+                    find_liveness(program, passes);
+                }
+                if passes.run_driver(name, || pass(program, options)) {
                     due |= leaves & only;
                 }
             }

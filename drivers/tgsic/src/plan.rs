@@ -48,7 +48,7 @@ pub struct Watch {
 
 impl PassObserver for Watch {
     fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()> {
-        self.times.add(run.name, PassTime { runs: 1, changed: usize::from(run.changed), time: run.time });
+        self.times.add_run(run);
         if let Some(text) = &mut self.changes
             && run.changed
         {
@@ -61,6 +61,10 @@ impl PassObserver for Watch {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
+    }
+
+    fn after_driver(&mut self, run: &PassRun) {
+        self.times.add_run(run);
     }
 }
 
@@ -79,6 +83,10 @@ pub struct PassTimes {
 }
 
 impl PassTimes {
+    fn add_run(&mut self, run: &PassRun) {
+        self.add(run.name, PassTime { runs: 1, changed: usize::from(run.changed), time: run.time });
+    }
+
     fn add(&mut self, name: &'static str, more: PassTime) {
         let total = self.by_pass.entry(name).or_default();
         total.runs += more.runs;

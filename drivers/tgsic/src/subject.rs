@@ -3,6 +3,7 @@
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::to_ir::ToIrOptions;
+use tgsi_driver_tgsi::DriverError;
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
@@ -88,20 +89,39 @@ impl Subject {
         if stage == Stage::Opt || passes.stopped() {
             return Ok(ir);
         }
-        tgsi_driver_tgsi::lower(&mut ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
+        tgsi_driver_tgsi::lower_with(&mut ir, &plan.options, &mut passes).map_err(in_driver)?;
         Ok(ir)
     }
 
     /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
-    pub fn into_translated(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
-        let ir = self.observed(Stage::Opt, plan, observer);
+    pub fn into_translated(self, plan: &Plan, mut observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
+        let ir = self.observed(Stage::Opt, plan, again(&mut observer));
         drop(self);
-        tgsi_driver_tgsi::translate_owned(ir?, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+        translate(ir?, plan, observer)
     }
 
     /// The shader translated by the TGSI driver.
-    pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
-        let ir = self.observed(Stage::Opt, plan, observer)?;
-        tgsi_driver_tgsi::translate_owned(ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+    pub fn translate(&self, plan: &Plan) -> Result<Shader, Problem> {
+        translate(self.observed(Stage::Opt, plan, None)?, plan, None)
     }
+}
+
+/// The same observer, to be given away once more.
+fn again<'a>(observer: &'a mut Option<&mut dyn PassObserver>) -> Option<&'a mut dyn PassObserver> {
+    match observer {
+        Some(observer) => Some(&mut **observer),
+        None => None,
+    }
+}
+
+fn in_driver(error: DriverError) -> Problem {
+    Problem::Coded(error.code(), error.to_string())
+}
+
+fn translate(ir: tgsi_ir::Shader, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
+    let mut passes = plan.passes();
+    if let Some(observer) = observer {
+        passes = passes.observed_by(observer);
+    }
+    tgsi_driver_tgsi::translate_with(ir, &plan.options, &mut passes).map_err(in_driver)
 }

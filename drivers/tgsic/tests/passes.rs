@@ -194,6 +194,47 @@ fn times_are_shown_on_standard_error() {
     }
 }
 
+/// The passes of the driver are in the table too, under names of their own.
+#[test]
+fn times_of_the_driver() {
+    let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", LOOP)]);
+    let timed = |arguments: &[&str]| {
+        let output = folder.run(&[arguments, &["--time-passes", "a.tgsi", "b.tgsi"]].concat());
+        assert_eq!(output.status, 0, "{}", output.stderr);
+        output.stderr
+    };
+    let lowering = ["tgsi:lower_io", "tgsi:lower_bool_to_int32", "tgsi:opt_cse", "tgsi:convert_from_ssa"];
+    let lowering = lowering.into_iter().chain(["tgsi:lower_locals_to_regs", "tgsi:legacy_trivialize"]);
+    let machine = ["tgsi:select", "tgsi:hoist_constants", "tgsi:allocate", "tgsi:build"];
+    let translated = timed(&["translate"]);
+    for name in lowering.clone().chain(machine) {
+        assert_eq!(row(&translated, name).0, 2, "{name}: {translated}");
+    }
+    assert_eq!(row(&translated, "tgsi:select"), (2, 2));
+    for name in ["tidy_flow", "propagate_copies", "combine", "remove_dead_code", "forward_results", "vectorize"] {
+        assert!(row(&translated, &format!("tgsi:{name}")).0 >= 2, "{name}: {translated}");
+    }
+    // Before the removal of dead code and before allocation; before and after allocation.
+    for name in ["tgsi:liveness", "tgsi:merge_instructions"] {
+        assert!(row(&translated, name).0 >= 4, "{name}: {translated}");
+    }
+    // Its lowering ends the stage in registers, and no stage before has any of it.
+    let registers = timed(&["ir", "--stage", "registers"]);
+    for name in lowering {
+        assert_eq!(row(&registers, name).0, 2, "{name}: {registers}");
+    }
+    assert!(!registers.contains("tgsi:select"), "{registers}");
+    assert!(!timed(&["ir", "--stage", "opt"]).contains("tgsi:"));
+    // The driver needs what may be left out before.
+    let skipped = timed(&["translate", "--skip", "opt_cse"]);
+    assert_eq!(row(&skipped, "tgsi:opt_cse").0, 2, "{skipped}");
+    assert!(!skipped.lines().any(|line| line.starts_with("opt_cse ")), "{skipped}");
+    let floats = timed(&["translate", "--driver-option", "no_native_integers"]);
+    for name in ["tgsi:lower_int_to_float", "tgsi:lower_outside_integers", "tgsi:lower_bool_to_float"] {
+        assert_eq!(row(&floats, name).0, 2, "{name}: {floats}");
+    }
+}
+
 #[test]
 fn each_pass_of_sound_shaders_is_sound() {
     let mut arguments = vec!["verify".to_string(), "--each-pass".to_string()];

@@ -3,7 +3,8 @@
 //! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at trace level the others.
 //!
 //! [`run_pass`] is the one place where a pass runs. The pipelines run theirs through [`Passes`], which leaves out those it was told to, and shows
-//! the shader after each to a [`PassObserver`] if there is one; without one, neither a clock nor anything else is asked.
+//! the shader after each to a [`PassObserver`] if there is one; without one, neither a clock nor anything else is asked. Drivers run what they do themselves through
+//! [`Passes::run_driver`], so that observers hear of it too.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -78,6 +79,11 @@ pub struct PassRun {
 pub trait PassObserver {
     /// A pass has run; [`ControlFlow::Break`] leaves the shader as it is now: no pass after this one runs.
     fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()>;
+
+    /// A pass of a driver has run: over its own form of the program perhaps, and there is nothing to leave out, as all of them are needed.
+    fn after_driver(&mut self, run: &PassRun) {
+        let _ = run;
+    }
 }
 
 /// Control over the passes of a pipeline. The default runs all of them unobserved.
@@ -241,6 +247,15 @@ impl<'a> Passes<'a> {
         let run = PassRun { name, round: self.round, changed, time: start.elapsed() };
         self.stopped = observer.after(&run, shader).is_break();
         self.ran(shader, name, changed);
+        changed
+    }
+
+    /// Runs a pass of a driver, whatever it works on, and returns whether it changed anything. It is never left out.
+    pub fn run_driver(&mut self, name: &'static str, pass: impl FnOnce() -> bool) -> bool {
+        let Some(observer) = &mut self.observer else { return pass() };
+        let start = Instant::now();
+        let changed = pass();
+        observer.after_driver(&PassRun { name, round: Round::default(), changed, time: start.elapsed() });
         changed
     }
 

@@ -5,11 +5,12 @@ mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
 
+use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_indirect_derefs, lower_indirect_io,
     lower_indirect_registers, lower_int_to_float, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
-    remove_dead_variables,
+    remove_dead_variables, run_pass,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
@@ -18,23 +19,43 @@ use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, low
 use crate::DriverError;
 use crate::options::{IndirectFiles, TgsiOptions};
 
+use choose_boolean_form::choose_boolean_form;
+use lower_boolean_words::lower_boolean_words;
 pub(crate) use lower_outside_integers::comes_from_outside;
+use lower_outside_integers::lower_outside_integers;
 pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
+use lower_wide_vectors::lower_wide_vectors;
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write to any of them takes as many phis as the
 /// array's length has bits.
 const LONGEST_SPLIT_ARRAY: u32 = 64;
 
+/// Runs a pass over the IR as one of the driver's.
+macro_rules! run {
+    ($passes:expr, $shader:expr, $name:ident) => {
+        run!($passes, $shader, $name, |s| $name(s))
+    };
+    ($passes:expr, $shader:expr, $name:ident, |$s:ident| $pass:expr) => {{
+        let name = concat!("tgsi:", stringify!($name));
+        let shader: &mut Shader = $shader;
+        $passes.run_driver(name, || run_pass(shader, name, |$s| $pass))
+    }};
+}
+
 /// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there were any.
-fn lower_indirect(shader: &mut Shader, files: &IndirectFiles) -> bool {
+fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passes<'_>) -> bool {
     let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
     let inputs = mode(files.inputs, VariableModes::SHADER_IN);
     let outputs = mode(files.outputs, VariableModes::SHADER_OUT);
     let constants = mode(files.constants, VariableModes::UNIFORM.union(VariableModes::MEM_UBO));
-    let mut progress = lower_indirect_derefs(shader, inputs.union(outputs), u32::MAX);
-    progress |= lower_indirect_io(shader, inputs.union(outputs).union(constants));
+    let own = inputs.union(outputs);
+    let mut progress = run!(passes, shader, lower_indirect_derefs, |s| lower_indirect_derefs(s, own, u32::MAX));
+    progress |= run!(passes, shader, lower_indirect_io, |s| lower_indirect_io(s, own.union(constants)));
     if !files.temporaries {
-        progress |= lower_indirect_derefs(shader, VariableModes::FUNCTION_TEMP, LONGEST_SPLIT_ARRAY);
+        let temporaries = VariableModes::FUNCTION_TEMP;
+        progress |= run!(passes, shader, lower_indirect_derefs, |s| {
+            lower_indirect_derefs(s, temporaries, LONGEST_SPLIT_ARRAY)
+        });
     }
     progress
 }
@@ -45,33 +66,45 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles) -> bool {
 /// [`DriverError`]: what floats cannot compute.
 pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<OutsideIntegers, DriverError> {
     let mut shader = shader.clone();
-    lower_variables(&mut shader, options);
-    lower_to_floats(&mut shader)
+    let mut passes = Passes::default();
+    lower_variables(&mut shader, options, &mut passes);
+    lower_to_floats(&mut shader, &mut passes)
 }
 
 /// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are gone.
-fn lower_variables(shader: &mut Shader, options: &TgsiOptions) {
+fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let files = &options.indirect;
-    lower_global_vars_to_local(shader);
-    let direct = lower_indirect(shader, files);
-    lower_io(shader, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0));
-    lower_vars_to_ssa(shader);
+    run!(passes, shader, lower_global_vars_to_local);
+    let direct = lower_indirect(shader, files, passes);
+    let outside = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+    run!(passes, shader, lower_io, |s| lower_io(s, outside));
+    run!(passes, shader, lower_vars_to_ssa);
     if direct {
         // Conditions that are the same, elements that nobody writes, and sides that make the same.
-        finish(shader, &options.compiler_options());
+        run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
     }
-    lower_wide_vectors::lower_wide_vectors(shader);
+    run!(passes, shader, lower_wide_vectors);
     if !files.temporaries {
-        lower_locals_to_regs(shader, 1);
-        lower_indirect_registers(shader);
+        run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 1));
+        run!(passes, shader, lower_indirect_registers);
     }
 }
 
 /// No integers and booleans.
-fn lower_to_floats(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
-    lower_int_to_float(shader).map_err(|error| DriverError::UnsupportedAlu { inst: error.inst, op: error.op })?;
-    let outside = lower_outside_integers::lower_outside_integers(shader)?;
-    lower_bool_to_float(shader);
+fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<OutsideIntegers, DriverError> {
+    let mut lowered = Ok(false);
+    run!(passes, shader, lower_int_to_float, |s| {
+        lowered = lower_int_to_float(s);
+        matches!(lowered, Ok(true))
+    });
+    lowered.map_err(|error| DriverError::UnsupportedAlu { inst: error.inst, op: error.op })?;
+    let mut outside = Ok(OutsideIntegers::default());
+    run!(passes, shader, lower_outside_integers, |s| {
+        outside = lower_outside_integers(s);
+        outside.is_ok()
+    });
+    let outside = outside?;
+    run!(passes, shader, lower_bool_to_float);
     Ok(outside)
 }
 
@@ -80,28 +113,37 @@ fn lower_to_floats(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> 
 /// # Errors
 /// [`DriverError`]: what a target without integers cannot compute.
 pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverError> {
-    lower_variables(shader, options);
+    lower_with(shader, options, &mut Passes::default())
+}
+
+/// The same under the eyes of an observer ([`after_driver`](tgsi_ir::passes::pass_manager::PassObserver::after_driver)). No pass is left out.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<(), DriverError> {
+    lower_variables(shader, options, passes);
     if options.native_integers {
-        lower_bool_to_int32(shader);
+        run!(passes, shader, lower_bool_to_int32);
     } else {
-        lower_to_floats(shader)?;
+        lower_to_floats(shader, passes)?;
     }
     loop {
-        let mut progress = options.native_integers && lower_boolean_words::lower_boolean_words(shader);
-        progress |= opt_copy_prop(shader);
+        let mut progress = options.native_integers && run!(passes, shader, lower_boolean_words);
+        progress |= run!(passes, shader, opt_copy_prop);
         if !progress {
             break;
         }
-        opt_dce(shader);
+        run!(passes, shader, opt_dce);
     }
-    if options.native_integers && choose_boolean_form::choose_boolean_form(shader) {
-        opt_copy_prop(shader);
+    if options.native_integers && run!(passes, shader, choose_boolean_form) {
+        run!(passes, shader, opt_copy_prop);
     }
-    opt_cse(shader);
-    opt_dce(shader);
-    remove_dead_variables(shader, VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0));
+    run!(passes, shader, opt_cse);
+    run!(passes, shader, opt_dce);
+    let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);
+    run!(passes, shader, remove_dead_variables, |s| remove_dead_variables(s, temporaries));
 
-    let mut progress = convert_from_ssa(shader);
+    let mut progress = run!(passes, shader, convert_from_ssa);
     if options.vec_to_regs {
         // A register holds two 64-bit values, so what works on them is not to be widened.
         let narrow = |body: &Body, maker: Inst, _: u32| {
@@ -110,15 +152,13 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
                 .chain(body.sources(maker).map(|s| body.src_def(s)))
                 .all(|def| body.bit_size(def) != 64)
         };
-        progress |= lower_vec_to_regs(shader, Some(&narrow));
+        progress |= run!(passes, shader, lower_vec_to_regs, |s| lower_vec_to_regs(s, Some(&narrow)));
     }
-    progress |= lower_locals_to_regs(shader, 32);
+    progress |= run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 32));
     if progress {
-        opt_dce(shader);
-        for body in shader.bodies_mut() {
-            body.compact();
-        }
+        run!(passes, shader, opt_dce);
+        run!(passes, shader, compact, |s| { s.bodies_mut().fold(false, |progress, body| body.compact() | progress) });
     }
-    legacy_trivialize(shader, options.fuse_fabs);
+    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.fuse_fabs));
     Ok(())
 }

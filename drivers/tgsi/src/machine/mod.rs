@@ -138,7 +138,7 @@ impl Program {
     }
 
     /// What is live where blocks meet.
-    fn liveness(&mut self) -> Rc<Liveness> {
+    pub(crate) fn liveness(&mut self) -> Rc<Liveness> {
         let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
         self.liveness.insert(liveness).clone()
     }

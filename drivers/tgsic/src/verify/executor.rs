@@ -37,7 +37,7 @@ impl Executor {
             Via::Ssa => ir(Stage::Ssa),
             Via::Opt => ir(Stage::Opt),
             Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&subject.translate(plan, None)?),
+            Via::DriverTgsi => Executor::tgsi(&subject.translate(plan)?),
         }
     }
 
