@@ -443,9 +443,20 @@ impl Body {
         self.sources(inst).map(|s| (self.phi_predecessor(s), s))
     }
 
-    /// The phi source of a predecessor.
+    /// The phi source of a predecessor. It is looked for from both ends: who goes through many predecessors in order, forward or backward, and removes their sources, finds
+    /// each at once.
     pub fn phi_source_for(&self, inst: Inst, predecessor: Block) -> Option<Use> {
-        self.sources(inst).find(|&s| self.phi_predecessor(s) == predecessor)
+        let mut sources = self.sources(inst);
+        while let Some(source) = sources.next() {
+            if self.phi_predecessor(source) == predecessor {
+                return Some(source);
+            }
+            let source = sources.next_back()?;
+            if self.phi_predecessor(source) == predecessor {
+                return Some(source);
+            }
+        }
+        None
     }
 
     /// Scratch bits of passes.
@@ -640,59 +651,6 @@ impl Body {
         self.copies[id][entry].source_is_register = true;
         let source = self.source(inst, usize::from(self.copies[id][entry].source));
         self.set_src(source, handle);
-    }
-
-    // ---- sources ------------------------------------------------------------------------------------------------------
-
-    /// Appends a source to an instruction (phi, call, texture, parallel copy) and returns its number.
-    ///
-    /// Sources of an instruction are contiguous: unless they already stand at the end of the arena they move there, so that [`Use`]
-    /// ids of the instruction that were taken before are void.
-    pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u16 {
-        self.move_sources_to_end(inst);
-        self.push_use(User::Inst(inst), source.def, source.payload);
-        let node = &mut self.insts[inst];
-        node.num_sources += 1;
-        let number = node.num_sources - 1;
-        self.changed_insts();
-        number
-    }
-
-    /// Removes source `number` of an instruction (phi, texture); those behind it move up by one. [`Use`] ids of the instruction are void.
-    pub fn remove_source(&mut self, inst: Inst, number: usize) {
-        let count = self.num_sources(inst);
-        debug_assert!(number < count);
-        for i in number..count - 1 {
-            let (to, from) = (self.source(inst, i), self.source(inst, i + 1));
-            let (def, payload) = (self.src_def(from), self.uses[from].payload);
-            self.unlink_use(to);
-            self.link_use(to, def);
-            self.uses[to].payload = payload;
-        }
-        self.unlink_use(self.source(inst, count - 1));
-        self.insts[inst].num_sources -= 1;
-        self.changed_insts();
-    }
-
-    fn move_sources_to_end(&mut self, inst: Inst) {
-        let node = &self.insts[inst];
-        let (first, count) = (node.first_source, u32::from(node.num_sources));
-        if (first + count) as usize == self.uses.len() {
-            return;
-        }
-        let start = self.uses.len() as u32;
-        for i in 0..count {
-            let old = Use::from_u32(first + i);
-            let (def, payload) = (self.src_def(old), self.uses[old].payload);
-            self.unlink_use(old);
-            self.push_use(User::Inst(inst), def, payload);
-        }
-        self.insts[inst].first_source = start;
-    }
-
-    /// Adds a source for a predecessor to a phi.
-    pub fn add_phi_source(&mut self, phi: Inst, predecessor: Block, def: Def) {
-        self.push_source(phi, SourceSpec::phi(predecessor, def));
     }
 
     // ---- placing ------------------------------------------------------------------------------------------------------

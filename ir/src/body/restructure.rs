@@ -70,8 +70,11 @@ impl Body {
     /// Gives phis in the successors of a block an undefined value for it, where they have none.
     pub fn complete_phis_behind(&mut self, block: Block) {
         for successor in self.successors(block) {
+            let predecessors = self.predecessors(successor).len();
             for phi in self.phis(successor).collect::<Vec<Inst>>() {
-                if self.phi_source_for(phi, block).is_none()
+                // Most are complete, which their number tells.
+                if self.num_sources(phi) < predecessors
+                    && self.phi_source_for(phi, block).is_none()
                     && let Some(def) = self.inst_def(phi)
                 {
                     let undef = self.undef_like(def);

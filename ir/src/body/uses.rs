@@ -1,9 +1,12 @@
-//! Sources and lists of uses: every operation is O(1) but for the walks over a list.
+//! Sources and lists of uses: every operation is O(1) but for the walks over a list, and for an instruction that loses one of many sources.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 
-use super::{Body, Swizzle, TexSrcKind, USER_IF, UseNode};
+use super::{Body, SourceSpec, Swizzle, TexSrcKind, USER_IF, UseNode};
 use crate::entities::{Block, Def, If, Inst, Use, User};
+
+/// Sources from which on an instruction that grows gets room for more, and one that shrinks moves those before the gap if they are fewer.
+const MANY_SOURCES: u16 = 8;
 
 impl Body {
     /// The value that a source reads.
@@ -173,6 +176,17 @@ impl Body {
         source
     }
 
+    /// A place for one more source of an instruction: it reads nothing yet.
+    pub(super) fn push_room(&mut self, inst: Inst) {
+        self.uses.push(UseNode {
+            payload: 0,
+            def: PackedOption::default(),
+            prev: PackedOption::default(),
+            next: PackedOption::default(),
+            user: inst.as_u32(),
+        });
+    }
+
     #[inline]
     fn touch_user(&mut self, source: Use) {
         if let User::Inst(inst) = self.uses[source].user() {
@@ -221,6 +235,88 @@ impl Body {
     pub fn if_condition(&self, id: If) -> Use {
         self.ifs[id].condition
     }
+
+    // ---- growing and shrinking ----------------------------------------------------------------------------------------
+
+    /// Appends a source to an instruction (phi, call, texture, parallel copy) and returns its number.
+    ///
+    /// Sources of an instruction are contiguous: unless there is a free place behind them, or they already stand at the end of the arena, they move there, so that
+    /// [`Use`] ids of the instruction that were taken before are void. Many that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
+    pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u16 {
+        let node = &self.insts[inst];
+        let behind = Use::from_u32(node.first_source + u32::from(node.num_sources));
+        // What an instruction has left behind stands before what it has now: a place of its own behind is room.
+        let is_room = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
+        if self.uses.get(behind).is_some_and(is_room) {
+            self.uses[behind].payload = source.payload;
+            self.link_use(behind, source.def);
+        } else if behind.as_u32() as usize == self.uses.len() {
+            self.push_use(User::Inst(inst), source.def, source.payload);
+        } else {
+            self.move_sources_to_end(inst);
+            self.push_use(User::Inst(inst), source.def, source.payload);
+            let count = self.insts[inst].num_sources;
+            if count >= MANY_SOURCES {
+                for _ in 0..count {
+                    self.push_room(inst);
+                }
+            }
+        }
+        let node = &mut self.insts[inst];
+        node.num_sources += 1;
+        let number = node.num_sources - 1;
+        self.changed_insts();
+        number
+    }
+
+    /// Removes source `number` of an instruction (phi, texture); the others keep their order. [`Use`] ids of the instruction are void. It costs what stands behind the source, or
+    /// before it if that is less.
+    pub fn remove_source(&mut self, inst: Inst, number: usize) {
+        let count = self.num_sources(inst);
+        debug_assert!(number < count);
+        let behind = count - 1 - number;
+        if behind > usize::from(MANY_SOURCES) && number < behind {
+            for i in (0..number).rev() {
+                self.shift_source(inst, i, i + 1);
+            }
+            self.unlink_use(self.source(inst, 0));
+            self.insts[inst].first_source += 1;
+        } else {
+            for i in number..count - 1 {
+                self.shift_source(inst, i + 1, i);
+            }
+            self.unlink_use(self.source(inst, count - 1));
+        }
+        self.insts[inst].num_sources -= 1;
+        self.changed_insts();
+    }
+
+    /// Makes one source of an instruction read what another one reads.
+    fn shift_source(&mut self, inst: Inst, from: usize, to: usize) {
+        let (from, to) = (self.source(inst, from), self.source(inst, to));
+        let (def, payload) = (self.src_def(from), self.uses[from].payload);
+        self.unlink_use(to);
+        self.link_use(to, def);
+        self.uses[to].payload = payload;
+    }
+
+    fn move_sources_to_end(&mut self, inst: Inst) {
+        let node = &self.insts[inst];
+        let (first, count) = (node.first_source, u32::from(node.num_sources));
+        let start = self.uses.len() as u32;
+        for i in 0..count {
+            let old = Use::from_u32(first + i);
+            let (def, payload) = (self.src_def(old), self.uses[old].payload);
+            self.unlink_use(old);
+            self.push_use(User::Inst(inst), def, payload);
+        }
+        self.insts[inst].first_source = start;
+    }
+
+    /// Adds a source for a predecessor to a phi.
+    pub fn add_phi_source(&mut self, phi: Inst, predecessor: Block, def: Def) {
+        self.push_source(phi, SourceSpec::phi(predecessor, def));
+    }
 }
 
 /// Walk over the uses of a value.
@@ -236,5 +332,61 @@ impl Iterator for UseIter<'_> {
         let current = self.next.expand()?;
         self.next = self.body.uses[current].next;
         Some(current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::body::Shape;
+    use crate::cursor::Cursor;
+    use crate::shader::{Shader, Stage};
+
+    fn read(body: &Body, phi: Inst) -> Vec<(u32, Def)> {
+        body.phi_sources(phi).map(|(pred, source)| (pred.as_u32(), body.src_def(source))).collect()
+    }
+
+    /// Two phis that grow by turns, and shrink again in several orders.
+    #[test]
+    fn sources_take_room_in_proportion() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::new(shader.main_mut(), Cursor::BlockStart(Block::from_u32(0)));
+        b.cursor = Cursor::BlockStart(b.body.start_block());
+        let (x, y) = (b.u32_const(1), b.u32_const(2));
+        let phis = [(); 2].map(|()| b.phi(Shape::new(1, 32), &[])).map(|phi| b.body.def_inst(phi));
+        let body = b.body;
+        let count = 4096;
+        let start = body.num_uses();
+        for pred in 0..count {
+            body.add_phi_source(phis[0], Block::from_u32(pred), x);
+            body.add_phi_source(phis[1], Block::from_u32(pred), if pred % 3 == 0 { x } else { y });
+        }
+        assert!(body.num_uses() - start <= 8 * count as usize, "{}", body.num_uses());
+        for (phi, step) in [(phis[0], 1), (phis[1], 3)] {
+            assert!(
+                read(body, phi)
+                    .iter()
+                    .zip(0..)
+                    .all(|(&(pred, def), i)| { pred == i && def == if step == 1 || i % 3 == 0 { x } else { y } })
+            );
+        }
+        // From the front, from the back, and from the middle: the others stay in order, and in the lists of what they read.
+        let mut left: Vec<(u32, Def)> = read(body, phis[1]);
+        for round in 0..3000usize {
+            let number = [0, left.len() - 1, left.len() / 2, 2, left.len() - 3][round % 5];
+            let (pred, def) = left.remove(number);
+            let source = body.phi_source_for(phis[1], Block::from_u32(pred)).unwrap();
+            assert_eq!((body.source_number(source), body.src_def(source)), (number, def));
+            body.remove_source(phis[1], number);
+            assert!(body.phi_source_for(phis[1], Block::from_u32(pred)).is_none());
+        }
+        assert_eq!(read(body, phis[1]), left);
+        assert_eq!(body.uses_of(y).count(), left.iter().filter(|&&(_, def)| def == y).count());
+        // What was left behind the last one is taken again.
+        let before = body.num_uses();
+        body.add_phi_source(phis[1], Block::from_u32(count), y);
+        left.push((count, y));
+        assert_eq!((read(body, phis[1]), body.num_uses()), (left, before));
     }
 }

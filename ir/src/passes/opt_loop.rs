@@ -133,13 +133,16 @@ fn join_jumps(body: &mut Body, id: If) -> bool {
             body.remove_inst(jump);
         }
     }
-    if body.successors(after).next() != Some(target) {
+    let is_new_way = body.successors(after).next() != Some(target);
+    if is_new_way {
         body.insert_jump(after, kind, None);
     }
     for (phi, values) in values {
         let [Some(a), Some(b)] = values else { continue };
         let value = if a == b { a } else { choose(body, after, &[(ends[0], a), (ends[1], b)]) };
-        match body.phi_source_for(phi, after) {
+        // Phis of many exits need not be looked through for what they cannot have.
+        let source = if is_new_way { None } else { body.phi_source_for(phi, after) };
+        match source {
             Some(source) => body.set_src(source, value),
             None => body.add_phi_source(phi, after, value),
         }
