@@ -41,13 +41,18 @@ fn convert_body(body: &mut Body) -> bool {
         return false;
     }
     let copies = isolate_phis(body);
-    let mut sets = MergeSets::new(body);
-    collect_phi_webs(body, &mut sets);
-    coalesce(body, &mut sets, &copies);
-    let webs = sets.finish();
+    let webs = merge_sets(body, &copies).finish();
     let registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };
     resolve(body, registers, &copies);
     true
+}
+
+/// The sets of values that share registers.
+fn merge_sets(body: &Body, copies: &BlockCopies) -> MergeSets {
+    let mut sets = MergeSets::new(body);
+    collect_phi_webs(body, &mut sets);
+    coalesce(body, &mut sets, copies);
+    sets
 }
 
 /// Puts the values of each phi into one set, which will be a register.
@@ -411,4 +416,71 @@ fn remove_copy(body: &mut Body, copy: Inst) {
 /// Whether a shader has neither phis nor parallel copies.
 pub fn is_out_of_ssa(body: &Body) -> bool {
     body.blocks().all(|b| body.insts(b).all(|i| !matches!(body.inst(i), InstData::Phi | InstData::ParallelCopy(_))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tgsi_ir::alu::AluOp;
+    use tgsi_ir::body::JumpKind;
+    use tgsi_ir::intrinsics::IntrinsicOp;
+    use tgsi_ir::passes::lower_reg_intrinsics_to_ssa;
+    use tgsi_ir::shader::Stage;
+    use tgsi_ir::{Shape, validate::validate};
+
+    const WORD: Shape = Shape::new(1, 32);
+
+    /// A loop of as many exits, each of which leaves with values of its own, with one that all have in common, and with one that changes all along.
+    fn many_exits(count: u32) -> Shader {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let registers = [(); 4].map(|()| b.decl_reg(WORD, 0));
+        let [changing, own, common, swapped] = registers;
+        let one = b.u32_const(1);
+        let first = b.intrinsic_def(IntrinsicOp::LoadPreamble, &[], &[], WORD);
+        for register in registers {
+            b.store_reg(first, register, 0, 1);
+        }
+        let id = b.push_loop();
+        for number in 0..count {
+            let old = b.load_reg(changing, 0);
+            let new = b.alu(AluOp::Iadd, &[old, one]);
+            b.store_reg(new, changing, 0, 1);
+            let bound = b.u32_const(number);
+            let test = b.alu(AluOp::Ult, &[new, bound]);
+            let exit = b.push_if(test);
+            let value = b.alu(AluOp::Imul, &[old, new]);
+            b.store_reg(value, own, 0, 1);
+            b.store_reg(first, common, 0, 1);
+            let other = b.load_reg(changing, 0);
+            b.store_reg(other, swapped, 0, 1);
+            b.jump(JumpKind::Break);
+            b.end_if(exit);
+        }
+        b.end_loop(id);
+        for register in registers {
+            let value = b.load_reg(register, 0);
+            b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
+        }
+        assert!(lower_reg_intrinsics_to_ssa(&mut shader));
+        validate(&shader).unwrap();
+        shader
+    }
+
+    /// Neither readers nor members of a set are gone through again for each copy.
+    #[test]
+    fn merging_is_linear_in_exits() {
+        let steps = |count: u32| {
+            let mut shader = many_exits(count);
+            let body = shader.main_mut();
+            let copies = isolate_phis(body);
+            merge_sets(body, &copies).steps()
+        };
+        let (few, many) = (steps(200), steps(1600));
+        assert!(few >= 200 && many <= 9 * few, "{few} {many}");
+        let mut shader = many_exits(50);
+        assert!(convert_from_ssa(&mut shader));
+        assert!(is_out_of_ssa(shader.main()));
+        validate(&shader).unwrap();
+    }
 }
