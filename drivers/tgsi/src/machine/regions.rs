@@ -13,6 +13,8 @@ const NONE: u32 = u32::MAX;
 struct Region {
     parent: u32,
     depth: u32,
+    /// A region further out: whoever follows these where they do not lead too far, and else the parents, comes to any region around in O(log depth) steps.
+    far: u32,
     /// The block of the parent's spine behind the construct.
     join: u32,
 }
@@ -39,7 +41,7 @@ struct Open {
 impl Regions {
     pub(super) fn of(program: &Program, blocks: &[Block]) -> Regions {
         let mut all = Regions {
-            regions: vec![Region { parent: NONE, depth: 0, join: NONE }],
+            regions: vec![Region { parent: NONE, depth: 0, far: 0, join: NONE }],
             of_block: Vec::with_capacity(blocks.len()),
         };
         let mut open: Vec<Open> = Vec::new();
@@ -89,8 +91,12 @@ impl Regions {
 
     /// Opens a region. Returns it with the first block, which is reached from elsewhere.
     fn add(&mut self, parent: u32, first: u32) -> (u32, u32) {
-        let depth = self.regions[parent as usize].depth + 1;
-        self.regions.push(Region { parent, depth, join: NONE });
+        let Region { depth, far, .. } = self.regions[parent as usize];
+        // Two leaps of equal length make one, as in numbers of base 2 whose lowest digits are equal.
+        let leap = |from: &Region| from.depth - self.regions[from.far as usize].depth;
+        let is_twice = leap(&self.regions[parent as usize]) == leap(&self.regions[far as usize]);
+        let far = if is_twice { self.regions[far as usize].far } else { parent };
+        self.regions.push(Region { parent, depth: depth + 1, far, join: NONE });
         (self.regions.len() as u32 - 1, first)
     }
 
@@ -100,17 +106,53 @@ impl Regions {
         let (region, last) = self.of_block[block as usize];
         let depth = self.regions[region as usize].depth;
         let Some(access) = access.filter(|&access| access > last) else { return last };
-        let mut inner = self.of_block[access as usize].0;
-        let mut start = access;
-        while inner != region {
-            let up = &self.regions[inner as usize];
-            // A construct that is not closed leads nowhere.
-            if up.depth <= depth || up.join == NONE {
-                return block;
-            }
-            start = up.join;
-            inner = up.parent;
+        let inner = self.of_block[access as usize].0;
+        if inner == region {
+            return access.max(last);
         }
-        start.max(last)
+        // The construct in this region that the access is in, if it is in any. One that is not closed leads nowhere, and whatever is around it is not closed either.
+        let construct = self.around(inner, depth + 1);
+        match &self.regions[construct as usize] {
+            Region { parent, join, .. } if *parent == region && *join != NONE => (*join).max(last),
+            _ => block,
+        }
+    }
+
+    /// The region of some depth that a region is in, or itself if it is no deeper.
+    fn around(&self, region: u32, depth: u32) -> u32 {
+        self.outward(region, depth).last().unwrap_or(region)
+    }
+
+    /// The steps to it.
+    fn outward(&self, region: u32, depth: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(region), move |&region| {
+            let here = &self.regions[region as usize];
+            let is_not_too_far = |&far: &u32| self.regions[far as usize].depth >= depth;
+            (here.depth > depth).then(|| Some(here.far).filter(is_not_too_far).unwrap_or(here.parent))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_out_of_a_deep_nest_is_short() {
+        let mut all =
+            Regions { regions: vec![Region { parent: NONE, depth: 0, far: 0, join: NONE }], of_block: Vec::new() };
+        // A nest, each level of which has an empty neighbour.
+        let mut nest = vec![0];
+        for depth in 0..5000 {
+            all.add(nest[depth], 0);
+            nest.push(all.add(nest[depth], 0).0);
+        }
+        for from in (0..=5000).step_by(99) {
+            for depth in (0..=5000).step_by(77) {
+                assert_eq!(all.around(nest[from], depth as u32), nest[depth.min(from)]);
+                let steps = all.outward(nest[from], depth as u32).count();
+                assert!(steps <= 40, "{steps} from {from} to {depth}");
+            }
+        }
     }
 }
