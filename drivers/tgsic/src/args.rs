@@ -61,6 +61,22 @@ const VERIFY_JSON: &str = "JSON: one object.
   of vectors:  vectors, exact, close, different, error: how many; undetermined_words: words not compared because
                the recording depends on uninitialised memory; first: the first differences and errors";
 
+const PROXY_JSON: &str = "JSON of --stats: one object.
+  clients, unconnected       clients served; clients for which there was no host
+  unread                     clients whose stream was passed on unread from an error on
+  shaders, distinct          shaders seen; different ones among them
+  changed, unchanged         shaders passed on with another text; with the same, because nothing was gained or it failed
+  failed, different          shaders that could not be translated; that computed something else (--verify)
+  instructions_before,
+  instructions_after         over all shaders that were translated, END included
+  microseconds               what a shader took: median, p99, max; of all, and of those that were not known already
+  to_host, to_client,
+  shader_bytes, descriptors  what went through: bytes, bytes of shaders among them, descriptors
+  messages, submits,
+  rewritten                  messages of clients, buffers of commands among them, those of them that were written anew
+  microseconds_a_megabyte    processor time for everything but shaders, for 1,000,000 bytes
+";
+
 /// When diagnostics have colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Color {
@@ -219,6 +235,10 @@ pub enum Command {
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
+    /// Stand between virgl clients and their host (vtest sockets) and translate every shader on its way.
+    /// A shader that cannot be translated goes on as it came.
+    #[command(after_help = PROXY_JSON)]
+    Proxy(ProxyArguments),
 }
 
 /// How far a shader goes into the IR.
@@ -320,6 +340,50 @@ pub struct VerifyArguments {
     pub each_pass: bool,
     #[command(flatten)]
     pub passes: PassArguments,
+}
+
+/// Arguments of `proxy`.
+#[derive(Debug, Args)]
+pub struct ProxyArguments {
+    /// Socket to listen on. A file that nobody listens on any more is replaced.
+    #[arg(long, value_name = "SOCK")]
+    pub listen: PathBuf,
+    /// Socket of the host, such as `virgl_test_server` has. It need not be there yet.
+    #[arg(long, value_name = "SOCK")]
+    pub connect: PathBuf,
+    /// The driver.
+    #[arg(long, value_enum, default_value_t = DriverName::Tgsi)]
+    pub driver: DriverName,
+    /// What the host can read.
+    #[arg(long, value_enum, default_value_t = DialectName::Virgl)]
+    pub dialect: DialectName,
+    /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it.
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+    /// Run every shader before and after with made-up inputs; one that computes something else goes on as it
+    /// came.
+    #[arg(long)]
+    pub verify: bool,
+    /// Print totals at the end: a table on standard error, JSON on standard output or in FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub stats: Option<PathBuf>,
+    /// Pass every shader on as it came (with --record, --stats: only look).
+    #[arg(long)]
+    pub keep: bool,
+    /// End when the first client has gone.
+    #[arg(long)]
+    pub once: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
+}
+
+/// What the reader of translated shaders understands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DialectName {
+    /// All of TGSI
+    Tgsi,
+    /// What hosts of virgl take
+    Virgl,
 }
 
 use crate::plan::{Plan, pass_named};

@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod ir;
+mod proxy;
 mod run;
 mod scan;
 mod translate;
@@ -41,6 +42,9 @@ pub enum Failure {
     /// The arguments make no sense together.
     #[error("{0}")]
     Usage(String),
+    /// The proxy cannot serve.
+    #[error(transparent)]
+    Proxy(#[from] tgsi_driver_virgl::ProxyError),
     /// A file of recorded results is not one.
     #[error("{}:{line}: {problem}", path.display())]
     Vectors {
@@ -80,6 +84,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             translate::translate(files, *driver, &passes.plan(), form, color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
+        Command::Proxy(arguments) => proxy::proxy(arguments),
     }
 }
 

@@ -41,7 +41,8 @@ impl Executor {
         }
     }
 
-    fn tgsi(shader: &tgsi::Shader) -> Result<Executor, Problem> {
+    /// For a TGSI shader as it is.
+    pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, Problem> {
         tgsi::run::Program::new(shader)
             .map(|p| Executor::Tgsi(Box::new(p)))
             .map_err(|e| Problem::Coded(e.code(), e.to_string()))

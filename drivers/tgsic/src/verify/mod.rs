@@ -9,12 +9,16 @@ pub mod executor;
 pub mod inputs;
 pub mod recorded;
 mod stages;
+mod translated;
 
 use std::str::FromStr;
 
 use crate::args::{Color, VerifyArguments};
 use crate::commands::{Failure, Status};
 use crate::subject::Subject;
+
+pub use stages::Verdict;
+pub use translated::compare_translated;
 
 /// An executor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,72 @@
+//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or why nothing was (`.reason.txt`).
+//! Files appear whole.
+
+use std::path::{Path, PathBuf};
+
+use tgsi_driver_virgl::shader::{ShaderObject, Stage};
+
+use super::translator::Outcome;
+use crate::commands::Failure;
+use crate::output;
+
+/// A folder of shaders.
+pub struct Recorder {
+    folder: PathBuf,
+}
+
+impl Recorder {
+    /// Makes the folder.
+    pub fn new(folder: &Path) -> Result<Recorder, Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
+        Ok(Recorder { folder: folder.to_owned() })
+    }
+
+    /// Keeps a shader and what was made of it.
+    pub fn record(&self, shader: &ShaderObject<'_>, outcome: &Outcome) {
+        let name = name_of(shader.stage, shader.text);
+        let write = |extension: &str, content: &[u8]| {
+            if let Err(failure) = output::write_file(&self.folder.join(format!("{name}.{extension}")), content) {
+                log::error!("{failure}");
+            }
+        };
+        write("tgsi", shader.text);
+        match outcome {
+            Outcome::Translated(translated) => write("out.tgsi", translated.text.as_deref().unwrap_or(shader.text)),
+            Outcome::Failed(reason) => write("reason.txt", format!("failed: {reason}\n").as_bytes()),
+            Outcome::Different { text, reason } => {
+                write("out.tgsi", text);
+                write("reason.txt", format!("different: {reason}\n").as_bytes());
+            }
+        }
+    }
+}
+
+/// `<stage>-<hash>`.
+pub fn name_of(stage: Stage, text: &[u8]) -> String {
+    format!("{}-{:032x}", stage.name().to_lowercase(), hash(stage, text))
+}
+
+/// FNV-1a of 128 bits over stage and text: the same in every run, so that folders of several runs can be put together.
+pub fn hash(stage: Stage, text: &[u8]) -> u128 {
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let add = |hash: u128, &byte: &u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+    text.iter().fold(add(start, &(stage as u8)), add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_stage_and_text() {
+        assert_eq!(name_of(Stage::Vertex, b"VERT"), name_of(Stage::Vertex, b"VERT"));
+        assert_ne!(name_of(Stage::Vertex, b"VERT"), name_of(Stage::Vertex, b"VERU"));
+        assert_ne!(hash(Stage::Vertex, b""), hash(Stage::Fragment, b""));
+        assert!(name_of(Stage::TessControl, b"").starts_with("tess_ctrl-"));
+        // The published hash of "a" is that of the byte 0x61; a stage is such a byte too.
+        let of_a = 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964_u128;
+        let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+        assert_eq!((start ^ 0x61).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b), of_a);
+    }
+}

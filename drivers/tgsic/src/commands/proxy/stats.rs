@@ -1,0 +1,200 @@
+//! What a run of the proxy comes to: a table for people, JSON for programs.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use tgsi_driver_virgl::traffic::Traffic;
+
+use super::translator::Totals;
+
+/// Fractions of a power of two that are told apart.
+const STEPS: usize = 32;
+
+/// How often something took how long: in microseconds up to 64, with steps of 3 % beyond. Takes the same memory for any number of times.
+#[derive(Clone, Default)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+    max: u64,
+}
+
+impl Histogram {
+    /// Adds a time.
+    pub fn add(&mut self, time: Duration) {
+        let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let place = place_of(microseconds);
+        if self.counts.len() <= place {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+        self.total += 1;
+        self.max = self.max.max(microseconds);
+    }
+
+    /// The time that so many percent do not exceed, in microseconds.
+    pub fn percentile(&self, percent: u64) -> u64 {
+        let wanted = (self.total * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        for (place, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= wanted {
+                return value_of(place).min(self.max);
+            }
+        }
+        0
+    }
+
+    fn times(&self) -> Times {
+        Times { median: self.percentile(50), p99: self.percentile(99), max: self.max }
+    }
+}
+
+fn place_of(value: u64) -> usize {
+    let exponent = (64 - value.leading_zeros() as usize).saturating_sub(STEPS.ilog2() as usize + 1);
+    // The leading bits, the first of which is always set beyond the linear part.
+    exponent * STEPS + (value >> exponent) as usize
+}
+
+/// The largest value of a place.
+fn value_of(place: usize) -> u64 {
+    let exponent = (place / STEPS).saturating_sub(1);
+    let bits = (place - exponent * STEPS) as u64;
+    (bits << exponent) | ((1 << exponent) - 1)
+}
+
+/// Times in microseconds.
+#[derive(Clone, Copy, Serialize)]
+struct Times {
+    median: u64,
+    p99: u64,
+    max: u64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct ShaderTimes {
+    all: Times,
+    new: Times,
+}
+
+/// Totals of a run.
+#[derive(Clone, Serialize)]
+pub struct Report {
+    clients: u64,
+    unconnected: u64,
+    unread: u64,
+    shaders: u64,
+    distinct: u64,
+    changed: u64,
+    unchanged: u64,
+    failed: u64,
+    different: u64,
+    instructions_before: u64,
+    instructions_after: u64,
+    microseconds: ShaderTimes,
+    to_host: u64,
+    to_client: u64,
+    shader_bytes: u64,
+    descriptors: u64,
+    messages: u64,
+    submits: u64,
+    rewritten: u64,
+    microseconds_a_megabyte: f64,
+}
+
+impl Report {
+    /// What shaders and traffic come to.
+    pub fn new(totals: &Totals, traffic: &Traffic) -> Report {
+        let (to_host, to_client, shader_bytes) =
+            (traffic.to_host.get(), traffic.to_client.get(), traffic.shader_bytes.get());
+        let other_bytes = (to_host + to_client).saturating_sub(shader_bytes);
+        let other_nanoseconds = traffic.busy.get().saturating_sub(traffic.filtering.get());
+        let a_megabyte = if other_bytes == 0 { 0.0 } else { other_nanoseconds as f64 * 1000.0 / other_bytes as f64 };
+        Report {
+            clients: traffic.clients.get(),
+            unconnected: traffic.unconnected.get(),
+            unread: traffic.unread.get(),
+            shaders: totals.shaders,
+            distinct: totals.distinct.len() as u64,
+            changed: totals.changed,
+            unchanged: totals.shaders - totals.changed,
+            failed: totals.failed,
+            different: totals.different,
+            instructions_before: totals.before,
+            instructions_after: totals.after,
+            microseconds: ShaderTimes { all: totals.all_times.times(), new: totals.new_times.times() },
+            to_host,
+            to_client,
+            shader_bytes,
+            descriptors: traffic.descriptors.get(),
+            messages: traffic.messages.get(),
+            submits: traffic.submits.get(),
+            rewritten: traffic.rewritten.get(),
+            microseconds_a_megabyte: (a_megabyte * 10.0).round() / 10.0,
+        }
+    }
+
+    /// As one JSON object.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// As a table.
+    pub fn table(&self) -> String {
+        let ratio = match self.instructions_before {
+            0 => String::new(),
+            before => format!(" ({:.3} of them)", self.instructions_after as f64 / before as f64),
+        };
+        let times = |t: Times| format!("median {} us, p99 {} us, max {} us", t.median, t.p99, t.max);
+        let rows = [
+            ("clients", format!("{}, {} without a host, {} unread", self.clients, self.unconnected, self.unread)),
+            ("shaders", format!("{}, {} distinct", self.shaders, self.distinct)),
+            ("changed", self.changed.to_string()),
+            ("unchanged", self.unchanged.to_string()),
+            ("  failed", self.failed.to_string()),
+            ("  different", self.different.to_string()),
+            ("instructions", format!("{} before, {} after{ratio}", self.instructions_before, self.instructions_after)),
+            ("a shader", times(self.microseconds.all)),
+            ("a new shader", times(self.microseconds.new)),
+            ("to the host", format!("{} bytes, {} of them shaders", self.to_host, self.shader_bytes)),
+            ("to clients", format!("{} bytes, {} descriptors", self.to_client, self.descriptors)),
+            (
+                "messages",
+                format!("{}, {} buffers of commands, {} rewritten", self.messages, self.submits, self.rewritten),
+            ),
+            ("other traffic", format!("{:.1} us a megabyte", self.microseconds_a_megabyte)),
+        ];
+        rows.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_in_order_and_close() {
+        let mut last = 0;
+        for value in (0..5000).chain((0..64).map(|shift| 1 << shift)).chain([u64::MAX]) {
+            let place = place_of(value);
+            let largest = value_of(place);
+            assert!(largest >= value && (largest - value) as f64 <= value as f64 / 32.0, "{value}: {largest}");
+            assert_eq!(place_of(largest), place, "{value}");
+            if value < 5000 {
+                assert!(place >= last);
+                last = place;
+            }
+        }
+    }
+
+    #[test]
+    fn percentiles() {
+        let mut histogram = Histogram::default();
+        assert_eq!((histogram.percentile(50), histogram.percentile(99)), (0, 0));
+        for value in 1..=60 {
+            histogram.add(Duration::from_micros(value));
+        }
+        assert_eq!((histogram.percentile(50), histogram.percentile(99), histogram.percentile(100)), (30, 60, 60));
+        histogram.add(Duration::from_secs(3));
+        assert_eq!((histogram.percentile(50), histogram.percentile(100), histogram.max), (31, 3_000_000, 3_000_000));
+    }
+}

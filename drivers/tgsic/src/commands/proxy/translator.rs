@@ -1,0 +1,228 @@
+//! What is made of a shader on its way: parsed, translated, printed. Whatever goes wrong, the shader goes on as it came.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tgsi::Shader;
+use tgsi::tables::File;
+use tgsi::text::{PrintOptions, print};
+use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
+use tgsi_ir::run::environment::RunLimits;
+
+use super::cache::{Cache, Key};
+use super::record::{Recorder, hash, name_of};
+use super::stats::Histogram;
+use crate::input::{Language, Problem, Source};
+use crate::plan::Plan;
+use crate::subject::Subject;
+use crate::verify::{Verdict, compare_translated};
+
+/// Sets of inputs that `--verify` makes.
+const SEEDS: u64 = 6;
+
+/// Instructions that `--verify` executes: a client waits.
+const MAX_STEPS: u64 = 200_000;
+
+/// Hashes of distinct shaders that are kept for counting them.
+const MAX_DISTINCT: usize = 1 << 20;
+
+/// What is made of a shader.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A translation.
+    Translated(Translated),
+    /// There is none, for this reason.
+    Failed(String),
+    /// It computes something else.
+    Different {
+        /// The translation.
+        text: Vec<u8>,
+        /// What differs.
+        reason: String,
+    },
+}
+
+/// A translated shader.
+#[derive(Clone, Debug)]
+pub struct Translated {
+    /// The new text; `None` if it is the old one.
+    pub text: Option<Vec<u8>>,
+    /// Instructions before, END included.
+    pub before: u32,
+    /// Instructions after.
+    pub after: u32,
+}
+
+/// Sums over all shaders.
+#[derive(Clone, Default)]
+pub struct Totals {
+    /// Shaders seen.
+    pub shaders: u64,
+    /// Different ones.
+    pub distinct: HashSet<u128>,
+    /// With another text.
+    pub changed: u64,
+    /// Without a translation.
+    pub failed: u64,
+    /// Whose translation computes something else.
+    pub different: u64,
+    /// Instructions of those with a translation, before.
+    pub before: u64,
+    /// And after.
+    pub after: u64,
+    /// What a shader took, those that had come already included.
+    pub all_times: Histogram,
+    /// What a shader took that had not come already.
+    pub new_times: Histogram,
+}
+
+/// Translates shaders of all connections.
+pub struct Translator {
+    plan: Plan,
+    print_options: PrintOptions,
+    verify: bool,
+    recorder: Option<Recorder>,
+    cache: Cache,
+    totals: Mutex<Totals>,
+}
+
+impl Translator {
+    /// One that works to a plan.
+    pub fn new(plan: Plan, print_options: PrintOptions, verify: bool, recorder: Option<Recorder>) -> Translator {
+        Translator { plan, print_options, verify, recorder, cache: Cache::default(), totals: Mutex::default() }
+    }
+
+    /// The sums so far.
+    pub fn totals(&self) -> Totals {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Totals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What goes on in place of a shader.
+    pub fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
+        let started = Instant::now();
+        let slot = self.cache.slot(Key::of(shader));
+        let mut is_new = false;
+        let outcome = slot.get_or_init(|| {
+            is_new = true;
+            self.outcome(shader)
+        });
+        let filtered = match outcome {
+            Outcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
+            _ => Filtered::Unchanged,
+        };
+        let time = started.elapsed();
+        self.count(shader, outcome, is_new.then_some(time), time);
+        if is_new && let Some(recorder) = &self.recorder {
+            recorder.record(shader, outcome);
+        }
+        filtered
+    }
+
+    fn count(&self, shader: &ShaderObject<'_>, outcome: &Outcome, new_time: Option<Duration>, time: Duration) {
+        let hash = new_time.map(|_| hash(shader.stage, shader.text));
+        let mut totals = self.lock();
+        totals.shaders += 1;
+        totals.all_times.add(time);
+        if let Some(time) = new_time {
+            totals.new_times.add(time);
+        }
+        if let Some(hash) = hash
+            && totals.distinct.len() < MAX_DISTINCT
+        {
+            totals.distinct.insert(hash);
+        }
+        match outcome {
+            Outcome::Translated(Translated { text, before, after }) => {
+                totals.changed += u64::from(text.is_some());
+                totals.before += u64::from(*before);
+                totals.after += u64::from(*after);
+            }
+            Outcome::Failed(_) => totals.failed += 1,
+            Outcome::Different { .. } => totals.different += 1,
+        }
+    }
+
+    /// Works on a shader that has not come before. A panic is a failure like others.
+    fn outcome(&self, shader: &ShaderObject<'_>) -> Outcome {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.translate(shader)))
+            .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))));
+        match &outcome {
+            Outcome::Translated(_) => {}
+            Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
+            Outcome::Different { reason, .. } => {
+                log::error!("{}: the translation differs: {reason}", name_of(shader.stage, shader.text));
+            }
+        }
+        outcome
+    }
+
+    fn translate(&self, shader: &ShaderObject<'_>) -> Outcome {
+        match self.try_translate(shader) {
+            Ok(outcome) => outcome,
+            Err(problem) => Outcome::Failed(problem.brief()),
+        }
+    }
+
+    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, Problem> {
+        let path = PathBuf::from(object.stage.name());
+        // Text it is on this way, whatever it looks like.
+        let source = Source { path, bytes: object.text.to_vec(), language: Language::Text };
+        let (subject, _) = Subject::checked(&source)?;
+        let before = subject.interface();
+        if before.processor.name() != object.stage.name() {
+            let (is, should) = (before.processor.name(), object.stage.name());
+            return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
+        }
+        let after = subject.translate(&self.plan, None)?;
+        if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
+            return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
+        }
+        let text = print(&after, self.print_options).into_bytes();
+        if self.verify {
+            // What is compared is what the host will read.
+            let source = Source { path: source.path, bytes: text.clone(), language: Language::Text };
+            let (read_again, _) = source.tgsi()?;
+            let limits = RunLimits { steps: MAX_STEPS };
+            match compare_translated(before, &read_again, SEEDS, limits) {
+                Verdict::Equal | Verdict::WithoutResult => {}
+                Verdict::Different(reason) => return Ok(Outcome::Different { text, reason }),
+                Verdict::Error(reason) => return Err(Problem::Other(format!("it cannot be run: {reason}"))),
+            }
+        }
+        let instructions = |shader| tgsi::scan::scan(shader).num_instructions;
+        Ok(Outcome::Translated(Translated {
+            before: instructions(before),
+            after: instructions(&after),
+            text: (text != object.text).then_some(text),
+        }))
+    }
+}
+
+/// Registers of outputs, with their semantics.
+fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
+    let mut outputs: Vec<_> = shader
+        .declarations
+        .iter()
+        .filter(|declaration| declaration.file == File::Output)
+        .map(|declaration| (declaration.first, declaration.last, format!("{:?}", declaration.semantic)))
+        .collect();
+    outputs.sort();
+    outputs
+}
+
+/// What a panic said.
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
+}

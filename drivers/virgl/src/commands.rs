@@ -1,0 +1,205 @@
+//! virgl, the inner protocol: commands in the body of SUBMIT_CMD.
+//!
+//! A command is a header word and a payload: `command | object type << 8 | words of payload << 16`. Commands never straddle two messages. Objects belong to a sub-context,
+//! which commands choose; [`SubContexts`] knows which one is current, as the host does.
+
+use std::collections::HashSet;
+
+use crate::error::CommandError;
+use crate::limits::MAX_SUB_CONTEXTS;
+use crate::vtest::word;
+
+/// Command numbers that matter here.
+pub mod number {
+    /// An object is made.
+    pub const CREATE_OBJECT: u8 = 1;
+    /// An object is bound.
+    pub const BIND_OBJECT: u8 = 2;
+    /// An object is destroyed.
+    pub const DESTROY_OBJECT: u8 = 3;
+    /// The current sub-context is chosen.
+    pub const SET_SUB_CTX: u8 = 28;
+    /// A sub-context is made, and is current then.
+    pub const CREATE_SUB_CTX: u8 = 29;
+    /// A sub-context is destroyed.
+    pub const DESTROY_SUB_CTX: u8 = 30;
+    /// A shader is bound.
+    pub const BIND_SHADER: u8 = 31;
+}
+
+/// Object type of shaders.
+pub const SHADER: u8 = 4;
+
+/// Header of a command.
+pub fn header(command: u8, object: u8, words: usize) -> u32 {
+    debug_assert!(words <= usize::from(u16::MAX), "{words} words");
+    u32::from(command) | u32::from(object) << 8 | (words as u32) << 16
+}
+
+/// A command of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Command<'a> {
+    /// The header word.
+    pub header: u32,
+    /// The payload.
+    pub payload: &'a [u8],
+    /// Offset of the header in the buffer.
+    pub start: usize,
+    /// Offset of what follows.
+    pub end: usize,
+}
+
+impl Command<'_> {
+    /// Number of the command.
+    pub fn number(&self) -> u8 {
+        self.header as u8
+    }
+
+    /// Object type.
+    pub fn object(&self) -> u8 {
+        (self.header >> 8) as u8
+    }
+
+    /// A word of the payload, from 0; where there is none, 0.
+    pub fn word(&self, place: usize) -> u32 {
+        word(self.payload, place * 4)
+    }
+
+    /// Words of payload.
+    pub fn words(&self) -> usize {
+        self.payload.len() / 4
+    }
+
+    /// The error if there are fewer than `needed` words.
+    pub fn need(&self, needed: usize) -> Result<(), CommandError> {
+        if self.words() >= needed {
+            return Ok(());
+        }
+        Err(CommandError::TooShort { command: self.header, words: self.words() as u32, needed: needed as u32 })
+    }
+}
+
+/// The command at an offset of a buffer; `None` at its end.
+pub fn command_at(buffer: &[u8], start: usize) -> Result<Option<Command<'_>>, CommandError> {
+    let Some(rest) = buffer.get(start..).filter(|rest| rest.len() >= 4) else { return Ok(None) };
+    let header = word(rest, 0);
+    let bytes = (header >> 16) as usize * 4;
+    match rest.get(4..4 + bytes) {
+        Some(payload) => Ok(Some(Command { header, payload, start, end: start + 4 + bytes })),
+        None => Err(CommandError::Overlong { command: header, words: header >> 16, left: (rest.len() / 4 - 1) as u32 }),
+    }
+}
+
+/// Writes words.
+pub fn put_words(out: &mut Vec<u8>, words: &[u32]) {
+    out.reserve(words.len() * 4);
+    for word in words {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Writes the choice of a sub-context.
+pub fn put_set_sub_context(out: &mut Vec<u8>, id: u32) {
+    put_words(out, &[header(number::SET_SUB_CTX, 0, 1), id]);
+}
+
+/// The sub-contexts of a connection, as the host keeps them: number 0 is always there, making one makes it current, destroying the current one goes back to 0, and
+/// choosing one that is not there changes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct SubContexts {
+    others: HashSet<u32>,
+    current: u32,
+}
+
+impl SubContexts {
+    /// The current one.
+    pub fn current(&self) -> u32 {
+        self.current
+    }
+
+    /// Takes note of a command.
+    pub fn follow(&mut self, command: &Command<'_>) -> Result<(), CommandError> {
+        let id = command.word(0);
+        match command.number() {
+            number::SET_SUB_CTX => {
+                command.need(1)?;
+                if id == 0 || self.others.contains(&id) {
+                    self.current = id;
+                }
+            }
+            number::CREATE_SUB_CTX => {
+                command.need(1)?;
+                if id != 0 && !self.others.contains(&id) {
+                    if self.others.len() >= MAX_SUB_CONTEXTS {
+                        return Err(CommandError::TooManySubContexts);
+                    }
+                    self.others.insert(id);
+                    self.current = id;
+                }
+            }
+            number::DESTROY_SUB_CTX => {
+                command.need(1)?;
+                if self.others.remove(&id) && self.current == id {
+                    self.current = 0;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(words: &[u32]) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_words(&mut out, words);
+        out
+    }
+
+    #[test]
+    fn commands_follow_each_other() {
+        let bytes = buffer(&[0, 0x0002_0401, 7, 8, 0x0001_001c, 5]);
+        let first = command_at(&bytes, 0).expect("valid").expect("a command");
+        assert_eq!((first.number(), first.words(), first.end), (0, 0, 4));
+        let second = command_at(&bytes, first.end).expect("valid").expect("a command");
+        assert_eq!((second.number(), second.object(), second.word(1), second.word(2)), (1, SHADER, 8, 0));
+        let third = command_at(&bytes, second.end).expect("valid").expect("a command");
+        assert_eq!((third.number(), third.word(0)), (number::SET_SUB_CTX, 5));
+        assert_eq!(command_at(&bytes, third.end), Ok(None));
+    }
+
+    #[test]
+    fn a_payload_beyond_the_end_is_an_error() {
+        let bytes = buffer(&[0x0003_0401, 7, 8]);
+        assert_eq!(command_at(&bytes, 0), Err(CommandError::Overlong { command: 0x0003_0401, words: 3, left: 2 }));
+    }
+
+    #[test]
+    fn sub_contexts_as_the_host_has_them() {
+        let mut contexts = SubContexts::default();
+        let mut follow = |number: u8, id: u32| {
+            let bytes = buffer(&[header(number, 0, 1), id]);
+            contexts.follow(&command_at(&bytes, 0).expect("valid").expect("a command")).expect("followed");
+            contexts.current()
+        };
+        assert_eq!(follow(number::SET_SUB_CTX, 3), 0, "there is none yet");
+        assert_eq!(follow(number::CREATE_SUB_CTX, 3), 3);
+        assert_eq!(follow(number::CREATE_SUB_CTX, 4), 4);
+        assert_eq!(follow(number::CREATE_SUB_CTX, 3), 4, "it was there");
+        assert_eq!(follow(number::SET_SUB_CTX, 3), 3);
+        assert_eq!(follow(number::DESTROY_SUB_CTX, 4), 3);
+        assert_eq!(follow(number::SET_SUB_CTX, 4), 3, "it is gone");
+        assert_eq!(follow(number::DESTROY_SUB_CTX, 3), 0);
+        assert_eq!(follow(number::DESTROY_SUB_CTX, 0), 0);
+    }
+
+    #[test]
+    fn a_choice_of_nothing_is_an_error() {
+        let bytes = buffer(&[header(number::SET_SUB_CTX, 0, 0)]);
+        let command = command_at(&bytes, 0).expect("valid").expect("a command");
+        assert!(matches!(SubContexts::default().follow(&command), Err(CommandError::TooShort { .. })));
+    }
+}

@@ -1,0 +1,207 @@
+//! The proxy: listens, and serves every client on threads of its own.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use thiserror::Error;
+
+use crate::connection::{connect, serve};
+use crate::limits::MAX_CLIENTS;
+use crate::listener::Listener;
+use crate::shader::Filter;
+use crate::traffic::Traffic;
+
+/// Stack of a connection's threads. Filters compile on it.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Why there is no proxy, or no longer.
+#[derive(Debug, Error)]
+pub enum ProxyError {
+    /// The place to listen at cannot be had.
+    #[error("cannot listen at {}: {error}", path.display())]
+    Listen {
+        /// The place.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// No client can be waited for.
+    #[error("cannot wait for clients: {0}")]
+    Wait(io::Error),
+}
+
+/// A proxy that listens.
+#[derive(Debug)]
+pub struct Proxy {
+    listener: Listener,
+    host: PathBuf,
+    traffic: Traffic,
+}
+
+/// The sockets of connections that last, so that they can be ended from outside.
+#[derive(Default)]
+struct Connections(Mutex<HashMap<u64, [UnixStream; 2]>>);
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, [UnixStream; 2]>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all.
+    fn shut_down(&self) {
+        for socket in self.lock().values().flatten() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Proxy {
+    /// Listens at one place for clients of the host at another. The host need not be there yet.
+    pub fn bind(listen: &Path, host: &Path) -> Result<Proxy, ProxyError> {
+        let listener = Listener::bind(listen).and_then(|listener| {
+            listener.socket().set_nonblocking(true)?;
+            Ok(listener)
+        });
+        let listener = listener.map_err(|error| ProxyError::Listen { path: listen.to_owned(), error })?;
+        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
+    }
+
+    /// What went through.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Serves clients, whose shaders a filter sees, until `stop` can be read, or as many clients as wanted have come and gone. All connections have ended then.
+    pub fn run(&self, filter: &(impl Filter + Sync), stop: impl AsFd, clients: Option<u64>) -> Result<(), ProxyError> {
+        let stopping = AtomicBool::new(false);
+        let connections = Connections::default();
+        let (gone, has_gone) = UnixStream::pair().map_err(ProxyError::Wait)?;
+        has_gone.set_nonblocking(true).map_err(ProxyError::Wait)?;
+        let active = std::sync::atomic::AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let result = self.accept(&stop, clients, &active, |number, client| {
+                let (stopping, connections, active, gone) = (&stopping, &connections, &active, &gone);
+                let thread = thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
+                active.fetch_add(1, Ordering::Relaxed);
+                let spawned = thread.spawn_scoped(scope, move || {
+                    self.client(number, client, filter, stopping, connections);
+                    active.fetch_sub(1, Ordering::Relaxed);
+                    let _ = rustix::io::write(gone, &[0]);
+                });
+                if let Err(error) = spawned {
+                    active.fetch_sub(1, Ordering::Relaxed);
+                    log::error!("no thread for client {number}: {error}");
+                }
+            });
+            // Without a wish for an end there is nothing to wait for after the last client but the stop.
+            let result = result.and_then(|stopped| match stopped {
+                true => Ok(()),
+                false => wait_for_all(&stop, &has_gone, &active),
+            });
+            stopping.store(true, Ordering::Relaxed);
+            connections.shut_down();
+            result
+        })
+    }
+
+    /// Takes clients; true if it was stopped, false if all that were wanted have come.
+    fn accept(
+        &self,
+        stop: &impl AsFd,
+        clients: Option<u64>,
+        active: &std::sync::atomic::AtomicUsize,
+        mut start: impl FnMut(u64, UnixStream),
+    ) -> Result<bool, ProxyError> {
+        let socket = self.listener.socket();
+        let mut number = 0;
+        while clients.is_none_or(|wanted| number < wanted) {
+            let mut polled = [PollFd::new(stop, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
+            match poll(&mut polled, None) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(ProxyError::Wait(error.into())),
+            }
+            if !polled[0].revents().is_empty() {
+                return Ok(true);
+            }
+            match socket.accept() {
+                Ok((client, _)) => {
+                    number += 1;
+                    if active.load(Ordering::Relaxed) >= MAX_CLIENTS {
+                        log::warn!("client {number} is one too many");
+                        continue;
+                    }
+                    start(number, client);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => {
+                    // One that went away before it was taken, or a lack of descriptors, which passes when clients go.
+                    log::warn!("a client could not be taken: {error}");
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Serves a client until it is gone.
+    fn client(
+        &self,
+        number: u64,
+        client: UnixStream,
+        filter: &(impl Filter + Sync),
+        stopping: &AtomicBool,
+        connections: &Connections,
+    ) {
+        let host = connect(&self.host, &client, stopping);
+        let copies = host.and_then(|host| Ok(([client.try_clone()?, host.try_clone()?], host)));
+        let (copies, host) = match copies {
+            Ok(pair) => pair,
+            Err(error) => {
+                self.traffic.unconnected.add(1);
+                log::warn!("client {number}: no connection to {}: {error}", self.host.display());
+                return;
+            }
+        };
+        connections.lock().insert(number, copies);
+        // Whoever ends all connections either sees this one or has been seen here.
+        if !stopping.load(Ordering::Relaxed) {
+            log::debug!("client {number} is connected");
+            self.traffic.clients.add(1);
+            serve(&client, &host, filter, &self.traffic);
+            log::debug!("client {number} has gone");
+        }
+        connections.lock().remove(&number);
+    }
+}
+
+/// Waits until no client is left, or for the stop.
+fn wait_for_all(
+    stop: &impl AsFd,
+    gone: &UnixStream,
+    active: &std::sync::atomic::AtomicUsize,
+) -> Result<(), ProxyError> {
+    let mut buffer = [0; 64];
+    while active.load(Ordering::Relaxed) > 0 {
+        let mut polled = [PollFd::new(stop, PollFlags::IN), PollFd::new(gone, PollFlags::IN)];
+        match poll(&mut polled, None) {
+            Ok(_) if !polled[0].revents().is_empty() => return Ok(()),
+            Ok(_) => {
+                let _ = rustix::io::read(gone, &mut buffer);
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(ProxyError::Wait(error.into())),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Shaders on the wire: CREATE_OBJECT packets, decoded and encoded.
+//!
+//! A shader comes in one packet or several. Each names the handle, the stage, a length (of the whole text in bytes with its NUL, in the first packet) or the offset that it
+//! continues at, and the number of tokens the host is to make room for. The first packet of a shader that is not for compute may have stream outputs before the text, a
+//! compute shader has the bytes of shared memory in every packet.
+
+use crate::commands::{Command, SHADER, header, number, put_words};
+use crate::error::CommandError;
+use crate::limits::{MAX_PACKET_WORDS, MAX_STREAM_OUTPUTS};
+
+/// Low half of the header of shader packets.
+pub const SHADER_COMMAND: u32 = number::CREATE_OBJECT as u32 | (SHADER as u32) << 8;
+
+/// Words before stream outputs or text.
+const HEAD_WORDS: usize = 5;
+
+/// Set in the third word of packets that continue a text.
+const CONTINUES: u32 = 1 << 31;
+
+/// Stages, in the order of their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// Vertex shaders.
+    Vertex,
+    /// Fragment shaders.
+    Fragment,
+    /// Geometry shaders.
+    Geometry,
+    /// Tessellation control shaders.
+    TessControl,
+    /// Tessellation evaluation shaders.
+    TessEvaluation,
+    /// Compute shaders.
+    Compute,
+}
+
+impl Stage {
+    /// All stages; the place is the number.
+    pub const ALL: [Stage; 6] =
+        [Stage::Vertex, Stage::Fragment, Stage::Geometry, Stage::TessControl, Stage::TessEvaluation, Stage::Compute];
+
+    /// The stage of a number.
+    pub fn of_number(number: u32) -> Result<Stage, CommandError> {
+        Stage::ALL.get(number as usize).copied().ok_or(CommandError::UnknownStage(number))
+    }
+
+    /// The word that TGSI text of the stage begins with.
+    pub fn name(self) -> &'static str {
+        ["VERT", "FRAG", "GEOM", "TESS_CTRL", "TESS_EVAL", "COMP"][self as usize]
+    }
+}
+
+/// A packet, decoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet<'a> {
+    /// The object.
+    pub handle: u32,
+    /// The stage.
+    pub stage: Stage,
+    /// What this part of the text is.
+    pub part: Part,
+    /// Tokens that the host makes room for.
+    pub tokens: u32,
+    /// Stream outputs, or bytes of shared memory.
+    pub extra: u32,
+    /// The words of the stream outputs: four strides, two words an output.
+    pub stream_outputs: &'a [u8],
+    /// Text, whole words.
+    pub text: &'a [u8],
+}
+
+/// What a part of a text is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The first, of a text of that many bytes with its NUL.
+    First(u32),
+    /// The one from that byte on.
+    From(u32),
+}
+
+impl<'a> Packet<'a> {
+    /// The packet in a command whose header has [`SHADER_COMMAND`] in its low half.
+    pub fn decode(command: &Command<'a>) -> Result<Packet<'a>, CommandError> {
+        command.need(HEAD_WORDS)?;
+        let [handle, stage, place, tokens, extra] = std::array::from_fn(|i| command.word(i));
+        let stage = Stage::of_number(stage)?;
+        let part = if place & CONTINUES == 0 { Part::First(place) } else { Part::From(place & !CONTINUES) };
+        let mut output_words = 0;
+        if let Part::First(_) = part
+            && stage != Stage::Compute
+            && extra > 0
+        {
+            if extra > MAX_STREAM_OUTPUTS {
+                return Err(CommandError::StreamOutputs(extra));
+            }
+            output_words = 4 + 2 * extra as usize;
+            command.need(HEAD_WORDS + output_words)?;
+        }
+        let (stream_outputs, text) = command.payload[HEAD_WORDS * 4..].split_at(output_words * 4);
+        Ok(Packet { handle, stage, part, tokens, extra, stream_outputs, text })
+    }
+}
+
+/// What a shader has beside its text; kept when that changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Head {
+    /// The object.
+    pub handle: u32,
+    /// The stage.
+    pub stage: Stage,
+    /// Tokens that the host makes room for.
+    pub tokens: u32,
+    /// Stream outputs, or bytes of shared memory.
+    pub extra: u32,
+    /// The words of the stream outputs.
+    pub stream_outputs: Vec<u8>,
+}
+
+impl Head {
+    /// That of a first packet.
+    pub fn of(packet: &Packet<'_>) -> Head {
+        Head {
+            handle: packet.handle,
+            stage: packet.stage,
+            tokens: packet.tokens,
+            extra: packet.extra,
+            stream_outputs: packet.stream_outputs.to_vec(),
+        }
+    }
+
+    /// Writes the packets of a shader with this text, which has no NUL.
+    pub fn put(&self, out: &mut Vec<u8>, text: &[u8]) {
+        self.put_split(out, text, MAX_PACKET_WORDS);
+    }
+
+    /// The same with no more than `max_words` words a packet, which must hold the head and a word of text.
+    fn put_split(&self, out: &mut Vec<u8>, text: &[u8], max_words: usize) {
+        let length = text.len() + 1;
+        // No token takes fewer than two characters.
+        let tokens = self.tokens.max((length / 2 + 16) as u32);
+        out.reserve(
+            length.next_multiple_of(4)
+                + (length / (4 * max_words) + 1) * 4 * (HEAD_WORDS + 1)
+                + self.stream_outputs.len(),
+        );
+        let mut done = 0;
+        while done < length {
+            let first = done == 0;
+            let outputs: &[u8] = if first { &self.stream_outputs } else { &[] };
+            let room = max_words.saturating_sub(HEAD_WORDS + outputs.len() / 4).max(1) * 4;
+            let end = length.min(done + room);
+            let text_words = (end - done).div_ceil(4);
+            let words = HEAD_WORDS + outputs.len() / 4 + text_words;
+            let place = if first { length as u32 } else { done as u32 | CONTINUES };
+            // Stream outputs are said once, shared memory in every packet.
+            let extra = if first || self.stage == Stage::Compute { self.extra } else { 0 };
+            put_words(
+                out,
+                &[header(number::CREATE_OBJECT, SHADER, words), self.handle, self.stage as u32, place, tokens, extra],
+            );
+            out.extend_from_slice(outputs);
+            out.extend_from_slice(&text[done..end.min(text.len())]);
+            // The NUL, and what the last word lacks.
+            out.resize(out.len() + done + text_words * 4 - end.min(text.len()), 0);
+            done = end;
+        }
+    }
+}
+
+/// A whole shader, as the filter sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShaderObject<'a> {
+    /// The stage.
+    pub stage: Stage,
+    /// The text, without NUL.
+    pub text: &'a [u8],
+    /// Number of stream outputs. They name OUT registers of the text by number.
+    pub stream_outputs: u32,
+    /// Bytes of shared memory, of a compute shader.
+    pub shared_bytes: u32,
+}
+
+impl<'a> ShaderObject<'a> {
+    /// The shader of a head and a text.
+    pub fn new(head: &Head, text: &'a [u8]) -> ShaderObject<'a> {
+        let (stream_outputs, shared_bytes) = match head.stage {
+            Stage::Compute => (0, head.extra),
+            _ => (head.extra, 0),
+        };
+        ShaderObject { stage: head.stage, text, stream_outputs, shared_bytes }
+    }
+}
+
+/// What a filter makes of a shader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Filtered {
+    /// It is passed on as it came.
+    Unchanged,
+    /// This text takes its place. One that has a NUL or is longer than [`MAX_TEXT_BYTES`](crate::limits::MAX_TEXT_BYTES) does not.
+    Changed(Vec<u8>),
+}
+
+/// What looks at every shader on its way.
+pub trait Filter {
+    /// Looks at a shader.
+    fn filter(&self, shader: &ShaderObject<'_>) -> Filtered;
+}
+
+impl<F: Fn(&ShaderObject<'_>) -> Filtered> Filter for F {
+    fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
+        self(shader)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::command_at;
+
+    fn head(stage: Stage, extra: u32) -> Head {
+        let outputs = if stage == Stage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
+        let stream_outputs = (0..outputs).map(|i| i as u8 | 1).collect();
+        Head { handle: 9, stage, tokens: 300, extra, stream_outputs }
+    }
+
+    /// Puts the text of packets together, checking each against the head.
+    fn decoded(bytes: &[u8], head: &Head, max_words: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut length = 0;
+        let mut at = 0;
+        while let Some(command) = command_at(bytes, at).expect("valid") {
+            assert_eq!(command.header & 0xffff, SHADER_COMMAND);
+            assert!(command.words() <= max_words);
+            let packet = Packet::decode(&command).expect("a shader");
+            assert_eq!((packet.handle, packet.stage), (head.handle, head.stage));
+            match packet.part {
+                Part::First(all) => {
+                    assert_eq!(at, 0);
+                    assert_eq!((packet.extra, packet.stream_outputs), (head.extra, head.stream_outputs.as_slice()));
+                    length = all as usize;
+                    assert!(packet.tokens >= 300 && packet.tokens as usize >= length / 2 + 16);
+                }
+                Part::From(offset) => {
+                    assert_eq!(offset as usize, text.len());
+                    let extra = if head.stage == Stage::Compute { head.extra } else { 0 };
+                    assert_eq!((packet.extra, packet.stream_outputs.len()), (extra, 0));
+                }
+            }
+            text.extend_from_slice(packet.text);
+            at = command.end;
+        }
+        assert_eq!(at, bytes.len());
+        assert_eq!(text.len(), length.next_multiple_of(4));
+        assert!(text[length - 1..].iter().all(|&b| b == 0));
+        text.truncate(length - 1);
+        text
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for stage in Stage::ALL {
+            for extra in [0, 1, 3] {
+                let head = head(stage, extra);
+                for length in (0..70).chain([1000, 5003]) {
+                    let text: Vec<u8> = (0..length).map(|i| b'a' + (i % 26) as u8).collect();
+                    for max_words in [16, 17, 24, 600, MAX_PACKET_WORDS] {
+                        let mut out = Vec::new();
+                        head.put_split(&mut out, &text, max_words);
+                        assert_eq!(decoded(&out, &head, max_words), text);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_texts_are_split() {
+        let head = head(Stage::Vertex, 2);
+        let text = vec![b'x'; 520_000];
+        let mut out = Vec::new();
+        head.put(&mut out, &text);
+        assert_eq!(decoded(&out, &head, MAX_PACKET_WORDS), text);
+        assert_eq!(out.len(), 520_000 + 4 + 3 * 24 + 4 * 8);
+    }
+
+    #[test]
+    fn what_is_no_shader_is_an_error() {
+        let decode = |words: &[u32]| {
+            let mut bytes = Vec::new();
+            put_words(&mut bytes, &[SHADER_COMMAND | (words.len() as u32) << 16]);
+            put_words(&mut bytes, words);
+            let command = command_at(&bytes, 0).expect("valid").expect("a command");
+            Packet::decode(&command).map(|packet| packet.text.len())
+        };
+        let header = |words: u32| SHADER_COMMAND | words << 16;
+        assert_eq!(decode(&[1, 0, 4, 10, 0, 0]), Ok(4));
+        assert_eq!(decode(&[1, 0, 4, 10]), Err(CommandError::TooShort { command: header(4), words: 4, needed: 5 }));
+        assert_eq!(decode(&[1, 6, 4, 10, 0]), Err(CommandError::UnknownStage(6)));
+        assert_eq!(decode(&[1, 0, 4, 10, 65]), Err(CommandError::StreamOutputs(65)));
+        assert_eq!(
+            decode(&[1, 0, 4, 10, 1, 0, 0, 0, 0, 0]),
+            Err(CommandError::TooShort { command: header(10), words: 10, needed: 11 })
+        );
+        assert_eq!(decode(&[1, 0, 4, 10, 1, 0, 0, 0, 0, 0, 0, 0]), Ok(4));
+        assert_eq!(decode(&[1, 5, 4, 10, 65, 0]), Ok(4), "shared memory");
+        assert_eq!(decode(&[1, 0, 4 | CONTINUES, 10, 65, 0]), Ok(4), "nothing is said of outputs here");
+    }
+}

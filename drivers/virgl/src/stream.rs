@@ -1,0 +1,254 @@
+//! The stream of a client's messages: comes in pieces of any size, goes out with its shaders replaced.
+//!
+//! What is received stands in one buffer and goes out of it, without another copy, as soon as it is known not to change: bodies of messages that carry no commands while they come
+//! in. Only SUBMIT_CMD has to be there as a whole, and only one in which a shader changes is written anew.
+//!
+//! Where the stream is not what a client may send, it is passed on unread from there on, after everything that is held: the host closes the connection then, as it
+//! would have done without us, or knows better. [`Stream::error`] tells.
+
+use std::io;
+
+use crate::error::{ErrorKind, StreamError};
+use crate::limits::{MAX_SUBMIT_BYTES, RECEIVE_BYTES};
+use crate::rewrite::Rewriter;
+use crate::shader::Filter;
+use crate::vtest::{Action, HEADER_BYTES, action, submit_header, word};
+
+/// Where a stream goes.
+pub trait Sink {
+    /// Takes parts, one after the other.
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        for part in parts {
+            self.extend_from_slice(part);
+        }
+        Ok(())
+    }
+}
+
+/// What went through a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Bytes received.
+    pub bytes: u64,
+    /// Messages whose header was read.
+    pub messages: u64,
+    /// Those among them that were buffers of commands.
+    pub submits: u64,
+    /// Buffers of commands that were written anew.
+    pub rewritten: u64,
+}
+
+/// The messages of a client.
+#[derive(Debug)]
+pub struct Stream<F> {
+    rewriter: Rewriter<F>,
+    buffer: Vec<u8>,
+    /// What was received and has not gone out stands from here ...
+    start: usize,
+    /// ... to here.
+    end: usize,
+    /// Bytes of the stream before `start`.
+    offset: u64,
+    /// Bytes from `start` on that belong to a message whose body is passed on.
+    passing: u64,
+    /// The message that was begun last.
+    message: u32,
+    /// Whether messages are read; otherwise all is passed on.
+    reading: bool,
+    error: Option<StreamError>,
+    counts: Counts,
+}
+
+impl<F: Filter> Stream<F> {
+    /// A stream whose shaders a filter sees.
+    pub fn new(filter: F) -> Stream<F> {
+        Stream {
+            rewriter: Rewriter::new(filter),
+            buffer: vec![0; RECEIVE_BYTES],
+            start: 0,
+            end: 0,
+            offset: 0,
+            passing: 0,
+            message: 0,
+            reading: true,
+            error: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Why messages are no longer read.
+    pub fn error(&self) -> Option<StreamError> {
+        self.error
+    }
+
+    /// What went through.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Room for what is received next, never empty.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.buffer.len() > RECEIVE_BYTES {
+                self.buffer.truncate(RECEIVE_BYTES);
+                self.buffer.shrink_to_fit();
+            }
+        } else if self.buffer.len() - self.end < RECEIVE_BYTES / 4 {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            }
+            // A message may announce what never comes: there is only as much room as what came has earned.
+            if self.buffer.len() - self.end < RECEIVE_BYTES / 4 {
+                self.buffer.resize(self.buffer.len() * 2, 0);
+            }
+        }
+        &mut self.buffer[self.end..]
+    }
+
+    /// Goes on with what was received: that many bytes at the front of [`Self::space`].
+    pub fn received(&mut self, bytes: usize, sink: &mut impl Sink) -> io::Result<()> {
+        self.end = self.buffer.len().min(self.end + bytes);
+        self.counts.bytes += bytes as u64;
+        // From here to `start` are bytes that go out as they are.
+        let mut clean = self.start;
+        loop {
+            let left = self.end - self.start;
+            if self.passing > 0 {
+                let now = self.passing.min(left as u64);
+                self.passing -= now;
+                self.advance(now as usize);
+                if self.passing > 0 {
+                    break;
+                }
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            if !self.reading {
+                self.advance(left);
+                break;
+            }
+            let unread = &self.buffer[self.start..self.end];
+            let action = action(unread);
+            if unread.len() >= HEADER_BYTES {
+                self.message = word(unread, 4);
+            }
+            match action {
+                Ok(Action::Need(_)) => break,
+                Ok(Action::Pass(all)) => {
+                    self.counts.messages += 1;
+                    self.passing = all;
+                }
+                Ok(Action::PassAll) => {
+                    self.counts.messages += 1;
+                    log::debug!("byte {}: message {}, all is passed on from here", self.offset, self.message);
+                    self.pass_all(&mut clean, sink)?;
+                }
+                Ok(Action::Submit(length)) if length > MAX_SUBMIT_BYTES as u64 => {
+                    self.fail(self.offset, ErrorKind::SubmitTooLong { bytes: length });
+                    self.pass_all(&mut clean, sink)?;
+                }
+                Ok(Action::Submit(length)) => {
+                    let all = HEADER_BYTES + length as usize;
+                    let Some(commands) = unread.get(HEADER_BYTES..all) else { break };
+                    self.counts.messages += 1;
+                    self.counts.submits += 1;
+                    let rewritten = self.rewriter.rewrite(commands);
+                    if let Some(commands) = &rewritten.commands {
+                        self.counts.rewritten += 1;
+                        sink.put(&[&self.buffer[clean..self.start], &submit_header(commands.len()), commands])?;
+                        clean = self.start + all;
+                    }
+                    if let Some((at, error)) = rewritten.error {
+                        self.fail(self.offset + (HEADER_BYTES + at) as u64, ErrorKind::Command(error));
+                        self.reading = false;
+                    }
+                    self.advance(all);
+                }
+                Err(kind) => {
+                    self.fail(self.offset, kind);
+                    self.pass_all(&mut clean, sink)?;
+                }
+            }
+        }
+        if clean < self.start {
+            sink.put(&[&self.buffer[clean..self.start]])?;
+        }
+        Ok(())
+    }
+
+    /// The same with bytes from elsewhere.
+    pub fn push(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let space = self.space();
+            let (now, later) = bytes.split_at(bytes.len().min(space.len()));
+            space[..now.len()].copy_from_slice(now);
+            self.received(now.len(), sink)?;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// A byte that came with descriptors. Between messages it belongs to none; within one that is still read nobody knows what is meant, and all is passed on.
+    pub fn byte_with_descriptors(&mut self, sink: &mut impl Sink) -> io::Result<()> {
+        if self.passing > 0 {
+            self.passing -= 1;
+        } else if self.start < self.end {
+            let mut clean = self.start;
+            self.pass_all(&mut clean, sink)?;
+            self.advance(self.end - self.start);
+            sink.put(&[&self.buffer[clean..self.start]])?;
+        }
+        self.offset += 1;
+        self.counts.bytes += 1;
+        Ok(())
+    }
+
+    /// The stream has ended; an error if it ended within a message, or was not what a client may send.
+    pub fn finish(&self) -> Result<(), StreamError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let left = (self.end - self.start) as u64;
+        let needed = match action(&self.buffer[self.start..self.end]) {
+            _ if self.passing > 0 => self.passing,
+            _ if left == 0 || !self.reading => return Ok(()),
+            Ok(Action::Need(bytes)) => bytes as u64,
+            Ok(Action::Submit(length)) => HEADER_BYTES as u64 + length,
+            Ok(Action::Pass(_) | Action::PassAll) | Err(_) => return Ok(()),
+        };
+        let missing = needed.saturating_sub(left);
+        Err(StreamError { offset: self.offset + left, message: self.message, kind: ErrorKind::Truncated { missing } })
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.offset += bytes as u64;
+    }
+
+    fn fail(&mut self, offset: u64, kind: ErrorKind) {
+        self.error = Some(StreamError { offset, message: self.message, kind });
+    }
+
+    /// Reads no more. What is held goes out, in a message of its own before the one that is at the front.
+    fn pass_all(&mut self, clean: &mut usize, sink: &mut impl Sink) -> io::Result<()> {
+        self.reading = false;
+        if self.rewriter.is_holding() {
+            let mut commands = Vec::new();
+            self.rewriter.release_all(&mut commands);
+            sink.put(&[&self.buffer[*clean..self.start], &submit_header(commands.len()), &commands])?;
+            *clean = self.start;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
