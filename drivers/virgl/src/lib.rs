@@ -47,6 +47,8 @@ pub mod rewrite;
 pub mod shader;
 mod socket;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 pub mod traffic;
 pub mod vtest;
 

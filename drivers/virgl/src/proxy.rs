@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -81,13 +81,18 @@ impl Proxy {
         &self.traffic
     }
 
+    /// What went through, when all is over: the socket and its file are gone then.
+    pub fn into_traffic(self) -> Traffic {
+        self.traffic
+    }
+
     /// Serves clients, whose shaders a filter sees, until `stop` can be read, or as many clients as wanted have come and gone. All connections have ended then.
     pub fn run(&self, filter: &(impl Filter + Sync), stop: impl AsFd, clients: Option<u64>) -> Result<(), ProxyError> {
         let stopping = AtomicBool::new(false);
         let connections = Connections::default();
         let (gone, has_gone) = UnixStream::pair().map_err(ProxyError::Wait)?;
         has_gone.set_nonblocking(true).map_err(ProxyError::Wait)?;
-        let active = std::sync::atomic::AtomicUsize::new(0);
+        let active = AtomicUsize::new(0);
         thread::scope(|scope| {
             let result = self.accept(&stop, clients, &active, |number, client| {
                 let (stopping, connections, active, gone) = (&stopping, &connections, &active, &gone);
@@ -119,7 +124,7 @@ impl Proxy {
         &self,
         stop: &impl AsFd,
         clients: Option<u64>,
-        active: &std::sync::atomic::AtomicUsize,
+        active: &AtomicUsize,
         mut start: impl FnMut(u64, UnixStream),
     ) -> Result<bool, ProxyError> {
         let socket = self.listener.socket();
@@ -186,11 +191,7 @@ impl Proxy {
 }
 
 /// Waits until no client is left, or for the stop.
-fn wait_for_all(
-    stop: &impl AsFd,
-    gone: &UnixStream,
-    active: &std::sync::atomic::AtomicUsize,
-) -> Result<(), ProxyError> {
+fn wait_for_all(stop: &impl AsFd, gone: &UnixStream, active: &AtomicUsize) -> Result<(), ProxyError> {
     let mut buffer = [0; 64];
     while active.load(Ordering::Relaxed) > 0 {
         let mut polled = [PollFd::new(stop, PollFlags::IN), PollFd::new(gone, PollFlags::IN)];

@@ -55,10 +55,15 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
 
 /// How shaders are translated and printed so that the host can read them.
 fn for_dialect(arguments: &ProxyArguments) -> (Plan, PrintOptions) {
-    let plan = arguments.passes.plan();
+    let mut plan = arguments.passes.plan();
     let hex_floats = match arguments.dialect {
         DialectName::Tgsi => false,
-        DialectName::Virgl => true,
+        DialectName::Virgl => {
+            if plan.options.set("virgl").is_err() {
+                log::warn!("the driver does not know what hosts of virgl take, and writes all of TGSI");
+            }
+            true
+        }
     };
     (plan, PrintOptions { hex_floats, ..PrintOptions::default() })
 }
