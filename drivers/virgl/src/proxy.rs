@@ -91,7 +91,10 @@ impl Proxy {
         let stopping = AtomicBool::new(false);
         let connections = Connections::default();
         let (gone, has_gone) = UnixStream::pair().map_err(ProxyError::Wait)?;
-        has_gone.set_nonblocking(true).map_err(ProxyError::Wait)?;
+        // That something lies there is all that counts: when it is full nobody has to add to it, and as long as clients are taken nobody reads it.
+        for end in [&gone, &has_gone] {
+            end.set_nonblocking(true).map_err(ProxyError::Wait)?;
+        }
         let active = AtomicUsize::new(0);
         thread::scope(|scope| {
             let result = self.accept(&stop, clients, &active, |number, client| {

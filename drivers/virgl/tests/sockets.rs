@@ -372,6 +372,25 @@ fn twenty_clients_at_once() {
 }
 
 #[test]
+fn many_clients_one_after_the_other() {
+    // More than what tells of their end fits into a socket's queue.
+    for limit in [None, Some(1500)] {
+        let setup = Setup::new(limit);
+        let host = setup.host();
+        for _ in 0..1500 {
+            let mut client = setup.client();
+            client.write_all(&message(0, 10, &[])).expect("sent");
+            let mut server = accept(&host);
+            expect_bytes(&mut server, &message(0, 10, &[]));
+            drop(client);
+            expect_end(&mut server);
+        }
+        let traffic = if limit.is_some() { setup.end() } else { setup.stop() };
+        assert_eq!(traffic.clients.get(), 1500);
+    }
+}
+
+#[test]
 fn a_host_that_comes_late_is_waited_for() {
     let setup = Setup::new(Some(1));
     let mut client = setup.client();
