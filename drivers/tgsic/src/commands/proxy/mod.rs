@@ -60,7 +60,7 @@ fn for_dialect(arguments: &ProxyArguments) -> (Plan, PrintOptions) {
         DialectName::Tgsi => false,
         DialectName::Virgl => {
             if plan.options.set("virgl").is_err() {
-                log::warn!("the driver does not know what hosts of virgl take, and writes all of TGSI");
+                log::info!("the driver does not know what hosts of virgl take, and writes all of TGSI");
             }
             true
         }
