@@ -181,7 +181,7 @@ impl Translator {
             let (is, should) = (before.processor.name(), object.stage.name());
             return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
         }
-        let after = subject.translate(&self.plan, None)?;
+        let after = subject.translate(&self.plan)?;
         if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
             return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
         }
