@@ -82,6 +82,8 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
 /// Removes those of some values that have no uses, those of the instructions from `first_new` on, and what was only used by them.
 fn remove_unused(body: &mut Body, mut work: Vec<Def>, first_new: Inst) -> bool {
     let mut progress = false;
+    // From here on what loses its last use is noted, also the first time.
+    body.set_all_used();
     for number in first_new.as_u32()..body.num_insts() as u32 {
         let inst = Inst::from_u32(number);
         if body.inst_block(inst).is_none() {
