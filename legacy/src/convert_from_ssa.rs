@@ -77,7 +77,7 @@ fn coalesce(body: &Body, sets: &mut MergeSets, copies: &BlockCopies) {
         for copy in [copies.start[block], copies.end[block]].into_iter().flatten() {
             for entry in body.copies(copy).into_iter().flatten() {
                 let Some(dest) = entry.dest.expand() else { continue };
-                let source = body.src(copy, usize::from(entry.source));
+                let source = body.src(copy, entry.source as usize);
                 // A constant cannot be made in a register: it is stored.
                 let is_constant = matches!(body.inst(body.def_inst(source)), InstData::LoadConst { .. });
                 if !is_constant && !sets.interfere(dest, source) {
@@ -292,7 +292,7 @@ fn sequentialize(body: &mut Body, registers: &mut Registers, copy: Inst) -> usiz
     let mut cursor = Cursor::Before(copy);
 
     for entry in &entries {
-        let source = body.src(copy, usize::from(entry.source));
+        let source = body.src(copy, entry.source as usize);
         let from = registers.register(body, source);
         let Some(dest) = entry.dest.expand() else { continue };
         match registers.register(body, dest) {

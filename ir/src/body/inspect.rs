@@ -61,7 +61,7 @@ impl Body {
     /// Whether the sources of an instruction lie within the arena.
     pub(crate) fn has_sources_in_arena(&self, inst: Inst) -> bool {
         let node = &self.insts[inst];
-        (node.first_source as usize + usize::from(node.num_sources)) <= self.uses.len()
+        (node.first_source as usize + node.num_sources as usize) <= self.uses.len()
     }
 
     /// The list that an `if` or loop says it stands in, and its neighbours.
@@ -120,7 +120,7 @@ pub(crate) mod corrupt {
             };
         }
 
-        pub(crate) fn corrupt_num_sources(&mut self, inst: Inst, count: u16) {
+        pub(crate) fn corrupt_num_sources(&mut self, inst: Inst, count: u32) {
             self.insts[inst].num_sources = count;
         }
 

@@ -294,7 +294,7 @@ impl Body {
     pub fn sources(&self, inst: Inst) -> impl DoubleEndedIterator<Item = Use> + ExactSizeIterator + use<> {
         let node = &self.insts[inst];
         let first = node.first_source;
-        (first..first + u32::from(node.num_sources)).map(Use::from_u32)
+        (first..first + node.num_sources).map(Use::from_u32)
     }
 
     /// Source `number` of an instruction. It must exist.
@@ -517,7 +517,7 @@ impl Body {
             next: PackedOption::default(),
             def: def.into(),
             first_source: self.uses.len() as u32,
-            num_sources: sources.len() as u16,
+            num_sources: sources.len() as u32,
             pass_flags: 0,
             touched: false,
         });
@@ -570,7 +570,7 @@ impl Body {
             .map(|(i, &dest)| CopyEntry {
                 dest: dest.into(),
                 dest_register: 0,
-                source: i as u16,
+                source: i as u32,
                 source_is_register: false,
                 dest_divergent: false,
             })
@@ -649,7 +649,7 @@ impl Body {
     pub fn set_copy_source_register(&mut self, inst: Inst, entry: usize, handle: Def) {
         let Some(id) = self.copies_id(inst) else { return };
         self.copies[id][entry].source_is_register = true;
-        let source = self.source(inst, usize::from(self.copies[id][entry].source));
+        let source = self.source(inst, self.copies[id][entry].source as usize);
         self.set_src(source, handle);
     }
 

@@ -422,9 +422,9 @@ pub struct CopyEntry {
     /// The value that is made; none if a register is written.
     pub dest: PackedOption<Def>,
     /// Number of the source that holds the handle of the written register, if `dest` is none.
-    pub dest_register: u16,
+    pub dest_register: u32,
     /// Number of the source that is copied.
-    pub source: u16,
+    pub source: u32,
     /// The source is the handle of a register: copy its content.
     pub source_is_register: bool,
     /// The destination value differs between invocations.
@@ -492,7 +492,7 @@ struct InstNode {
     next: PackedOption<Inst>,
     def: PackedOption<Def>,
     first_source: u32,
-    num_sources: u16,
+    num_sources: u32,
     /// Scratch of passes.
     pass_flags: u8,
     /// It is in the list of touched ALU instructions.

@@ -6,7 +6,7 @@ use super::{Body, SourceSpec, Swizzle, TexSrcKind, USER_IF, UseNode};
 use crate::entities::{Block, Def, If, Inst, Use, User};
 
 /// Sources from which on an instruction that grows gets room for more, and one that shrinks moves those before the gap if they are fewer.
-const MANY_SOURCES: u16 = 8;
+const MANY_SOURCES: u32 = 8;
 
 impl Body {
     /// The value that a source reads.
@@ -242,9 +242,9 @@ impl Body {
     ///
     /// Sources of an instruction are contiguous: unless there is a free place behind them, or they already stand at the end of the arena, they move there, so that
     /// [`Use`] ids of the instruction that were taken before are void. Many that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
-    pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u16 {
+    pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u32 {
         let node = &self.insts[inst];
-        let behind = Use::from_u32(node.first_source + u32::from(node.num_sources));
+        let behind = Use::from_u32(node.first_source + node.num_sources);
         // What an instruction has left behind stands before what it has now: a place of its own behind is room.
         let is_room = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
         if self.uses.get(behind).is_some_and(is_room) {
@@ -275,7 +275,7 @@ impl Body {
         let count = self.num_sources(inst);
         debug_assert!(number < count);
         let behind = count - 1 - number;
-        if behind > usize::from(MANY_SOURCES) && number < behind {
+        if behind > MANY_SOURCES as usize && number < behind {
             for i in (0..number).rev() {
                 self.shift_source(inst, i, i + 1);
             }
@@ -302,7 +302,7 @@ impl Body {
 
     fn move_sources_to_end(&mut self, inst: Inst) {
         let node = &self.insts[inst];
-        let (first, count) = (node.first_source, u32::from(node.num_sources));
+        let (first, count) = (node.first_source, node.num_sources);
         let start = self.uses.len() as u32;
         for i in 0..count {
             let old = Use::from_u32(first + i);
@@ -340,7 +340,6 @@ mod tests {
     use super::*;
     use crate::Builder;
     use crate::body::Shape;
-    use crate::cursor::Cursor;
     use crate::shader::{Shader, Stage};
 
     fn read(body: &Body, phi: Inst) -> Vec<(u32, Def)> {
@@ -351,8 +350,7 @@ mod tests {
     #[test]
     fn sources_take_room_in_proportion() {
         let mut shader = Shader::new(Stage::Compute);
-        let mut b = Builder::new(shader.main_mut(), Cursor::BlockStart(Block::from_u32(0)));
-        b.cursor = Cursor::BlockStart(b.body.start_block());
+        let mut b = Builder::at_end(shader.main_mut());
         let (x, y) = (b.u32_const(1), b.u32_const(2));
         let phis = [(); 2].map(|()| b.phi(Shape::new(1, 32), &[])).map(|phi| b.body.def_inst(phi));
         let body = b.body;
@@ -388,5 +386,22 @@ mod tests {
         body.add_phi_source(phis[1], Block::from_u32(count), y);
         left.push((count, y));
         assert_eq!((read(body, phis[1]), body.num_uses()), (left, before));
+    }
+
+    #[test]
+    fn more_sources_than_16_bits_count() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let x = b.u32_const(1);
+        let count = 70_000;
+        let sources: Vec<(Block, Def)> = (0..count).map(|pred| (Block::from_u32(pred), x)).collect();
+        let phi = b.phi(Shape::new(1, 32), &sources);
+        let (phi, body) = (b.body.def_inst(phi), b.body);
+        body.add_phi_source(phi, Block::from_u32(count), x);
+        assert_eq!(body.num_sources(phi), count as usize + 1);
+        assert_eq!(body.sources(phi).last().map(|s| body.phi_predecessor(s)), Some(Block::from_u32(count)));
+        let (copy, dests) = body.create_parallel_copy_of(&vec![x; count as usize]);
+        let entry = body.copies(copy).and_then(|entries| entries.last()).copied().unwrap();
+        assert_eq!((entry.source, entry.dest.expand()), (count - 1, dests.last().copied()));
     }
 }

@@ -535,12 +535,12 @@ impl Printer<'_> {
             match entry.dest.expand() {
                 Some(def) => self.destination(state, def),
                 None => {
-                    let _ = write!(self.out, "*%{}", body.src(inst, usize::from(entry.dest_register)).as_u32());
+                    let _ = write!(self.out, "*%{}", body.src(inst, entry.dest_register as usize).as_u32());
                 }
             }
             self.out.push_str(" = ");
             self.out.push_str(if entry.source_is_register { "*" } else { "" });
-            self.source(state, body.src(inst, usize::from(entry.source)), BaseType::Invalid);
+            self.source(state, body.src(inst, entry.source as usize), BaseType::Invalid);
         }
     }
 }

@@ -327,14 +327,14 @@ impl Checker<'_> {
             return self.report_inst(inst, ValidationErrorKind::CopyEntry { entry: 0 });
         };
         for (entry, copy) in copies.iter().enumerate() {
-            let source = usize::from(copy.source);
+            let source = copy.source as usize;
             let sound = match copy.dest.expand() {
                 Some(dest) => {
                     body.checked_def_inst(dest) == Some(inst)
                         && source < count
                         && (copy.source_is_register || body.shape(body.src(inst, source)) == body.shape(dest))
                 }
-                None => source < count && usize::from(copy.dest_register) < count,
+                None => source < count && (copy.dest_register as usize) < count,
             };
             self.expect(inst, sound, ValidationErrorKind::CopyEntry { entry });
         }

@@ -143,13 +143,13 @@ impl FunctionCompiler<'_, '_> {
         Ok(())
     }
 
-    fn copy_end(&self, inst: Inst, number: u16, is_register: bool) -> Result<(Span, u32), RunError> {
+    fn copy_end(&self, inst: Inst, number: u32, is_register: bool) -> Result<(Span, u32), RunError> {
         if is_register {
-            let register = self.register(inst, usize::from(number))?;
+            let register = self.register(inst, number as usize)?;
             let register = self.compiler.program.registers[register as usize];
             return Ok((Span { register: true, plane: register.plane }, register.stride()));
         }
-        let value = self.source(inst, usize::from(number))?;
+        let value = self.source(inst, number as usize)?;
         Ok((Span { register: false, plane: value.plane }, value.planes()))
     }
 
