@@ -239,6 +239,13 @@ pub enum Command {
     /// A shader that cannot be translated goes on as it came.
     #[command(after_help = PROXY_JSON)]
     Proxy(ProxyArguments),
+    /// Wait for the end of standard input, then remove the file of a socket that nobody listens on. The proxy
+    /// starts this for itself.
+    #[command(hide = true)]
+    ProxyGuard {
+        /// The socket.
+        socket: PathBuf,
+    },
 }
 
 /// How far a shader goes into the IR.

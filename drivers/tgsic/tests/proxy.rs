@@ -173,6 +173,22 @@ fn signals_end_it_with_clients_connected() {
 }
 
 #[test]
+fn killed_it_leaves_no_file() {
+    let mut proxy = Running::new(&[]);
+    let (mut client, host) = proxy.connect();
+    proxy.signal("-KILL");
+    assert!(!proxy.child.wait().expect("a child").success());
+    assert_eq!(client.read(&mut [0]).expect("the end"), 0);
+    let started = Instant::now();
+    while proxy.folder.path("listen").exists() {
+        assert!(started.elapsed() < PATIENCE, "the file stays");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    drop(host);
+    assert_eq!(proxy.folder.list("."), ["host"]);
+}
+
+#[test]
 fn a_place_that_is_taken_is_an_error() {
     let folder = Folder::with(&[("listen", "a file")]);
     let output = folder.run(&["proxy", "--listen", "listen", "--connect", "host"]);

@@ -52,5 +52,6 @@ mod testing;
 pub mod traffic;
 pub mod vtest;
 
+pub use listener::remove_stale;
 pub use proxy::{Proxy, ProxyError};
 pub use shader::{Filter, Filtered, ShaderObject, Stage};

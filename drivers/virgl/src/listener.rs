@@ -6,6 +6,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+/// How often the place is tried when others come and go there at the same time.
+const ATTEMPTS: u32 = 20;
+
 /// A listening socket.
 #[derive(Debug)]
 pub struct Listener {
@@ -40,21 +43,49 @@ impl Listener {
 
 /// Gives the socket its name. One that nobody listens on makes room.
 fn link(beside: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(beside, path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        linked => return linked,
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match fs::hard_link(beside, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < ATTEMPTS => {}
+            linked => return linked,
+        }
+        match remove_stale(path) {
+            Ok(()) => log::info!("{} was left by somebody who no longer listens", path.display()),
+            // Somebody else was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
     }
+}
+
+/// Removes the file of a socket that nobody listens on. That somebody does, or that it is no socket, is an error.
+pub fn remove_stale(path: &Path) -> io::Result<()> {
+    check_stale(path)?;
+    // Another may have taken the place since, and its file must stay: what is removed is looked at again when nobody else can find it any more.
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+    name.push(format!(".{}.stale", std::process::id()));
+    let aside = path.with_file_name(name);
+    fs::rename(path, &aside)?;
+    let stale = check_stale(&aside);
+    if stale.is_err() {
+        // If the place has been taken once more, the one who takes it last has it.
+        let _ = fs::hard_link(&aside, path);
+    }
+    fs::remove_file(&aside)?;
+    stale
+}
+
+/// That a file is a socket on which nobody listens.
+fn check_stale(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is a file that is no socket"));
     }
     match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-        Err(error) => return Err(error),
-        Ok(_) => return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already")),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already")),
     }
-    log::info!("{} was left by somebody who no longer listens", path.display());
-    fs::remove_file(path)?;
-    fs::hard_link(beside, path)
 }
 
 impl Drop for Listener {
@@ -94,6 +125,20 @@ mod tests {
         UnixStream::connect(&path).expect("somebody listens");
         drop(listener);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_stale_files_are_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        assert_eq!(remove_stale(&path).expect_err("nothing").kind(), io::ErrorKind::NotFound);
+        let listener = Listener::bind(&path).expect("bound");
+        assert_eq!(remove_stale(&path).expect_err("in use").kind(), io::ErrorKind::AddrInUse);
+        UnixStream::connect(&path).expect("still there");
+        drop(listener);
+        drop(UnixListener::bind(&path).expect("bound"));
+        remove_stale(&path).expect("nobody listens");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Proxy(arguments) => proxy::proxy(arguments),
+        Command::ProxyGuard { socket } => Ok(proxy::guard::guard(socket)),
     }
 }
 

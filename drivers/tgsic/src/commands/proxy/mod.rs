@@ -3,6 +3,7 @@
 //! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them, and what is told at the end.
 
 mod cache;
+pub mod guard;
 mod record;
 mod stats;
 mod translator;
@@ -19,6 +20,7 @@ use super::{Failure, Status};
 use crate::args::{DialectName, DriverName, ProxyArguments};
 use crate::output;
 use crate::plan::Plan;
+use guard::Guard;
 use record::Recorder;
 use translator::Translator;
 
@@ -32,6 +34,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
     let translator = Translator::new(plan, print_options, arguments.verify, recorder);
     let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
+    let _guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
     let filter = |shader: &ShaderObject<'_>| {
