@@ -9,6 +9,7 @@
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 
 mod declarations;
+pub(crate) mod dialect;
 mod finish;
 mod lower;
 mod machine;
@@ -16,11 +17,13 @@ mod options;
 mod properties;
 mod select;
 
+pub use dialect::interface::Interface;
+pub use dialect::reading::read_dialect;
 pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, outside_integers};
-pub use options::{IndirectFiles, TgsiOptions, UnknownOption};
+pub use options::{Dialect, IndirectFiles, TgsiOptions, UnknownOption};
 
 use tgsi::builder::BuildError;
-use tgsi::tables::File;
+use tgsi::tables::{File, Opcode};
 use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
@@ -102,6 +105,29 @@ pub enum DriverError {
     /// More temporaries than operands can name.
     #[error("{0} temporaries are too many")]
     TooManyTemporaries(u32),
+    /// An opcode that the dialect does not have.
+    #[error("{} is not part of the dialect", opcode.info().name)]
+    UnsupportedOpcode {
+        /// The opcode.
+        opcode: Opcode,
+    },
+    /// A register file that the dialect does not have.
+    #[error("registers of {} are not part of the dialect", file.name())]
+    UnsupportedFile {
+        /// The file.
+        file: File,
+    },
+    /// More immediates than readers of the dialect have room for.
+    #[error("{0} immediates are too many")]
+    TooManyImmediates(usize),
+    /// A register that is used but not declared where the declarations are to be kept.
+    #[error("the interface has no {}[{register}]", file.name())]
+    Interface {
+        /// Its file.
+        file: File,
+        /// Its number.
+        register: u16,
+    },
     /// The shader does not fit TGSI's limits.
     #[error("{0}")]
     Build(#[from] BuildError),
@@ -122,6 +148,10 @@ impl DriverError {
         ContinueConstruct => "continue-construct",
         Jump => "jump",
         TooManyTemporaries => "too-many-temporaries",
+        UnsupportedOpcode => "unsupported-opcode",
+        UnsupportedFile => "unsupported-file",
+        TooManyImmediates => "too-many-immediates",
+        Interface => "interface",
         Build => "build",
     }
 }
@@ -138,7 +168,21 @@ pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi
 ///
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
-pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+pub fn translate_owned(shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    translate_within(shader, None, options)
+}
+
+/// Translates a shader in SSA form; with an interface, which must be that of the shader which it was made from, declarations of all that others see, and properties, are
+/// those of the interface, whether the code uses them or not.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate_within(
+    mut shader: tgsi_ir::Shader,
+    interface: Option<&Interface>,
+    options: &TgsiOptions,
+) -> Result<tgsi::Shader, DriverError> {
+    let options = &options.within_dialect();
     lower(&mut shader, options)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
@@ -151,7 +195,7 @@ pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Re
     for function in shader.functions.values_mut() {
         function.body = None;
     }
-    finish_selected(&shader, selected, options)
+    finish_selected(&shader, selected, interface, options)
 }
 
 /// Translates what [`lower`] has lowered with the same options.
@@ -159,9 +203,10 @@ pub fn translate_owned(mut shader: tgsi_ir::Shader, options: &TgsiOptions) -> Re
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    let options = &options.within_dialect();
     let selector = select::select(shader, options)?;
     let selected = Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays };
-    finish_selected(shader, selected, options)
+    finish_selected(shader, selected, None, options)
 }
 
 /// What selection makes.
@@ -176,9 +221,14 @@ struct Selected {
 fn finish_selected(
     shader: &tgsi_ir::Shader,
     selected: Selected,
+    interface: Option<&Interface>,
     options: &TgsiOptions,
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut program, declared, arrays } = selected;
+    if options.dialect == Dialect::Virgl {
+        let rules = dialect::rules::Rules::of_virgl(shader.stage, &declared);
+        dialect::legalize::legalize(&mut program, shader.stage, rules);
+    }
     let is_large = program.instructions().len() > LARGE;
     optimize(&mut program, options, if is_large { EARLY } else { ALL });
     // Outputs of these stages are seen by others before the end, or again and again.
@@ -207,7 +257,14 @@ fn finish_selected(
         allocate(&mut program, options, outputs_wait);
     }
     finish::check_indirect(&program, options)?;
-    finish::finish(shader, &declared, &arrays, program, options)
+    let mut finished = finish::finish(shader, &declared, &arrays, program, options)?;
+    if let Some(interface) = interface {
+        interface.apply(&mut finished)?;
+    }
+    if options.dialect == Dialect::Virgl {
+        dialect::finish::finish(&mut finished)?;
+    }
+    Ok(finished)
 }
 
 /// Allocation, and what it makes possible.

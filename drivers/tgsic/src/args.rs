@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 use tgsi_ir::passes::pipeline::{Level, PASSES};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
@@ -94,6 +94,20 @@ pub struct DriverOptions {
     #[arg(long = "driver-option", value_name = "NAME",
           value_parser = PossibleValuesParser::new(TgsiOptions::NAMES.iter().copied()))]
     pub names: Vec<String>,
+    /// Who writes and reads the TGSI. For `virgl`, texts are read as its hosts do, and results keep the
+    /// declarations and properties of the source.
+    #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
+    pub dialect: DialectName,
+}
+
+/// Dialects of TGSI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum DialectName {
+    /// All that Mesa's own drivers take
+    #[default]
+    Mesa,
+    /// What hosts of virgl take
+    Virgl,
 }
 
 /// What the optimiser does.
@@ -142,6 +156,10 @@ impl DriverOptions {
     /// The driver's options.
     fn tgsi(&self) -> TgsiOptions {
         let mut options = TgsiOptions::default();
+        options.dialect = match self.dialect {
+            DialectName::Mesa => Dialect::Mesa,
+            DialectName::Virgl => Dialect::Virgl,
+        };
         for name in &self.names {
             // The parser lets only known names pass.
             let known = options.set(name);

@@ -3,6 +3,7 @@
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::to_ir::ToIrOptions;
+use tgsi_driver_tgsi::{Dialect, Interface};
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
@@ -31,10 +32,11 @@ impl Subject {
         Subject::Ir { shader: Box::new(shader), interface }
     }
 
-    /// Reads a shader and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
-    pub fn checked(source: &Source) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = source.subject()?;
-        if let Subject::Tgsi(shader) = &subject {
+    /// Reads a shader of a dialect and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
+    pub fn checked(source: &Source, dialect: Dialect) -> Result<(Subject, Vec<Diagnostic>), Problem> {
+        let (mut subject, mut findings) = source.subject()?;
+        if let Subject::Tgsi(shader) = &mut subject {
+            tgsi_driver_tgsi::read_dialect(shader, dialect);
             findings.extend(tgsi::check::check(shader).diagnostics);
         }
         if findings.iter().any(Diagnostic::is_error) {
@@ -92,16 +94,27 @@ impl Subject {
         Ok(ir)
     }
 
+    /// The interface that a translation must have, if it matters: hosts of virgl link shaders by it.
+    fn kept_interface(&self, plan: &Plan) -> Option<Interface> {
+        match self {
+            Subject::Tgsi(shader) if plan.options.dialect == Dialect::Virgl => Some(Interface::of(shader)),
+            _ => None,
+        }
+    }
+
     /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
     pub fn into_translated(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, observer);
+        let interface = self.kept_interface(plan);
         drop(self);
-        tgsi_driver_tgsi::translate_owned(ir?, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+        tgsi_driver_tgsi::translate_within(ir?, interface.as_ref(), &plan.options)
+            .map_err(|e| Problem::Coded(e.code(), e.to_string()))
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, observer)?;
-        tgsi_driver_tgsi::translate_owned(ir, &plan.options).map_err(|e| Problem::Coded(e.code(), e.to_string()))
+        tgsi_driver_tgsi::translate_within(ir, self.kept_interface(plan).as_ref(), &plan.options)
+            .map_err(|e| Problem::Coded(e.code(), e.to_string()))
     }
 }

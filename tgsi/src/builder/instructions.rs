@@ -60,7 +60,8 @@ impl ShaderBuilder {
     fn check_registers(&mut self, instruction: &Instruction) {
         let registers = instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register));
         let fits = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
-        let too_far = |register: &&Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
+        let too_far =
+            |register: &&Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
         if let Some(register) = registers.into_iter().find(too_far) {
             self.fail(BuildError::TooManyRegisters(register.file));
         }

@@ -5,18 +5,19 @@ mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
 
+use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_indirect_derefs, lower_indirect_io,
-    lower_indirect_registers, lower_int_to_float, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
-    remove_dead_variables,
+    lower_bool_to_float, lower_bool_to_int32, lower_frexp, lower_global_vars_to_local, lower_indirect_derefs,
+    lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io, lower_pack,
+    lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
-use crate::options::{IndirectFiles, TgsiOptions};
+use crate::options::{Dialect, IndirectFiles, TgsiOptions};
 
 pub(crate) use lower_outside_integers::comes_from_outside;
 pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
@@ -61,10 +62,26 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions) {
         finish(shader, &options.compiler_options());
     }
     lower_wide_vectors::lower_wide_vectors(shader);
+    if options.dialect == Dialect::Virgl && lower_unknown_words(shader) {
+        finish(shader, &options.compiler_options());
+    }
     if !files.temporaries {
         lower_locals_to_regs(shader, 1);
         lower_indirect_registers(shader);
     }
+}
+
+/// What virgl's hosts have no words for: integers of 64 bits, packed numbers, fractions and exponents.
+fn lower_unknown_words(shader: &mut Shader) -> bool {
+    let options = CompilerOptions {
+        lower_int64: Int64Ops::ALL,
+        lower_frexp: true,
+        lower_pack_vectors: true,
+        ..CompilerOptions::default()
+    };
+    let mut progress = lower_frexp(shader, &options);
+    progress |= lower_int64(shader, &options);
+    progress | lower_pack(shader, &options)
 }
 
 /// No integers and booleans.
