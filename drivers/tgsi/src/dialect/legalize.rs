@@ -18,7 +18,7 @@
 //!
 //! Linear in the length of the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -63,27 +63,14 @@ fn temporary(number: u32) -> Register {
 }
 
 /// Outputs that are written in parts and must be whole, each to be collected in a temporary.
-fn collected_outputs(instructions: &[Instruction], rules: &Rules) -> Vec<i32> {
-    // Writes of each, and whether one is in parts, and whether all are outside of control flow.
-    let mut writes: BTreeMap<i32, (u32, bool, bool)> = BTreeMap::new();
-    let mut depth = 0u32;
-    for instruction in instructions {
-        match instruction.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop => depth += 1,
-            Opcode::Endif | Opcode::Endloop => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let Some(dst) = instruction.dst.first().filter(|d| d.register.file == File::Output) else { continue };
-        if rules.output_form(dst.register.index) == OutputForm::Whole && dst.register.indirect.is_none() {
-            let entry = writes.entry(dst.register.index).or_insert((0, false, true));
-            entry.0 += 1;
-            entry.1 |= dst.write_mask != 0xf;
-            entry.2 &= depth == 0;
-        }
-    }
-    // One that is written once, in any case, only needs other components beside.
-    let needs = |&(count, in_parts, outside): &(u32, bool, bool)| in_parts && (count > 1 || !outside);
-    writes.iter().filter(|(_, write)| needs(write)).map(|(&register, _)| register).collect()
+fn collected_outputs(instructions: &[Instruction], rules: &Rules) -> BTreeSet<i32> {
+    let written = instructions.iter().filter_map(|i| i.dst.first()).filter(|d| d.register.file == File::Output);
+    let in_parts = written.filter(|dst| {
+        dst.write_mask != 0xf
+            && dst.register.indirect.is_none()
+            && rules.output_form(dst.register.index) == OutputForm::Whole
+    });
+    in_parts.map(|dst| dst.register.index).collect()
 }
 
 /// For each `BGNLOOP`, by place, whether a `CONT` belongs to it.
@@ -200,16 +187,6 @@ impl Legalizer<'_> {
             return;
         }
         match self.rules.output_form(dst.register.index) {
-            OutputForm::Whole if dst.write_mask != 0xf && dst.register.indirect.is_none() => {
-                let first = dst.write_mask.trailing_zeros() as usize & 3;
-                for src in &mut instruction.src {
-                    for c in (0..4).filter(|c| dst.write_mask & 1 << c == 0) {
-                        src.swizzle[c] = src.swizzle[first];
-                    }
-                }
-                instruction.dst[0].write_mask = 0xf;
-                self.operation(instruction);
-            }
             OutputForm::OneComponent if dst.write_mask.count_ones() > 1 => {
                 for c in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
                     let mut one = instruction.clone();
