@@ -3,6 +3,7 @@
 
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use tgsi::builder::{Io, ShaderBuilder};
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction, Register};
@@ -142,6 +143,13 @@ impl Declared {
     /// First register of the array that holds a register; the register itself if none does.
     pub(crate) fn array_of(&self, file: IoFile, register: u32) -> u32 {
         self.variable(file, register).map_or(register, |v| v.first)
+    }
+
+    /// The offsets that lead from a register to those of its variable.
+    pub(crate) fn offsets_within(&self, file: IoFile, register: i32) -> Range<i64> {
+        let variable = u32::try_from(register).ok().and_then(|r| self.variable(file, r));
+        let register = i64::from(register);
+        variable.map_or(0..1, |v| i64::from(v.first) - register..i64::from(v.first) + i64::from(v.count) - register)
     }
 
     /// Whether a variable holds a register.

@@ -5,6 +5,8 @@
 //! not told apart and constants are always indexed by `ADDR[0]`, each [`Purpose`] has one register, so that an operand that is indexed must be read before the
 //! next one of its purpose is addressed.
 
+use std::ops::Range;
+
 use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
@@ -65,13 +67,45 @@ impl Selector<'_> {
 
     /// Like [`Selector::load_address`] for what is known to be a number, a float where there are no integers.
     pub(super) fn load_number(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
+        self.load_number_within(index, purpose, i64::MIN..i64::MAX)
+    }
+
+    /// Like [`Selector::load_address`], for an operand that adds to constants in a range; where what it names must be one of the registers that the address may lead to, the
+    /// constant that belongs to the index is in the range.
+    pub(super) fn load_address_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        self.note_index(index);
+        self.load_number_within(index, purpose, range)
+    }
+
+    fn load_number_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        let (mut def, mut component, mut offset) = self.split_index(index);
+        let adds = match (self.options.dialect, purpose) {
+            (Dialect::Mesa, _) => true,
+            (Dialect::Virgl, Purpose::Index) => range.contains(&offset.into()),
+            (Dialect::Virgl, Purpose::Dimension | Purpose::Resource) => false,
+        };
+        if !adds {
+            (def, component, offset) = (index, 0, 0);
+        }
+        if let Some(load) = chase::load_reg_for_def(self.body, def)
+            && let Some(register) = chase::accessed_register(self.body, load)
+            && register.indirect.is_none()
+        {
+            let value = self.register_value(register);
+            return (self.load_value(value.lane(component), purpose), offset);
+        }
+        let value = self.value(def);
+        (self.load_value(value.lane(component), purpose), offset)
+    }
+
+    /// What an index is beside a constant that is added: the value, which component of it, and the constant.
+    fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
         let mut component = 0u8;
         let mut offset = 0i32;
         let is_float = !self.options.native_integers;
         // Constants that are added become part of the operand. Only what is SSA may be looked through: a register may have changed since.
-        let adds = purpose != Purpose::Dimension || self.options.dialect == Dialect::Mesa;
-        for _ in 0..if adds { 16 } else { 0 } {
+        for _ in 0..16 {
             let body = self.body;
             let inst = body.def_inst(def);
             match body.alu_op(inst) {
@@ -114,20 +148,12 @@ impl Selector<'_> {
                 _ => break,
             }
         }
-        if let Some(load) = chase::load_reg_for_def(self.body, def)
-            && let Some(register) = chase::accessed_register(self.body, load)
-            && register.indirect.is_none()
-        {
-            let value = self.register_value(register);
-            return (self.load_value(value.lane(component), purpose), offset);
-        }
-        let value = self.value(def);
-        (self.load_value(value.lane(component), purpose), offset)
+        (def, component, offset)
     }
 
     /// The same for a source.
-    pub(super) fn load_address_of_source(&mut self, source: Use, purpose: Purpose) -> (Slot, i32) {
-        self.load_address(self.body.src_def(source), purpose)
+    pub(super) fn load_address_of_source(&mut self, source: Use, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        self.load_address_within(self.body.src_def(source), purpose, range)
     }
 
     /// Loads a source into a component of an address register, unless it is in one.

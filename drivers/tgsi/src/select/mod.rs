@@ -311,7 +311,9 @@ impl Selector<'_> {
             None if register.base < elements => Some(Register::new(File::Temporary, (first + register.base) as i32)),
             None => None,
             Some(index) => {
-                let (slot, offset) = self.load_address(index, Purpose::Index);
+                let base = i64::from(register.base as i32);
+                let range = -base..i64::from(elements) - base;
+                let (slot, offset) = self.load_address_within(index, Purpose::Index, range);
                 let base = i64::from(first) + i64::from(register.base as i32) + i64::from(offset);
                 Some(Register::new(File::Temporary, base as i32).indexed_by(slot.0, slot.1, array))
             }
@@ -521,7 +523,8 @@ impl Selector<'_> {
                 named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
             }
             None => {
-                let (slot, add) = self.load_address_of_source(offset, Purpose::Index);
+                let range = self.declared.offsets_within(file, base);
+                let (slot, add) = self.load_address_of_source(offset, Purpose::Index, range);
                 let array = if self.reaches_others(file, inst) {
                     0
                 } else {
