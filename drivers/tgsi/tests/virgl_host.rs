@@ -91,7 +91,7 @@ fn partner(shader: &Shader) -> String {
         let count = u32::from(declaration.last - declaration.first) + 1;
         let array = declaration.array().map_or(String::new(), |number| format!(", ARRAY({number})"));
         let range = if count > 1 { format!("{next}..{}", next + count - 1) } else { next.to_string() };
-        text += &format!("DCL OUT[{range}], {}[{}]{array}\n", semantic.name.name(), semantic.index);
+        text += &format!("DCL OUT[{range}]{array}, {}[{}]\n", semantic.name.name(), semantic.index);
         for register in next..next + count {
             body += &format!("MOV OUT[{register}], IN[0]\n");
         }
@@ -134,6 +134,9 @@ fn a_host_takes_what_it_took_before() {
                 _ => "refused before and after",
             })
             .or_default() += 1;
+        if let (Outcome::Refused(_), Outcome::Refused(why)) = (&before, &after) {
+            println!("{}: refused either way: {why}", pair.name);
+        }
         if before == Outcome::Taken {
             instructions.0 += pair.instructions.0;
             instructions.1 += pair.instructions.1;
