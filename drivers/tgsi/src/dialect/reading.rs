@@ -34,19 +34,25 @@ pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     }
 }
 
-/// Operands of opcodes with doubles: the swizzle counts twice, and x and y of what it gives are read.
+/// Operands of opcodes with doubles. Where one result is made, x and y are read for it; where two are, no client says so, and TGSI's meaning stays. Operands with a swizzle
+/// have it for all results.
 fn doubles(instruction: &mut Instruction) -> bool {
     let info = instruction.opcode.info();
     let widens = matches!(instruction.opcode, Opcode::F2d | Opcode::I2d | Opcode::U2d);
+    let mask = instruction.dst.first().map_or(0, |d| d.write_mask);
+    let is_one =
+        if info.dst_type == OperandType::Double { matches!(mask, 0b0011 | 0b1100) } else { mask.count_ones() == 1 };
+    if !is_one {
+        return false;
+    }
     let before = instruction.src.clone();
     for (number, src) in instruction.src.iter_mut().enumerate() {
-        let [x, y, ..] = src.swizzle;
         if info.src_types.get(number) == Some(&OperandType::Double) {
-            let again = |c: u8| src.swizzle[usize::from(c & 3)];
-            let (x, y) = (again(x), again(y));
-            src.swizzle = [x, y, x, y];
+            if src.swizzle == [0, 1, 2, 3] {
+                src.swizzle = [0, 1, 0, 1];
+            }
         } else if widens {
-            src.swizzle = [x; 4];
+            src.swizzle = [src.swizzle[0]; 4];
         }
     }
     before != instruction.src
