@@ -155,11 +155,11 @@ pub enum OptimizationLevel {
 impl DriverOptions {
     /// The driver's options.
     fn tgsi(&self) -> TgsiOptions {
-        let mut options = TgsiOptions::default();
-        options.dialect = match self.dialect {
+        let dialect = match self.dialect {
             DialectName::Mesa => Dialect::Mesa,
             DialectName::Virgl => Dialect::Virgl,
         };
+        let mut options = TgsiOptions { dialect, ..TgsiOptions::default() };
         for name in &self.names {
             // The parser lets only known names pass.
             let known = options.set(name);
