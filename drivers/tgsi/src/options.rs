@@ -37,7 +37,7 @@ pub enum Dialect {
     /// Mesa: all that TGSI can say.
     #[default]
     Mesa,
-    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. See [`crate::dialect`] for what they do not take. Hosts speak
+    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. What they do not take stands in `src/dialect/mod.rs`. Hosts speak
     /// integers and address everything by run-time indices, so the options that say otherwise do not go with it.
     Virgl,
 }
