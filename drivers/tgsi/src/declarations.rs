@@ -3,9 +3,10 @@
 
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use tgsi::builder::{Io, ShaderBuilder};
-use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction};
+use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction, Register};
 use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{
     File, Interpolation, InterpolationLocation, MemoryType, Opcode, PixelFormat, Processor, ReturnType, Semantic,
@@ -19,6 +20,9 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 
 /// Counters that are declared where it is not known how far an index may reach.
 const ALL_COUNTERS: i32 = 256;
+
+/// Most registers of a file of inputs or outputs that operands can name.
+const MAX_IO_REGISTERS: u32 = 0x8000;
 
 /// Most constant buffers that a dimension can name.
 const MOST_BUFFERS: u32 = 0x8000;
@@ -141,6 +145,13 @@ impl Declared {
         self.variable(file, register).map_or(register, |v| v.first)
     }
 
+    /// The offsets that lead from a register to those of its variable.
+    pub(crate) fn offsets_within(&self, file: IoFile, register: i32) -> Range<i64> {
+        let variable = u32::try_from(register).ok().and_then(|r| self.variable(file, r));
+        let register = i64::from(register);
+        variable.map_or(0..1, |v| i64::from(v.first) - register..i64::from(v.first) + i64::from(v.count) - register)
+    }
+
     /// Whether a variable holds a register.
     pub(crate) fn has_register(&self, file: IoFile, register: u32) -> bool {
         self.variable(file, register).is_some()
@@ -169,6 +180,33 @@ impl Declared {
         variable
             .and_then(|v| semantic_of(processor_of(stage), File::Input, v.data.location))
             .is_some_and(|(semantic, _)| !semantic.is_patch())
+    }
+
+    /// What a register of a variable means.
+    pub(crate) fn semantic(&self, stage: Stage, file: IoFile, register: Register) -> Option<Semantic> {
+        let variable = self.variable(file, u32::try_from(register.index).ok()?)?;
+        let is_attribute = stage == Stage::Vertex && file == IoFile::Input;
+        let semantic = semantic_of(processor_of(stage), file.tgsi(), variable.data.location);
+        semantic.filter(|_| !is_attribute).map(|(semantic, _)| semantic)
+    }
+
+    /// The registers of inputs or outputs that variables have, each with what it means.
+    pub(crate) fn semantics(&self, stage: Stage, file: IoFile) -> Vec<(u32, Semantic)> {
+        let ends = |v: &IoVariable| (v.first, v.first.saturating_add(v.count).min(MAX_IO_REGISTERS));
+        let variables = self.variables.range((file, 0)..=(file, u32::MAX)).map(|(_, v)| ends(v));
+        let registers = variables.flat_map(|(first, end)| first..end);
+        let meaning = |r: u32| Some((r, self.semantic(stage, file, Register::new(file.tgsi(), r as i32))?));
+        registers.filter_map(meaning).collect()
+    }
+
+    /// Semantics of the system values so far, by register.
+    pub(crate) fn system_values(&self) -> &[Semantic] {
+        &self.system_values
+    }
+
+    /// The first constant buffer from `first` on that is declared; `first` if none is.
+    pub(crate) fn first_block(&self, first: u32) -> u32 {
+        self.buffer_sizes.range(first..).next().map_or(first, |(&block, _)| block)
     }
 
     /// Provisional number of an array.

@@ -3,12 +3,12 @@
 use tgsi::Shader;
 use tgsi::builder::ShaderBuilder;
 use tgsi::shader::{Instruction, Register, Src};
-use tgsi::tables::{File, ImmediateType, OperandType};
+use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
 
 use crate::declarations::{Declared, processor};
 use crate::machine::{Immediates, Program};
-use crate::options::TgsiOptions;
-use crate::{DriverError, properties};
+use crate::options::{Dialect, TgsiOptions};
+use crate::{DriverError, dialect, properties};
 
 /// Builds the shader.
 pub(crate) fn finish(
@@ -45,7 +45,7 @@ pub(crate) fn finish(
         builder.address();
     }
     for instruction in &mut instructions {
-        pack_immediates(&mut builder, &immediates, instruction, options.native_integers);
+        pack_immediates(&mut builder, &immediates, instruction, options);
         tidy_swizzles(instruction);
     }
     builder.append(instructions);
@@ -75,7 +75,10 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
 }
 
 /// How an immediate is shown. Floats only where they print as what they are.
-fn immediate_type(operand: OperandType, words: &[u32]) -> ImmediateType {
+fn immediate_type(operand: OperandType, words: &[u32], counts: bool, dialect: Dialect) -> ImmediateType {
+    if dialect == Dialect::Virgl {
+        return dialect::finish::immediate_type(operand, words, counts);
+    }
     let is_plain = |&word: &u32| {
         let value = f32::from_bits(word);
         value == 0.0 && word == 0 || value.is_normal()
@@ -91,9 +94,10 @@ fn pack_immediates(
     builder: &mut ShaderBuilder,
     immediates: &Immediates,
     instruction: &mut Instruction,
-    native_integers: bool,
+    options: &TgsiOptions,
 ) {
     let opcode = instruction.opcode;
+    let is_counter = instruction.src.first().is_some_and(|s| s.register.file == File::HwAtomic);
     for number in 0..instruction.src.len() {
         let channels = tgsi::scan::needed_channels(instruction, number);
         let src = &mut instruction.src[number];
@@ -102,11 +106,16 @@ fn pack_immediates(
         }
         let row = immediates.row(src.register.index);
         let mut operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
-        if !native_integers {
+        if !options.native_integers {
             operand = OperandType::Float;
         }
+        if matches!(opcode, Opcode::Tg4 | Opcode::Emit | Opcode::Endprim) && options.dialect == Dialect::Virgl {
+            // Numbers, whatever the table of opcodes says.
+            operand = OperandType::Uint;
+        }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
-        let packed = pack(builder, operand, &words, channels);
+        let counts = number > 1 && is_counter;
+        let packed = pack(builder, &|words| immediate_type(operand, words, counts, options.dialect), &words, channels);
         *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
     }
     if let Some(texture) = &mut instruction.texture {
@@ -114,7 +123,7 @@ fn pack_immediates(
             if offset.file == File::Immediate {
                 let row = immediates.row(offset.index);
                 let [x, y, z] = offset.swizzle.map(|c| row[usize::from(c & 3)]);
-                let packed = pack(builder, OperandType::Uint, &[x, y, z, z], 7);
+                let packed = pack(builder, &|_| ImmediateType::Uint32, &[x, y, z, z], 7);
                 offset.index = packed.register.index;
                 offset.swizzle = [packed.swizzle[0], packed.swizzle[1], packed.swizzle[2]];
             }
@@ -123,7 +132,7 @@ fn pack_immediates(
 }
 
 /// Finds a place for the words that channels need.
-fn pack(builder: &mut ShaderBuilder, operand: OperandType, words: &[u32; 4], channels: u8) -> Src {
+fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, words: &[u32; 4], channels: u8) -> Src {
     let mut distinct: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
     for c in (0..4).filter(|c| channels & 1 << c != 0) {
         if !distinct.contains(&words[c]) {
@@ -133,7 +142,7 @@ fn pack(builder: &mut ShaderBuilder, operand: OperandType, words: &[u32; 4], cha
     if distinct.is_empty() {
         distinct.push(words[0]);
     }
-    let packed = builder.immediate(immediate_type(operand, &distinct), &distinct);
+    let packed = builder.immediate(type_of(&distinct), &distinct);
     let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
     for (c, word) in words.iter().enumerate() {
         let place = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);

@@ -9,6 +9,7 @@
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 
 mod declarations;
+pub(crate) mod dialect;
 mod finish;
 mod lower;
 mod machine;
@@ -16,11 +17,13 @@ mod options;
 mod properties;
 mod select;
 
+pub use dialect::interface::Interface;
+pub use dialect::reading::read_dialect;
 pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, lower_with, outside_integers};
-pub use options::{IndirectFiles, TgsiOptions, UnknownOption};
+pub use options::{Dialect, IndirectFiles, TgsiOptions, UnknownOption};
 
 use tgsi::builder::BuildError;
-use tgsi::tables::File;
+use tgsi::tables::{File, Opcode};
 use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
@@ -103,6 +106,29 @@ pub enum DriverError {
     /// More temporaries than operands can name.
     #[error("{0} temporaries are too many")]
     TooManyTemporaries(u32),
+    /// An opcode that the dialect does not have.
+    #[error("{} is not part of the dialect", opcode.info().name)]
+    UnsupportedOpcode {
+        /// The opcode.
+        opcode: Opcode,
+    },
+    /// A register file that the dialect does not have.
+    #[error("registers of {} are not part of the dialect", file.name())]
+    UnsupportedFile {
+        /// The file.
+        file: File,
+    },
+    /// More immediates than readers of the dialect have room for.
+    #[error("{0} immediates are too many")]
+    TooManyImmediates(usize),
+    /// A register that is used but not declared where the declarations are to be kept.
+    #[error("the interface has no {}[{register}]", file.name())]
+    Interface {
+        /// Its file.
+        file: File,
+        /// Its number.
+        register: u16,
+    },
     /// The shader does not fit TGSI's limits.
     #[error("{0}")]
     Build(#[from] BuildError),
@@ -123,6 +149,10 @@ impl DriverError {
         ContinueConstruct => "continue-construct",
         Jump => "jump",
         TooManyTemporaries => "too-many-temporaries",
+        UnsupportedOpcode => "unsupported-opcode",
+        UnsupportedFile => "unsupported-file",
+        TooManyImmediates => "too-many-immediates",
+        Interface => "interface",
         Build => "build",
     }
 }
@@ -140,7 +170,20 @@ pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_owned(shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    translate_with(shader, options, &mut Passes::default())
+    translate_within(shader, None, options)
+}
+
+/// The same within an interface, which must be that of the shader which this one was made from: declarations of all that others see, and properties, are those of the interface,
+/// whether the code uses them or not.
+///
+/// # Errors
+/// [`DriverError`]: what TGSI cannot express.
+pub fn translate_within(
+    shader: tgsi_ir::Shader,
+    interface: Option<&Interface>,
+    options: &TgsiOptions,
+) -> Result<tgsi::Shader, DriverError> {
+    translate_with(shader, interface, options, &mut Passes::default())
 }
 
 /// The same under the eyes of an observer, who hears of every pass of the driver
@@ -151,9 +194,11 @@ pub fn translate_owned(shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_with(
     mut shader: tgsi_ir::Shader,
+    interface: Option<&Interface>,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
+    let options = &options.within_dialect();
     lower_with(&mut shader, options, passes)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
@@ -165,7 +210,7 @@ pub fn translate_with(
     for function in shader.functions.values_mut() {
         function.body = None;
     }
-    finish_selected(&shader, selected, options, passes)
+    finish_selected(&shader, selected, interface, options, passes)
 }
 
 /// Translates what [`lower`] has lowered with the same options.
@@ -173,9 +218,10 @@ pub fn translate_with(
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
+    let options = &options.within_dialect();
     let mut passes = Passes::default();
     let selected = select(shader, options, &mut passes)?;
-    finish_selected(shader, selected, options, &mut passes)
+    finish_selected(shader, selected, None, options, &mut passes)
 }
 
 /// What selection makes.
@@ -200,10 +246,15 @@ fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'
 fn finish_selected(
     shader: &tgsi_ir::Shader,
     selected: Selected,
+    interface: Option<&Interface>,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut program, declared, arrays } = selected;
+    if options.dialect == Dialect::Virgl {
+        let rules = dialect::rules::Rules::of_virgl(shader.stage, &declared);
+        dialect::legalize::legalize(&mut program, shader.stage, rules);
+    }
     let is_large = program.instructions().len() > LARGE;
     optimize(&mut program, options, if is_large { EARLY } else { ALL }, passes);
     // Outputs of these stages are seen by others before the end, or again and again.
@@ -240,7 +291,14 @@ fn finish_selected(
         built = finish::finish(shader, &declared, &arrays, program, options);
         true
     });
-    built
+    let mut finished = built?;
+    if let Some(interface) = interface {
+        interface.apply(&mut finished)?;
+    }
+    if options.dialect == Dialect::Virgl {
+        dialect::finish::finish(&mut finished)?;
+    }
+    Ok(finished)
 }
 
 /// What the next pass asks for first, as a pass of its own.

@@ -31,9 +31,22 @@ impl IndirectFiles {
     }
 }
 
+/// Who reads the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Dialect {
+    /// Mesa: all that TGSI can say.
+    #[default]
+    Mesa,
+    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. What they do not take stands in `src/dialect/mod.rs`. Hosts speak
+    /// integers and address everything by run-time indices, so the options that say otherwise do not go with it.
+    Virgl,
+}
+
 /// Options of the translation. The default has everything that TGSI can say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TgsiOptions {
+    /// Who reads the code. Other options may ask for what a dialect does not have: then it goes without.
+    pub dialect: Dialect,
     /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float)), booleans
     /// 0.0 and 1.0, and what comes from outside as integer (constants, inputs, system values) or goes there is a float:
     /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
@@ -71,7 +84,9 @@ pub struct TgsiOptions {
 impl TgsiOptions {
     /// What the optimiser is to know of the target.
     pub fn compiler_options(&self) -> CompilerOptions {
+        let is_virgl = self.dialect == Dialect::Virgl;
         CompilerOptions {
+            lower_ffma: is_virgl,
             lower_bitops: !self.native_integers,
             has_bfe: self.native_integers,
             has_bfi: self.native_integers,
@@ -86,9 +101,28 @@ impl TgsiOptions {
     }
 }
 
+impl TgsiOptions {
+    /// The options without what the dialect does not have.
+    pub(crate) fn within_dialect(&self) -> TgsiOptions {
+        match self.dialect {
+            Dialect::Mesa => self.clone(),
+            // CMP selects the other value for NaN there.
+            Dialect::Virgl => TgsiOptions {
+                has_cmp: false,
+                tex_lz: false,
+                tg4_component_in_swizzle: false,
+                texture_return_types: false,
+                address_registers: 3,
+                ..self.clone()
+            },
+        }
+    }
+}
+
 impl Default for TgsiOptions {
     fn default() -> Self {
         TgsiOptions {
+            dialect: Dialect::Mesa,
             native_integers: true,
             fuse_fabs: true,
             has_cmp: true,
@@ -157,4 +191,5 @@ named_options! {
     "unoptimized_ra" => |o| o.unoptimized_ra = true;
     "vec_to_regs" => |o| o.vec_to_regs = true;
     "plain" => |o| o.optimize = false;
+    "virgl" => |o| o.dialect = Dialect::Virgl;
 }

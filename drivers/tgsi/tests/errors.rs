@@ -1,6 +1,6 @@
 //! Errors that the validator keeps from the driver.
 
-use tgsi_driver_tgsi::{DriverError, TgsiOptions, translate};
+use tgsi_driver_tgsi::{Dialect, DriverError, Interface, TgsiOptions, translate, translate_within};
 use tgsi_ir::shader::{Shader, Stage};
 
 fn error(shader: &Shader) -> DriverError {
@@ -11,4 +11,46 @@ fn error(shader: &Shader) -> DriverError {
 fn no_entry_point() {
     let error = error(&Shader::without_functions(Stage::Vertex));
     assert_eq!((error.code(), error.to_string()), ("no-entry-point", "the shader has no entry point".to_string()));
+}
+
+fn of_text(text: &str) -> (tgsi::Shader, tgsi_ir::Shader) {
+    let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
+    let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+    tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+    (source, ir)
+}
+
+#[test]
+fn hosts_of_virgl_have_room_for_so_many_immediates() {
+    let options = TgsiOptions { dialect: Dialect::Virgl, ..TgsiOptions::default() };
+    for count in [1024u32, 1025] {
+        let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\n");
+        for number in 0..count {
+            let [a, b, c, d] = [4 * number + 1, 4 * number + 2, 4 * number + 3, 4 * number + 4];
+            text += &format!("IMM[{number}] UINT32 {{{a}, {b}, {c}, {d}}}\n");
+        }
+        text += "MOV TEMP[0], IN[0]\n";
+        for number in 0..count {
+            text += &format!("XOR TEMP[0], TEMP[0], IMM[{number}]\n");
+        }
+        text += "MOV OUT[0], TEMP[0]\nEND\n";
+        let (_, ir) = of_text(&text);
+        let result = translate(&ir, &options);
+        match count {
+            1024 => assert_eq!(result.unwrap().immediates.len(), 1024),
+            _ => {
+                let error = result.unwrap_err();
+                assert_eq!((error.code(), &error), ("too-many-immediates", &DriverError::TooManyImmediates(1025)));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interface_must_be_that_of_the_shader() {
+    let (_, ir) = of_text("VERT\nDCL IN[0]\nDCL OUT[3], GENERIC[0]\nMOV OUT[3], IN[0]\nEND\n");
+    let (other, _) = of_text("VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nMOV OUT[0], IN[0]\nEND\n");
+    let result = translate_within(ir, Some(&Interface::of(&other)), &TgsiOptions::default());
+    let error = result.unwrap_err();
+    assert_eq!((error.code(), error.to_string()), ("interface", "the interface has no OUT[3]".to_string()));
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 use tgsi_ir::passes::pipeline::{Level, PASSES};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
@@ -110,6 +110,31 @@ pub struct DriverOptions {
     #[arg(long = "driver-option", value_name = "NAME",
           value_parser = PossibleValuesParser::new(TgsiOptions::NAMES.iter().copied()))]
     pub names: Vec<String>,
+    /// Who writes and reads the TGSI. For `virgl`, texts are read as its hosts do, and results keep the
+    /// declarations and properties of the source.
+    ///
+    /// [default: mesa; of the proxy virgl]
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    pub dialect: Option<DialectName>,
+}
+
+/// Dialects of TGSI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DialectName {
+    /// All that Mesa's own drivers take
+    Mesa,
+    /// What hosts of virgl take
+    Virgl,
+}
+
+impl DialectName {
+    /// The dialect of that name.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            DialectName::Mesa => Dialect::Mesa,
+            DialectName::Virgl => Dialect::Virgl,
+        }
+    }
 }
 
 /// What the optimiser does.
@@ -157,7 +182,8 @@ pub enum OptimizationLevel {
 impl DriverOptions {
     /// The driver's options.
     fn tgsi(&self) -> TgsiOptions {
-        let mut options = TgsiOptions::default();
+        let dialect = self.dialect.map_or(Dialect::Mesa, DialectName::dialect);
+        let mut options = TgsiOptions { dialect, ..TgsiOptions::default() };
         for name in &self.names {
             // The parser lets only known names pass.
             let known = options.set(name);
@@ -361,9 +387,6 @@ pub struct ProxyArguments {
     /// The driver.
     #[arg(long, value_enum, default_value_t = DriverName::Tgsi)]
     pub driver: DriverName,
-    /// What the host can read.
-    #[arg(long, value_enum, default_value_t = DialectName::Virgl)]
-    pub dialect: DialectName,
     /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
@@ -382,15 +405,6 @@ pub struct ProxyArguments {
     pub once: bool,
     #[command(flatten)]
     pub passes: PassArguments,
-}
-
-/// What the reader of translated shaders understands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum DialectName {
-    /// All of TGSI
-    Tgsi,
-    /// What hosts of virgl take
-    Virgl,
 }
 
 use crate::plan::{Plan, pass_named};

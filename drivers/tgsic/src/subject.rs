@@ -3,7 +3,7 @@
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_driver_tgsi::DriverError;
+use tgsi_driver_tgsi::{Dialect, DriverError, Interface};
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
@@ -32,10 +32,11 @@ impl Subject {
         Subject::Ir { shader: Box::new(shader), interface }
     }
 
-    /// Reads a shader and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
-    pub fn checked(source: &Source) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = source.subject()?;
-        if let Subject::Tgsi(shader) = &subject {
+    /// Reads a shader of a dialect and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
+    pub fn checked(source: &Source, dialect: Dialect) -> Result<(Subject, Vec<Diagnostic>), Problem> {
+        let (mut subject, mut findings) = source.subject()?;
+        if let Subject::Tgsi(shader) = &mut subject {
+            tgsi_driver_tgsi::read_dialect(shader, dialect);
             findings.extend(tgsi::check::check(shader).diagnostics);
         }
         if findings.iter().any(Diagnostic::is_error) {
@@ -93,16 +94,25 @@ impl Subject {
         Ok(ir)
     }
 
+    /// The interface that a translation must have, if it matters: hosts of virgl link shaders by it.
+    fn kept_interface(&self, plan: &Plan) -> Option<Interface> {
+        match self {
+            Subject::Tgsi(shader) if plan.options.dialect == Dialect::Virgl => Some(Interface::of(shader)),
+            _ => None,
+        }
+    }
+
     /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
     pub fn into_translated(self, plan: &Plan, mut observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.observed(Stage::Opt, plan, again(&mut observer));
+        let interface = self.kept_interface(plan);
         drop(self);
-        translate(ir?, plan, observer)
+        translate(ir?, interface.as_ref(), plan, observer)
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan) -> Result<Shader, Problem> {
-        translate(self.observed(Stage::Opt, plan, None)?, plan, None)
+        translate(self.observed(Stage::Opt, plan, None)?, self.kept_interface(plan).as_ref(), plan, None)
     }
 }
 
@@ -118,10 +128,15 @@ fn in_driver(error: DriverError) -> Problem {
     Problem::Coded(error.code(), error.to_string())
 }
 
-fn translate(ir: tgsi_ir::Shader, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
+fn translate(
+    ir: tgsi_ir::Shader,
+    interface: Option<&Interface>,
+    plan: &Plan,
+    observer: Option<&mut dyn PassObserver>,
+) -> Result<Shader, Problem> {
     let mut passes = plan.passes();
     if let Some(observer) = observer {
         passes = passes.observed_by(observer);
     }
-    tgsi_driver_tgsi::translate_with(ir, &plan.options, &mut passes).map_err(in_driver)
+    tgsi_driver_tgsi::translate_with(ir, interface, &plan.options, &mut passes).map_err(in_driver)
 }

@@ -323,6 +323,24 @@ fn wrong_usage_has_status_2() {
 }
 
 #[test]
+fn the_dialect_of_virgl_is_read_and_written() {
+    let source = "VERT\nPROPERTY NEXT_SHADER FRAG\nDCL IN[0]\nDCL IN[4]\nDCL CONST[0..3]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0..9]\n\
+                  UADD TEMP[7], IN[0], CONST[1]\nMOV OUT[0], TEMP[7]\nEND\n";
+    let output = tgsic(&["translate", "--dialect", "virgl"], source).well();
+    let expected = "VERT\nDCL IN[0]\nDCL IN[4]\nDCL CONST[0..3]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\n  \
+                    0: UADD TEMP[0], IN[0], CONST[1]\n  1: MOV OUT[0], TEMP[0]\n  2: END\n";
+    assert_eq!(output.text(), expected);
+    // A name that the client leaves on a temporary is none of a register there.
+    let slip = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 1\nDCL IN[][0], POSITION\nDCL OUT[][0], CLIPDIST\nDCL SV[0], INVOCATIONID\n\
+                DCL TEMP[0]\nDCL ADDR[0..1]\nUARL ADDR[1].x, SV[0].xxxx\nMOV TEMP[ADDR[1].x][0], IN[0][0]\nMOV OUT[0], TEMP[0]\nEND\n";
+    let output = tgsic(&["translate", "--dialect", "virgl"], slip).well();
+    assert!(output.text().contains("MOV OUT[ADDR[1].x][0], IN[0][0]\n"), "{}", output.text());
+    tgsic(&["verify", "--dialect", "virgl"], slip).well();
+    let line = tgsic(&["ir", "--dialect", "virgl"], slip).well();
+    assert!(line.text().contains("store_per_vertex_output") || line.text().contains("store_deref"), "{}", line.text());
+}
+
+#[test]
 fn help_speaks_of_everything() {
     let help = tgsic(&["--help"], "").well();
     for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {

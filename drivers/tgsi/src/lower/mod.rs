@@ -5,19 +5,20 @@ mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
 
+use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::finish;
 use tgsi_ir::passes::{
-    lower_bool_to_float, lower_bool_to_int32, lower_global_vars_to_local, lower_indirect_derefs, lower_indirect_io,
-    lower_indirect_registers, lower_int_to_float, lower_io, lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce,
-    remove_dead_variables, run_pass,
+    lower_bool_to_float, lower_bool_to_int32, lower_frexp, lower_global_vars_to_local, lower_indirect_derefs,
+    lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io, lower_pack,
+    lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
 };
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
-use crate::options::{IndirectFiles, TgsiOptions};
+use crate::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
@@ -84,10 +85,26 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
     }
     run!(passes, shader, lower_wide_vectors);
+    if options.dialect == Dialect::Virgl && lower_unknown_words(shader, passes) {
+        run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
+    }
     if !files.temporaries {
         run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 1));
         run!(passes, shader, lower_indirect_registers);
     }
+}
+
+/// What virgl's hosts have no words for: integers of 64 bits, packed numbers, fractions and exponents.
+fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
+    let options = CompilerOptions {
+        lower_int64: Int64Ops::ALL,
+        lower_frexp: true,
+        lower_pack_vectors: true,
+        ..CompilerOptions::default()
+    };
+    let mut progress = run!(passes, shader, lower_frexp, |s| lower_frexp(s, &options));
+    progress |= run!(passes, shader, lower_int64, |s| lower_int64(s, &options));
+    progress | run!(passes, shader, lower_pack, |s| lower_pack(s, &options))
 }
 
 /// No integers and booleans.

@@ -75,7 +75,8 @@ pub(crate) fn remove_dead_code(program: &mut Program) -> bool {
                 }
                 live.needed[register] &= !mask;
                 // Results that come in pairs are written in pairs; loads and lookups may leave out what is not needed.
-                if needed != mask && needed != 0 && access.traits.any(Traits::NARROWS) {
+                let narrows = needed != mask && needed != 0 && access.traits.any(Traits::NARROWS);
+                if narrows && program.rules.allows_mask(&program.instructions[place], needed) {
                     live.forget(access);
                     program.edit(place, |instruction| instruction.dst[0].write_mask = needed);
                     changed = true;

@@ -151,6 +151,12 @@ fn plan(program: &Program, states: &[State], block_start: usize, place: usize) -
             return None;
         }
     }
+    let is_allowed = |&(maker, mask, from): &(usize, u8, [u8; 4])| {
+        program.rules.allow_all() || program.rules.allows(&forwarded(&program.instructions[maker], mask, from, copy))
+    };
+    if !plan.iter().all(is_allowed) {
+        return None;
+    }
     let first = plan.iter().map(|p| p.0).min()?;
     let clean = program.access[first + 1..place]
         .iter()
@@ -173,13 +179,23 @@ fn touches(access: &Access, register: &Register, mask: u8, first_temp: u32) -> b
 
 fn apply(program: &mut Program, plan: &Plan, copy: &Instruction) {
     for &(maker, mask, from) in plan {
-        program.edit(maker, |instruction| {
-            if is_componentwise(instruction.opcode) {
-                permute(instruction, mask, from);
-            }
-            instruction.dst[0].register = copy.dst[0].register;
-            instruction.dst[0].write_mask = mask;
-            instruction.saturate |= copy.saturate;
-        });
+        program.edit(maker, |instruction| forward(instruction, mask, from, copy));
     }
+}
+
+/// Makes an instruction write what a copy of its result writes.
+fn forward(instruction: &mut Instruction, mask: u8, from: [u8; 4], copy: &Instruction) {
+    if is_componentwise(instruction.opcode) {
+        permute(instruction, mask, from);
+    }
+    instruction.dst[0].register = copy.dst[0].register;
+    instruction.dst[0].write_mask = mask;
+    instruction.saturate |= copy.saturate;
+}
+
+/// The instruction that does so.
+fn forwarded(instruction: &Instruction, mask: u8, from: [u8; 4], copy: &Instruction) -> Instruction {
+    let mut new = instruction.clone();
+    forward(&mut new, mask, from, copy);
+    new
 }

@@ -57,7 +57,7 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
                         break;
                     }
                     let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                    if let Some(both) = merged(&program.immediates, (a, &program.access[earlier]), b) {
+                    if let Some(both) = merged(program, (a, &program.access[earlier]), b) {
                         tracker.record(access, earlier);
                         let both = with_new_rows(&mut program.immediates, both);
                         program.set(earlier, both);
@@ -99,10 +99,11 @@ pub(super) fn with_new_rows(
 
 /// One instruction for both, if they fit.
 pub(super) fn merged(
-    immediates: &Immediates,
+    program: &Program,
     (a, access): (&Instruction, &Access),
     b: &Instruction,
 ) -> Option<(Instruction, NewRows)> {
+    let immediates = &program.immediates;
     if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {
         return None;
     }
@@ -120,6 +121,9 @@ pub(super) fn merged(
         }
     });
     if !fits {
+        return None;
+    }
+    if !program.rules.allows_mask(a, da.write_mask | db.write_mask) {
         return None;
     }
     let mut merged = a.clone();

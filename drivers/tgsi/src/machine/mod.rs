@@ -31,6 +31,7 @@ use std::rc::Rc;
 use tgsi::shader::Instruction;
 use tgsi::tables::File;
 
+use crate::dialect::rules::Rules;
 use access::{ADDRESS_REGISTERS, ARRAYS, Access};
 use hash::BuildFastHasher;
 use liveness::Liveness;
@@ -72,6 +73,8 @@ pub(crate) struct Program {
     first_temp: u32,
     /// One past the last temporary.
     pub(crate) num_temps: u32,
+    /// Which instructions the target takes. Passes keep to it.
+    pub(crate) rules: Rules,
     /// What is live where blocks meet, if it was asked for since the last change.
     liveness: Option<Rc<Liveness>>,
 }
@@ -165,6 +168,13 @@ impl Program {
             change(instruction);
             *access = Access::of(instruction, self.first_temp);
         }
+    }
+
+    /// Takes all instructions out, to be put back in another form.
+    pub(crate) fn take_instructions(&mut self) -> Vec<Instruction> {
+        self.note_change();
+        self.access.clear();
+        std::mem::take(&mut self.instructions)
     }
 
     /// Drops instructions marked in `dead` (one flag an instruction).

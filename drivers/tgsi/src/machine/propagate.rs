@@ -165,7 +165,7 @@ fn is_free_value(instruction: &Instruction, source: usize) -> bool {
 }
 
 fn propagated(program: &mut Program, tracker: &Tracker, place: usize, source: usize) -> Option<Src> {
-    let Program { instructions, access, immediates, .. } = program;
+    let Program { instructions, access, immediates, rules, .. } = program;
     let instruction = &instructions[place];
     let src = *instruction.src.get(source)?;
     if src.register.file != File::Temporary || src.register.indirect.is_some() || !is_free_value(instruction, source) {
@@ -233,5 +233,5 @@ fn propagated(program: &mut Program, tracker: &Tracker, place: usize, source: us
     // Index registers are few: keep an indirect operand where an instruction with one already stands.
     let mut new = apply_modifiers(&src, Src { swizzle, ..from });
     new.span = src.span;
-    Some(new)
+    rules.allows_source(instruction, source, &new).then_some(new)
 }

@@ -161,7 +161,7 @@ pub(crate) fn vectorize(program: &mut Program) -> bool {
                     continue;
                 }
                 let (moved, places) = moved_to(b, a.dst[0].register, taken, mask);
-                let Some(both) = merged(&program.immediates, (a, &program.access[earlier]), &moved) else { continue };
+                let Some(both) = merged(program, (a, &program.access[earlier]), &moved) else { continue };
                 tracker.record(&Access::of(&moved, program.first_temp), earlier);
                 renames.places[temp] = Some((both.0.dst[0].register.index, places));
                 renames.count += 1;

@@ -1,7 +1,11 @@
 //! Address registers.
 //!
 //! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block ends, the value that it was
-//! loaded from changes, or the component is needed for another index; least recently used components go first.
+//! loaded from changes, or the component is needed for another index; least recently used components go first. In the dialect of virgl, where components are
+//! not told apart and constants are always indexed by `ADDR[0]`, each [`Purpose`] has one register, so that an operand that is indexed must be read before the
+//! next one of its purpose is addressed.
+
+use std::ops::Range;
 
 use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::{File, Opcode};
@@ -10,9 +14,21 @@ use tgsi_ir::{Def, Use};
 use tgsi_legacy::chase;
 
 use super::Selector;
+use crate::options::Dialect;
 
 /// An address register and the component.
 pub(super) type Slot = (Register, u8);
+
+/// What an operand is addressed for. Where each has an address register of its own, this is its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    /// The index of a register.
+    Index,
+    /// The outer index: a vertex, a constant buffer. Operands cannot add to it where address registers have purposes.
+    Dimension,
+    /// A sampler, image, buffer or counter.
+    Resource,
+}
 
 /// The bits of a float that is an integer as those of the integer.
 pub(super) fn whole(word: u64) -> Option<u64> {
@@ -44,13 +60,46 @@ impl Selector<'_> {
     }
 
     /// Loads an index that an operand adds; returns where it is and a constant that belongs to it.
-    pub(super) fn load_address(&mut self, index: Def) -> (Slot, i32) {
+    pub(super) fn load_address(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
         self.note_index(index);
-        self.load_number(index)
+        self.load_number(index, purpose)
     }
 
     /// Like [`Selector::load_address`] for what is known to be a number, a float where there are no integers.
-    pub(super) fn load_number(&mut self, index: Def) -> (Slot, i32) {
+    pub(super) fn load_number(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
+        self.load_number_within(index, purpose, i64::MIN..i64::MAX)
+    }
+
+    /// Like [`Selector::load_address`], for an operand that adds to constants in a range; where what it names must be one of the registers that the address may lead to, the
+    /// constant that belongs to the index is in the range.
+    pub(super) fn load_address_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        self.note_index(index);
+        self.load_number_within(index, purpose, range)
+    }
+
+    fn load_number_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        let (mut def, mut component, mut offset) = self.split_index(index);
+        let adds = match (self.options.dialect, purpose) {
+            (Dialect::Mesa, _) => true,
+            (Dialect::Virgl, Purpose::Index) => range.contains(&offset.into()),
+            (Dialect::Virgl, Purpose::Dimension | Purpose::Resource) => false,
+        };
+        if !adds {
+            (def, component, offset) = (index, 0, 0);
+        }
+        if let Some(load) = chase::load_reg_for_def(self.body, def)
+            && let Some(register) = chase::accessed_register(self.body, load)
+            && register.indirect.is_none()
+        {
+            let value = self.register_value(register);
+            return (self.load_value(value.lane(component), purpose), offset);
+        }
+        let value = self.value(def);
+        (self.load_value(value.lane(component), purpose), offset)
+    }
+
+    /// What an index is beside a constant that is added: the value, which component of it, and the constant.
+    fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
         let mut component = 0u8;
         let mut offset = 0i32;
@@ -99,34 +148,28 @@ impl Selector<'_> {
                 _ => break,
             }
         }
-        if let Some(load) = chase::load_reg_for_def(self.body, def)
-            && let Some(register) = chase::accessed_register(self.body, load)
-            && register.indirect.is_none()
-        {
-            let value = self.register_value(register);
-            return (self.load_value(value.lane(component)), offset);
-        }
-        let value = self.value(def);
-        (self.load_value(value.lane(component)), offset)
+        (def, component, offset)
     }
 
     /// The same for a source.
-    pub(super) fn load_address_of_source(&mut self, source: Use) -> (Slot, i32) {
-        self.load_address(self.body.src_def(source))
+    pub(super) fn load_address_of_source(&mut self, source: Use, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
+        self.load_address_within(self.body.src_def(source), purpose, range)
     }
 
     /// Loads a source into a component of an address register, unless it is in one.
-    pub(super) fn load_value(&mut self, src: Src) -> Slot {
+    pub(super) fn load_value(&mut self, src: Src, purpose: Purpose) -> Slot {
         self.clock += 1;
         // Without integers, indices are floats that hold integers.
         let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
         let wanted = Some((opcode, src));
-        let found = self
-            .addresses
-            .iter()
-            .position(|a| matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1));
+        let is_virgl = self.options.dialect == Dialect::Virgl;
+        let is_usable = |slot: usize| !is_virgl || slot == 4 * purpose as usize;
+        let found = self.addresses.iter().enumerate().position(|(slot, a)| {
+            is_usable(slot) && matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1)
+        });
         let slot = found.unwrap_or_else(|| {
-            self.addresses.iter().enumerate().min_by_key(|(_, a)| a.used).map_or(0, |(place, _)| place)
+            let usable = self.addresses.iter().enumerate().filter(|(slot, _)| is_usable(*slot));
+            usable.min_by_key(|(_, a)| a.used).map_or(0, |(place, _)| place)
         });
         let (register, component) = (Register::new(File::Address, (slot / 4) as i32), (slot % 4) as u8);
         if found.is_none() {

@@ -8,8 +8,11 @@ use tgsi_ir::shader::Stage;
 use tgsi_ir::{Def, Inst, Use};
 use tgsi_legacy::chase::{self, Operand};
 
+use super::address::Purpose;
 use super::{IoFile, Selector, Value};
 use crate::DriverError;
+use crate::dialect::rules;
+use crate::options::Dialect;
 
 impl Selector<'_> {
     /// A value with its first component at component `first` of a register.
@@ -31,7 +34,7 @@ impl Selector<'_> {
         let dimension = match self.body.constant_component(def, 0) {
             Some(vertex) => Dimension { index: vertex as i32, indirect: None },
             None => {
-                let (slot, offset) = self.load_address(def);
+                let (slot, offset) = self.load_address(def, Purpose::Dimension);
                 let indirect = Indirect { file: slot.0.file, index: slot.0.index, component: slot.1, array_id: 0 };
                 Dimension { index: offset, indirect: Some(indirect) }
             }
@@ -81,8 +84,27 @@ impl Selector<'_> {
             }
             _ => {}
         }
+        let semantic = self.declared.semantic(self.shader.stage, IoFile::Input, register);
+        if self.options.dialect == Dialect::Virgl && semantic.is_some_and(rules::is_integer_input) {
+            // The host converts these for opcodes of integers alone.
+            let source = Self::at_component(register, component).source([0, 1, 2, 3]);
+            let dst = Dst::new(self.destination(def)).masked(self.full_lanes(def));
+            self.emit(Opcode::Imax, dst, &[source, source]);
+            return Ok(());
+        }
         self.bind_read_only(def, Self::at_component(register, component));
         Ok(())
+    }
+
+    /// An address register with the number of a block and what is to be added to it.
+    fn block_address(&mut self, block: Def, add: u32) -> super::address::Slot {
+        if add == 0 {
+            return self.load_address(block, Purpose::Dimension).0;
+        }
+        let value = self.value(block).lane(0);
+        let (sum, add) = (self.temp(), self.word(add));
+        self.emit(Opcode::Uadd, Dst::new(sum).masked(1), &[value, add]);
+        self.load_value(Value::new(sum).lane(0), Purpose::Dimension)
     }
 
     /// `load_barycentric_*`: bound to its argument.
@@ -136,13 +158,15 @@ impl Selector<'_> {
 
     pub(super) fn store_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         let body = self.body;
+        // Before the output is addressed, where that leaves no address register for the value.
+        let value = (self.options.dialect == Dialect::Virgl).then(|| self.source(inst, 0));
         let component = body.index(inst, IndexKind::Component).clamp(0, 3) as u8;
         let offset = body.source(inst, body.num_sources(inst) - 1);
         let Some(mut register) = self.io_register(IoFile::Output, inst, offset)? else { return Ok(()) };
         if op == IntrinsicOp::StorePerVertexOutput {
             register = self.by_vertex(register, body.source(inst, 1));
         }
-        let value = self.source(inst, 0);
+        let value = value.unwrap_or_else(|| self.source(inst, 0));
         let defined = !self.is_undef(body.src(inst, 0));
         let mask = (body.index(inst, IndexKind::WriteMask) as u32) << component & 0xf;
         let channels = [0, 1, 2, 3].map(|c: u8| c.saturating_sub(component));
@@ -168,7 +192,7 @@ impl Selector<'_> {
                 self.constant_register(0, index as u32).in_dimension(0)
             }
             None => {
-                let (slot, add) = self.load_address(offset);
+                let (slot, add) = self.load_address(offset, Purpose::Index);
                 self.declared.indirect_constants(0, 0, size.max(1) - 1);
                 Register::new_2d(File::Constant, 0, base.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
             }
@@ -183,7 +207,7 @@ impl Selector<'_> {
         }
         self.declared.indirect_constants(buffer, index, index);
         let number = self.number(index);
-        let slot = self.load_value(number);
+        let slot = self.load_value(number, Purpose::Index);
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
@@ -218,7 +242,7 @@ impl Selector<'_> {
                 if vec4 || body.alu_op(offset) != Some(AluOp::F2i32) {
                     self.note_index(dynamic);
                 }
-                let (slot, add) = self.load_number(dynamic);
+                let (slot, add) = self.load_number(dynamic, Purpose::Index);
                 Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
             }
         };
@@ -231,12 +255,16 @@ impl Selector<'_> {
                 }
             }
             None => {
-                let (slot, add) = self.load_address(block);
-                register = register.in_dimension_indexed_by(
-                    add.wrapping_add(self.shader.info.first_ubo_buffer() as i32),
-                    slot.0,
-                    slot.1,
-                );
+                let first = self.shader.info.first_ubo_buffer();
+                if self.options.dialect == Dialect::Virgl {
+                    // What is indexed is the array of all blocks, whatever stands beside the address; it begins with the first that is declared.
+                    let base = self.declared.first_block(first);
+                    let slot = self.block_address(block, first.wrapping_sub(base));
+                    register = register.in_dimension_indexed_by(base as i32, slot.0, slot.1);
+                } else {
+                    let (slot, add) = self.load_address(block, Purpose::Dimension);
+                    register = register.in_dimension_indexed_by(add.wrapping_add(first as i32), slot.0, slot.1);
+                }
                 self.declared.all_buffers(self.shader, reach);
             }
         }
@@ -341,7 +369,7 @@ impl Selector<'_> {
                 Register::new(File::ConstantBuffer, buffer as i32)
             }
             None => {
-                let (slot, add) = self.load_address(body.src(inst, 0));
+                let (slot, add) = self.load_address(body.src(inst, 0), Purpose::Resource);
                 for buffer in 0..self.shader.info.num_ubos.saturating_add(self.shader.info.first_ubo_buffer()) {
                     self.declared.constant_buffer(buffer);
                 }

@@ -9,6 +9,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
 
+use super::address::Purpose;
 use super::{Selector, Value, system_values};
 use crate::DriverError;
 use crate::declarations::ImageUse;
@@ -313,7 +314,7 @@ impl Selector<'_> {
                 Register::new(File::Buffer, index as i32)
             }
             None => {
-                let (slot, add) = self.load_address(number);
+                let (slot, add) = self.load_address(number, Purpose::Resource);
                 for index in 0..self.shader.info.num_ssbos {
                     self.declared.buffer(index, atomic);
                 }
@@ -435,7 +436,7 @@ impl Selector<'_> {
                     bytes = Value::new(index).lane(0);
                 }
                 self.emit(Opcode::Ishr, Dst::new(index).masked(1), &[bytes, two]);
-                let slot = self.load_value(Value::new(index).lane(0));
+                let slot = self.load_value(Value::new(index).lane(0), Purpose::Resource);
                 self.declared.counters(buffer, first, true);
                 Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
             }
@@ -537,7 +538,7 @@ impl Selector<'_> {
                     for number in 0..count {
                         self.declared.image(data.binding + number, usage);
                     }
-                    let slot = self.load_value(index.lane(0));
+                    let slot = self.load_value(index.lane(0), Purpose::Resource);
                     Src::new(Register::new(File::Image, unit.base as i32).indexed_by(slot.0, slot.1, 0))
                 }
             }
@@ -644,7 +645,7 @@ impl Selector<'_> {
         let mut register = Register::new(file, unit);
         if constant.is_none() && offset.is_some() {
             let value = self.value(body.src(inst, 0));
-            let slot = self.load_value(value.lane(0));
+            let slot = self.load_value(value.lane(0), Purpose::Resource);
             register = register.indexed_by(slot.0, slot.1, 0);
         }
         let usage = ImageUse { target: TextureTarget::Texture2D, format: PixelFormat::NONE, writable: true };

@@ -28,8 +28,9 @@ use tgsi_legacy::chase::{self, Operand};
 
 use crate::declarations::{ArrayKey, Declared};
 use crate::machine::Program;
-use crate::options::TgsiOptions;
+use crate::options::{Dialect, TgsiOptions};
 use crate::{DriverError, declarations};
+use address::Purpose;
 
 /// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and `2k + 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -291,7 +292,14 @@ impl Selector<'_> {
             Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
             Some(Home::Array(first, elements, array)) => {
                 let operand = self.array_element(first, elements, array, register);
-                operand.map_or_else(|| self.immediate([0; 4]), Value::new)
+                let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
+                if self.options.dialect == Dialect::Virgl && value.register.indirect.is_some() {
+                    // The address register is needed for the next operand.
+                    let copy = self.temp();
+                    self.emit(Opcode::Mov, Dst::new(copy), &[value.source([0, 1, 2, 3])]);
+                    return Value::new(copy);
+                }
+                value
             }
             None => self.immediate([0; 4]),
         }
@@ -303,7 +311,9 @@ impl Selector<'_> {
             None if register.base < elements => Some(Register::new(File::Temporary, (first + register.base) as i32)),
             None => None,
             Some(index) => {
-                let (slot, offset) = self.load_address(index);
+                let base = i64::from(register.base as i32);
+                let range = -base..i64::from(elements) - base;
+                let (slot, offset) = self.load_address_within(index, Purpose::Index, range);
                 let base = i64::from(first) + i64::from(register.base as i32) + i64::from(offset);
                 Some(Register::new(File::Temporary, base as i32).indexed_by(slot.0, slot.1, array))
             }
@@ -381,9 +391,16 @@ impl Selector<'_> {
     }
 
     /// Like [`Selector::bind_or_move`] for what changes: always copied.
-    fn copy_to(&mut self, def: Def, value: Value) {
-        let register = self.destination(def);
+    fn copy_to(&mut self, def: Def, mut value: Value) {
         let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
+        if self.options.dialect == Dialect::Virgl && is_indexed && value.register.indirect.is_some() {
+            // The address register is needed for the destination.
+            let copy = self.temp();
+            self.emit(Opcode::Mov, Dst::new(copy).masked(mask), &[value.source([0, 1, 2, 3])]);
+            value = Value::new(copy);
+        }
+        let register = self.destination(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
     }
 
@@ -506,7 +523,8 @@ impl Selector<'_> {
                 named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
             }
             None => {
-                let (slot, add) = self.load_address_of_source(offset);
+                let range = self.declared.offsets_within(file, base);
+                let (slot, add) = self.load_address_of_source(offset, Purpose::Index, range);
                 let array = if self.reaches_others(file, inst) {
                     0
                 } else {

@@ -6,6 +6,8 @@ use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::{Selector, Value};
+use crate::dialect::rules;
+use crate::options::Dialect;
 
 /// The semantic of a system value intrinsic.
 pub(crate) const fn semantic(op: IntrinsicOp) -> Option<Semantic> {
@@ -53,6 +55,11 @@ impl Selector<'_> {
     pub(super) fn system_value(&mut self, inst: Inst, semantic: Semantic) {
         let Some(def) = self.body.inst_def(inst) else { return };
         let index = self.declared.system_value(semantic);
-        self.bind_or_move(def, Value::new(Register::new(File::SystemValue, index)));
+        let value = Value::new(Register::new(File::SystemValue, index));
+        if self.options.dialect == Dialect::Virgl && rules::must_be_copied(semantic) {
+            self.copy_to(def, value);
+        } else {
+            self.bind_or_move(def, value);
+        }
     }
 }

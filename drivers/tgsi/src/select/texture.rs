@@ -14,6 +14,7 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::{Def, Inst};
 use tgsi_legacy::chase::{self, Operand};
 
+use super::address::Purpose;
 use super::{Selector, Unit, Value};
 use crate::DriverError;
 
@@ -310,7 +311,7 @@ impl Selector<'_> {
         let register = match dynamic {
             None => register,
             Some(index) => {
-                let slot = self.load_value(index.lane(0));
+                let slot = self.load_value(index.lane(0), Purpose::Resource);
                 register.indexed_by(slot.0, slot.1, 0)
             }
         };
@@ -536,7 +537,7 @@ impl Selector<'_> {
         Src::new(match dynamic {
             None => register,
             Some(index) => {
-                let slot = self.load_value(index.lane(0));
+                let slot = self.load_value(index.lane(0), Purpose::Resource);
                 register.indexed_by(slot.0, slot.1, 0)
             }
         })

@@ -21,7 +21,8 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let result = Subject::checked(&source);
+    let plan = arguments.passes.plan();
+    let result = Subject::checked(&source, plan.options.dialect);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);
         let via = arguments.via.unwrap_or(Via::first_for(&subject));
@@ -33,8 +34,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             None => inputs::make(subject.interface(), arguments.seed),
         };
         let limits = RunLimits { steps: arguments.max_steps };
-        let leftover = match Executor::new(&subject, via, &arguments.passes.plan()).and_then(|e| e.run(&inputs, limits))
-        {
+        let leftover = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
             Ok(leftover) => leftover,
             Err(problem) => {
                 reporter.problem(source, &problem);

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tgsi::text::{PrintOptions, print};
+use tgsi_driver_tgsi::Dialect;
 
 use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, DriverName, Files};
@@ -51,7 +52,7 @@ pub fn translate(
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out.
-        let (subject, _) = Subject::checked(source)?;
+        let (subject, _) = Subject::checked(source, plan.options.dialect)?;
         let before = match &subject {
             Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
             _ => None,
@@ -59,7 +60,7 @@ pub fn translate(
         let mut watch = Watch::default();
         let result = subject.into_translated(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
         total.add(&watch.times);
-        let text = print(&result, PrintOptions { mesa, ..PrintOptions::default() });
+        let text = print(&result, PrintOptions { mesa, hex_floats: plan.options.dialect == Dialect::Virgl });
         let microseconds = started.elapsed().as_micros() as u64;
         let line = json.then(|| {
             let before = before.as_ref();

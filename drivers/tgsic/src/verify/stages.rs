@@ -47,7 +47,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source).map(|(subject, _)| {
+        let verdict = Subject::checked(&source, plan.options.dialect).map(|(subject, _)| {
             let blamed =
                 if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
             blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, &plan))

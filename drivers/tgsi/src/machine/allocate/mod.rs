@@ -152,7 +152,7 @@ pub(super) fn coalesce_copies(program: &mut Program) {
 pub(super) fn freedoms(program: &Program) -> Vec<Freedom> {
     let mut freedom = vec![Freedom::Any; program.temps()];
     for (access, instruction) in program.access.iter().zip(&program.instructions) {
-        if access.traits.any(Traits::CONSTRAINS) {
+        if access.traits.any(Traits::CONSTRAINS) || program.rules.keeps_places(instruction) {
             constrain(program, access, instruction, &mut freedom);
         }
     }
@@ -162,6 +162,17 @@ pub(super) fn freedoms(program: &Program) -> Vec<Freedom> {
 /// Narrows the freedom of the temporaries of an instruction.
 fn constrain(program: &Program, access: &Access, instruction: &Instruction, freedom: &mut [Freedom]) {
     let info = instruction.opcode.info();
+    if program.rules.keeps_places(instruction) {
+        let sources = (0..instruction.src.len()).filter(|&s| info.src_types.get(s).is_some_and(|t| t.is_64bit()));
+        let read = sources.filter_map(|s| {
+            let register = &instruction.src[s].register;
+            program.temp(register.file, register.index).filter(|_| register.indirect.is_none())
+        });
+        for temp in read.chain(access.written().and_then(|w| w.temp())) {
+            freedom[temp] = Freedom::Fixed;
+        }
+        return;
+    }
     let narrow = |freedom: &mut [Freedom], temp: Option<usize>, to: Freedom| {
         if let Some(temp) = temp {
             freedom[temp] = freedom[temp].max(to);

@@ -6,6 +6,22 @@ use super::super::Program;
 use super::super::access::{Access, Counts, OUTPUTS, Traits};
 use super::{Allocation, Freedom, IDENTITY, placements};
 
+/// The bundles that hold results which may not go to outputs directly.
+fn restricted_bundles(program: &Program, allocation: &Allocation) -> Vec<bool> {
+    if program.rules.allow_all() {
+        return Vec::new();
+    }
+    let mut restricted = vec![false; allocation.bundles.len()];
+    for (access, instruction) in program.access.iter().zip(&program.instructions) {
+        if let Some(temp) = access.written().and_then(|w| w.temp())
+            && !program.rules.may_write_outputs(instruction.opcode)
+        {
+            restricted[allocation.bundle_of[temp] as usize] = true;
+        }
+    }
+    restricted
+}
+
 /// Bundles that are only collected to be copied to an output at the end of the program are that output.
 ///
 /// The copy must be outside of all control flow, so that it happens in any case, and nothing else may write those components of the output.
@@ -22,6 +38,7 @@ pub(super) fn become_outputs(program: &Program, allocation: &mut Allocation) {
         return;
     }
     let mut readers = vec![Reader::None; allocation.bundles.len()];
+    let restricted = restricted_bundles(program, allocation);
     let mut writes: Vec<Counts> = Vec::new();
     let mut depth = 0i32;
     for (place, access) in program.access.iter().enumerate() {
@@ -69,6 +86,9 @@ pub(super) fn become_outputs(program: &Program, allocation: &mut Allocation) {
         let Some(temp) = program.temp(src.register.file, src.register.index) else { continue };
         let output = usize::try_from(dst.register.index).ok();
         let counts = output.and_then(|o| writes.get(o)).copied().unwrap_or_default();
+        if restricted.get(number).copied().unwrap_or(false) || program.rules.restricts_output(dst.register.index) {
+            continue;
+        }
         let mut to: [Option<u8>; 4] = [None; 4];
         let mut taken = 0u8;
         let mut fits = true;

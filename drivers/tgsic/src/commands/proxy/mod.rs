@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tgsi::text::PrintOptions;
+use tgsi_driver_tgsi::Dialect;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
@@ -59,15 +60,8 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
 /// How shaders are translated and printed so that the host can read them.
 fn for_dialect(arguments: &ProxyArguments) -> (Plan, PrintOptions) {
     let mut plan = arguments.passes.plan();
-    let hex_floats = match arguments.dialect {
-        DialectName::Tgsi => false,
-        DialectName::Virgl => {
-            if plan.options.set("virgl").is_err() {
-                log::info!("the driver does not know what hosts of virgl take, and writes all of TGSI");
-            }
-            true
-        }
-    };
+    plan.options.dialect = arguments.passes.driver_options.dialect.map_or(Dialect::Virgl, DialectName::dialect);
+    let hex_floats = plan.options.dialect == Dialect::Virgl;
     (plan, PrintOptions { hex_floats, ..PrintOptions::default() })
 }
 

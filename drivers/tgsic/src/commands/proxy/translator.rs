@@ -175,7 +175,7 @@ impl Translator {
         let path = PathBuf::from(object.stage.name());
         // Text it is on this way, whatever it looks like.
         let source = Source { path, bytes: object.text.to_vec(), language: Language::Text };
-        let (subject, _) = Subject::checked(&source)?;
+        let (subject, _) = Subject::checked(&source, self.plan.options.dialect)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
             let (is, should) = (before.processor.name(), object.stage.name());

@@ -1,0 +1,335 @@
+//! Rewrites a selected program so that the [rules](super::rules) allow every instruction of it, before any pass looks at it.
+//!
+//! ```text
+//! DADD TEMP[3], TEMP[1], CONST[0]              MOV TEMP[4].xy, CONST[0]
+//!                                              MOV TEMP[5].xy, TEMP[1].zwzw
+//!                                              MOV TEMP[6].xy, CONST[0].zwzw
+//!                                       =>     DADD TEMP[7].xy, TEMP[1], TEMP[4]
+//!                                              DADD TEMP[8].xy, TEMP[5], TEMP[6]
+//!                                              MOV TEMP[3].xy, TEMP[7]
+//!                                              MOV TEMP[3].zw, TEMP[8].xyxy
+//!
+//! MOV OUT[1].x, a    (CLIPDIST)                MOV TEMP[9], 0
+//! MOV OUT[1].y, b                       =>     MOV TEMP[9].x, a     MOV TEMP[9].y, b     MOV OUT[1], TEMP[9]
+//!
+//! BGNLOOP  UIF c  CONT  ENDIF                  BGNLOOP  MOV f, 0  BGNLOOP  UIF c  BRK  ENDIF
+//!   UIF d  BRK  ENDIF  ENDLOOP          =>       UIF d  MOV f, -1  BRK  ENDIF  BRK  ENDLOOP  UIF f  BRK  ENDIF  ENDLOOP
+//! ```
+//!
+//! Linear in the length of the program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrayvec::ArrayVec;
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode, OperandType};
+use tgsi_ir::shader::Stage;
+
+use super::rules::{OutputForm, Rules, is_of_doubles};
+use crate::machine::Program;
+
+/// Rewrites a program for the rules, which it has from then on.
+pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
+    if rules.allow_all() {
+        return;
+    }
+    program.rules = rules.clone();
+    let old = program.take_instructions();
+    let collected = collected_outputs(&old, &rules);
+    let with_continue = loops_with_continue(&old);
+    let mut legalizer = Legalizer { program, rules, stage, collected: BTreeMap::new(), loops: Vec::new() };
+    for &register in &collected {
+        let temp = legalizer.program.new_temp();
+        legalizer.collected.insert(register, temp);
+        let zero = legalizer.program.immediates.intern([0; 4]);
+        let zero = Src::new(Register::new(File::Immediate, zero));
+        legalizer.push(Opcode::Mov, Dst::new(temporary(temp)), &[zero]);
+    }
+    for (place, instruction) in old.into_iter().enumerate() {
+        legalizer.instruction(instruction, with_continue.get(place).copied().unwrap_or(false));
+    }
+    if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
+        legalizer.store_collected();
+    }
+    debug_assert!(
+        program.instructions().iter().all(|i| program.rules.allows(i)),
+        "not allowed: {:?}",
+        program.instructions().iter().find(|i| !program.rules.allows(i))
+    );
+}
+
+fn temporary(number: u32) -> Register {
+    Register::new(File::Temporary, number as i32)
+}
+
+/// Outputs that are written in parts and must be whole, each to be collected in a temporary.
+fn collected_outputs(instructions: &[Instruction], rules: &Rules) -> BTreeSet<i32> {
+    let written = instructions.iter().filter_map(|i| i.dst.first()).filter(|d| d.register.file == File::Output);
+    let in_parts = written.filter(|dst| {
+        dst.write_mask != 0xf
+            && dst.register.indirect.is_none()
+            && rules.output_form(dst.register.index) == OutputForm::Whole
+    });
+    in_parts.map(|dst| dst.register.index).collect()
+}
+
+/// For each `BGNLOOP`, by place, whether a `CONT` belongs to it.
+fn loops_with_continue(instructions: &[Instruction]) -> Vec<bool> {
+    let mut found = vec![false; instructions.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (place, instruction) in instructions.iter().enumerate() {
+        match instruction.opcode {
+            Opcode::Bgnloop => open.push(place),
+            Opcode::Endloop => {
+                open.pop();
+            }
+            Opcode::Cont => {
+                if let Some(&begin) = open.last() {
+                    found[begin] = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+struct Legalizer<'a> {
+    program: &'a mut Program,
+    rules: Rules,
+    stage: Stage,
+    /// The temporary in which an output is collected.
+    collected: BTreeMap<i32, u32>,
+    /// Loops that are open; those with a `CONT` have a flag that says to leave them.
+    loops: Vec<Option<Register>>,
+}
+
+impl Legalizer<'_> {
+    fn push(&mut self, opcode: Opcode, dst: Dst, src: &[Src]) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.dst.push(dst);
+        instruction.src.extend(src.iter().copied().take(5));
+        self.program.push(instruction);
+    }
+
+    fn push_bare(&mut self, opcode: Opcode, src: &[Src]) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.src.extend(src.iter().copied().take(5));
+        self.program.push(instruction);
+    }
+
+    fn new_temp(&mut self) -> Register {
+        temporary(self.program.new_temp())
+    }
+
+    fn word(&mut self, word: u32) -> Src {
+        let number = self.program.immediates.intern([word; 4]);
+        Src::new(Register::new(File::Immediate, number))
+    }
+
+    /// Collected outputs are stored whole.
+    fn store_collected(&mut self) {
+        for (register, temp) in self.collected.clone() {
+            let dst = Dst::new(Register::new(File::Output, register));
+            self.push(Opcode::Mov, dst, &[Src::new(temporary(temp))]);
+        }
+    }
+
+    fn instruction(&mut self, instruction: Instruction, has_continue: bool) {
+        match instruction.opcode {
+            Opcode::Bgnloop => {
+                let flag = has_continue.then(|| self.new_temp());
+                self.loops.push(flag);
+                self.program.push(instruction);
+                if let Some(flag) = flag {
+                    let zero = self.word(0);
+                    self.push(Opcode::Mov, Dst::new(flag).masked(1), &[zero]);
+                    self.push_bare(Opcode::Bgnloop, &[]);
+                }
+            }
+            Opcode::Endloop => {
+                if let Some(flag) = self.loops.pop().flatten() {
+                    self.push_bare(Opcode::Brk, &[]);
+                    self.push_bare(Opcode::Endloop, &[]);
+                    self.push_bare(Opcode::Uif, &[Src::new(flag).swizzled([0; 4])]);
+                    self.push_bare(Opcode::Brk, &[]);
+                    self.push_bare(Opcode::Endif, &[]);
+                }
+                self.program.push(instruction);
+            }
+            Opcode::Brk => {
+                if let Some(flag) = self.loops.last().copied().flatten() {
+                    let ones = self.word(u32::MAX);
+                    self.push(Opcode::Mov, Dst::new(flag).masked(1), &[ones]);
+                }
+                self.program.push(instruction);
+            }
+            Opcode::Cont => self.push_bare(Opcode::Brk, &[]),
+            Opcode::Emit => {
+                self.store_collected();
+                self.program.push(instruction);
+            }
+            _ if instruction.dst.first().is_some_and(|d| d.register.file == File::Output) => self.output(instruction),
+            _ => self.operation(instruction),
+        }
+    }
+
+    /// A write to an output.
+    fn output(&mut self, mut instruction: Instruction) {
+        let Some(&dst) = instruction.dst.first() else { return };
+        if let Some(&temp) = self.collected.get(&dst.register.index).filter(|_| dst.register.indirect.is_none()) {
+            instruction.dst[0].register = temporary(temp);
+            self.operation(instruction);
+            if self.stage == Stage::TessCtrl {
+                // Every write is a store there, since other invocations read it; each writes its own vertex alone.
+                self.push(Opcode::Mov, Dst { write_mask: 0xf, ..dst }, &[Src::new(temporary(temp))]);
+            }
+            return;
+        }
+        match self.rules.output_form(dst.register.index) {
+            OutputForm::OneComponent if dst.write_mask.count_ones() > 1 => {
+                for c in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
+                    let mut one = instruction.clone();
+                    one.dst[0].write_mask = 1 << c;
+                    for src in &mut one.src {
+                        src.swizzle = [src.swizzle[usize::from(c)]; 4];
+                    }
+                    self.operation(one);
+                }
+            }
+            _ => self.operation(instruction),
+        }
+    }
+
+    /// An instruction that computes something.
+    fn operation(&mut self, mut instruction: Instruction) {
+        if is_of_doubles(instruction.opcode) && !self.rules.allows(&instruction) {
+            return self.doubles(instruction);
+        }
+        self.copy_operands(&mut instruction);
+        let Some(&dst) = instruction.dst.first() else { return self.program.push(instruction) };
+        if self.rules.allows_mask(&instruction, dst.write_mask) {
+            return self.program.push(instruction);
+        }
+        // One component at a time, past the destination if that is read.
+        let overlaps = instruction.src.iter().any(|s| s.register == dst.register) || dst.register.file == File::Output;
+        let target = if overlaps { self.new_temp() } else { dst.register };
+        for c in (0..4u8).filter(|c| dst.write_mask & 1 << c != 0) {
+            let mut one = instruction.clone();
+            one.dst[0] = Dst::new(target).masked(1 << c);
+            for src in &mut one.src {
+                src.swizzle = [src.swizzle[usize::from(c)]; 4];
+            }
+            self.program.push(one);
+        }
+        if overlaps {
+            self.push(Opcode::Mov, dst, &[Src::new(target)]);
+        }
+    }
+
+    /// Operands that are not allowed are copied to temporaries, their modifiers left where they are.
+    fn copy_operands(&mut self, instruction: &mut Instruction) {
+        for number in 0..instruction.src.len() {
+            if instruction.opcode.info().src_types.get(number) == Some(&OperandType::Double) {
+                continue;
+            }
+            let src = instruction.src[number];
+            let counts = instruction.src[0].register.file == File::HwAtomic;
+            let by_other = counts && number == 2 && !self.is_step(instruction, &src);
+            if !by_other && self.rules.allows_operand(instruction, number, &src) {
+                continue;
+            }
+            let copy = self.new_temp();
+            self.push(Opcode::Mov, Dst::new(copy), &[Src::new(src.register)]);
+            instruction.src[number].register = copy;
+        }
+    }
+
+    /// Whether a counter goes up or down by one.
+    fn is_step(&self, instruction: &Instruction, src: &Src) -> bool {
+        let word = self.program.immediates.row(src.register.index)[usize::from(src.swizzle[0] & 3)];
+        src.register.file != File::Immediate || instruction.opcode == Opcode::Atomuadd && matches!(word, 1 | u32::MAX)
+    }
+
+    /// An instruction with doubles: each result by itself, of x and y of temporaries to x and y of one.
+    fn doubles(&mut self, instruction: Instruction) {
+        let Some(&dst) = instruction.dst.first() else { return };
+        let info = instruction.opcode.info();
+        let is_wide = info.dst_type == OperandType::Double;
+        let narrows = matches!(instruction.opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u);
+        // Components that are written, and the pair that they come from.
+        let mut results: ArrayVec<(u8, u8), 4> = ArrayVec::new();
+        if is_wide {
+            results.extend((0..2).map(|pair| (dst.write_mask & 3 << (2 * pair), pair)).filter(|r| r.0 != 0));
+        } else {
+            let channels = (0..4u8).filter(|c| dst.write_mask & 1 << c != 0);
+            results.extend(channels.enumerate().map(|(k, c)| (1 << c, if narrows { k as u8 & 1 } else { c / 2 })));
+        }
+        let mut made: ArrayVec<(u8, Instruction), 4> = ArrayVec::new();
+        for &(mask, pair) in &results {
+            let mut one = instruction.clone();
+            for (number, src) in one.src.iter_mut().enumerate() {
+                let pair = usize::from(pair);
+                let is_double = info.src_types.get(number) == Some(&OperandType::Double);
+                *src = if is_double {
+                    let [a, b] = [src.swizzle[2 * pair], src.swizzle[2 * pair + 1]];
+                    self.double_operand(Src { swizzle: [a, b, a, b], ..*src }, results.len() > 1)
+                } else {
+                    let one = Src { swizzle: [src.swizzle[pair]; 4], ..*src };
+                    self.copied_if(one, results.len() > 1 && src.register == dst.register)
+                };
+            }
+            self.copy_operands(&mut one);
+            made.push((mask, one));
+        }
+        let direct = dst.register.file == File::Temporary
+            && results.len() == 1
+            && self.rules.allows_mask(&Instruction { dst: ArrayVec::new(), ..instruction.clone() }, dst.write_mask);
+        let mut copies: ArrayVec<(u8, Register), 4> = ArrayVec::new();
+        for (mask, mut one) in made {
+            if !direct {
+                let target = self.new_temp();
+                one.dst[0] = Dst::new(target).masked(if is_wide { 0b11 } else { 1 });
+                copies.push((mask, target));
+            }
+            self.program.push(one);
+        }
+        for (mask, from) in copies {
+            let swizzle = if is_wide { [0, 1, 0, 1] } else { [0; 4] };
+            self.push(Opcode::Mov, Dst { write_mask: mask, ..dst }, &[Src::new(from).swizzled(swizzle)]);
+        }
+    }
+
+    fn copied_if(&mut self, src: Src, copies: bool) -> Src {
+        if !copies {
+            return src;
+        }
+        let copy = self.new_temp();
+        self.push(Opcode::Mov, Dst::new(copy), &[Src::new(src.register)]);
+        Src { register: copy, ..src }
+    }
+
+    /// A double in x and y of a temporary, without modifiers.
+    fn double_operand(&mut self, src: Src, must_stay: bool) -> Src {
+        let (absolute, negate) = (src.absolute, src.negate);
+        let is_modified = absolute || negate;
+        let in_place = src.register.file == File::Temporary
+            && src.register.indirect.is_none()
+            && src.swizzle[..2] == [0, 1]
+            && !must_stay
+            && !is_modified;
+        if in_place {
+            return Src::new(src.register);
+        }
+        let mut value = self.new_temp();
+        let plain = Src { absolute: false, negate: false, ..src };
+        self.push(Opcode::Mov, Dst::new(value).masked(0b11), &[plain]);
+        for (wanted, opcode) in [(absolute, Opcode::Dabs), (negate, Opcode::Dneg)] {
+            if wanted {
+                let from = std::mem::replace(&mut value, self.new_temp());
+                self.push(opcode, Dst::new(value).masked(0b11), &[Src::new(from)]);
+            }
+        }
+        Src::new(value)
+    }
+}

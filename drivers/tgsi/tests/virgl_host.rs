@@ -1,0 +1,151 @@
+//! What a real host of virgl says to translations in its dialect: every shader that it takes as it is, it must take as it was translated.
+//!
+//! The host is `virgl_test_server` (Debian's package `virgl-server`) on a private socket, with software rendering. Of its protocol only the few words are spoken that it takes to
+//! have a shader converted, compiled and linked with stand-ins for the other stages; nothing is drawn. A host that refuses a shader closes the connection.
+//!
+//! Skipped, by name, where there is no host. `TGSIC_ONLY=text` restricts the shaders to those whose path contains the text and shows what the host says to them.
+
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+#[path = "virgl_host/host.rs"]
+mod host;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use host::{Host, Outcome};
+use tgsi::Shader;
+use tgsi::shader::Declaration;
+use tgsi::tables::{File, Processor, Semantic};
+use tgsi::text::PrintOptions;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_driver_tgsi::{Dialect, Interface, TgsiOptions, read_dialect, translate_within};
+use tgsi_ir::passes::pipeline;
+
+/// A translation and what went into it.
+struct Pair {
+    name: String,
+    before: String,
+    after: Option<String>,
+    shader: Shader,
+    instructions: (usize, usize),
+}
+
+fn options() -> TgsiOptions {
+    TgsiOptions { dialect: Dialect::Virgl, ..TgsiOptions::default() }
+}
+
+/// As the command does it. None for what the dialect has no words for.
+fn translated(text: &[u8], name: &str) -> Option<(Shader, Option<Shader>)> {
+    let mut source = tgsi::text::parse(text).ok()?.shader;
+    read_dialect(&mut source, Dialect::Virgl);
+    if tgsi::check::check(&source).diagnostics.iter().any(|d| d.is_error()) {
+        return None;
+    }
+    let mut ir = to_ir(&source, &ToIrOptions::default()).ok()?;
+    pipeline::into_ssa(&mut ir);
+    pipeline::optimize(&mut ir, &options().compiler_options());
+    let result = translate_within(ir, Some(&Interface::of(&source)), &options());
+    let result = result.inspect_err(|error| println!("{name}: {error}")).ok();
+    Some((source, result))
+}
+
+fn pairs(folder: &Path) -> Vec<Pair> {
+    let only = std::env::var("TGSIC_ONLY").ok();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for sub in ["ntt22", "glsl_to_tgsi20", "public"] {
+        files.extend(std::fs::read_dir(folder.join(sub)).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    files.sort();
+    let mut pairs = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let Ok(text) = std::fs::read(&path) else { continue };
+        let Some((shader, result)) = translated(&text, &name) else { continue };
+        let print = |shader: &Shader| tgsi::text::print(shader, PrintOptions { mesa: false, hex_floats: true });
+        let before = String::from_utf8_lossy(&text).into_owned();
+        let instructions = (shader.instructions.len(), result.as_ref().map_or(0, |r| r.instructions.len()));
+        pairs.push(Pair { name, before, after: result.as_ref().map(print), shader, instructions });
+    }
+    pairs
+}
+
+/// A vertex shader that writes what another stage reads.
+fn partner(shader: &Shader) -> String {
+    let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\n");
+    let mut body = String::from("MOV OUT[0], IN[0]\n");
+    let is_read = |d: &&Declaration| d.file == File::Input && shader.processor != Processor::Vertex;
+    let mut next = 1;
+    for declaration in shader.declarations.iter().filter(is_read) {
+        let Some(semantic) = declaration.semantic else { continue };
+        let passes = matches!(
+            semantic.name,
+            Semantic::Generic | Semantic::TexCoord | Semantic::Color | Semantic::BackColor | Semantic::Fog
+        );
+        if !passes {
+            continue;
+        }
+        let count = u32::from(declaration.last - declaration.first) + 1;
+        let array = declaration.array().map_or(String::new(), |number| format!(", ARRAY({number})"));
+        let range = if count > 1 { format!("{next}..{}", next + count - 1) } else { next.to_string() };
+        text += &format!("DCL OUT[{range}]{array}, {}[{}]\n", semantic.name.name(), semantic.index);
+        for register in next..next + count {
+            body += &format!("MOV OUT[{register}], IN[0]\n");
+        }
+        next += count;
+    }
+    text + &body + "END\n"
+}
+
+#[test]
+fn a_host_takes_what_it_took_before() {
+    let Some(folder) = common::shared("corpus", "virgl_host") else { return };
+    let Some(mut host) = Host::start() else {
+        eprintln!("virgl_host: skipped, there is no virgl_test_server");
+        return;
+    };
+    let verbose = std::env::var_os("TGSIC_ONLY").is_some();
+    let pairs = pairs(&folder);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut instructions = (0, 0);
+    let mut wrong = Vec::new();
+    for pair in &pairs {
+        let with = partner(&pair.shader);
+        let before = host.offer(&pair.shader, &pair.before, &with);
+        let Some(text) = &pair.after else {
+            *counts.entry("not translated").or_default() += 1;
+            if before == Outcome::Taken {
+                wrong.push(format!("{}: the host takes it, but it has no translation", pair.name));
+            }
+            continue;
+        };
+        let after = host.offer(&pair.shader, text, &with);
+        if verbose {
+            println!("{}: {before:?}, then {after:?}\n{}\n---\n{text}", pair.name, pair.before);
+        }
+        *counts
+            .entry(match (&before, &after) {
+                (Outcome::Taken, Outcome::Taken) => "taken before and after",
+                (Outcome::Taken, _) => "taken before, refused after",
+                (_, Outcome::Taken) => "refused before, taken after",
+                _ => "refused before and after",
+            })
+            .or_default() += 1;
+        if let (Outcome::Refused(_), Outcome::Refused(why)) = (&before, &after) {
+            println!("{}: refused either way: {why}", pair.name);
+        }
+        if before == Outcome::Taken {
+            instructions.0 += pair.instructions.0;
+            instructions.1 += pair.instructions.1;
+            if let Outcome::Refused(why) = after {
+                wrong.push(format!("{}: {why}", pair.name));
+            }
+        }
+    }
+    println!("{counts:?}; instructions of those taken: {} before, {} after", instructions.0, instructions.1);
+    assert!(wrong.is_empty(), "{} are refused after translation:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(verbose || counts.get("taken before and after").is_some_and(|&n| n > 1000), "{counts:?}");
+}
