@@ -6,6 +6,7 @@
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -166,7 +167,11 @@ struct Timed<'a, F> {
 impl<F: Filter> Filter for Timed<'_, F> {
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = thread_time();
-        let filtered = self.filter.filter(shader);
+        // A panic must not take the connection with it, whose other direction would wait for ever.
+        let filtered = catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader))).unwrap_or_else(|_| {
+            log::error!("the filter panicked, a {} shader stays as it is", shader.stage.name());
+            Filtered::Unchanged
+        });
         self.traffic.filtering.add(thread_time().saturating_sub(started).as_nanos() as u64);
         self.traffic.shaders.add(1);
         self.traffic.shader_bytes.add(shader.text.len() as u64);

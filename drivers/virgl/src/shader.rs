@@ -202,7 +202,7 @@ pub enum Filtered {
 
 /// What looks at every shader on its way.
 pub trait Filter {
-    /// Looks at a shader.
+    /// Looks at a shader. On a connection, a panic leaves the shader as it is.
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered;
 }
 

@@ -28,6 +28,9 @@ fn filter(shader: &ShaderObject<'_>) -> Filtered {
     if shader.text.starts_with(b"keep") {
         return Filtered::Unchanged;
     }
+    if shader.text.starts_with(b"panic") {
+        std::panic::resume_unwind(Box::new("a filter that panics"));
+    }
     Filtered::Changed([b"new ", shader.text].concat())
 }
 
@@ -462,6 +465,18 @@ fn streams_that_are_wrong_go_through() {
     expect_end(&mut client);
     let traffic = setup.end();
     assert_eq!((traffic.unread.get(), traffic.shaders.get()), (1, 1));
+}
+
+#[test]
+fn a_panic_of_the_filter_leaves_the_shader() {
+    let setup = Setup::new(Some(1));
+    let host = setup.host();
+    let mut client = setup.client();
+    let mut server = accept(&host);
+    client.write_all(&[submit(b"panic"), submit(b"text")].concat()).expect("sent");
+    expect_bytes(&mut server, &[submit(b"panic"), submit(b"new text")].concat());
+    drop((client, server));
+    assert_eq!(setup.end().shaders.get(), 2);
 }
 
 #[test]

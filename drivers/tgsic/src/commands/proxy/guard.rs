@@ -1,9 +1,11 @@
 //! A process beside the proxy that removes the socket's file when the proxy cannot: when it was killed.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::commands::Status;
 
@@ -31,10 +33,20 @@ impl Drop for Guard {
     }
 }
 
+/// When to look, in milliseconds after the look before: the kernel takes a process down in no certain order, so that its socket may still seem to listen.
+const LOOKS: [u64; 6] = [0, 5, 20, 100, 500, 2000];
+
 /// The guard itself: its standard input ends when the proxy does, however that happens.
 pub fn guard(socket: &Path) -> Status {
+    let file = || std::fs::symlink_metadata(socket).map(|now| (now.dev(), now.ino())).ok();
+    let guarded = file();
     let _ = io::copy(&mut io::stdin(), &mut io::sink());
-    // After an orderly end there is nothing left, or somebody else listens.
-    let _ = tgsi_driver_virgl::remove_stale(socket);
+    for milliseconds in LOOKS {
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        // After an orderly end there is nothing left, or a file of somebody else.
+        if guarded.is_none() || file() != guarded || tgsi_driver_virgl::remove_stale(socket).is_ok() {
+            break;
+        }
+    }
     Status::Well
 }
