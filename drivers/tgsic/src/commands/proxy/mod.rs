@@ -35,7 +35,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
     let translator = Translator::new(plan, print_options, arguments.verify, recorder);
     let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
-    let _guard = Guard::start(&arguments.listen);
+    let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
     let filter = |shader: &ShaderObject<'_>| {
@@ -43,8 +43,11 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
         if arguments.keep { Filtered::Unchanged } else { filtered }
     };
     let result = proxy.run(&filter, &stop, arguments.once.then_some(1));
+    // The file goes first: then the guard finds nothing to do.
+    let traffic = proxy.into_traffic();
+    drop(guard);
     if let Some(path) = &arguments.stats {
-        let report = stats::Report::new(&translator.totals(), proxy.traffic());
+        let report = stats::Report::new(&translator.totals(), &traffic);
         eprint!("{}", report.table());
         let json = report.json() + "\n";
         if path.as_os_str() == "-" {
