@@ -181,6 +181,12 @@ impl Rules {
                 && (0..instruction.src.len()).all(|s| self.allows_operand(instruction, s, &instruction.src[s]))
     }
 
+    /// Whether an instruction may be made of several others. `LRP` may not: hosts take it for GLSL's `mix`, which between equal values need not give that value, as a difference of 0
+    /// does.
+    pub(crate) fn may_make(&self, instruction: &Instruction) -> bool {
+        self.allow_all() || instruction.opcode != Opcode::Lrp && self.allows(instruction)
+    }
+
     /// Whether an instruction that is allowed may write the components of `mask` instead.
     pub(crate) fn allows_mask(&self, instruction: &Instruction, mask: u8) -> bool {
         let Some(registers) = &self.0 else { return true };

@@ -52,7 +52,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
                     place,
                     options,
                 };
-                let Some(new) = at.combined().filter(|new| program.rules.allows(new)) else { break };
+                let Some(new) = at.combined().filter(|new| program.rules.may_make(new)) else { break };
                 program.set(place, new);
                 changed = true;
             }

@@ -14,7 +14,7 @@ use tgsi_legacy::chase::{self, Operand};
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};
-use crate::DriverError;
+use crate::{Dialect, DriverError};
 
 /// How operands and result of an opcode lie in the channels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,6 +164,11 @@ impl Selector<'_> {
                     let dst = Dst::new(target).masked(lane_mask(mask, 64));
                     if remainder {
                         self.divide64(opcode, dst, operands[0], operands[1], count);
+                    } else if opcode == Opcode::Dsqrt && self.options.dialect == Dialect::Virgl {
+                        // Hosts write a square root of four components, whatever is written.
+                        let root = self.temp();
+                        self.emit(Opcode::Drsq, Dst::new(root).masked(dst.write_mask), &operands);
+                        self.emit(Opcode::Drcp, dst, &[Value::new(root).source([0, 1, 2, 3])]);
                     } else {
                         self.emit(opcode, dst, &operands);
                     }

@@ -523,9 +523,11 @@ impl Selector<'_> {
                 named(constant as i32).ok().filter(|&index| index >= 0).map(|index| Register::new(tgsi_file, index))
             }
             None => {
-                let range = self.declared.offsets_within(file, base);
+                // What reaches several variables names the one that the source named.
+                let reaches_others = self.reaches_others(file, inst);
+                let range = if reaches_others { i64::MIN..i64::MAX } else { self.declared.offsets_within(file, base) };
                 let (slot, add) = self.load_address_of_source(offset, Purpose::Index, range);
-                let array = if self.reaches_others(file, inst) {
+                let array = if reaches_others {
                     0
                 } else {
                     let first = self.declared.array_of(file, base as u32);
