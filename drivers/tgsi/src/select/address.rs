@@ -8,12 +8,13 @@
 use std::ops::Range;
 
 use tgsi::shader::{Dst, Register, Src};
-use tgsi::tables::{File, Opcode};
+use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Use};
 use tgsi_legacy::chase;
 
-use super::Selector;
+use super::{Selector, Value};
+use crate::declarations::IoFile;
 use crate::options::Dialect;
 
 /// An address register and the component.
@@ -96,6 +97,46 @@ impl Selector<'_> {
         }
         let value = self.value(def);
         (self.load_value(value.lane(component), purpose), offset)
+    }
+
+    /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the register that an operand names: the offset from `base` of
+    /// such a register, if what the operand would name is none.
+    pub(super) fn register_that_hosts_index(&self, file: IoFile, base: i32, index: Def) -> Option<i32> {
+        if self.options.dialect != Dialect::Virgl {
+            return None;
+        }
+        let semantics = self.declared.semantics(self.shader.stage, file);
+        let is_indexed = |offset: i32| {
+            let register = base.checked_add(offset).and_then(|r| u32::try_from(r).ok());
+            let is_array = |semantic| matches!(semantic, Semantic::Generic | Semantic::Patch);
+            semantics.iter().any(|&(r, semantic)| Some(r) == register && is_array(semantic))
+        };
+        if is_indexed(self.split_index(index).2) {
+            return None;
+        }
+        // The source has most likely named what it adds.
+        let inst = self.body.def_inst(index);
+        let added = self.body.sources(inst).filter_map(|source| {
+            let component = usize::from(self.body.swizzle(source).get(0));
+            Some(self.body.constant_component(self.body.src_def(source), component)? as u32 as i32)
+        });
+        let is_sum = self.body.alu_op(inst) == Some(AluOp::Iadd);
+        let first = semantics.iter().map(|&(register, _)| register as i32 - base);
+        added.filter(|_| is_sum).chain(first).find(|&offset| is_indexed(offset))
+    }
+
+    /// Loads `index - subtracted`.
+    pub(super) fn load_difference(&mut self, index: Def, subtracted: i32) -> Slot {
+        self.note_index(index);
+        let load = chase::load_reg_for_def(self.body, index);
+        let value = match load.and_then(|load| chase::accessed_register(self.body, load)) {
+            Some(register) if register.indirect.is_none() => self.register_value(register),
+            _ => self.value(index),
+        };
+        let minus = self.immediate([subtracted.wrapping_neg() as u32; 4]);
+        let difference = self.temp();
+        self.emit(Opcode::Uadd, Dst::new(difference).masked(1), &[value.lane(0), minus.lane(0)]);
+        self.load_value(Value::new(difference).lane(0), Purpose::Index)
     }
 
     /// What an index is beside a constant that is added: the value, which component of it, and the constant.

@@ -526,7 +526,10 @@ impl Selector<'_> {
                 // What reaches several variables names the one that the source named.
                 let reaches_others = self.reaches_others(file, inst);
                 let range = if reaches_others { i64::MIN..i64::MAX } else { self.declared.offsets_within(file, base) };
-                let (slot, add) = self.load_address_of_source(offset, Purpose::Index, range);
+                let (slot, add) = match self.register_that_hosts_index(file, base, def).filter(|_| reaches_others) {
+                    Some(add) => (self.load_difference(def, add), add),
+                    None => self.load_address_of_source(offset, Purpose::Index, range),
+                };
                 let array = if reaches_others {
                     0
                 } else {
