@@ -1,0 +1,321 @@
+//! The two ends of the wire, and the proxy between them: processes on private sockets in a temporary folder.
+//!
+//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace of its own in which a folder of ours is `/tmp`.
+//! All processes carry a mark in their environment, so that one that stays behind is found; all are killed when the ends are dropped.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+/// How long what is done at once may take on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// The variable that marks our processes; its value is the temporary folder.
+const MARK: &str = "TGSIC_PIGLIT";
+const HOST: &str = "virgl_test_server";
+
+/// Where piglit and the host are.
+pub struct Installed {
+    /// piglit's folder, with `bin/` and `tests/`.
+    pub piglit: PathBuf,
+    unshare: &'static [&'static str],
+}
+
+impl Installed {
+    /// Looks for all that is needed; or says what is missing.
+    pub fn find() -> Result<Installed, String> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        if !std::env::split_paths(&path).any(|folder| folder.join(HOST).is_file()) {
+            return Err(format!("there is no {HOST} (Debian: virgl-server)"));
+        }
+        let named = std::env::var_os("PIGLIT_SOURCE_DIR").map(PathBuf::from);
+        let libraries = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+        let piglit = named
+            .into_iter()
+            .chain(libraries.map(|library| library.join("piglit")))
+            .find(|folder| folder.join("bin/shader_runner").is_file())
+            .ok_or(
+                "there is no shader_runner in piglit/bin below /usr/lib/* (Debian: piglit; see PIGLIT_SOURCE_DIR)",
+            )?;
+        let ways: [&[&str]; 2] = [&["-m"], &["-m", "-r"]];
+        let unshare = ways
+            .into_iter()
+            .find(|way| {
+                let mut command = Command::new("unshare");
+                command.args(*way).args(["mount", "--bind", "/", "/tmp"]).stderr(Stdio::null());
+                command.status().is_ok_and(|status| status.success())
+            })
+            .ok_or("no mount namespaces: `unshare -m mount --bind` fails")?;
+        Ok(Installed { piglit, unshare })
+    }
+}
+
+/// A host, perhaps a proxy before it, and where clients find them.
+pub struct Ends<'i> {
+    installed: &'i Installed,
+    folder: tempfile::TempDir,
+    host: Child,
+    proxy: Option<Child>,
+}
+
+impl<'i> Ends<'i> {
+    /// A host alone.
+    pub fn straight(installed: &'i Installed) -> Result<Ends<'i>, String> {
+        Ends::start(installed, false)
+    }
+
+    /// A host with a proxy before it.
+    pub fn proxied(installed: &'i Installed) -> Result<Ends<'i>, String> {
+        let mut ends = Ends::start(installed, true)?;
+        ends.start_proxy()?;
+        Ok(ends)
+    }
+
+    fn start(installed: &'i Installed, proxied: bool) -> Result<Ends<'i>, String> {
+        let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+        fs::create_dir(folder.path().join("tmp")).map_err(|error| format!("no folder for clients: {error}"))?;
+        let socket = folder.path().join(if proxied { "host" } else { "tmp/.virgl_test" });
+        let host = start_host(folder.path(), &socket)?;
+        Ok(Ends { installed, folder, host, proxy: None })
+    }
+
+    /// The socket that clients connect to.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("tmp/.virgl_test")
+    }
+
+    /// Where the proxy keeps the shaders.
+    pub fn record(&self) -> PathBuf {
+        self.folder.path().join("shaders")
+    }
+
+    /// What the host (or the proxy) wrote at the end.
+    pub fn log(&self, name: &str) -> String {
+        let bytes = fs::read(self.folder.path().join(name)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(10)..].join("\n")
+    }
+
+    /// Starts a proxy where there is none.
+    pub fn start_proxy(&mut self) -> Result<(), String> {
+        let folder = self.folder.path();
+        let mut command = marked(env!("CARGO_BIN_EXE_tgsic"), folder);
+        command.arg("proxy").arg("--listen").arg(self.socket()).arg("--connect").arg(folder.join("host"));
+        command.arg("--record").arg(self.record()).arg(format!("--stats={}", folder.join("stats.json").display()));
+        let mut proxy = spawn(&mut command, &folder.join("proxy.log"))?;
+        let listening = wait_for(|| self.socket().exists());
+        if !listening || !alive(&mut proxy) {
+            kill_all(&mut proxy);
+            return Err(format!("the proxy does not listen: {}", self.log("proxy.log")));
+        }
+        self.proxy = Some(proxy);
+        Ok(())
+    }
+
+    /// Starts a host again at its place, after it was killed.
+    pub fn restart_host(&mut self) -> Result<(), String> {
+        self.host = start_host(self.folder.path(), &self.folder.path().join("host"))?;
+        Ok(())
+    }
+
+    /// The command that runs a client in its namespace.
+    pub fn client(&self, program: &Path) -> Command {
+        let mut command = marked("unshare", self.folder.path());
+        command.args(self.installed.unshare).args(["sh", "-c", "ulimit -c 0; mount --bind \"$0\" /tmp && exec \"$@\""]);
+        command.arg(self.folder.path().join("tmp")).arg(program).current_dir("/").stdin(Stdio::null());
+        command.env("GALLIUM_DRIVER", "virpipe").env("PIGLIT_PLATFORM", "surfaceless_egl");
+        command.env("PIGLIT_SOURCE_DIR", &self.installed.piglit).env_remove("DISPLAY").process_group(0);
+        command
+    }
+
+    /// Whether all of our processes still run.
+    pub fn running(&mut self) -> bool {
+        alive(&mut self.host) && self.proxy.as_mut().is_none_or(alive)
+    }
+
+    /// The host's process.
+    pub fn host_id(&self) -> u32 {
+        self.host.id()
+    }
+
+    /// The proxy's process.
+    pub fn proxy_id(&self) -> Option<u32> {
+        self.proxy.as_ref().map(Child::id)
+    }
+
+    /// Reaps the host after it was killed.
+    pub fn reap_host(&mut self) {
+        let _ = self.host.wait();
+    }
+
+    /// Reaps the proxy after it was killed.
+    pub fn reap_proxy(&mut self) {
+        if let Some(mut proxy) = self.proxy.take() {
+            let _ = proxy.wait();
+        }
+    }
+
+    /// Ends the proxy in order and gives its totals.
+    pub fn end_proxy(&mut self) -> Result<Value, String> {
+        let mut proxy = self.proxy.take().ok_or("there is no proxy")?;
+        signal(proxy.id(), Signal::TERM);
+        let Some(status) = wait(&mut proxy, PATIENCE) else {
+            kill_all(&mut proxy);
+            return Err(format!("the proxy does not end: {}", self.log("proxy.log")));
+        };
+        if !status.success() {
+            return Err(format!("the proxy ended with {status}: {}", self.log("proxy.log")));
+        }
+        if self.socket().exists() {
+            return Err("the proxy left its socket's file".to_owned());
+        }
+        let text = fs::read(self.folder.path().join("stats.json")).map_err(|error| format!("no totals: {error}"))?;
+        serde_json::from_slice(&text).map_err(|error| format!("totals: {error}"))
+    }
+
+    /// Ends the host and says which of all processes that were started are still there.
+    pub fn end_host(&mut self) -> Vec<String> {
+        // Only the host itself: its children must have ended with their clients.
+        let _ = self.host.kill();
+        let _ = self.host.wait();
+        let mut left = Vec::new();
+        wait_for(|| {
+            left = marked_processes(self.folder.path());
+            left.is_empty()
+        });
+        left.iter().map(|&id| format!("{id} ({})", command_line(id))).collect()
+    }
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        if let Some(proxy) = &mut self.proxy {
+            kill_all(proxy);
+        }
+        kill_all(&mut self.host);
+        for id in marked_processes(self.folder.path()) {
+            signal(id, Signal::KILL);
+        }
+    }
+}
+
+/// A command whose processes can be found again.
+fn marked(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env(MARK, folder).env("LIBGL_ALWAYS_SOFTWARE", "1").env("LP_NUM_THREADS", "0");
+    command.env("MESA_SHADER_CACHE_DISABLE", "true").env_remove("GALLIUM_DRIVER").env_remove("TGSIC_LOG");
+    command
+}
+
+fn start_host(folder: &Path, socket: &Path) -> Result<Child, String> {
+    let mut command = marked(HOST, folder);
+    command.arg("--use-egl-surfaceless").arg(format!("--socket-path={}", socket.display()));
+    // The file of a host that was killed is still there and would be taken for the new one's.
+    let _ = fs::remove_file(socket);
+    let mut host = spawn(&mut command, &folder.join("host.log"))?;
+    // It listens a moment after the file has appeared.
+    if wait_for(|| socket.exists()) && alive(&mut host) {
+        sleep(Duration::from_millis(50));
+        return Ok(host);
+    }
+    kill_all(&mut host);
+    Err(format!("the host does not listen: {}", fs::read_to_string(folder.join("host.log")).unwrap_or_default()))
+}
+
+fn spawn(command: &mut Command, log: &Path) -> Result<Child, String> {
+    let log = File::options().create(true).append(true).open(log).and_then(|log| Ok((log.try_clone()?, log)));
+    let (stdout, stderr) = log.map_err(|error| format!("no log: {error}"))?;
+    command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).process_group(0);
+    command.spawn().map_err(|error| format!("{}: {error}", command.get_program().display()))
+}
+
+/// Waits until something holds, with patience.
+pub fn wait_for(mut holds: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    loop {
+        if holds() {
+            return true;
+        }
+        if started.elapsed() > PATIENCE {
+            return false;
+        }
+        sleep(Duration::from_millis(2));
+    }
+}
+
+/// The status of a process that ends in time.
+pub fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let started = Instant::now();
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        if started.elapsed() > limit {
+            return None;
+        }
+        sleep(Duration::from_millis(2));
+    }
+}
+
+fn alive(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(None))
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+/// Sends a signal to a process.
+pub fn signal(id: u32, signal: Signal) {
+    if let Some(pid) = pid(id) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Kills a child and all of its process group.
+pub fn kill_all(child: &mut Child) {
+    if let Some(pid) = pid(child.id()) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Processes that carry the mark of a folder. What has ended and only waits to be reaped carries none.
+fn marked_processes(folder: &Path) -> Vec<u32> {
+    let mark = format!("{MARK}={}", folder.display());
+    let carries = |id: &u32| {
+        let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    processes().filter(carries).collect()
+}
+
+fn command_line(id: u32) -> String {
+    let bytes = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// The children of a process that still run.
+pub fn children(id: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    let running = |child: &u32| fs::read(format!("/proc/{child}/environ")).is_ok_and(|bytes| !bytes.is_empty());
+    text.split_whitespace().filter_map(|word| word.parse().ok()).filter(running).collect()
+}
+
+/// How many files and threads a process has.
+pub fn held(id: u32) -> (usize, usize) {
+    let count = |what: &str| fs::read_dir(format!("/proc/{id}/{what}")).map_or(0, Iterator::count);
+    (count("fd"), count("task"))
+}
