@@ -34,6 +34,7 @@ const VICTIMS: [Victim; 4] = [Victim::Proxy, Victim::Client, Victim::Serving, Vi
 pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let mut times = Vec::new();
+    let mut idle = None;
     for test in RUNS {
         let mut ends = Ends::proxied(installed)?;
         let started = Instant::now();
@@ -42,8 +43,14 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
             return Err(format!("{test}: {outcome} with nobody killed"));
         }
         times.push(started.elapsed());
+        let now = settled(ends.proxy_id().ok_or("there is no proxy")?);
+        let expected = *idle.get_or_insert(now);
+        if now != expected {
+            return Err(format!("{test}: the proxy holds {now:?} files and threads afterwards, not {expected:?}"));
+        }
         ends.end_proxy()?;
     }
+    let idle = idle.unwrap_or_default();
     let mut hit = [0; VICTIMS.len()];
     for round in 0..count {
         let which = round % RUNS.len();
@@ -53,18 +60,36 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
         let victim = VICTIMS[place];
         let name = format!("round {round}, seed {seed}: {victim:?} killed after {delay:?} of {}", RUNS[which]);
         hit[place] +=
-            usize::from(kill(installed, RUNS[which], victim, delay).map_err(|error| format!("{name}: {error}"))?);
+            usize::from(kill(installed, RUNS[which], victim, delay, idle).map_err(|error| format!("{name}: {error}"))?);
     }
     let hits: Vec<String> = VICTIMS.iter().zip(hit).map(|(victim, count)| format!("{victim:?} {count}")).collect();
     println!("{count} kills, of them in the middle of a run: {}", hits.join(", "));
     Ok(())
 }
 
+/// Files and threads that a proxy holds once that does not change any more.
+fn settled(proxy: u32) -> (usize, usize) {
+    let mut last = (held(proxy), Instant::now());
+    wait_for(|| {
+        let now = held(proxy);
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        last.1.elapsed() > Duration::from_millis(300)
+    });
+    last.0
+}
+
 /// One kill. Whether the test had not ended by then.
-fn kill(installed: &Installed, test: &str, victim: Victim, delay: Duration) -> Result<bool, String> {
+fn kill(
+    installed: &Installed,
+    test: &str,
+    victim: Victim,
+    delay: Duration,
+    idle: (usize, usize),
+) -> Result<bool, String> {
     let mut ends = Ends::proxied(installed)?;
     let proxy = ends.proxy_id().ok_or("there is no proxy")?;
-    let before = held(proxy);
     let mut client = Client::start(&ends, &installed.piglit, test)?;
     std::thread::sleep(delay);
     let running = matches!(client.child.try_wait(), Ok(None));
@@ -111,8 +136,8 @@ fn kill(installed: &Installed, test: &str, victim: Victim, delay: Duration) -> R
         if !ends.running() {
             return Err("the proxy or the host ended".to_owned());
         }
-        if !wait_for(|| held(proxy) == before) {
-            return Err(format!("the proxy held {before:?} files and threads, and holds {:?}", held(proxy)));
+        if !wait_for(|| held(proxy) == idle) {
+            return Err(format!("the proxy holds {:?} files and threads, without clients {idle:?}", held(proxy)));
         }
     }
     ends.end_proxy()?;
