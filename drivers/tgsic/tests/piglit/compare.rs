@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::common::files_below;
-use crate::ends::{Ends, Installed};
+use crate::ends::{Ends, Installed, go_on};
 use crate::outcome::{Outcome, run};
 
 const WORKERS: usize = 2;
@@ -113,6 +113,7 @@ impl Work {
         progress: bool,
     ) -> Result<(), String> {
         loop {
+            go_on()?;
             let place = {
                 let mut next = self.next.lock().map_err(|_| "a worker panicked")?;
                 *next += 1;
@@ -150,6 +151,7 @@ fn read_results(path: &Path) -> Vec<Pair> {
 fn judge(pairs: &[Pair], straight: &Ends<'_>, proxied: &Ends<'_>, installed: &Installed) -> Result<usize, String> {
     let mut worse = 0;
     for pair in pairs {
+        go_on()?;
         let lost = pair.straight.lost(&pair.proxied);
         if !lost.is_empty() {
             let again =

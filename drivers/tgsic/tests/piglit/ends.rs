@@ -7,11 +7,30 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// Set by the signals that end a run.
+static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// From now on signals to end let the ends be dropped, with all processes; a second one ends at once.
+pub fn catch_signals() {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+        let _ = signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&STOP));
+        let _ = signal_hook::flag::register(number, Arc::clone(&STOP));
+    }
+}
+
+/// An error once a signal to end has come.
+pub fn go_on() -> Result<(), String> {
+    if STOP.load(Ordering::Relaxed) { Err("ended by a signal".to_owned()) } else { Ok(()) }
+}
 
 /// How long what is done at once may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(10);

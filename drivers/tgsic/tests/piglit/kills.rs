@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tgsi_ir::run::random::Random;
 
-use crate::ends::{Ends, Installed, PATIENCE, children, held, signal, wait_for};
+use crate::ends::{Ends, Installed, PATIENCE, children, go_on, held, signal, wait_for};
 use crate::outcome::{Client, run};
 
 /// Tests that make several shaders and draw for a while.
@@ -53,6 +53,7 @@ pub fn kills(installed: &Installed, count: usize, seed: u64) -> Result<(), Strin
     let idle = idle.unwrap_or_default();
     let mut hit = [0; VICTIMS.len()];
     for round in 0..count {
+        go_on()?;
         let which = round % RUNS.len();
         let place = if round < VICTIMS.len() { round } else { (random.bits() % VICTIMS.len() as u64) as usize };
         let microseconds = times[which].as_micros() as u64;

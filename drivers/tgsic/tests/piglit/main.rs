@@ -59,6 +59,7 @@ struct Run {
 }
 
 fn main() -> ExitCode {
+    ends::catch_signals();
     if std::env::args().nth(1).is_some_and(|first| first == "run") {
         return match long(&Run::parse_from(std::env::args().skip(1))) {
             Ok(()) => ExitCode::SUCCESS,
