@@ -124,10 +124,8 @@ impl ShaderBuilder {
                 }
                 _ => self.fail(misplaced),
             },
-            Opcode::Case | Opcode::Default => {
-                if self.blocks.last().is_none_or(|block| block.opcode != Opcode::Switch) {
-                    self.fail(misplaced);
-                }
+            Opcode::Case | Opcode::Default if self.blocks.last().is_none_or(|block| block.opcode != Opcode::Switch) => {
+                self.fail(misplaced);
             }
             Opcode::Endif => {
                 if let Some(block) = self.close(misplaced, &[Opcode::If, Opcode::Uif]) {
@@ -146,16 +144,10 @@ impl ShaderBuilder {
             Opcode::Endsub => {
                 self.close(misplaced, &[Opcode::Bgnsub]);
             }
-            Opcode::Brk => {
-                if !self.blocks.iter().rev().any(|b| matches!(b.opcode, Opcode::Bgnloop | Opcode::Switch)) {
-                    self.fail(misplaced);
-                }
+            Opcode::Brk if !self.blocks.iter().rev().any(|b| matches!(b.opcode, Opcode::Bgnloop | Opcode::Switch)) => {
+                self.fail(misplaced);
             }
-            Opcode::Cont => {
-                if !self.blocks.iter().rev().any(|b| b.opcode == Opcode::Bgnloop) {
-                    self.fail(misplaced);
-                }
-            }
+            Opcode::Cont if !self.blocks.iter().rev().any(|b| b.opcode == Opcode::Bgnloop) => self.fail(misplaced),
             _ => {}
         }
     }
