@@ -196,7 +196,12 @@ fn shaders(totals: &Value, record: &Path) -> u64 {
     for (name, times) in [("a shader", &times["all"]), ("a new shader", &times["new"])] {
         println!("{name:<15} median {} us, p99 {} us", times["median"], times["p99"]);
     }
-    println!("other traffic   {} us a megabyte", totals["microseconds_a_megabyte"]);
+    let other = (number("to_host") + number("to_client")).saturating_sub(number("shader_bytes"));
+    let (clients, messages) = (number("clients"), number("messages"));
+    println!(
+        "other traffic   {} us a megabyte ({other} bytes, {messages} messages, {clients} clients)",
+        totals["microseconds_a_megabyte"]
+    );
     for reason in files_below(record, "txt").iter().take(20) {
         println!("{}: {}", reason.display(), std::fs::read_to_string(reason).unwrap_or_default().trim());
     }
