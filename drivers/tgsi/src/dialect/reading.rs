@@ -7,13 +7,19 @@
 //! MOV OUT[0], TEMP[29]                             MOV OUT[ADDR[1].x][0], TEMP[29]
 //! ```
 //!
+//! ```text
+//! ATOMUADD a, HWATOMIC[0][1], IMM[0].yyyy (4), b     =>     ATOMUADD a, HWATOMIC[0][1], IMM[0].xxxx (0), b
+//! ```
+//!
+//! Counters are named by their registers alone: the operand behind repeats in bytes what the register says.
+//!
 //! The second slip is that of tessellation control shaders that collect an output in a temporary: the name of the vertex stays with what replaces the output, and the
 //! output that is stored has lost it.
 
 use std::collections::BTreeMap;
 
-use tgsi::shader::{Dimension, Instruction, Shader};
-use tgsi::tables::{File, Opcode, OperandType, Processor};
+use tgsi::shader::{Dimension, Immediate, Instruction, Register, Shader, Src};
+use tgsi::tables::{File, ImmediateType, Opcode, OperandType, Processor};
 
 use crate::options::Dialect;
 
@@ -29,6 +35,7 @@ pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     if shader.processor == Processor::TessControl {
         changed |= vertices(shader);
     }
+    changed |= counters(shader);
     if changed {
         shader.forget_encoding();
     }
@@ -56,6 +63,29 @@ fn doubles(instruction: &mut Instruction) -> bool {
         }
     }
     before != instruction.src
+}
+
+/// No counter is added to the one that a register names.
+fn counters(shader: &mut Shader) -> bool {
+    let is_counter =
+        |i: &Instruction| i.src.first().is_some_and(|s| s.register.file == File::HwAtomic) && i.src.len() > 1;
+    if !shader.instructions.iter().any(is_counter) {
+        return false;
+    }
+    let zeros = shader.immediates.iter().enumerate().find_map(|(number, immediate)| {
+        let component = immediate.words.iter().position(|&word| word == 0)?;
+        Some((number, component as u8))
+    });
+    let (number, component) = zeros.unwrap_or_else(|| {
+        shader.push_immediate(Immediate::new(ImmediateType::Uint32, [0; 4]));
+        (shader.immediates.len() - 1, 0)
+    });
+    for instruction in shader.instructions.iter_mut().filter(|i| is_counter(i)) {
+        let span = instruction.src[1].span;
+        let zero = Src::new(Register::new(File::Immediate, number as i32)).swizzled([component; 4]);
+        instruction.src[1] = Src { span, ..zero };
+    }
+    true
 }
 
 /// Names of vertices that stand with temporaries go back to the outputs that these are stored to.
