@@ -109,7 +109,9 @@ fn pack_immediates(
         if !options.native_integers {
             operand = OperandType::Float;
         }
-        if matches!(opcode, Opcode::Tg4 | Opcode::Emit | Opcode::Endprim) && options.dialect == Dialect::Virgl {
+        let is_number = matches!(opcode, Opcode::Tg4 | Opcode::Emit | Opcode::Endprim)
+            || opcode == Opcode::InterpSample && number == 1;
+        if is_number && options.dialect == Dialect::Virgl {
             // Numbers, whatever the table of opcodes says.
             operand = OperandType::Uint;
         }

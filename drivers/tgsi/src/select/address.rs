@@ -13,7 +13,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Use};
 use tgsi_legacy::chase;
 
-use super::{Selector, Value};
+use super::{Selector, Unit, Value};
 use crate::declarations::IoFile;
 use crate::options::Dialect;
 
@@ -123,6 +123,22 @@ impl Selector<'_> {
         let is_sum = self.body.alu_op(inst) == Some(AluOp::Iadd);
         let first = semantics.iter().map(|&(register, _)| register as i32 - base);
         added.filter(|_| is_sum).chain(first).find(|&offset| is_indexed(offset))
+    }
+
+    /// What the index of a sampler or image is beside a constant that leads to another one of the same variable: hosts of virgl take the array that the constant names.
+    pub(super) fn offset_of_unit(&mut self, index: Def, unit: &Unit, stride: u32) -> Option<(Value, i32)> {
+        if self.options.dialect != Dialect::Virgl || stride != 1 || unit.dynamic.is_some() {
+            return None;
+        }
+        let (def, component, offset) = self.split_index(index);
+        let variable = &self.shader.variables[unit.variable];
+        let count = self.shader.types.array_elements(variable.ty);
+        let is_inside = unit.base.checked_add_signed(offset).is_some_and(|base| base < variable.binding + count);
+        if offset <= 0 || !is_inside || chase::load_reg_for_def(self.body, def).is_some() {
+            return None;
+        }
+        let value = self.value(def);
+        Some((Value { lanes: [value.lanes[usize::from(component & 3)]; 4], ..value }, offset))
     }
 
     /// Loads `index - subtracted`.

@@ -60,7 +60,17 @@ impl Selector<'_> {
             {
                 register = register.in_dimension(0);
             }
-            IntrinsicOp::LoadPerVertexInput => register = self.by_vertex(register, body.source(inst, 0)),
+            IntrinsicOp::LoadPerVertexInput => {
+                let vertices = self.shader.info.gs.vertices_in;
+                let vertex = body.constant_component(body.src(inst, 0), 0);
+                let is_missing = self.shader.stage == Stage::Geometry && vertex.is_some_and(|v| v >= vertices.into());
+                if is_missing && vertices != 0 && self.options.dialect == Dialect::Virgl {
+                    // No vertex of the primitive: GLSL refuses that.
+                    self.bind_zero(def);
+                    return Ok(());
+                }
+                register = self.by_vertex(register, body.source(inst, 0));
+            }
             IntrinsicOp::LoadInterpolatedInput => {
                 let at = body.def_inst(body.src(inst, 0));
                 let opcode = match body.intrinsic(at) {

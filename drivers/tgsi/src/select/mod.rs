@@ -183,7 +183,10 @@ impl Selector<'_> {
     // ---- emission -------------------------------------------------------------------------------------------------------
 
     fn emit_instruction(&mut self, mut instruction: Instruction) {
-        instruction.precise |= self.exact && instruction.opcode.info().dst_type.is_float();
+        let info = instruction.opcode.info();
+        // Hosts of virgl take comparisons apart where they need not be precise, as if there were no NaN.
+        let compares = self.options.dialect == Dialect::Virgl && info.src_types.iter().any(|t| t.is_float());
+        instruction.precise |= self.exact && (info.dst_type.is_float() || compares);
         // A memory word where text has one, and none where an empty one would say nothing: readers of text make the same tokens of it.
         if instruction.opcode.info().has_memory {
             instruction.memory.get_or_insert_default();
@@ -453,8 +456,12 @@ impl Selector<'_> {
                     Some(index) => unit.base = unit.base.wrapping_add((index as u32).wrapping_mul(stride)),
                     None => {
                         // The index is read here: a register may change before the deref is used.
-                        let index = self.source(inst, 1);
+                        let mut index = self.source(inst, 1);
                         self.note_index(body.src(inst, 1));
+                        if let Some((value, offset)) = self.offset_of_unit(body.src(inst, 1), &unit, stride) {
+                            index = value;
+                            unit.base = unit.base.wrapping_add_signed(offset);
+                        }
                         let register = self.temp();
                         let dst = Dst::new(register).masked(1);
                         let (multiply, add) = match self.options.native_integers {
