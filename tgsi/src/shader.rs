@@ -115,6 +115,17 @@ impl Shader {
         self.instructions.len() as u32 - 1
     }
 
+    /// Brings the stream into the usual order: properties, declarations, immediates, instructions. To be called after items were added to or taken from the lists themselves.
+    pub fn order_by_kind(&mut self) {
+        let counts = [
+            (ItemKind::Property, self.properties.len()),
+            (ItemKind::Declaration, self.declarations.len()),
+            (ItemKind::Immediate, self.immediates.len()),
+            (ItemKind::Instruction, self.instructions.len()),
+        ];
+        self.order = counts.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect();
+    }
+
     /// Forgets how the decoded stream was encoded; to be called after an edit.
     pub fn forget_encoding(&mut self) {
         self.encoding_quirks.clear();

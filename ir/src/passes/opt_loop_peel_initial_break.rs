@@ -115,16 +115,12 @@ fn initial_exit(body: &Body, id: Loop, limit: u32) -> Option<(If, bool)> {
     (cost <= limit as usize).then_some((exit, break_in_then))
 }
 
-/// A copy of the first block goes before the loop, the block and the exit to its end. All values that cross blocks are in registers.
-fn rotate(body: &mut Body, id: Loop, exit: If, break_in_then: bool) {
-    // Stores to registers may have climbed up to the side that stays.
-    body.move_side_behind_if(exit, !break_in_then);
-    let list = body.loop_body(id);
-    let (head, last, before) = (list.first, list.last, body.block_before_loop(id));
+/// Moves the first block of a loop to the end of another one, and leaves a copy at the end of the block before the loop. All values that cross blocks are in registers.
+pub(crate) fn move_head(body: &mut Body, head: Block, before: Block, to: Block) {
     let mut copies: SecondaryMap<Def, Option<Def>> = SecondaryMap::new();
     for inst in body.insts_vec(head) {
         let copy = body.clone_inst_before(inst);
-        for source in body.sources(copy).collect::<Vec<_>>() {
+        for source in body.sources(copy) {
             if let Some(def) = copies[body.src_def(source)] {
                 body.set_src(source, def);
             }
@@ -133,8 +129,18 @@ fn rotate(body: &mut Body, id: Loop, exit: If, break_in_then: bool) {
         if let (Some(old), Some(new)) = (body.inst_def(inst), body.inst_def(copy)) {
             copies[old] = Some(new);
         }
-        body.move_inst(Cursor::BlockEnd(last), inst);
+        let end = Cursor::before_jump(body, to);
+        body.move_inst(end, inst);
     }
+}
+
+/// A copy of the first block goes before the loop, the block and the exit to its end. All values that cross blocks are in registers.
+fn rotate(body: &mut Body, id: Loop, exit: If, break_in_then: bool) {
+    // Stores to registers may have climbed up to the side that stays.
+    body.move_side_behind_if(exit, !break_in_then);
+    let list = body.loop_body(id);
+    let (head, last, before) = (list.first, list.last, body.block_before_loop(id));
+    move_head(body, head, before, last);
     let condition = body.src_def(body.if_condition(exit));
     let moved = body.insert_if(Cursor::BlockEnd(last), condition);
     let control = body.if_control(exit);

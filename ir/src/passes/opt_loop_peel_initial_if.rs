@@ -33,6 +33,7 @@ use crate::entities::{Block, Def, If, Loop};
 use crate::options::CompilerOptions;
 use crate::passes::lower_phis_to_regs_block::{lower_phis_to_regs_block, lower_ssa_defs_to_regs_block};
 use crate::passes::lower_reg_intrinsics_to_ssa::lower_body;
+use crate::passes::opt_loop_peel_initial_break::move_head;
 use crate::passes::opt_remove_phis::remove_single_src_phis;
 use crate::passes::rematerialize_derefs_in_use_blocks::rematerialize_body;
 use crate::shader::Shader;
@@ -184,21 +185,7 @@ impl Peeled {
         let Peeled { id, first_if, enters_then } = self;
         let Some([before, latch]) = edges(body, id) else { return };
         let head = body.loop_body(id).first;
-        let mut copies: SecondaryMap<Def, Option<Def>> = SecondaryMap::new();
-        for inst in body.insts_vec(head) {
-            let copy = body.clone_inst_before(inst);
-            for source in body.sources(copy).collect::<Vec<_>>() {
-                if let Some(def) = copies[body.src_def(source)] {
-                    body.set_src(source, def);
-                }
-            }
-            body.move_inst(Cursor::BlockEnd(before), copy);
-            if let (Some(old), Some(new)) = (body.inst_def(inst), body.inst_def(copy)) {
-                copies[old] = Some(new);
-            }
-            let end = Cursor::before_jump(body, latch);
-            body.move_inst(end, inst);
-        }
+        move_head(body, head, before, latch);
         let (entered, repeated) = (CfParent::Then(first_if), CfParent::Else(first_if));
         let (entered, repeated) = if enters_then { (entered, repeated) } else { (repeated, entered) };
         let side = body.detach_list(entered);

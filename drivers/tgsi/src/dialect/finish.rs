@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tgsi::shader::{Declaration, Immediate, Instruction, ItemKind, Shader};
+use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
 use crate::DriverError;
@@ -103,13 +103,7 @@ pub(crate) fn finish(shader: &mut Shader) -> Result<(), DriverError> {
     if shader.immediates.len() > MAX_IMMEDIATES {
         return Err(DriverError::TooManyImmediates(shader.immediates.len()));
     }
-    let counts = [
-        (ItemKind::Property, shader.properties.len()),
-        (ItemKind::Declaration, shader.declarations.len()),
-        (ItemKind::Immediate, shader.immediates.len()),
-        (ItemKind::Instruction, shader.instructions.len()),
-    ];
-    shader.order = counts.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect();
+    shader.order_by_kind();
     Ok(())
 }
 

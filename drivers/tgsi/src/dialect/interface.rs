@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tgsi::shader::{Declaration, Instruction, ItemKind, Property, Shader};
+use tgsi::shader::{Declaration, Instruction, Property, Shader};
 use tgsi::tables::File;
 
 use crate::DriverError;
@@ -56,13 +56,7 @@ impl Interface {
         }
         shader.declarations = declarations;
         shader.properties.clone_from(&self.properties);
-        let counts = [
-            (ItemKind::Property, shader.properties.len()),
-            (ItemKind::Declaration, shader.declarations.len()),
-            (ItemKind::Immediate, shader.immediates.len()),
-            (ItemKind::Instruction, shader.instructions.len()),
-        ];
-        shader.order = counts.into_iter().flat_map(|(kind, count)| std::iter::repeat_n(kind, count)).collect();
+        shader.order_by_kind();
         Ok(())
     }
 
