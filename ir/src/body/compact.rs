@@ -1,12 +1,12 @@
 //! Numbers anew: what is left of a large body comes to stand close together, in the order of the text.
 //!
 //! Passes keep tables by number, and walk lists through the arenas: both cost what was ever made, in memory and in cache lines, and what was made one register
-//! after the other (phis) stands far apart. Blocks, `if`s and loops keep their numbers, and lists of uses their order.
+//! after the other (phis) stands far apart. Blocks, `if`s and loops keep their numbers.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-use super::{Body, InstData, InstNode, UseNode};
+use super::{Body, DefNode, InstData, InstNode, UseNode};
 use crate::entities::{Def, Inst, Use};
 
 /// Bodies of fewer instructions are left alone: they fit the caches as they are.
@@ -16,7 +16,6 @@ const MIN_INSTS: usize = 1 << 16;
 struct Numbers {
     insts: Vec<PackedOption<Inst>>,
     defs: Vec<PackedOption<Def>>,
-    uses: Vec<PackedOption<Use>>,
 }
 
 impl Numbers {
@@ -35,52 +34,52 @@ impl Body {
         if self.insts.len() < MIN_INSTS {
             return false;
         }
-        let mut order: Vec<Inst> = Vec::new();
-        for block in self.blocks() {
-            order.extend(self.insts(block));
-        }
-        let numbers = self.number_anew(&order);
-        let mut defs = PrimaryMap::with_capacity(order.len());
+        let (order, numbers) = self.number_anew();
+        let mut defs = PrimaryMap::with_capacity(numbers.defs.len());
         let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(order.len());
-        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::new();
-        for &old in &order {
-            let node = &self.insts[old];
-            for def in self.defs_of(old) {
-                let mut node = self.defs[def];
-                node.inst = numbers.inst(node.inst);
-                node.first_use = PackedOption::default();
-                defs.push(node);
+        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(self.uses.len());
+        // An `if` that is gone has no condition.
+        let gone = Use::reserved_value();
+        let conditions: Vec<Use> = self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
+        let mut next_block = Some(self.start_block());
+        let mut next_inst = 0;
+        while let Some(block) = next_block {
+            next_block = self.next_block(block);
+            while let Some(&old) = order.get(next_inst).filter(|&&inst| self.insts[inst].block.expand() == Some(block)) {
+                next_inst += 1;
+                let node = &self.insts[old];
+                for def in self.defs_of(old) {
+                    let mut node = self.defs[def];
+                    node.inst = numbers.inst(node.inst);
+                    node.first_use = PackedOption::default();
+                    defs.push(node);
+                }
+                let first_source = uses.len() as u32;
+                for source in self.sources(old) {
+                    let node = &self.uses[source];
+                    uses.push(UseNode { user: insts.len() as u32, def: numbers.def(node.def), ..*node });
+                }
+                insts.push(InstNode {
+                    prev: numbers.inst(node.prev),
+                    next: numbers.inst(node.next),
+                    def: numbers.def(node.def),
+                    first_source,
+                    touched: false,
+                    ..*node
+                });
             }
-            let first_source = uses.len() as u32;
-            for source in self.sources(old) {
-                uses.push(UseNode { user: insts.len() as u32, ..self.uses[source] });
-            }
-            insts.push(InstNode {
-                prev: numbers.inst(node.prev),
-                next: numbers.inst(node.next),
-                def: numbers.def(node.def),
-                first_source,
-                touched: false,
-                ..*node
-            });
-        }
-        for block in self.blocks_vec() {
             if let Some(id) = self.following_if(block) {
-                uses.push(self.uses[self.ifs[id].condition]);
+                let node = &self.uses[conditions[id.index()]];
+                self.ifs[id].condition = uses.push(UseNode { def: numbers.def(node.def), ..*node });
             }
         }
-        self.link_anew(&order, &numbers, &mut defs, &mut uses);
+        link_anew(&mut defs, &mut uses);
         for node in self.copies.values_mut().flatten() {
             node.dest = numbers.def(node.dest);
         }
         for node in self.blocks.values_mut() {
             node.first_inst = numbers.inst(node.first_inst);
             node.last_inst = numbers.inst(node.last_inst);
-        }
-        for node in self.ifs.values_mut() {
-            // One that is gone has none, and may have had none before.
-            let known = numbers.uses.get(node.condition.index()).and_then(|number| number.expand());
-            node.condition = known.unwrap_or(Use::reserved_value());
         }
         (self.insts, self.defs, self.uses) = (insts, defs, uses);
         self.touched.clear();
@@ -99,57 +98,41 @@ impl Body {
         self.inst_def(inst).into_iter().chain(copies.iter().filter_map(|copy| copy.dest.expand()))
     }
 
-    fn number_anew(&self, order: &[Inst]) -> Numbers {
+    /// The instructions in the order of the text, and what their numbers will be.
+    fn number_anew(&self) -> (Vec<Inst>, Numbers) {
+        let mut order: Vec<Inst> = Vec::new();
         let mut numbers = Numbers {
             insts: vec![PackedOption::default(); self.insts.len()],
             defs: vec![PackedOption::default(); self.defs.len()],
-            uses: vec![PackedOption::default(); self.uses.len()],
         };
-        let (mut next_def, mut next_use) = (0, 0);
-        for (number, &inst) in order.iter().enumerate() {
-            numbers.insts[inst.index()] = Inst::new(number).into();
-            for def in self.defs_of(inst) {
-                numbers.defs[def.index()] = Def::from_u32(next_def).into();
-                next_def += 1;
-            }
-            for source in self.sources(inst) {
-                numbers.uses[source.index()] = Use::from_u32(next_use).into();
-                next_use += 1;
-            }
-        }
+        let mut next_def = 0;
         for block in self.blocks() {
-            if let Some(id) = self.following_if(block) {
-                numbers.uses[self.ifs[id].condition.index()] = Use::from_u32(next_use).into();
-                next_use += 1;
-            }
-        }
-        numbers
-    }
-
-    /// Makes the lists of uses of the new values like those of the old ones.
-    fn link_anew(
-        &self,
-        order: &[Inst],
-        numbers: &Numbers,
-        defs: &mut PrimaryMap<Def, super::DefNode>,
-        uses: &mut PrimaryMap<Use, UseNode>,
-    ) {
-        for &inst in order {
-            for old in self.defs_of(inst) {
-                let Some(new) = numbers.defs[old.index()].expand() else { continue };
-                let mut before: PackedOption<Use> = PackedOption::default();
-                for source in self.uses_of(old) {
-                    // An instruction that was made and never placed is nobody's user.
-                    let Some(source) = numbers.uses[source.index()].expand() else { continue };
-                    match before.expand() {
-                        Some(before) => uses[before].next = source.into(),
-                        None => defs[new].first_use = source.into(),
-                    }
-                    let node = &mut uses[source];
-                    (node.def, node.prev, node.next) = (new.into(), before, PackedOption::default());
-                    before = source.into();
+            for inst in self.insts(block) {
+                numbers.insts[inst.index()] = Inst::new(order.len()).into();
+                order.push(inst);
+                for def in self.defs_of(inst) {
+                    numbers.defs[def.index()] = Def::from_u32(next_def).into();
+                    next_def += 1;
                 }
             }
+        }
+        (order, numbers)
+    }
+}
+
+/// Makes the lists of uses, the last of the text first: as if the text had just been built.
+///
+/// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
+fn link_anew(defs: &mut PrimaryMap<Def, DefNode>, uses: &mut PrimaryMap<Use, UseNode>) {
+    for number in 0..uses.len() {
+        let source = Use::new(number);
+        let node = &mut uses[source];
+        (node.prev, node.next) = (PackedOption::default(), PackedOption::default());
+        let Some(def) = node.def.expand() else { continue };
+        let first = std::mem::replace(&mut defs[def].first_use, source.into());
+        uses[source].next = first;
+        if let Some(first) = first.expand() {
+            uses[first].prev = source.into();
         }
     }
 }
@@ -189,7 +172,9 @@ mod tests {
         let users = |shader: &Shader| -> Vec<Option<AluOp>> {
             let body = shader.main();
             let first = body.inst_def(body.first_inst(body.start_block()).unwrap()).unwrap();
-            body.uses_of(first).map(|u| body.user(u).inst().and_then(|user| body.alu_op(user))).collect()
+            let mut users: Vec<_> = body.uses_of(first).map(|u| body.user(u).inst().and_then(|user| body.alu_op(user))).collect();
+            users.sort_unstable();
+            users
         };
         let before = users(&shader);
         assert!(shader.main_mut().compact());

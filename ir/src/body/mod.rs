@@ -752,6 +752,11 @@ impl Body {
         self.made_register
     }
 
+    /// Whether there ever was a parallel copy.
+    pub(crate) fn has_parallel_copies(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
     /// Says that there is no register (any more).
     pub(crate) fn set_no_registers(&mut self) {
         self.made_register = false;

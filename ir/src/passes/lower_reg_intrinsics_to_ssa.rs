@@ -58,7 +58,9 @@ pub(crate) fn lower_body(body: &mut Body) -> bool {
         let Some(handle) = body.inst_def(decl) else { continue };
         if body.index(decl, IndexKind::NumArrayElems) == 0 {
             // Something that is neither load nor store (a parallel copy, halfway out of SSA) keeps the register.
-            if body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i))) {
+            let is_only_accessed = !body.has_parallel_copies()
+                || body.uses_of(handle).all(|u| matches!(body.user(u), User::Inst(i) if is_access(body, i)));
+            if is_only_accessed {
                 values.push((decl, handle));
             } else {
                 stays = true;

@@ -17,6 +17,8 @@
 //! Without loops and registers an instruction is dead only if its value has no uses at all. There, once all is known to be in use, what was made and what lost its last use since is
 //! looked at instead of everything.
 
+use cranelift_entity::SecondaryMap;
+
 use crate::body::{Body, InstData};
 use crate::entities::{Def, Inst};
 use crate::intrinsics::IntrinsicOp;
@@ -53,7 +55,7 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
         let first_new = body.take_unused(&mut unused).unwrap_or(Inst::from_u32(0));
         return remove_unused(body, unused, first_new);
     }
-    let mut marks = Marks { states: vec![State::Unseen; body.num_insts()], work: Vec::new() };
+    let mut marks = Marks { states: vec![State::Unseen; body.num_insts()], stores: StoresSoFar::default(), work: Vec::new() };
     let mut suspects: Vec<Inst> = Vec::new();
     let mut next_block = Some(body.body_list().last);
     while let Some(block) = next_block {
@@ -64,13 +66,21 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
         let mut next = body.last_inst(block);
         while let Some(inst) = next {
             next = body.prev_inst(inst);
-            let state = &mut marks.states[inst.as_u32() as usize];
-            if *state == State::Unseen && (!has_effect(body, inst) || is_register_store(body, inst)) {
-                *state = State::Suspect;
-                suspects.push(inst);
-            } else {
-                *state = State::Live;
+            let is_store = is_register_store(body, inst);
+            let is_needed = match marks.states[inst.as_u32() as usize] {
+                State::Unseen if is_store => marks.is_live(body.def_inst(body.src(inst, 1))),
+                State::Unseen => has_effect(body, inst),
+                State::Suspect | State::Live => true,
+            };
+            if is_needed {
+                marks.states[inst.as_u32() as usize] = State::Live;
                 marks.need_sources(body, inst);
+            } else {
+                marks.states[inst.as_u32() as usize] = State::Suspect;
+                suspects.push(inst);
+                if is_store {
+                    marks.stores.push(body.src(inst, 1), inst);
+                }
             }
         }
     }
@@ -99,14 +109,9 @@ fn remove_unused(body: &mut Body, mut work: Vec<Def>, first_new: Inst) -> bool {
         }
     }
     loop {
-        let Some(def) = work.pop() else {
-            // What has gone was the last to use something.
-            body.take_unused(&mut work);
-            if work.is_empty() {
-                break;
-            }
-            continue;
-        };
+        // What has gone was the last to use something, most likely close by: that comes next, not in another walk over all.
+        body.take_unused(&mut work);
+        let Some(def) = work.pop() else { break };
         let Some(inst) = body.try_def_inst(def).filter(|_| body.is_unused(def)) else { continue };
         if body.inst_block(inst).is_some() && !has_effect(body, inst) {
             body.remove_inst(inst);
@@ -127,8 +132,32 @@ enum State {
     Live,
 }
 
+/// The writes to registers that nobody was known to read when the walk came by: a list for each register.
+#[derive(Default)]
+struct StoresSoFar {
+    /// By handle: the number of the last one plus 1.
+    lasts: SecondaryMap<Def, u32>,
+    /// Each with the number of the one before plus 1.
+    stores: Vec<(Inst, u32)>,
+}
+
+impl StoresSoFar {
+    fn push(&mut self, handle: Def, store: Inst) {
+        self.stores.push((store, self.lasts[handle]));
+        self.lasts[handle] = self.stores.len() as u32;
+    }
+
+    /// Takes the last one of a register out of its list.
+    fn pop(&mut self, handle: Def) -> Option<Inst> {
+        let (store, before) = *self.stores.get((self.lasts[handle] as usize).checked_sub(1)?)?;
+        self.lasts[handle] = before;
+        Some(store)
+    }
+}
+
 struct Marks {
     states: Vec<State>,
+    stores: StoresSoFar,
     /// Suspects that are needed after all: their sources are to be marked.
     work: Vec<Inst>,
 }
@@ -142,6 +171,10 @@ impl Marks {
         }
     }
 
+    fn is_live(&self, inst: Inst) -> bool {
+        self.states[inst.as_u32() as usize] == State::Live
+    }
+
     /// Marks what a live instruction needs.
     fn need_sources(&mut self, body: &Body, inst: Inst) {
         let mut next = Some(inst);
@@ -150,10 +183,8 @@ impl Marks {
                 self.need(body.src_inst(source));
             }
             if let (Some(IntrinsicOp::DeclReg), Some(handle)) = (body.intrinsic(inst), body.inst_def(inst)) {
-                for source in body.uses_of(handle) {
-                    if let Some(user) = body.user(source).inst().filter(|&user| is_register_store(body, user)) {
-                        self.need(user);
-                    }
+                while let Some(store) = self.stores.pop(handle) {
+                    self.need(store);
                 }
             }
             next = self.work.pop();

@@ -106,6 +106,8 @@ fn remove_unreachable(body: &mut Body, block: Block) -> bool {
 struct Summary {
     /// Number of its first block.
     start: u32,
+    /// Number of the block behind it.
+    after: u32,
     is_loop: bool,
     /// It stays, whatever its inside does: a phi comes after it.
     has_phi: bool,
@@ -178,8 +180,9 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
         }
         for inst in body.insts(block) {
             // What can only stay is not worth a look.
+            let beyond = open.first().map_or(u32::MAX, |outermost| outermost.after);
             let Some(summary) = open.last_mut().filter(|_| undecided > 0) else { break };
-            if look_at(body, inst, summary, &loop_heads, &mut readers) {
+            if look_at(body, inst, summary, beyond, &loop_heads, &mut readers) {
                 note_effect(&mut open, &mut undecided);
             }
         }
@@ -193,6 +196,7 @@ fn dead_nodes(body: &Body) -> Vec<CfNode> {
             undecided += usize::from(!has_phi);
             open.push(Summary {
                 start: number + 1,
+                after: order.index(after),
                 is_loop,
                 has_phi,
                 effect: false,
@@ -216,17 +220,19 @@ struct RegisterReaders<'a> {
 }
 
 impl RegisterReaders<'_> {
-    fn of(&mut self, body: &Body, handle: Def) -> (u32, u32) {
+    /// The readers of a register; none as soon as one is found at or behind the block of number `beyond`.
+    fn of(&mut self, body: &Body, handle: Def, beyond: u32) -> Option<(u32, u32)> {
         if let Some(range) = self.ranges[handle] {
-            return range;
+            return (range.1 < beyond).then_some(range);
         }
-        let range = self.block_range(body, handle, |inst| !is_register_store(body, inst));
+        let range = self.block_range(body, handle, beyond, |inst| !is_register_store(body, inst))?;
         self.ranges[handle] = Some(range);
-        range
+        Some(range)
     }
 
-    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one.
-    fn block_range(&self, body: &Body, def: Def, counts: impl Fn(Inst) -> bool) -> (u32, u32) {
+    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one. None as soon as one is found at or behind the block of number
+    /// `beyond`: lists of uses begin with the newest, which most often is the last.
+    fn block_range(&self, body: &Body, def: Def, beyond: u32, counts: impl Fn(Inst) -> bool) -> Option<(u32, u32)> {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for source in body.uses_of(def) {
             let block = match body.user(source) {
@@ -235,18 +241,23 @@ impl RegisterReaders<'_> {
                 User::If(id) => Some(body.block_before_if(id)),
             };
             let number = block.map_or(u32::MAX, |block| self.order.index(block));
+            if number >= beyond {
+                return None;
+            }
             lowest = lowest.min(number);
             highest = highest.max(number);
         }
-        (lowest, highest)
+        Some((lowest, highest))
     }
 }
 
-/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect.
+/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect: also that its value is used behind all that is open (from the block of number
+/// `beyond` on), for which all of it stays.
 fn look_at(
     body: &Body,
     inst: Inst,
     summary: &mut Summary,
+    beyond: u32,
     loop_heads: &[u32],
     readers: &mut RegisterReaders<'_>,
 ) -> bool {
@@ -255,7 +266,7 @@ fn look_at(
         return false;
     }
     if is_register_store(body, inst) {
-        let (lowest, highest) = readers.of(body, body.src(inst, 1));
+        let Some((lowest, highest)) = readers.of(body, body.src(inst, 1), beyond) else { return true };
         summary.lowest_reader = summary.lowest_reader.min(lowest);
         summary.highest = summary.highest.max(highest);
         return false;
@@ -267,7 +278,7 @@ fn look_at(
         summary.waits |= reads_changing_memory(body, inst, op);
     }
     let Some(def) = body.inst_def(inst) else { return false };
-    let (lowest, highest) = readers.block_range(body, def, |_| true);
+    let Some((lowest, highest)) = readers.block_range(body, def, beyond, |_| true) else { return true };
     summary.lowest = summary.lowest.min(lowest);
     summary.highest = summary.highest.max(highest);
     false
