@@ -325,7 +325,7 @@ pub struct Instruction {
     /// Label word: an instruction number.
     pub label: Option<u32>,
     /// Texture word.
-    pub texture: Option<InstructionTexture>,
+    pub texture: Option<Box<InstructionTexture>>,
     /// Memory word.
     pub memory: Option<InstructionMemory>,
     /// Destinations.

@@ -139,17 +139,19 @@ impl Random {
         i.precise = self.chance(6);
         i.label = self.chance(6).then(|| self.below(1 << 24) as u32);
         let texture = if info.is_tex || info.is_sample_family { !self.chance(6) } else { self.chance(10) };
-        i.texture = texture.then(|| InstructionTexture {
-            target: self.pick(TextureTarget::ALL),
-            return_type: if self.chance(3) { self.pick(ReturnType::ALL) } else { ReturnType::Unknown },
-            offsets: (0..if self.chance(3) { self.below(5) } else { 0 })
-                .map(|_| TextureOffset {
-                    file: self.pick(File::ALL),
-                    index: self.index(),
-                    swizzle: [(); 3].map(|()| self.component()),
-                    span: Default::default(),
-                })
-                .collect(),
+        i.texture = texture.then(|| {
+            Box::new(InstructionTexture {
+                target: self.pick(TextureTarget::ALL),
+                return_type: if self.chance(3) { self.pick(ReturnType::ALL) } else { ReturnType::Unknown },
+                offsets: (0..if self.chance(3) { self.below(5) } else { 0 })
+                    .map(|_| TextureOffset {
+                        file: self.pick(File::ALL),
+                        index: self.index(),
+                        swizzle: [(); 3].map(|()| self.component()),
+                        span: Default::default(),
+                    })
+                    .collect(),
+            })
         });
         let memory = if info.has_memory { !self.chance(6) } else { self.chance(10) };
         i.memory = memory.then(|| {

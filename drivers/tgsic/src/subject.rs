@@ -66,32 +66,19 @@ impl Subject {
         plan: &Plan,
         observer: Option<&mut dyn PassObserver>,
     ) -> Result<tgsi_ir::Shader, Problem> {
-        let mut ir = match self {
+        take_to(self.to_ir()?, stage, plan, observer)
+    }
+
+    fn to_ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+        match self {
             Subject::Tgsi(shader) => {
                 tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
                     Some(span) => Problem::Findings(vec![Diagnostic::error(error.code(), span, error.to_string())]),
                     None => Problem::Coded(error.code(), error.to_string()),
-                })?
+                })
             }
-            Subject::Ir { shader, .. } => (**shader).clone(),
-        };
-        if stage == Stage::Parsed {
-            return Ok(ir);
+            Subject::Ir { shader, .. } => Ok((**shader).clone()),
         }
-        let mut passes = plan.passes();
-        if let Some(observer) = observer {
-            passes = passes.observed_by(observer);
-        }
-        pipeline::into_ssa_with(&mut ir, &mut passes);
-        if stage == Stage::Ssa {
-            return Ok(ir);
-        }
-        pipeline::optimize_with(&mut ir, &plan.options.compiler_options(), plan.level, &mut passes);
-        if stage == Stage::Opt || passes.stopped() {
-            return Ok(ir);
-        }
-        tgsi_driver_tgsi::lower_with(&mut ir, &plan.options, &mut passes).map_err(in_driver)?;
-        Ok(ir)
     }
 
     /// The interface that a translation must have, if it matters: hosts of virgl link shaders by it.
@@ -104,16 +91,43 @@ impl Subject {
 
     /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
     pub fn into_translated(self, plan: &Plan, mut observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
-        let ir = self.observed(Stage::Opt, plan, again(&mut observer));
+        let ir = self.to_ir()?;
         let interface = self.kept_interface(plan);
         drop(self);
-        translate(ir?, interface.as_ref(), plan, observer)
+        let ir = take_to(ir, Stage::Opt, plan, again(&mut observer))?;
+        translate(ir, interface.as_ref(), plan, observer)
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan) -> Result<Shader, Problem> {
         translate(self.observed(Stage::Opt, plan, None)?, self.kept_interface(plan).as_ref(), plan, None)
     }
+}
+
+/// Runs the passes up to a stage over what conversion gave.
+fn take_to(
+    mut ir: tgsi_ir::Shader,
+    stage: Stage,
+    plan: &Plan,
+    observer: Option<&mut dyn PassObserver>,
+) -> Result<tgsi_ir::Shader, Problem> {
+    if stage == Stage::Parsed {
+        return Ok(ir);
+    }
+    let mut passes = plan.passes();
+    if let Some(observer) = observer {
+        passes = passes.observed_by(observer);
+    }
+    pipeline::into_ssa_with(&mut ir, &mut passes);
+    if stage == Stage::Ssa {
+        return Ok(ir);
+    }
+    pipeline::optimize_with(&mut ir, &plan.options.compiler_options(), plan.level, &mut passes);
+    if stage == Stage::Opt || passes.stopped() {
+        return Ok(ir);
+    }
+    tgsi_driver_tgsi::lower_with(&mut ir, &plan.options, &mut passes).map_err(in_driver)?;
+    Ok(ir)
 }
 
 /// The same observer, to be given away once more.

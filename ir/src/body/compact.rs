@@ -40,12 +40,14 @@ impl Body {
         let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(self.uses.len());
         // An `if` that is gone has no condition.
         let gone = Use::reserved_value();
-        let conditions: Vec<Use> = self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
+        let conditions: Vec<Use> =
+            self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
         let mut next_block = Some(self.start_block());
         let mut next_inst = 0;
         while let Some(block) = next_block {
             next_block = self.next_block(block);
-            while let Some(&old) = order.get(next_inst).filter(|&&inst| self.insts[inst].block.expand() == Some(block)) {
+            while let Some(&old) = order.get(next_inst).filter(|&&inst| self.insts[inst].block.expand() == Some(block))
+            {
                 next_inst += 1;
                 let node = &self.insts[old];
                 for def in self.defs_of(old) {
@@ -172,7 +174,8 @@ mod tests {
         let users = |shader: &Shader| -> Vec<Option<AluOp>> {
             let body = shader.main();
             let first = body.inst_def(body.first_inst(body.start_block()).unwrap()).unwrap();
-            let mut users: Vec<_> = body.uses_of(first).map(|u| body.user(u).inst().and_then(|user| body.alu_op(user))).collect();
+            let mut users: Vec<_> =
+                body.uses_of(first).map(|u| body.user(u).inst().and_then(|user| body.alu_op(user))).collect();
             users.sort_unstable();
             users
         };

@@ -20,19 +20,22 @@
 //! - The element number (`base`) of a register that is no array does not count.
 //! - Array registers stay, unless nothing reads them: then they go with all their writes.
 //!
-//! Cost: linear in the accesses, plus the phis. Code of one block takes one walk.
+//! Cost: linear in the instructions, plus the places where values of a register meet. Each takes one walk, in the order of memory.
 
-use cranelift_entity::SecondaryMap;
+use std::ops::Range;
+
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::alu::AluOp;
 use crate::body::{Body, Shape};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
-use crate::entities::{Def, Inst, User};
+use crate::entities::{Block, Def, Inst, User};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::passes::opt_dce::is_register_store;
-use crate::passes::phi_builder::{Initial, PhiBuilder, Zeros};
+use crate::passes::phi_builder::Zeros;
+use crate::passes::phi_slots::{PhiSlots, Value};
 use crate::shader::Shader;
 
 /// See the [module](self).
@@ -116,26 +119,126 @@ fn lower_one_block(body: &mut Body, registers: &[(Inst, Def)]) {
     }
 }
 
-/// One register after the other.
-fn lower_blocks(body: &mut Body, registers: &[(Inst, Def)]) {
-    let order = body.inst_order();
-    let mut phis = PhiBuilder::new(body);
-    let mut accesses: Vec<Inst> = Vec::new();
-    for &(_, handle) in registers {
-        accesses.clear();
-        accesses.extend(body.uses_of(handle).filter_map(|u| body.user(u).inst()));
-        accesses.sort_unstable_by_key(|&i| order.index(i));
-        let shape = body.register_shape(handle);
-        let writers = accesses.iter().filter(|&&i| is_register_store(body, i)).filter_map(|&i| body.inst_block(i));
-        phis.start(shape, Initial::Zero, writers);
-        for &access in &accesses {
-            let Some(block) = body.inst_block(access) else { continue };
-            if let Some(new) = lower_access(body, shape, access, |body| phis.get(body, block)) {
-                phis.set(block, new);
+/// Most slots for phis at a time: registers that need more take several walks.
+const MAX_SLOTS: usize = 1 << 22;
+
+/// What is known of a register before the walk that lowers it.
+struct Register {
+    handle: Def,
+    shape: Shape,
+    /// Blocks that write it.
+    writers: Vec<Block>,
+    /// The last of them.
+    written_in: PackedOption<Block>,
+    /// Some block reads it before it writes it: only then can values meet.
+    is_exposed: bool,
+}
+
+/// All registers in one walk over the dominator tree, or some at a time.
+fn lower_blocks(body: &mut Body, handles: &[(Inst, Def)]) {
+    let mut registers: Vec<Register> = handles
+        .iter()
+        .map(|&(_, handle)| {
+            let shape = body.register_shape(handle);
+            Register { handle, shape, writers: Vec::new(), written_in: PackedOption::default(), is_exposed: false }
+        })
+        .collect();
+    let numbers = Numbers::new(&registers);
+    for block in body.blocks() {
+        for inst in body.insts(block) {
+            let Some(number) = numbers.of_access(body, inst, 0..registers.len()) else { continue };
+            let register = &mut registers[number];
+            let (writes, reads) = match written_components(body, inst, register.shape) {
+                Some((mask, full)) => (mask != 0, mask != 0 && mask != full),
+                None => (false, true),
+            };
+            let is_written = register.written_in.expand() == Some(block);
+            register.is_exposed |= reads && !is_written;
+            if writes && !is_written {
+                register.written_in = block.into();
+                register.writers.push(block);
             }
         }
-        phis.finish(body);
-        body.remove_insts(&accesses);
+    }
+    let mut slots = PhiSlots::new(body);
+    let mut first = 0;
+    while first < registers.len() {
+        let mut end = first;
+        while end < registers.len() && (end == first || slots.len() < MAX_SLOTS) {
+            let register = &mut registers[end];
+            if register.is_exposed {
+                slots.place(end as u32, &register.writers);
+            }
+            register.writers = Vec::new();
+            end += 1;
+        }
+        slots.settle();
+        lower_some(body, &registers, first..end, &numbers, &mut slots);
+        slots.finish(body, |_, number| registers[number as usize].shape);
+        first = end;
+    }
+}
+
+/// One walk over the dominator tree, in which the registers of a range have one value at a time.
+fn lower_some(body: &mut Body, registers: &[Register], range: Range<usize>, numbers: &Numbers, slots: &mut PhiSlots) {
+    let dominance = body.dominance();
+    let mut current = vec![Value::Initial; registers.len()];
+    // What registers were before they changed, and how much of that is older than each block on the way down the tree.
+    let mut before: Vec<(u32, Value)> = Vec::new();
+    let mut marks: Vec<usize> = Vec::new();
+    // Nothing that a block which cannot be reached does matters; what stands there goes all the same.
+    let unreachable: Vec<Block> = if dominance.preorder().len() == body.num_blocks() {
+        Vec::new()
+    } else {
+        body.blocks().filter(|&block| !dominance.is_reachable(block)).collect()
+    };
+    for &block in dominance.preorder().iter().chain(&unreachable) {
+        let depth = if dominance.is_reachable(block) { dominance.depth(block) as usize } else { 0 };
+        if let Some(&mark) = marks.get(depth) {
+            marks.truncate(depth);
+            for (register, value) in before.drain(mark..).rev() {
+                current[register as usize] = value;
+            }
+        }
+        marks.push(before.len());
+        for (register, value) in slots.at(block) {
+            before.push((register, std::mem::replace(&mut current[register as usize], value)));
+        }
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
+            let Some(number) = numbers.of_access(body, inst, range.clone()) else { continue };
+            let (value, shape) = (current[number], registers[number].shape);
+            if let Some(new) = lower_access(body, shape, inst, |body| slots.get(body, value, shape)) {
+                current[number] = Value::Def(new);
+                before.push((number as u32, value));
+            }
+            body.remove_inst(inst);
+        }
+        slots.leave(body, block, &current);
+    }
+}
+
+/// Numbers of registers by handle.
+struct Numbers(SecondaryMap<Def, PackedOption<Def>>);
+
+impl Numbers {
+    fn new(registers: &[Register]) -> Numbers {
+        let mut numbers = SecondaryMap::new();
+        for (number, register) in registers.iter().enumerate() {
+            numbers[register.handle] = Def::new(number).into();
+        }
+        Numbers(numbers)
+    }
+
+    /// The number of the register of a range that an instruction reads or writes.
+    fn of_access(&self, body: &Body, inst: Inst, range: Range<usize>) -> Option<usize> {
+        let handle = match body.intrinsic(inst)? {
+            IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => body.src(inst, 0),
+            IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect => body.src(inst, 1),
+            _ => return None,
+        };
+        self.0[handle].expand().map(|number| number.index()).filter(|number| range.contains(number))
     }
 }
 
@@ -163,8 +266,7 @@ fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&m
         body.replace_all_uses(def, value);
         return None;
     }
-    let full = (1u32 << shape.num_components) - 1;
-    let mask = body.index(access, IndexKind::WriteMask) as u32 & full;
+    let (mask, full) = written_components(body, access, shape)?;
     if mask == 0 {
         return None;
     }
@@ -177,6 +279,15 @@ fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&m
         value = merge_components(&mut Builder::new(body, Cursor::Before(access)), value, old, mask, shape);
     }
     Some(value)
+}
+
+/// The write mask of a store, and that of all components; none for a load.
+fn written_components(body: &Body, access: Inst, shape: Shape) -> Option<(u32, u32)> {
+    if body.inst_def(access).is_some() {
+        return None;
+    }
+    let full = (1u32 << shape.num_components) - 1;
+    Some((body.index(access, IndexKind::WriteMask) as u32 & full, full))
 }
 
 /// A vector with the components of `mask` from `new`, the others from `old`.

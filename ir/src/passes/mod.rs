@@ -71,6 +71,7 @@ pub mod opt_unwritten_outputs;
 pub mod opt_vectorize;
 pub mod pass_manager;
 pub mod phi_builder;
+mod phi_slots;
 pub mod pipeline;
 pub mod rematerialize_derefs_in_use_blocks;
 pub mod remove_dead_variables;

@@ -55,7 +55,8 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
         let first_new = body.take_unused(&mut unused).unwrap_or(Inst::from_u32(0));
         return remove_unused(body, unused, first_new);
     }
-    let mut marks = Marks { states: vec![State::Unseen; body.num_insts()], stores: StoresSoFar::default(), work: Vec::new() };
+    let mut marks =
+        Marks { states: vec![State::Unseen; body.num_insts()], stores: StoresSoFar::default(), work: Vec::new() };
     let mut suspects: Vec<Inst> = Vec::new();
     let mut next_block = Some(body.body_list().last);
     while let Some(block) = next_block {

@@ -18,7 +18,7 @@ impl ShaderBuilder {
         instruction.src.extend(src.iter().copied().take(5));
         instruction.saturate = modifiers.saturate;
         instruction.precise = modifiers.precise;
-        instruction.texture = modifiers.texture;
+        instruction.texture = modifiers.texture.map(Box::new);
         instruction.memory = modifiers.memory;
         let info = opcode.info();
         if instruction.dst.len() != usize::from(info.num_dst) || src.len() != usize::from(info.num_src) {

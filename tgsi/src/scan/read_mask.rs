@@ -253,7 +253,7 @@ mod tests {
 
     fn textured(opcode: Opcode, target: TextureTarget) -> Instruction {
         let texture = InstructionTexture { target, return_type: ReturnType::Unknown, offsets: Default::default() };
-        Instruction { texture: Some(texture), ..instruction(opcode, XYZW) }
+        Instruction { texture: Some(Box::new(texture)), ..instruction(opcode, XYZW) }
     }
 
     fn memory(opcode: Opcode, target: TextureTarget) -> Instruction {

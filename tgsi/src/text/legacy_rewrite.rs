@@ -146,11 +146,11 @@ impl<'a> Rewriter<'a> {
                 instruction.label = old.label;
                 let info = opcode.info();
                 if info.is_sample_family {
-                    instruction.texture = Some(InstructionTexture {
+                    instruction.texture = Some(Box::new(InstructionTexture {
                         target: TextureTarget::Unknown,
                         return_type: ReturnType::Unknown,
                         offsets: ArrayVec::new(),
-                    });
+                    }));
                 }
                 self.push(instruction);
             }
@@ -247,11 +247,11 @@ impl<'a> Rewriter<'a> {
             Rewrite::TxqLz => {
                 let level = self.uint(0);
                 let mut instruction = self.instruction(Opcode::Txq, Some(d), &[level, a]);
-                instruction.texture = Some(InstructionTexture {
+                instruction.texture = Some(Box::new(InstructionTexture {
                     target: old.target.unwrap_or(TextureTarget::Unknown),
                     return_type: ReturnType::Unknown,
                     offsets: ArrayVec::new(),
-                });
+                }));
                 self.push(instruction);
             }
             Rewrite::Dfracexp => {

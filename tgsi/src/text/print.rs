@@ -386,7 +386,7 @@ impl Printer {
                 self.out.push('|');
             }
         }
-        self.texture(i.opcode, i.texture.as_ref());
+        self.texture(i.opcode, i.texture.as_deref());
         self.memory(i.opcode, i.memory);
         if let Some(label) = i.label {
             let shown = info.is_branch || i.opcode == Opcode::Bgnsub || !self.options.mesa;

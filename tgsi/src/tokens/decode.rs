@@ -237,7 +237,7 @@ impl Reader<'_> {
             instruction.label = Some(field(self.next("the label of an instruction")?, 0, 24));
         }
         if flag(word, 28) {
-            instruction.texture = Some(self.texture()?);
+            instruction.texture = Some(Box::new(self.texture()?));
         }
         if flag(word, 29) {
             let word = self.next("the memory word of an instruction")?;

@@ -660,11 +660,11 @@ impl Selector<'_> {
         if is_image {
             instruction.memory = Some(InstructionMemory::default());
         } else {
-            instruction.texture = Some(tgsi::shader::InstructionTexture {
+            instruction.texture = Some(Box::new(tgsi::shader::InstructionTexture {
                 target: TextureTarget::Texture2D,
                 return_type: tgsi::tables::ReturnType::Unknown,
                 offsets: arrayvec::ArrayVec::new(),
-            });
+            }));
         }
         instruction.dst.push(Dst::new(dst).masked(3));
         instruction.src.push(Src::new(register));

@@ -372,11 +372,11 @@ impl Selector<'_> {
         }
         let mut instruction = Instruction::new(opcode);
         if !offsets.is_empty() || opcode != Opcode::Lod {
-            instruction.texture = Some(InstructionTexture {
+            instruction.texture = Some(Box::new(InstructionTexture {
                 target: TextureTarget::Unknown,
                 return_type: ReturnType::Unknown,
                 offsets: offsets.iter().copied().take(4).collect(),
-            });
+            }));
         }
         instruction.dst.push(dst);
         instruction.src = sources;
@@ -554,8 +554,11 @@ impl Selector<'_> {
     ) {
         let mut instruction = Instruction::new(opcode);
         let return_type = if self.options.texture_return_types { return_type } else { ReturnType::Unknown };
-        instruction.texture =
-            Some(InstructionTexture { target, return_type, offsets: offsets.iter().copied().take(4).collect() });
+        instruction.texture = Some(Box::new(InstructionTexture {
+            target,
+            return_type,
+            offsets: offsets.iter().copied().take(4).collect(),
+        }));
         instruction.dst.push(dst);
         instruction.src.extend(sources.iter().copied().take(5));
         self.emit_instruction(instruction);

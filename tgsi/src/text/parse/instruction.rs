@@ -95,9 +95,9 @@ impl<'a> Parser<'a> {
             }
         }
         if info.is_tex {
-            instruction.texture = self.texture_target(info.name)?.map(texture_word);
+            instruction.texture = self.texture_target(info.name)?.map(texture_word).map(Box::new);
         } else if info.is_sample_family {
-            instruction.texture = Some(texture_word(TextureTarget::Unknown));
+            instruction.texture = Some(Box::new(texture_word(TextureTarget::Unknown)));
         }
         if info.has_memory {
             instruction.memory = Some(InstructionMemory {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
             let (word, span) = self.expect_word("a texture target")?;
             let target = self.target_named(word, span)?;
             self.expect(b')')?;
-            instruction.texture.get_or_insert_with(|| texture_word(target)).target = target;
+            instruction.texture.get_or_insert_with(|| Box::new(texture_word(target))).target = target;
             return Ok(());
         }
         if is("RETURN") {
