@@ -51,6 +51,7 @@ pub mod run;
 pub mod scan;
 pub mod shader;
 pub mod slots;
+pub mod smith;
 pub mod span;
 pub mod structure;
 pub mod tables;

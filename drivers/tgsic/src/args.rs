@@ -261,6 +261,8 @@ pub enum Command {
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
+    /// Make shaders up, valid ones whose results are defined, and check the translation with them.
+    Smith(SmithArguments),
     /// Stand between virgl clients and their host (vtest sockets) and translate every shader on its way.
     /// A shader that cannot be translated goes on as it came.
     #[command(after_help = PROXY_JSON)]
@@ -368,9 +370,49 @@ pub struct VerifyArguments {
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
+    /// Compare bit by bit, but for NaN and the sign of zero: for shaders of `smith`, whose results are defined so far.
+    #[arg(long, conflicts_with = "vectors")]
+    pub exact: bool,
     /// Validate and run the IR after every pass that changed it too, and name the first that is to blame.
     #[arg(long, conflicts_with = "vectors")]
     pub each_pass: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
+}
+
+/// Arguments of `smith`.
+#[derive(Debug, Args)]
+pub struct SmithArguments {
+    /// Seed of the first shader. The next ones have the seeds that follow.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// How many shaders.
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    pub count: u64,
+    /// Stage; without it any.
+    #[arg(long, value_parser = PossibleValuesParser::new(STAGES.map(|stage| stage.name())), ignore_case = true)]
+    pub stage: Option<String>,
+    /// About how many instructions a shader has at most.
+    #[arg(long, default_value_t = 40, value_name = "N")]
+    pub size: u32,
+    /// Parts of the language that may be used, separated by commas; without it all.
+    #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(Features::NAMES.iter().map(|(name, _)| *name)))]
+    pub features: Vec<String>,
+    /// Write the shaders to `DIR/<seed>.tgsi`; with --verify only those that fail.
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// Check that every stage of the translation computes the same, bit by bit, and that text and tokens keep the shader.
+    #[arg(long)]
+    pub verify: bool,
+    /// Sets of inputs to make for each shader.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub inputs: u64,
+    /// End when that many shaders have failed.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub max_failures: usize,
+    /// Show how often each opcode was executed.
+    #[arg(long, requires = "verify")]
+    pub opcodes: bool,
     #[command(flatten)]
     pub passes: PassArguments,
 }
@@ -406,6 +448,8 @@ pub struct ProxyArguments {
     #[command(flatten)]
     pub passes: PassArguments,
 }
+
+use tgsi::smith::{Features, STAGES};
 
 use crate::plan::{Plan, pass_named};
 use crate::verify;

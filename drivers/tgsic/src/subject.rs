@@ -82,7 +82,7 @@ impl Subject {
     }
 
     /// The interface that a translation must have, if it matters: hosts of virgl link shaders by it.
-    fn kept_interface(&self, plan: &Plan) -> Option<Interface> {
+    pub fn kept_interface(&self, plan: &Plan) -> Option<Interface> {
         match self {
             Subject::Tgsi(shader) if plan.options.dialect == Dialect::Virgl => Some(Interface::of(shader)),
             _ => None,

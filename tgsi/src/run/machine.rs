@@ -6,7 +6,7 @@ use super::control::{Flow, Frame};
 use super::geometry::Emission;
 use super::kernel::Kernel;
 use super::program::{Class, Op, Program};
-use super::{MAX_REGISTER_WORDS, RunError, alu, alu_integer, alu_wide, packing, system_value_of};
+use super::{MAX_REGISTER_WORDS, OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing, system_value_of};
 use crate::tables::{File, Processor};
 
 /// A run. Masks are one word a lane, all ones or zero.
@@ -154,8 +154,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Executes until the end.
-    pub(super) fn run(mut self, limits: RunLimits) -> Result<Outputs, RunError> {
+    /// Executes until the end; counts what some lane executes if asked to.
+    pub(super) fn run<const COUNT: bool>(
+        mut self,
+        limits: RunLimits,
+        counts: &mut OpcodeCounts,
+    ) -> Result<Outputs, RunError> {
         let program = self.program;
         let mut counter = 0usize;
         while let Some(op) = program.code.get(counter) {
@@ -168,6 +172,9 @@ impl<'a> Machine<'a> {
                 });
             }
             self.steps += 1;
+            if COUNT && self.any_executes {
+                counts.count(op.opcode);
+            }
             counter = match op.class {
                 Class::Control => match self.control(counter, op) {
                     Flow::Next => counter + 1,

@@ -164,7 +164,49 @@ pub fn run(
     resources: &mut dyn Resources,
     limits: RunLimits,
 ) -> Result<Outputs, RunError> {
-    machine::Machine::new(program, inputs, resources)?.run(limits)
+    machine::Machine::new(program, inputs, resources)?.run::<false>(limits, &mut OpcodeCounts::default())
+}
+
+/// How often each opcode was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpcodeCounts([u64; 256]);
+
+impl Default for OpcodeCounts {
+    fn default() -> OpcodeCounts {
+        OpcodeCounts([0; 256])
+    }
+}
+
+impl OpcodeCounts {
+    /// The number of an opcode.
+    pub fn of(&self, opcode: Opcode) -> u64 {
+        self.0[opcode as usize]
+    }
+
+    /// Adds those of other runs.
+    pub fn add(&mut self, other: &OpcodeCounts) {
+        for (mine, others) in self.0.iter_mut().zip(&other.0) {
+            *mine += others;
+        }
+    }
+
+    fn count(&mut self, opcode: Opcode) {
+        self.0[opcode as usize] += 1;
+    }
+}
+
+/// As [`run`], and counts the instructions that at least one lane executes.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_counted(
+    program: &Program,
+    inputs: &Inputs,
+    resources: &mut dyn Resources,
+    limits: RunLimits,
+    counts: &mut OpcodeCounts,
+) -> Result<Outputs, RunError> {
+    machine::Machine::new(program, inputs, resources)?.run::<true>(limits, counts)
 }
 
 /// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system values.

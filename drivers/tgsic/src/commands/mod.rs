@@ -6,6 +6,7 @@ mod ir;
 mod proxy;
 mod run;
 mod scan;
+mod smith;
 mod translate;
 
 use std::collections::HashMap;
@@ -84,6 +85,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             translate::translate(files, *driver, &passes.plan(), form, color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
+        Command::Smith(arguments) => smith::smith(arguments),
         Command::Proxy(arguments) => proxy::proxy(arguments),
         Command::ProxyGuard { socket } => Ok(proxy::guard::guard(socket)),
     }

@@ -27,13 +27,41 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// When two words agree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not keep what floats make of them: there,
+    /// words that are no ordinary float on either side are not compared.
+    Close(Kind),
+    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and the sign of zero.
+    Exact,
+}
+
+impl Rule {
+    fn agree(self, integers: bool, expected: u32, found: u32) -> bool {
+        match self {
+            _ if expected == found => true,
+            Rule::Close(kind) => {
+                Agreement::of(expected, found) != Agreement::Different
+                    || (kind == Kind::Special && !(ordinary(expected) && ordinary(found)))
+            }
+            Rule::Exact => {
+                let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
+                !integers && (expected.is_nan() && found.is_nan() || expected == 0.0 && found == 0.0)
+            }
+        }
+    }
+}
+
 /// Compares; `None` if all agree.
-///
-/// Words agree as recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not keep what floats make of them: there,
-/// words that are no ordinary float on either side are not compared.
-pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &Leftover) -> Option<Mismatch> {
-    let agrees = |e: u32, f: u32| {
-        Agreement::of(e, f) != Agreement::Different || (kind == Kind::Special && !(ordinary(e) && ordinary(f)))
+pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &Leftover) -> Option<Mismatch> {
+    // What the generator keeps integers in: some outputs, every other buffer and image, and shared memory.
+    let mut integers = Vec::new();
+    for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi::smith::holds_integers(d)) {
+        integers.extend(declaration.first..=declaration.last);
+    }
+    let agrees_in = |register: usize, e: u32, f: u32| {
+        e == f || rule.agree(integers.iter().any(|&r| usize::from(r) == register), e, f)
     };
     let (a, b) = (&expected.outputs, &found.outputs);
     let differ = |place: String, expected: u32, found: u32| Some(Mismatch { place, expected, found });
@@ -49,7 +77,10 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
                     (a.outputs.component(register.into(), component), b.outputs.component(register.into(), component));
                 for (lane, &live) in a.live.iter().enumerate() {
                     let word = |words: &[u32]| words.get(lane).copied().unwrap_or(0);
-                    if live && shader.processor != Processor::Geometry && !agrees(word(e), word(f)) {
+                    if live
+                        && shader.processor != Processor::Geometry
+                        && !agrees_in(register.into(), word(e), word(f))
+                    {
                         let letter = ["x", "y", "z", "w"][component];
                         return differ(format!("OUT[{register}].{letter} lane {lane}"), word(e), word(f));
                     }
@@ -61,7 +92,7 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
         let (e, f) = (flat(e), flat(f));
         for word in 0..e.len().max(f.len()) {
             let (e, f) = (at(&e, word), at(&f, word));
-            if !agrees(e, f) {
+            if !agrees_in(word / 4, e, f) {
                 return differ(format!("OUT[{vertex}][{}] component {}", word / 4, word % 4), e, f);
             }
         }
@@ -79,7 +110,7 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
             for (vertex, (e, f)) in e.iter().zip(f).enumerate() {
                 for word in 0..(e.len().max(f.len()) * 4) {
                     let (e, f) = (at(e.as_flattened(), word), at(f.as_flattened(), word));
-                    if !agrees(e, f) {
+                    if !agrees_in(word / 4, e, f) {
                         return differ(
                             format!("{place} vertex {vertex} OUT[{}] component {}", word / 4, word % 4),
                             e,
@@ -91,11 +122,12 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
         }
     }
     for (buffer, (e, f)) in pairs(&a.buffers, &b.buffers).enumerate() {
+        let agrees = |e, f| rule.agree(buffer % 2 == 0, e, f);
         if let Some((word, e, f)) = bytes_differ(e.map_or(&[], |v| v), f.map_or(&[], |v| v), &agrees) {
             return differ(format!("BUFFER[{buffer}] word {word}"), e, f);
         }
     }
-    if let Some((word, e, f)) = bytes_differ(&a.shared, &b.shared, &agrees) {
+    if let Some((word, e, f)) = bytes_differ(&a.shared, &b.shared, &|e, f| rule.agree(true, e, f)) {
         return differ(format!("MEMORY word {word}"), e, f);
     }
     for (buffer, (e, f)) in pairs(&a.counters, &b.counters).enumerate() {
@@ -119,7 +151,7 @@ pub fn first_mismatch(shader: &Shader, kind: Kind, expected: &Leftover, found: &
             );
         }
         for component in 0..4 {
-            if !agrees(e[component], f[component]) {
+            if !rule.agree(texel.0 % 2 == 0, e[component], f[component]) {
                 let place = format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1);
                 return differ(place, e[component], f[component]);
             }

@@ -8,7 +8,7 @@ use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
 use tgsi_ir::run::environment::{Inputs, RunLimits};
 
-use super::compare::first_mismatch;
+use super::compare::{Rule, first_mismatch};
 use super::executor::{Leftover, run_ir};
 use super::inputs::{self, Kind};
 use super::stages::Verdict;
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         for (seed, inputs, expected) in &self.expected {
             let leftover = run_ir(shader, inputs, RunLimits::default())
                 .map_err(|problem| Wrong::Error(format!("inputs {seed}: {}", problem.brief())))?;
-            if let Some(mismatch) = first_mismatch(self.interface, Kind::of_seed(*seed), expected, &leftover) {
+            if let Some(mismatch) = first_mismatch(self.interface, Rule::Close(Kind::of_seed(*seed)), expected, &leftover) {
                 return Err(Wrong::Different(format!("inputs {seed}: {mismatch}")));
             }
         }

@@ -3,9 +3,10 @@
 //! Two ways: with made-up inputs, where the interpreter on what was given (TGSI or IR) is the truth for all stages; and with recorded results, which are the truth
 //! themselves.
 
-mod compare;
+pub mod compare;
 mod each_pass;
 pub mod executor;
+pub mod generated;
 pub mod inputs;
 pub mod recorded;
 mod stages;

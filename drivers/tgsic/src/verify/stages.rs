@@ -4,7 +4,7 @@ use serde::Serialize;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
-use super::compare::first_mismatch;
+use super::compare::{Rule, first_mismatch};
 use super::each_pass;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
@@ -50,7 +50,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
         let verdict = Subject::checked(&source, plan.options.dialect).map(|(subject, _)| {
             let blamed =
                 if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
-            blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, &plan))
+            blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, arguments.exact, &plan))
         });
         Ok((source, verdict))
     });
@@ -96,7 +96,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     Ok(status)
 }
 
-fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
+fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
     let first = Via::first_for(subject);
@@ -125,7 +125,8 @@ fn one_shader(subject: &Subject, seeds: u64, plan: &Plan) -> Verdict {
                 ended = true;
                 continue;
             };
-            if let Some(m) = first_mismatch(shader, Kind::of_seed(seed), expected, &leftover) {
+            let rule = if exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed)) };
+            if let Some(m) = first_mismatch(shader, rule, expected, &leftover) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
         }

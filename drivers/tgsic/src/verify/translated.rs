@@ -3,7 +3,7 @@
 use tgsi::Shader;
 use tgsi_ir::run::environment::RunLimits;
 
-use super::compare::first_mismatch;
+use super::compare::{Rule, first_mismatch};
 use super::executor::Executor;
 use super::inputs::{self, Kind};
 use super::stages::Verdict;
@@ -23,7 +23,7 @@ pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: R
         ended = true;
         match result.run(&inputs, limits) {
             Ok(found) => {
-                if let Some(mismatch) = first_mismatch(before, Kind::of_seed(seed), &expected, &found) {
+                if let Some(mismatch) = first_mismatch(before, Rule::Close(Kind::of_seed(seed)), &expected, &found) {
                     return Verdict::Different(format!("inputs {seed}: {mismatch}"));
                 }
             }

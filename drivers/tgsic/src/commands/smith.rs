@@ -1,0 +1,160 @@
+//! `smith`: shaders made up, and the translation checked with them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::prelude::*;
+use tgsi::Shader;
+use tgsi::run::OpcodeCounts;
+use tgsi::smith::{Config, Features, from_seed};
+use tgsi::tables::{Opcode, Processor};
+
+use super::{Failure, Status};
+use crate::args::SmithArguments;
+use crate::output;
+use crate::verify::compare::Rule;
+use crate::verify::generated::{Verification, Wrong};
+
+/// Shaders between two looks at how it goes.
+const BATCH: u64 = 4096;
+/// Seconds between two lines that say how far it is, where there is no terminal.
+const SECONDS_A_LINE: u64 = 60;
+
+/// Makes shaders, and verifies them if asked to.
+pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
+    let config = Config {
+        stage: arguments.stage.as_deref().and_then(Processor::from_name),
+        size: arguments.size,
+        features: match &arguments.features[..] {
+            [] => Features::ALL,
+            names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
+        },
+    };
+    if arguments.verify { verify(arguments, &config) } else { make(arguments, &config) }
+}
+
+fn shader_of(seed: u64, config: &Config) -> Result<Shader, Failure> {
+    from_seed(seed, config).map_err(|error| Failure::Usage(format!("seed {seed}: {error}")))
+}
+
+/// Prints or writes shaders.
+fn make(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure> {
+    for seed in arguments.seed..arguments.seed.saturating_add(arguments.count) {
+        let text = tgsi::text::print(&shader_of(seed, config)?, Default::default());
+        match &arguments.out_dir {
+            Some(folder) => output::write_file_below(&folder.join(format!("{seed}.tgsi")), text.as_bytes())?,
+            None if arguments.count > 1 => output::write_stdout(format!("; seed {seed}\n{text}\n").as_bytes())?,
+            None => output::write_stdout(text.as_bytes())?,
+        }
+    }
+    Ok(Status::Well)
+}
+
+/// A shader that failed.
+struct Failed {
+    seed: u64,
+    wrong: Wrong,
+    written: Option<PathBuf>,
+}
+
+/// What has been done.
+struct Done {
+    failed: Mutex<Vec<Failed>>,
+    counts: Mutex<OpcodeCounts>,
+    number: AtomicUsize,
+}
+
+fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure> {
+    let plan = arguments.passes.plan();
+    let verification = Verification { plan: &plan, inputs: arguments.inputs, rule: Rule::Exact };
+    let begun = Instant::now();
+    let done = Done { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
+    let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} shaders, {eta} left, {msg}") {
+        bar.set_style(style);
+    }
+    let end = arguments.seed.saturating_add(arguments.count);
+    let mut next = arguments.seed;
+    let mut last_line = Instant::now();
+    while next < end {
+        let batch_end = end.min(next.saturating_add(BATCH));
+        (next..batch_end).into_par_iter().try_for_each(|seed| one(seed, arguments, config, &verification, &done, &bar))?;
+        next = batch_end;
+        let failed = done.number.load(Ordering::Relaxed);
+        let message = format!("{failed} failed, goes on with --seed {next}");
+        bar.set_message(message.clone());
+        if bar.is_hidden() && last_line.elapsed().as_secs() >= SECONDS_A_LINE {
+            last_line = Instant::now();
+            eprintln!("{} shaders, {message}", next - arguments.seed);
+        }
+        if failed >= arguments.max_failures {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    let mut failed = done.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.sort_by_key(|failed| failed.seed);
+    let mut text = String::new();
+    for Failed { seed, wrong, written } in &failed {
+        let written = written.as_ref().map(|path| format!(" ({})", path.display())).unwrap_or_default();
+        text += &format!("seed {seed}: {wrong}{written}\n");
+    }
+    if arguments.opcodes {
+        text += &opcode_table(&done.counts.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    text += &format!(
+        "{} shaders (seeds {} to {}) in {:.1} s: {} failed\n",
+        next - arguments.seed,
+        arguments.seed,
+        next.saturating_sub(1),
+        begun.elapsed().as_secs_f64(),
+        failed.len()
+    );
+    output::write_stdout(text.as_bytes())?;
+    Ok(if failed.is_empty() { Status::Well } else { Status::Wrong })
+}
+
+fn one(
+    seed: u64,
+    arguments: &SmithArguments,
+    config: &Config,
+    verification: &Verification<'_>,
+    done: &Done,
+    bar: &ProgressBar,
+) -> Result<(), Failure> {
+    if done.number.load(Ordering::Relaxed) >= arguments.max_failures {
+        return Ok(());
+    }
+    let shader = shader_of(seed, config)?;
+    let mut counts = OpcodeCounts::default();
+    let result = verification.verify(&shader, &mut counts);
+    done.counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counts);
+    if let Err(wrong) = result {
+        done.number.fetch_add(1, Ordering::Relaxed);
+        let mut written = None;
+        if let Some(folder) = &arguments.out_dir {
+            let path = folder.join(format!("{seed}.tgsi"));
+            let text = tgsi::text::print(&shader, Default::default());
+            output::write_file_below(&path, format!("; seed {seed}: {wrong}\n{text}").as_bytes())?;
+            written = Some(path);
+        }
+        done.failed.lock().unwrap_or_else(PoisonError::into_inner).push(Failed { seed, wrong, written });
+    }
+    bar.inc(1);
+    Ok(())
+}
+
+/// How often each opcode was executed, the rarest first.
+fn opcode_table(counts: &OpcodeCounts) -> String {
+    let mut rows: Vec<(u64, &str)> = Opcode::ALL.iter().map(|&opcode| (counts.of(opcode), opcode.name())).collect();
+    rows.sort();
+    let mut text = String::new();
+    for row in rows.chunks(4) {
+        let cells: Vec<String> = row.iter().map(|(count, name)| format!("{name:<14} {count:>11}")).collect();
+        text += &(cells.join("   ").trim_end().to_owned() + "\n");
+    }
+    text
+}

@@ -1,0 +1,181 @@
+//! Shaders whose results are defined bit by bit: text and tokens keep them, and all stages compute the same.
+//!
+//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before, and nothing is parsed.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+use tgsi::Shader;
+use tgsi::run::{OpcodeCounts, Program, run_counted};
+use tgsi_ir::passes::pipeline;
+use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
+
+use super::compare::{Rule, first_mismatch};
+use super::executor::Leftover;
+use super::inputs;
+use crate::args::Stage;
+use crate::plan::Plan;
+use crate::subject::Subject;
+
+/// Instructions that a run may execute: many times what generated loops come to.
+const STEPS: u64 = 400_000;
+
+/// What is wrong with a shader, or rather with us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where: a stage, the check, text or tokens.
+    pub place: &'static str,
+    /// What.
+    pub message: String,
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+fn wrong(place: &'static str, message: impl ToString) -> Wrong {
+    Wrong { place, message: message.to_string() }
+}
+
+/// How a shader is verified.
+#[derive(Clone, Debug)]
+pub struct Verification<'a> {
+    /// Passes and dialect.
+    pub plan: &'a Plan,
+    /// Sets of inputs.
+    pub inputs: u64,
+    /// How words are compared.
+    pub rule: Rule,
+}
+
+impl Verification<'_> {
+    /// Verifies a shader; a panic is something wrong like any other.
+    pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Wrong> {
+        let place = Cell::new("check");
+        quiet_panics();
+        QUIET.set(true);
+        let result = catch_unwind(AssertUnwindSafe(|| self.verify_at(shader, counts, &place)));
+        QUIET.set(false);
+        result.unwrap_or_else(|panic| Err(wrong(place.get(), format!("panic: {}", panic_message(&*panic)))))
+    }
+
+    fn verify_at(&self, shader: &Shader, counts: &mut OpcodeCounts, place: &Cell<&'static str>) -> Result<(), Wrong> {
+        let report = tgsi::check::check(shader);
+        if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
+            return Err(wrong("check", error));
+        }
+        place.set("text");
+        keeps_text(shader)?;
+        place.set("tokens");
+        keeps_tokens(shader)?;
+        place.set("tgsi");
+        let program = Program::new(shader).map_err(|e| wrong("tgsi", e))?;
+        let inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
+        let mut expected = Vec::with_capacity(inputs.len());
+        let limits = RunLimits { steps: STEPS };
+        for (seed, inputs) in inputs.iter().enumerate() {
+            let mut resources = AnalyticResources::default();
+            let outputs = run_counted(&program, inputs, &mut resources, limits, counts)
+                .map_err(|e| wrong("tgsi", format!("inputs {seed}: {e}")))?;
+            expected.push(Leftover { outputs, resources });
+        }
+        let compare = |stage, run: &dyn Fn(&Inputs, &mut AnalyticResources) -> Result<Outputs, String>| {
+            for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
+                let mut resources = AnalyticResources::default();
+                let outputs =
+                    run(inputs, &mut resources).map_err(|e| wrong(stage, format!("inputs {seed}: {e}")))?;
+                let found = Leftover { outputs, resources };
+                if let Some(mismatch) = first_mismatch(shader, self.rule, expected, &found) {
+                    return Err(wrong(stage, format!("inputs {seed}: {mismatch}")));
+                }
+            }
+            Ok(())
+        };
+        let compare_ir = |stage, ir: &tgsi_ir::Shader| {
+            let program = tgsi_ir::run::Program::new(ir).map_err(|e| wrong(stage, e))?;
+            compare(stage, &|inputs, resources| program.run(inputs, resources, limits).map_err(|e| e.to_string()))
+        };
+        let subject = Subject::Tgsi(shader.clone());
+        place.set("ir");
+        let mut ir = subject.to_stage(Stage::Parsed, self.plan).map_err(|p| wrong("ir", p.brief()))?;
+        compare_ir("ir", &ir)?;
+        place.set("ssa");
+        let mut passes = self.plan.passes();
+        pipeline::into_ssa_with(&mut ir, &mut passes);
+        compare_ir("ssa", &ir)?;
+        place.set("opt");
+        let mut passes = self.plan.passes();
+        pipeline::optimize_with(&mut ir, &self.plan.options.compiler_options(), self.plan.level, &mut passes);
+        compare_ir("opt", &ir)?;
+        place.set("registers");
+        let mut lowered = ir.clone();
+        let mut passes = self.plan.passes();
+        tgsi_driver_tgsi::lower_with(&mut lowered, &self.plan.options, &mut passes).map_err(|e| wrong("registers", e))?;
+        compare_ir("registers", &lowered)?;
+        place.set("driver:tgsi");
+        let translated = match subject.kept_interface(self.plan) {
+            Some(_) => subject.translate(self.plan).map_err(|p| p.brief()),
+            None => tgsi_driver_tgsi::translate_lowered(&lowered, &self.plan.options).map_err(|e| e.to_string()),
+        };
+        let translated = translated.map_err(|e| wrong("driver:tgsi", e))?;
+        let report = tgsi::check::check(&translated);
+        if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
+            return Err(wrong("driver:tgsi", format!("the result is not valid: {error}")));
+        }
+        let program = Program::new(&translated).map_err(|e| wrong("driver:tgsi", e))?;
+        compare("driver:tgsi", &|inputs, resources| {
+            tgsi::run::run(&program, inputs, resources, limits).map_err(|e| e.to_string())
+        })
+    }
+}
+
+/// What is printed parses back to what prints the same.
+fn keeps_text(shader: &Shader) -> Result<(), Wrong> {
+    let text = tgsi::text::print(shader, Default::default());
+    let parsed = tgsi::text::parse(text.as_bytes()).map_err(|errors| {
+        wrong("text", errors.first().map_or_else(|| "does not parse".to_owned(), ToString::to_string))
+    })?;
+    if tgsi::text::print(&parsed.shader, Default::default()) == text {
+        Ok(())
+    } else {
+        Err(wrong("text", "parses to something that prints otherwise"))
+    }
+}
+
+/// What is encoded decodes to what encodes and prints the same.
+fn keeps_tokens(shader: &Shader) -> Result<(), Wrong> {
+    let words = tgsi::tokens::encode(shader).map_err(|e| wrong("tokens", e))?;
+    let decoded = tgsi::tokens::decode(&words).map_err(|e| wrong("tokens", e))?;
+    if !decoded.encoding_quirks.is_empty() {
+        return Err(wrong("tokens", "decode to something that is encoded otherwise"));
+    }
+    let text = |shader| tgsi::text::print(shader, Default::default());
+    if text(&decoded) == text(shader) { Ok(()) } else { Err(wrong("tokens", "decode to something that prints otherwise")) }
+}
+
+thread_local! {
+    /// Whether panics of this thread are reported as something wrong with a shader.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets panics that are reported otherwise say nothing.
+fn quiet_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a message").to_owned()
+}

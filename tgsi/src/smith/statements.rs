@@ -1,0 +1,158 @@
+//! Statements: what is done, one after the other. The other modules hold the kinds of statements.
+
+use super::Features;
+use super::generator::{Generator, Place};
+use super::registers::Kind;
+use super::signature::{Rounding, Signature, shows_sign_of_zero, signature};
+use crate::scan::needed_channels;
+use crate::shader::{Instruction, Src};
+use crate::tables::{Opcode, OperandType};
+
+impl Generator<'_> {
+    /// Appends a statement.
+    pub(super) fn statement(&mut self, place: Place) {
+        match self.choices.below(32) {
+            0..13 => self.arithmetic(),
+            13..17 => self.small_expression(),
+            17..19 => self.copy(),
+            19..22 => self.set_index(),
+            22..28 => self.flow(place),
+            _ => self.arithmetic(),
+        }
+    }
+
+    /// Statements inside of a block.
+    pub(super) fn block(&mut self, place: Place) {
+        for _ in 0..self.some_of_budget() {
+            if self.wants_more() {
+                self.statement(place);
+            }
+        }
+    }
+
+    /// An instruction that computes with values.
+    fn arithmetic(&mut self) {
+        let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
+        let Some(signature) = signature(opcode) else { return };
+        let wide = signature.dst.is_wide() || signature.src.iter().any(|kind| kind.is_wide());
+        if wide && !self.features.contains(Features::WIDE) {
+            return;
+        }
+        if opcode == Opcode::Mov {
+            return self.copy();
+        }
+        self.compute_with(opcode, signature);
+    }
+
+    fn compute_with(&mut self, opcode: Opcode, signature: Signature) {
+        let Signature { mut dst, mut src, rounding } = signature;
+        // Selections take any kind of value.
+        if matches!(opcode, Opcode::Ucmp | Opcode::Cmp) && self.choices.one_in(2) {
+            dst = if opcode == Opcode::Ucmp { Kind::Integer } else { Kind::Small };
+            let selector = src[0];
+            src.fill(dst);
+            src[0] = selector;
+        }
+        let mut precise = self.choices.one_in(4);
+        match rounding {
+            Rounding::Fixed => {}
+            Rounding::Sum if is_single_sum(opcode) && self.choices.one_in(3) => {
+                // Nothing that might be taken apart goes in, and no other sum sees the result.
+                precise = false;
+                dst = Kind::Leaf;
+            }
+            Rounding::Sum => precise = true,
+            Rounding::Root if dst == Kind::Float && self.choices.one_in(3) => {
+                precise = false;
+                src.fill(Kind::Small);
+            }
+            Rounding::Root => precise = true,
+        }
+        // What is precise, or no sum, does not care how its operands came about.
+        if (precise || rounding == Rounding::Fixed) && src.contains(&Kind::Float) && self.choices.one_in(4) {
+            src.iter_mut().filter(|kind| **kind == Kind::Float).for_each(|kind| *kind = Kind::Leaf);
+            if dst == Kind::Float {
+                dst = Kind::Leaf;
+            }
+        }
+        let info = opcode.info();
+        let mut destination = self.destination(dst);
+        let mut instruction = Instruction::new(opcode);
+        instruction.precise = precise;
+        instruction.saturate = match dst {
+            Kind::Float | Kind::Small | Kind::Leaf => info.dst_type.is_float() && self.choices.one_in(6),
+            Kind::Double => self.choices.one_in(9),
+            _ => false,
+        };
+        // The lowest component takes the first pair, the next one the second; there is no third.
+        if info.src_types.first().is_some_and(|ty| ty.is_64bit()) && !info.dst_type.is_64bit() {
+            while destination.dst.write_mask.count_ones() > 2 {
+                destination.dst.write_mask &= destination.dst.write_mask - 1;
+            }
+            // One component of each pair for a comparison.
+            let mask = destination.dst.write_mask;
+            if is_wide_comparison(opcode) && (mask & 3 == 3 || mask & 12 == 12) {
+                destination.dst.write_mask = mask & 5;
+            }
+        }
+        instruction.dst.push(destination.dst);
+        for (number, &kind) in src.iter().enumerate() {
+            let needed = needed_channels(&instruction, number);
+            let typed = info.src_types.get(number).copied().unwrap_or(OperandType::Float);
+            // Where bits are moved, modifiers would take them for floats.
+            let moves_bits = kind == Kind::Integer && typed.is_float() && opcode != Opcode::Ucmp
+                || opcode == Opcode::Ucmp && number > 0 && kind == Kind::Integer;
+            let mut source =
+                if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
+            if shows_sign_of_zero(opcode, number) {
+                source = self.without_sign_of_zero(kind, source);
+            }
+            instruction.src.push(source);
+        }
+        // Operands may have needed instructions of their own, which come first.
+        let mask = instruction.dst[0].write_mask;
+        self.put(instruction);
+        self.written(destination, mask);
+    }
+
+    /// The same value, or its absolute value: no negative zero.
+    pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
+        if kind == Kind::Double {
+            return self.compute(Kind::Double, Opcode::Dabs, &[source]);
+        }
+        source.absolute_value()
+    }
+
+    /// `MOV` of a kind.
+    fn copy(&mut self) {
+        let kinds = [Kind::Float, Kind::Integer, Kind::Small, Kind::Leaf, Kind::Long, Kind::Double];
+        let mut kind = self.choices.of(kinds);
+        if kind.is_wide() && !self.features.contains(Features::WIDE) {
+            kind = Kind::Float;
+        }
+        let destination = self.destination(kind);
+        let needed = destination.dst.write_mask;
+        let source = match kind {
+            Kind::Float | Kind::Small | Kind::Leaf => self.modified_source(kind, needed),
+            _ => self.source(kind, needed),
+        };
+        let mut instruction = Instruction::new(Opcode::Mov);
+        instruction.saturate = matches!(kind, Kind::Float | Kind::Small | Kind::Leaf) && self.choices.one_in(6);
+        instruction.precise = self.choices.one_in(8);
+        instruction.dst.push(destination.dst);
+        instruction.src.push(source);
+        self.put(instruction);
+        self.written(destination, needed);
+    }
+}
+
+/// Sums and products that there is one way to compute.
+fn is_single_sum(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Add | Opcode::Mul | Opcode::Mad | Opcode::Fma)
+}
+
+/// Comparisons of 64-bit values.
+fn is_wide_comparison(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, Dseq | Dsne | Dslt | Dsge | U64seq | U64sne | U64slt | U64sge | I64slt | I64sge)
+}
