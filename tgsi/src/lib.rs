@@ -47,6 +47,7 @@ mod call_graph;
 pub mod check;
 pub mod diagnostic;
 pub mod limits;
+pub mod reduce;
 pub mod run;
 pub mod scan;
 pub mod shader;

@@ -263,6 +263,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Make shaders up, valid ones whose results are defined, and check the translation with them.
     Smith(SmithArguments),
+    /// Make a shader as small as it can be while something stays wrong with it.
+    Reduce(ReduceArguments),
     /// Stand between virgl clients and their host (vtest sockets) and translate every shader on its way.
     /// A shader that cannot be translated goes on as it came.
     #[command(after_help = PROXY_JSON)]
@@ -407,12 +409,40 @@ pub struct SmithArguments {
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub inputs: u64,
+    /// Leave shaders that fail as they were made.
+    #[arg(long, requires = "verify")]
+    pub keep: bool,
     /// End when that many shaders have failed.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub max_failures: usize,
     /// Show how often each opcode was executed.
     #[arg(long, requires = "verify")]
     pub opcodes: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
+}
+
+/// Arguments of `reduce`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("interesting").required(true).multiple(false))]
+pub struct ReduceArguments {
+    /// Shader, TGSI text or tokens; standard input if there is none, or for `-`.
+    pub file: Option<PathBuf>,
+    /// Command of the shell that is run with the path of each candidate behind it; status 0 says that the candidate still is what is looked for.
+    #[arg(long = "while", value_name = "CMD", group = "interesting")]
+    pub command: Option<String>,
+    /// Look for shaders with which the same stage of the translation goes wrong, as `verify` sees it.
+    #[arg(long, group = "interesting")]
+    pub verify: bool,
+    /// With --verify: compare bit by bit, but for NaN and the sign of zero.
+    #[arg(long, requires = "verify")]
+    pub exact: bool,
+    /// Most candidates to try.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub max_candidates: u64,
+    /// Write the result to this file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub passes: PassArguments,
 }

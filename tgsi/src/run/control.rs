@@ -146,6 +146,12 @@ impl Machine<'_> {
                 if self.func.iter().any(|&lane| lane != 0) { Flow::Next } else { self.leave_subroutine() }
             }
             Opcode::Endsub => self.leave_subroutine(),
+            // In a block only the lanes that get there end.
+            Opcode::End if !self.frames.is_empty() => {
+                clear(&mut self.running, &self.exec);
+                self.update_exec();
+                if self.running.iter().any(|&lane| lane != 0) { Flow::Next } else { Flow::Stop }
+            }
             Opcode::End => Flow::Stop,
             _ => Flow::Next,
         }
@@ -218,7 +224,12 @@ impl Machine<'_> {
     pub(super) fn update_exec(&mut self) {
         let (mut all, mut any) = (u32::MAX, 0);
         for (lane, exec) in self.exec.iter_mut().enumerate() {
-            *exec = self.cond[lane] & self.loops[lane] & self.cont[lane] & self.switch[lane] & self.func[lane];
+            *exec = self.cond[lane]
+                & self.loops[lane]
+                & self.cont[lane]
+                & self.switch[lane]
+                & self.func[lane]
+                & self.running[lane];
             all &= *exec;
             any |= *exec;
         }

@@ -23,7 +23,7 @@ pub(super) struct Machine<'a> {
     /// Result of the instruction, `[channel][lane]`.
     pub(super) result: Vec<u32>,
 
-    /// Lanes that execute: the conjunction of the five masks that follow.
+    /// Lanes that execute: the conjunction of the six masks that follow.
     pub(super) exec: Vec<u32>,
     pub(super) all_execute: bool,
     pub(super) any_executes: bool,
@@ -32,6 +32,8 @@ pub(super) struct Machine<'a> {
     pub(super) cont: Vec<u32>,
     pub(super) switch: Vec<u32>,
     pub(super) func: Vec<u32>,
+    /// Lanes that have not got to an `END` inside of a block.
+    pub(super) running: Vec<u32>,
     /// Instruction at which each lane enters the innermost switch.
     pub(super) switch_targets: Vec<u32>,
     pub(super) frames: Vec<Frame>,
@@ -96,7 +98,8 @@ impl<'a> Machine<'a> {
             loops: full.clone(),
             cont: full.clone(),
             switch: full.clone(),
-            func: full,
+            func: full.clone(),
+            running: full,
             switch_targets: vec![0; lanes],
             frames: Vec::new(),
             saved: Vec::new(),

@@ -29,7 +29,7 @@ impl Generator<'_> {
     }
 
     /// Opens an `IF`.
-    fn condition(&mut self) {
+    pub(super) fn condition(&mut self) {
         match self.choices.below(4) {
             0 => {
                 let condition = self.modified_source(Kind::Float, 1);
@@ -286,12 +286,13 @@ impl Generator<'_> {
 
     /// Values for all arrays, and for a register of each common kind.
     pub(super) fn first_values(&mut self) {
-        for place in 0..self.arrays.len() {
-            let array = self.arrays[place];
+        // No array is read before all of it is written.
+        for array in std::mem::take(&mut self.arrays) {
             for element in 0..array.array.size {
                 let source = self.source(array.kind, 15);
                 self.emit(Opcode::Mov, Some(dst(array.array.at(element), 15)), &[source]);
             }
+            self.arrays.push(array);
         }
         for kind in [Kind::Float, Kind::Integer, Kind::Small] {
             let source = self.source(kind, 15);

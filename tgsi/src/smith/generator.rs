@@ -4,9 +4,9 @@ use super::choices::Choices;
 use super::operands::{Destination, Target};
 use super::registers::{Array, Input, Kind, Output, State, SystemInput, Temporary};
 use super::{Config, Features, STAGES};
-use crate::builder::{BuildError, ShaderBuilder, Subroutine};
+use crate::builder::{BuildError, RegisterArray, ShaderBuilder, Subroutine};
 use crate::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
-use crate::tables::{Opcode, Processor};
+use crate::tables::{Opcode, PixelFormat, Processor, TextureTarget};
 
 /// Where statements stand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +50,20 @@ pub(super) struct Generator<'a> {
     pub(super) vertices: u16,
     /// Invocations of a work group (compute).
     pub(super) block: [u32; 3],
+    /// Output vertices of a patch.
+    pub(super) patch_vertices: u16,
+    /// Whether fragments are discarded: then nobody looks at what other lanes hold.
+    pub(super) kills: bool,
+    /// Where the lane's first address is, if there is memory.
+    pub(super) lane_base: Option<Register>,
+    /// Targets and formats of the images that were used.
+    pub(super) images: [Option<(TextureTarget, PixelFormat)>; 2],
+    /// Targets of the textures that were used.
+    pub(super) targets: [Option<TextureTarget>; 4],
+    /// Textures and samplers apart.
+    pub(super) sample_family: bool,
+    /// Atomic counters, if there are any.
+    pub(super) counters: Option<RegisterArray>,
     /// Which scratch register comes next.
     pub(super) next_scratch: usize,
 }
@@ -83,6 +97,13 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
         subroutines: Vec::new(),
         vertices: 1,
         block: [4, 1, 1],
+        patch_vertices: 1,
+        kills: false,
+        lane_base: None,
+        images: [None; 2],
+        targets: [None; 4],
+        sample_family: false,
+        counters: None,
         next_scratch: 0,
     };
     generator.shader();
@@ -92,6 +113,11 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
 impl Generator<'_> {
     fn shader(&mut self) {
         self.interface();
+        if self.stage == Processor::Compute
+            || [Features::MEMORY, Features::IMAGES].into_iter().any(|feature| self.features.contains(feature))
+        {
+            self.first_address();
+        }
         self.first_values();
         let entry = self.state.clone();
         while self.wants_more() {

@@ -28,6 +28,8 @@ impl Generator<'_> {
     /// Declares what the shader has to work with.
     pub(super) fn interface(&mut self) {
         self.properties();
+        self.kills = self.stage == Processor::Fragment && self.choices.one_in(3);
+        self.sample_family = self.choices.one_in(4);
         self.make_inputs();
         self.make_outputs();
         self.make_system_values();
@@ -76,6 +78,7 @@ impl Generator<'_> {
                 self.vertices = PATCH_VERTICES;
                 let vertices = 1 + self.choices.below(4) as u32;
                 self.builder.property(TcsVerticesOut, vertices);
+                self.patch_vertices = vertices as u16;
             }
             Processor::TessEval => {
                 self.vertices = PATCH_VERTICES;
@@ -294,9 +297,26 @@ impl Generator<'_> {
                 self.result(place, element);
             }
         }
+        if self.stage == Processor::Compute {
+            return self.store_results();
+        }
         if self.stage == Processor::Geometry {
             let stream = self.builder.immediate_u32(&[0]).replicated(0);
             self.builder.emit(Opcode::Emit, None, &[stream]);
+        }
+    }
+
+    /// Stores what a compute shader has found, floats and integers apart.
+    fn store_results(&mut self) {
+        for (unit, kind) in [(2, Kind::Integer), (3, Kind::Float)] {
+            let buffer = self.builder.buffer(unit, false);
+            let base = self.lane_base();
+            for offset in [0u32, 16] {
+                let value = self.recent(kind, 15);
+                let offset = self.builder.immediate_u32(&[offset]).replicated(0);
+                let address = self.compute(Kind::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
+                self.access(Opcode::Store, Some(Dst::new(buffer)), &[address, value]);
+            }
         }
     }
 
@@ -308,6 +328,7 @@ impl Generator<'_> {
         if kind == Kind::Long && self.choices.one_in(2) {
             // Bits of a NaN are not said: there is 0 in its place.
             let value = self.source(Kind::Double, 15);
+            let value = self.with_positive_zero(value);
             let number = self.compute(Kind::Integer, Opcode::Dseq, &[value, value]).swizzled([0, 0, 2, 2]);
             let zero = self.builder.immediate_u32(&[0]).replicated(0);
             let mut instruction = Instruction::new(Opcode::Ucmp);

@@ -22,6 +22,8 @@ mod choices;
 mod flow;
 mod generator;
 mod interface;
+mod lanes;
+mod memory;
 mod operands;
 mod registers;
 mod signature;
@@ -29,6 +31,7 @@ mod small;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod textures;
 
 use crate::builder::BuildError;
 use crate::shader::Shader;
@@ -59,6 +62,11 @@ features! {
     ARRAYS = 3 "arrays", "Arrays of temporaries, inputs and outputs.";
     INDIRECT = 4 "indirect", "Indices that are computed.";
     WIDE = 5 "wide", "64-bit values.";
+    TEXTURES = 6 "textures", "Texture instructions.";
+    MEMORY = 7 "memory", "Buffers, shared memory, atomic counters.";
+    IMAGES = 8 "images", "Images.";
+    LANES = 9 "lanes", "Votes, derivatives, other lanes.";
+    STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
 }
 
 impl Features {

@@ -11,12 +11,18 @@ use crate::tables::{Opcode, OperandType};
 impl Generator<'_> {
     /// Appends a statement.
     pub(super) fn statement(&mut self, place: Place) {
-        match self.choices.below(32) {
-            0..13 => self.arithmetic(),
-            13..17 => self.small_expression(),
-            17..19 => self.copy(),
-            19..22 => self.set_index(),
-            22..28 => self.flow(place),
+        let has = |feature| self.features.contains(feature);
+        match self.choices.below(40) {
+            0..15 => self.arithmetic(),
+            15..19 => self.small_expression(),
+            19..21 => self.copy(),
+            21..24 => self.set_index(),
+            24..29 => self.flow(place),
+            29..32 if has(Features::TEXTURES) => self.texture(),
+            32..35 if has(Features::MEMORY) => self.memory(),
+            35 | 36 if has(Features::IMAGES) => self.image(),
+            37 if has(Features::LANES) => self.lanes(place),
+            38 | 39 if has(Features::STAGE) => self.special(place),
             _ => self.arithmetic(),
         }
     }
@@ -34,6 +40,9 @@ impl Generator<'_> {
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
+        if matches!(opcode, Opcode::Lg2 | Opcode::Log) {
+            return self.logarithm(opcode);
+        }
         let wide = signature.dst.is_wide() || signature.src.iter().any(|kind| kind.is_wide());
         if wide && !self.features.contains(Features::WIDE) {
             return;
@@ -115,12 +124,41 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
+    /// Logarithms are exact for small powers of two only, however they are computed.
+    fn logarithm(&mut self, opcode: Opcode) {
+        let count = self.source(Kind::Integer, 15);
+        let three = self.builder.immediate_u32(&[3]).replicated(0);
+        let count = self.compute(Kind::Integer, Opcode::And, &[count, three]);
+        let one = self.builder.immediate_f32(&[1.0]).replicated(0);
+        let power = self.compute(Kind::Small, Opcode::Ldexp, &[one, count]).replicated(self.choices.below(4));
+        let destination = self.destination(Kind::Float);
+        let mut instruction = Instruction::new(opcode);
+        instruction.precise = true;
+        instruction.saturate = self.choices.one_in(6);
+        instruction.dst.push(destination.dst);
+        instruction.src.push(power);
+        let mask = destination.dst.write_mask;
+        self.put(instruction);
+        self.written(destination, mask);
+    }
+
+    /// The 64-bit floats with 0 for a negative zero: the sum of the two is a positive one. Their absolute values would have to be those of numbers.
+    pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
+        let zero = self.builder.immediate_f64(&[0.0]);
+        let place = self.temporary_to_write(Kind::Double);
+        let destination = self.to_temporary(place, 15);
+        let mut instruction = Instruction::new(Opcode::Dadd);
+        instruction.precise = true;
+        instruction.dst.push(destination.dst);
+        instruction.src.extend([source, zero]);
+        self.put(instruction);
+        self.written(destination, 15);
+        Src::new(self.temporaries[place].register)
+    }
+
     /// The same value, or its absolute value: no negative zero.
     pub(super) fn without_sign_of_zero(&mut self, kind: Kind, source: Src) -> Src {
-        if kind == Kind::Double {
-            return self.compute(Kind::Double, Opcode::Dabs, &[source]);
-        }
-        source.absolute_value()
+        if kind == Kind::Double { self.with_positive_zero(source) } else { source.absolute_value() }
     }
 
     /// `MOV` of a kind.

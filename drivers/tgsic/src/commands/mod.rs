@@ -4,6 +4,7 @@ mod check;
 mod convert;
 mod ir;
 mod proxy;
+mod reduce;
 mod run;
 mod scan;
 mod smith;
@@ -85,6 +86,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             translate::translate(files, *driver, &passes.plan(), form, color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
+        Command::Reduce(arguments) => reduce::reduce(arguments, color),
         Command::Smith(arguments) => smith::smith(arguments),
         Command::Proxy(arguments) => proxy::proxy(arguments),
         Command::ProxyGuard { socket } => Ok(proxy::guard::guard(socket)),

@@ -8,6 +8,7 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use tgsi::Shader;
+use tgsi::reduce::Limits;
 use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, Features, from_seed};
 use tgsi::tables::{Opcode, Processor};
@@ -15,13 +16,15 @@ use tgsi::tables::{Opcode, Processor};
 use super::{Failure, Status};
 use crate::args::SmithArguments;
 use crate::output;
-use crate::verify::compare::Rule;
 use crate::verify::generated::{Verification, Wrong};
 
 /// Shaders between two looks at how it goes.
 const BATCH: u64 = 4096;
 /// Seconds between two lines that say how far it is, where there is no terminal.
 const SECONDS_A_LINE: u64 = 60;
+
+/// Candidates for a smaller shader that fails.
+const REDUCTION: Limits = Limits { candidates: 20_000 };
 
 /// Makes shaders, and verifies them if asked to.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
@@ -69,7 +72,7 @@ struct Done {
 
 fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure> {
     let plan = arguments.passes.plan();
-    let verification = Verification { plan: &plan, inputs: arguments.inputs, rule: Rule::Exact };
+    let verification = Verification { plan: &plan, inputs: arguments.inputs, exact: true };
     let begun = Instant::now();
     let done = Done { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
@@ -137,6 +140,7 @@ fn one(
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
+            let shader = if arguments.keep { shader } else { verification.reduce(&shader, &wrong, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
             output::write_file_below(&path, format!("; seed {seed}: {wrong}\n{text}").as_bytes())?;
             written = Some(path);

@@ -8,13 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use tgsi::Shader;
+use tgsi::reduce::{Limits, reduce};
 use tgsi::run::{OpcodeCounts, Program, run_counted};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::Leftover;
-use super::inputs;
+use super::inputs::{self, Kind};
 use crate::args::Stage;
 use crate::plan::Plan;
 use crate::subject::Subject;
@@ -29,6 +30,18 @@ pub struct Wrong {
     pub place: &'static str,
     /// What.
     pub message: String,
+    /// A stage computes something else; otherwise it cannot be made or run at all.
+    pub is_difference: bool,
+}
+
+impl Wrong {
+    /// Whether this looks like the same mistake.
+    pub fn resembles(&self, other: &Wrong) -> bool {
+        let beginning = |wrong: &Wrong| wrong.message.chars().take(24).collect::<String>();
+        self.place == other.place
+            && self.is_difference == other.is_difference
+            && (self.is_difference || beginning(self) == beginning(other))
+    }
 }
 
 impl std::fmt::Display for Wrong {
@@ -38,7 +51,7 @@ impl std::fmt::Display for Wrong {
 }
 
 fn wrong(place: &'static str, message: impl ToString) -> Wrong {
-    Wrong { place, message: message.to_string() }
+    Wrong { place, message: message.to_string(), is_difference: false }
 }
 
 /// How a shader is verified.
@@ -48,8 +61,8 @@ pub struct Verification<'a> {
     pub plan: &'a Plan,
     /// Sets of inputs.
     pub inputs: u64,
-    /// How words are compared.
-    pub rule: Rule,
+    /// Words are compared bit by bit.
+    pub exact: bool,
 }
 
 impl Verification<'_> {
@@ -61,6 +74,18 @@ impl Verification<'_> {
         let result = catch_unwind(AssertUnwindSafe(|| self.verify_at(shader, counts, &place)));
         QUIET.set(false);
         result.unwrap_or_else(|panic| Err(wrong(place.get(), format!("panic: {}", panic_message(&*panic)))))
+    }
+
+    /// The smallest shader found with which the same goes wrong.
+    pub fn reduce(&self, shader: &Shader, wrong: &Wrong, limits: Limits) -> Shader {
+        // What is wrong in a looser comparison already stays so without the care that the generator took.
+        let close = Verification { exact: false, ..self.clone() };
+        let fails = |verification: &Verification<'_>, shader: &Shader| {
+            let result = verification.verify(shader, &mut OpcodeCounts::default());
+            result.is_err_and(|found| found.resembles(wrong))
+        };
+        let verification = if fails(&close, shader) { &close } else { self };
+        reduce(shader, limits, &mut |shader| fails(verification, shader))
     }
 
     fn verify_at(&self, shader: &Shader, counts: &mut OpcodeCounts, place: &Cell<&'static str>) -> Result<(), Wrong> {
@@ -89,8 +114,10 @@ impl Verification<'_> {
                 let outputs =
                     run(inputs, &mut resources).map_err(|e| wrong(stage, format!("inputs {seed}: {e}")))?;
                 let found = Leftover { outputs, resources };
-                if let Some(mismatch) = first_mismatch(shader, self.rule, expected, &found) {
-                    return Err(wrong(stage, format!("inputs {seed}: {mismatch}")));
+                let rule = if self.exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed as u64)) };
+                if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
+                    let message = format!("inputs {seed}: {mismatch}");
+                    return Err(Wrong { place: stage, message, is_difference: true });
                 }
             }
             Ok(())
