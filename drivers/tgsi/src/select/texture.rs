@@ -163,12 +163,11 @@ impl Selector<'_> {
             projector = None;
         }
 
-        let constant_zero = |s: &Self, kind: TexSrcKind| {
-            body.tex_src(inst, kind).is_some_and(|source| {
-                s.body.constant_component(body.src_def(source), 0).is_some_and(|word| word & 0x7fff_ffff == 0)
-            })
-        };
-        let mut zero_level = constant_zero(self, TexSrcKind::Lod);
+        // The level of a fetch is an integer, of which there is one zero only.
+        let sign = if data.op == TexOp::Txf { 0 } else { 1 << 31 };
+        let mut zero_level = body.tex_src(inst, TexSrcKind::Lod).is_some_and(|source| {
+            body.constant_component(body.src_def(source), 0).is_some_and(|word| word & !sign == 0)
+        });
         if data.op == TexOp::Txf && lod.is_none() {
             // No level is level 0, and must be said: a reader finds one in the last coordinate whatever the target.
             zero_level = true;
