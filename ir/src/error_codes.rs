@@ -1,30 +1,58 @@
-//! Names of errors: one table an error type, from which the list of all and the name of a value come, so that neither can forget a variant.
+//! Codes of errors: one table an error type, from which the list of all and the code of a value come, so that neither can forget a variant.
+//!
+//! Ranges: T0001 texts of TGSI, T0100 limits, T0200 token streams, T0300 the check (warnings T0500), T0600 conversion and runs of TGSI, T0700 the TGSI driver,
+//! T0800 the command line, T1000 texts of the IR, T1100 the validator, T1400 runs of the IR. A number is never given to anything else. What each means stands in
+//! one file, `tgsi/src/explain/catalogue.md`.
 
-/// Puts `CODES` and `code` into the `impl` of an error enum. Each row is a variant (without its fields) and its name in kebab case.
+use std::fmt;
+
+/// What stands for one kind of error or warning, in every version.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Code {
+    /// `T` and four digits, different for each code.
+    pub id: &'static str,
+    /// A name in kebab case, different for each code of a language (TGSI, IR).
+    pub name: &'static str,
+}
+
+impl Code {
+    /// The code with this number and name.
+    pub const fn new(id: &'static str, name: &'static str) -> Code {
+        Code { id, name }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+/// Puts `CODES` and `code` into the `impl` of an error enum. Each row is a variant (without its fields), its number and its name in kebab case.
 ///
 /// ```
 /// enum Trouble { Small, Large { size: u32 } }
 ///
 /// impl Trouble {
 ///     tgsi_ir::error_codes! {
-///         Small => "small",
-///         Large => "large",
+///         Small => "T9001" "small",
+///         Large => "T9002" "large",
 ///     }
 /// }
 ///
-/// assert_eq!(Trouble::CODES, ["small", "large"]);
-/// assert_eq!(Trouble::Large { size: 2 }.code(), "large");
-/// # assert_eq!(Trouble::Small.code(), "small");
+/// assert_eq!(Trouble::CODES.iter().map(|code| code.name).collect::<Vec<_>>(), ["small", "large"]);
+/// assert_eq!(Trouble::Large { size: 2 }.code().to_string(), "T9002");
+/// # assert_eq!(Trouble::Small.code().name, "small");
 /// ```
 #[macro_export]
 macro_rules! error_codes {
-    ($($variant:ident => $code:literal,)+) => {
-        /// The names of all errors.
-        pub const CODES: &'static [&'static str] = &[$($code),+];
+    ($($variant:ident => $id:literal $name:literal,)+) => {
+        /// The codes of all errors.
+        pub const CODES: &'static [$crate::error_codes::Code] = &[$($crate::error_codes::Code::new($id, $name)),+];
 
-        /// Name of the error, in kebab case.
-        pub const fn code(&self) -> &'static str {
-            match self { $(Self::$variant { .. } => $code,)+ }
+        /// Code of the error.
+        pub const fn code(&self) -> $crate::error_codes::Code {
+            match self { $(Self::$variant { .. } => $crate::error_codes::Code::new($id, $name),)+ }
         }
     };
 }

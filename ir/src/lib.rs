@@ -44,6 +44,7 @@ pub mod alu;
 pub mod analysis;
 pub mod body;
 pub mod builder;
+pub mod closest_name;
 pub mod cursor;
 pub mod entities;
 pub mod error_codes;

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::span::Span;
 
+pub use tgsi_ir::error_codes::Code;
+
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,6 +27,37 @@ impl std::fmt::Display for Severity {
     }
 }
 
+/// Which token of an item is meant, where only the span of the item is known: [`crate::text::focus`] finds it in the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Focus {
+    /// The whole of the span.
+    #[default]
+    Whole,
+    /// The first word: the mnemonic of an instruction, without suffixes.
+    Mnemonic,
+    /// A suffix of the mnemonic.
+    Suffix(&'static str),
+    /// A word behind the first: a semantic, a target, a property, ...
+    Word(&'static str),
+    /// The register of a declaration, with its brackets.
+    Register,
+    /// The last word: the value of a property.
+    Last,
+    /// The components behind a register, with their dot.
+    Components,
+}
+
+/// Something else that a finding speaks of: the other party of a conflict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// Where.
+    pub span: Span,
+    /// The token meant.
+    pub focus: Focus,
+    /// What is there, without position and full stop.
+    pub message: String,
+}
+
 /// A finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
@@ -32,29 +65,53 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Where: bytes of the text or words of the token stream.
     pub span: Span,
+    /// The token of the span that is meant.
+    pub focus: Focus,
     /// What is wrong, without position and full stop.
     pub message: String,
-    /// Name of the rule, in kebab case.
-    pub code: &'static str,
+    /// Number and name of the rule.
+    pub code: Code,
     /// How to put it right.
     pub hint: Option<String>,
+    /// What else it is about.
+    pub notes: Vec<Note>,
 }
 
 impl Diagnostic {
-    /// An error.
-    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, span, message: message.into(), code, hint: None }
+    /// A finding.
+    pub fn new(severity: Severity, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        let (focus, message) = (Focus::Whole, message.into());
+        Diagnostic { severity, span, focus, message, code, hint: None, notes: Vec::new() }
     }
 
-    /// A warning.
-    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Warning, span, message: message.into(), code, hint: None }
+    /// An error.
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, code, span, message)
     }
 
     /// The same with a hint.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same about one token of its span.
+    pub fn with_focus(mut self, focus: Focus) -> Diagnostic {
+        self.focus = focus;
+        self
+    }
+
+    /// The same with a note on another place. What has no place is left out.
+    pub fn with_note(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.note(span, Focus::Whole, message);
+        self
+    }
+
+    /// Adds a note on another place. What has no place is left out.
+    pub fn note(&mut self, span: Span, focus: Focus, message: impl Into<String>) {
+        if span.end > span.start {
+            self.notes.push(Note { span, focus, message: message.into() });
+        }
     }
 
     /// Whether it is an error.
@@ -104,10 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn shown_with_its_rule() {
-        let diagnostic = Diagnostic::error("no-such-thing", Span::new(1, 2), "there is no such thing").with_hint("x");
-        assert_eq!(diagnostic.to_string(), "error[no-such-thing]: there is no such thing");
+    fn shown_with_its_code() {
+        let code = Code::new("T9999", "no-such-thing");
+        let diagnostic = Diagnostic::error(code, Span::new(1, 2), "there is no such thing").with_hint("x");
+        assert_eq!(diagnostic.to_string(), "error[T9999]: there is no such thing");
         assert_eq!(diagnostic.hint.as_deref(), Some("x"));
         assert!(diagnostic.is_error() && Severity::Error > Severity::Warning);
+        let noted = diagnostic.with_note(Span::default(), "nowhere").with_note(Span::new(5, 6), "there");
+        assert_eq!(noted.notes.iter().map(|note| note.message.as_str()).collect::<Vec<_>>(), ["there"]);
     }
 }

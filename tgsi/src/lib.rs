@@ -46,6 +46,7 @@ pub mod builder;
 mod call_graph;
 pub mod check;
 pub mod diagnostic;
+pub mod explain;
 pub mod limits;
 pub mod reduce;
 pub mod run;

@@ -32,9 +32,6 @@ pub const MAX_MACROS: usize = 4096;
 /// Definitions that one name may lead through. More is a cycle.
 pub const MAX_MACRO_DEPTH: usize = 16;
 
-/// Bytes of an unknown name that are looked at for a hint. Known names are shorter than 40.
-pub const MAX_HINT_NAME: usize = 48;
-
 /// Levels by which a printed instruction is indented at most. Deeper nesting prints at this depth; otherwise the size of a print
 /// would grow with the square of the nesting.
 pub const MAX_INDENT: usize = 128;

@@ -52,6 +52,8 @@ pub enum StructureError {
         opcode: Opcode,
         /// What should have opened the block.
         opening: &'static str,
+        /// Number of the instruction that opened the innermost block around it, if any.
+        inside: Option<u32>,
         /// Its number.
         instruction: u32,
         /// Its place.
@@ -86,6 +88,8 @@ pub enum StructureError {
     Repeated {
         /// The instruction.
         opcode: Opcode,
+        /// Number of the first one.
+        first: u32,
         /// Its number.
         instruction: u32,
         /// Its place.
@@ -114,6 +118,8 @@ pub enum StructureError {
     /// `BGNSUB` inside a block.
     #[error("BGNSUB inside another block")]
     NestedSubroutine {
+        /// Number of the instruction that opened the block.
+        inside: u32,
         /// Number of the `BGNSUB`.
         instruction: u32,
         /// Its place.
@@ -149,8 +155,8 @@ struct Open {
     instruction: u32,
     /// Last `ELSE`, `CASE` or `DEFAULT` (or the opener), whose partner is the next of these.
     last_divider: u32,
-    /// `ELSE` or `DEFAULT` was seen.
-    divided: bool,
+    /// The `ELSE` or `DEFAULT`.
+    divided: Option<u32>,
     /// `BRK` and `CONT` that leave to the end of this block.
     leaving: Vec<u32>,
 }
@@ -174,11 +180,14 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
     for (number, instruction) in instructions.iter().enumerate() {
         let number = number as u32;
         let (opcode, span) = (instruction.opcode, instruction.span);
-        let unopened = |opening| StructureError::Unopened { opcode, opening, instruction: number, span };
+        let inside = stack.last().map(|open| open.instruction);
+        let unopened = |opening| StructureError::Unopened { opcode, opening, inside, instruction: number, span };
         match opcode {
             Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
-                if opcode == Opcode::Bgnsub && !stack.is_empty() {
-                    errors.push(StructureError::NestedSubroutine { instruction: number, span });
+                if opcode == Opcode::Bgnsub
+                    && let Some(inside) = inside
+                {
+                    errors.push(StructureError::NestedSubroutine { inside, instruction: number, span });
                 }
                 if matches!(opcode, Opcode::Bgnloop | Opcode::Switch) {
                     breakables.push(stack.len());
@@ -190,7 +199,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                     opcode,
                     instruction: number,
                     last_divider: number,
-                    divided: false,
+                    divided: None,
                     leaving: Vec::new(),
                 });
                 result.max_depth = result.max_depth.max(stack.len() as u32);
@@ -204,10 +213,10 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                 match stack.last_mut() {
                     Some(open) if wanted.contains(&open.opcode) => {
                         if opcode != Opcode::Case {
-                            if open.divided {
-                                errors.push(StructureError::Repeated { opcode, instruction: number, span });
+                            if let Some(first) = open.divided {
+                                errors.push(StructureError::Repeated { opcode, first, instruction: number, span });
                             }
-                            open.divided = true;
+                            open.divided.get_or_insert(number);
                         }
                         result.partner[open.last_divider as usize] = number;
                         open.last_divider = number;

@@ -33,9 +33,9 @@ fn judge<'a>(shaders: impl Iterator<Item = (&'a String, &'a Shader)>) -> (String
     for (name, shader) in shaders {
         for diagnostic in check(shader).diagnostics {
             if diagnostic.is_error() {
-                errors.entry(diagnostic.code).or_default().push(format!("{name}: {}", diagnostic.message));
+                errors.entry(diagnostic.code.name).or_default().push(format!("{name}: {}", diagnostic.message));
             } else {
-                *warnings.entry(diagnostic.code).or_default() += 1;
+                *warnings.entry(diagnostic.code.name).or_default() += 1;
             }
         }
     }

@@ -12,7 +12,7 @@ fn show(text: &[u8], diagnostics: &[Diagnostic]) -> Vec<String> {
     let line = |d: &Diagnostic| {
         let (line, column) = index.line_column(d.span.start);
         let hint = d.hint.as_deref().map_or(String::new(), |hint| format!(" ({hint})"));
-        format!("{line}:{column}: {d}{hint}")
+        format!("{line}:{column}: {}[{}]: {}{hint}", d.severity, d.code.name, d.message)
     };
     diagnostics.iter().map(line).collect()
 }

@@ -29,10 +29,44 @@ pub struct Global {
     /// Colours in diagnostics.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub color: Color,
+    /// How findings are shown on standard error. Without it, those of one shader with their source lines, those of
+    /// several in a line each.
+    #[arg(long, value_enum, global = true, value_name = "FORMAT", help_heading = "Findings")]
+    pub error_format: Option<ErrorFormat>,
+}
+
+/// Forms of findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ErrorFormat {
+    /// The source line with a caret under the token, notes and a hint
+    Human,
+    /// One object a line; its keys stand in `tgsic check --help`
+    Json,
+    /// `path:line:column: error: message [code]`, notes on lines of their own
+    Gcc,
+}
+
+/// What becomes of warnings.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WarningArguments {
+    /// Make an error of a warning, by its code (T0500) or name, or of all (`warnings`); may be repeated.
+    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
+    pub deny: Vec<crate::policy::Selector>,
+    /// Say nothing of a warning, by its code or name, or of all (`warnings`); goes before --deny. May be repeated.
+    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
+    pub allow: Vec<crate::policy::Selector>,
 }
 
 const SCAN_JSON: &str = "JSON: one object a line and shader. `f` is the file; the other keys are the fields of \
 `tgsi::scan::Scan`, always all of them. Files, semantics and the like are named as in TGSI text.";
+
+const CHECK_JSON: &str = "JSON of --error-format json: one object a line and finding, on standard error.
+  file, severity, code, name    the file; error or warning; T0402; undeclared-register
+  message, hint                 what is wrong; how to put it right, or null
+  line, column,
+  end_line, end_column, byte    the token, from 1, the end excluded; its first byte, from 0 (of tokens: word)
+  notes                         other places that it is about: message and place
+What has no place in a shader (a file that cannot be read) has none of the keys of places.";
 
 const RUN_JSON: &str = "JSON: one object. Words are numbers, bit patterns of 32 bits.
   f, via      the file and the executor
@@ -212,7 +246,9 @@ pub enum Command {
         #[command(flatten)]
         files: Files,
     },
-    /// Check shaders for everything that a driver may rely on (IR: that passes may rely on).
+    /// Check shaders for everything that a driver may rely on (IR: that passes may rely on), and for what they
+    /// say in vain.
+    #[command(after_help = CHECK_JSON)]
     Check {
         /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
         /// none, or for `-`.
@@ -223,6 +259,17 @@ pub enum Command {
         /// Show all findings; without it, the first 20 of a shader, errors before warnings.
         #[arg(long)]
         all: bool,
+        #[command(flatten)]
+        warnings: WarningArguments,
+    },
+    /// Explain what a code means, with a wrong and a right example.
+    Explain {
+        /// Codes (T0402) or names (undeclared-register).
+        #[arg(required_unless_present = "list")]
+        codes: Vec<String>,
+        /// List all codes.
+        #[arg(long, conflicts_with = "codes")]
+        list: bool,
     },
     /// Tell what a driver wants to know of a TGSI shader.
     #[command(after_help = SCAN_JSON)]
@@ -255,6 +302,8 @@ pub enum Command {
         /// Show on standard error what every pass took for all shaders, the longest first.
         #[arg(long)]
         time_passes: bool,
+        #[command(flatten)]
+        warnings: WarningArguments,
         #[command(flatten)]
         passes: PassArguments,
     },

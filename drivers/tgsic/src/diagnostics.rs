@@ -1,25 +1,48 @@
-//! Showing what is wrong: the source line with a caret and a hint, or one line a finding.
+//! Showing what is wrong: the source line with a caret, notes and a hint; one line a finding; or JSON.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 
 use codespan_reporting::diagnostic::{Diagnostic as Report, Label};
 use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term::termcolor::{BufferWriter, ColorChoice};
 use codespan_reporting::term::{self, Config};
+use serde_json::{Map, Value, json};
 use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
+use tgsi::span::Span;
 
-use crate::args::Color;
+use crate::args::{Color, ErrorFormat};
 use crate::commands::{Failure, Status};
 use crate::input::{Language, Problem, Source};
 
-/// Findings that are shown of one shader; the rest is counted.
+/// Findings that are shown of one shader to people; the rest is counted.
 const MAX_SHOWN: usize = 20;
 /// Lines longer than this are not shown with a caret: nobody could find it.
 const MAX_LINE: usize = 400;
 
+/// The form that was asked for. What ends the program has no other way to learn of it.
+static FORMAT: OnceLock<ErrorFormat> = OnceLock::new();
+
+/// Says in which form findings are shown; to be called once, at the start.
+pub fn set_format(format: Option<ErrorFormat>) {
+    if let Some(format) = format {
+        // A second call could only come from this program itself.
+        let _ = FORMAT.set(format);
+    }
+}
+
 /// Shows that something else than a shader is wrong. Standard error may have gone; then there is nobody to tell.
 pub fn failure(failure: &Failure) {
-    print(&format!("tgsic: {failure}\n"));
+    if FORMAT.get() == Some(&ErrorFormat::Json) {
+        let code = failure.code();
+        let file = failure.path().map(|path| path.display().to_string());
+        let object = json!({
+            "file": file, "severity": "error", "code": code.id, "name": code.name, "message": failure.to_string(),
+        });
+        print(&format!("{object}\n"));
+    } else {
+        print(&format!("tgsic: {failure}\n"));
+    }
 }
 
 fn print(text: &str) {
@@ -28,11 +51,15 @@ fn print(text: &str) {
 
 /// How findings are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Style {
-    /// With the source line, a caret and a hint.
+enum Style {
+    /// With the source line, a caret, notes and a hint.
     Rich,
     /// `path:line:column: error: ...`.
     Short,
+    /// The same, with notes on lines of their own.
+    Gcc,
+    /// An object a line.
+    Json,
 }
 
 /// Shows findings on standard error.
@@ -44,10 +71,16 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// One shader has its findings shown with the source; of many each finding takes a line.
+    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was asked for.
     pub fn for_inputs(inputs: usize, color: Color) -> Reporter {
-        let style = if inputs > 1 { Style::Short } else { Style::Rich };
-        Reporter { style, color, max_shown: MAX_SHOWN }
+        let style = match FORMAT.get() {
+            None if inputs > 1 => Style::Short,
+            None | Some(ErrorFormat::Human) => Style::Rich,
+            Some(ErrorFormat::Gcc) => Style::Gcc,
+            Some(ErrorFormat::Json) => Style::Json,
+        };
+        let max_shown = if matches!(style, Style::Rich | Style::Short) { MAX_SHOWN } else { usize::MAX };
+        Reporter { style, color, max_shown }
     }
 
     /// However many findings a shader has, all are shown.
@@ -78,7 +111,18 @@ impl Reporter {
     pub fn problem(&self, source: &Source, problem: &Problem) {
         match problem {
             Problem::Findings(findings) => self.diagnostics(source, findings),
-            Problem::Tokens(_) | Problem::Coded(..) | Problem::Other(_) => {
+            Problem::Coded(..) | Problem::Other(_) if self.style == Style::Json => {
+                let (code, message) = match problem {
+                    Problem::Coded(code, message) => (Some(code), message.clone()),
+                    other => (None, other.brief()),
+                };
+                let object = json!({
+                    "file": source.path.display().to_string(), "severity": "error",
+                    "code": code.map(|c| c.id), "name": code.map(|c| c.name), "message": message,
+                });
+                print(&format!("{object}\n"));
+            }
+            Problem::Coded(..) | Problem::Other(_) => {
                 print(&format!("{}: error: {}\n", source.path.display(), problem.brief()));
             }
         }
@@ -90,19 +134,20 @@ impl Reporter {
         if diagnostics.is_empty() {
             return;
         }
-        let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+        let mut sorted: Vec<Diagnostic> = diagnostics.to_vec();
+        if source.language == Language::Text {
+            tgsi::text::focus(&source.bytes, &mut sorted);
+        }
         sorted.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.span.start));
         let shown = &sorted[..sorted.len().min(self.max_shown)];
         let path = source.path.display();
-        if source.language == Language::Tokens {
+        if self.style != Style::Rich || source.language == Language::Tokens || !self.show_rich(source, shown) {
+            let places = Places::new(source);
             for d in shown {
-                print(&format!("{path}: {}: word {}: {}\n", d.severity, d.span.start, what(d)));
-            }
-        } else if self.style == Style::Short || !self.show_rich(source, shown) {
-            let index = LineIndex::new(&source.bytes);
-            for d in shown {
-                let (line, column) = index.line_column(d.span.start);
-                print(&format!("{path}:{line}:{column}: {}: {}\n", d.severity, what(d)));
+                match self.style {
+                    Style::Json => print(&format!("{}\n", places.json(d))),
+                    _ => print(&places.lines(d, self.style == Style::Gcc)),
+                }
             }
         }
         if shown.len() < sorted.len() {
@@ -111,7 +156,7 @@ impl Reporter {
     }
 
     /// With source lines. False if the source is not fit to be shown.
-    fn show_rich(&self, source: &Source, diagnostics: &[&Diagnostic]) -> bool {
+    fn show_rich(&self, source: &Source, diagnostics: &[Diagnostic]) -> bool {
         if source.bytes.split(|&b| b == b'\n').any(|line| line.len() > MAX_LINE) {
             return false;
         }
@@ -126,16 +171,19 @@ impl Reporter {
         let writer = BufferWriter::stderr(choice);
         let mut buffer = writer.buffer();
         let config = Config::default();
+        let range = |span: Span| {
+            let start = floor_boundary(&text, (span.start as usize).min(text.len()));
+            let end = floor_boundary(&text, (span.end as usize).clamp(start, text.len())).max(start);
+            start..end
+        };
         for d in diagnostics {
-            let length = text.len();
-            let start = floor_boundary(&text, (d.span.start as usize).min(length));
-            let end = floor_boundary(&text, (d.span.end as usize).clamp(start, length)).max(start);
             let report = match d.severity {
                 Severity::Error => Report::error(),
                 Severity::Warning => Report::warning(),
             };
-            let mut report =
-                report.with_code(d.code).with_message(&d.message).with_labels(vec![Label::primary((), start..end)]);
+            let mut labels = vec![Label::primary((), range(d.span))];
+            labels.extend(d.notes.iter().map(|n| Label::secondary((), range(n.span)).with_message(&n.message)));
+            let mut report = report.with_code(d.code.id).with_message(&d.message).with_labels(labels);
             if let Some(hint) = &d.hint {
                 report = report.with_notes(vec![format!("hint: {hint}")]);
             }
@@ -147,10 +195,73 @@ impl Reporter {
     }
 }
 
-/// What is wrong, how to put it right, and the name of the rule.
-fn what(d: &Diagnostic) -> String {
-    let hint = d.hint.as_ref().map(|h| format!(" ({h})")).unwrap_or_default();
-    format!("{}{hint} [{}]", d.message, d.code)
+/// Names places of a source as people and programs do.
+struct Places<'a> {
+    source: &'a Source,
+    index: LineIndex,
+}
+
+impl Places<'_> {
+    fn new(source: &Source) -> Places<'_> {
+        let text = if source.language == Language::Tokens { &[][..] } else { &source.bytes };
+        Places { source, index: LineIndex::new(text) }
+    }
+
+    /// A line for the finding, and if wanted one for each note.
+    fn lines(&self, d: &Diagnostic, with_notes: bool) -> String {
+        let path = self.source.path.display();
+        let line = |span: Span, severity: &str, what: &str| {
+            if self.source.language == Language::Tokens {
+                // What is said of bytes names its own place.
+                let place = if what.starts_with("byte ") { String::new() } else { format!("word {}: ", span.start) };
+                return format!("{path}: {severity}: {place}{what}\n");
+            }
+            let (line, column) = self.index.line_column(span.start);
+            format!("{path}:{line}:{column}: {severity}: {what}\n")
+        };
+        let hint = d.hint.as_ref().map(|h| format!(" ({h})")).unwrap_or_default();
+        let mut text = line(d.span, &d.severity.to_string(), &format!("{}{hint} [{}]", d.message, d.code));
+        if with_notes {
+            d.notes.iter().for_each(|note| text.push_str(&line(note.span, "note", &note.message)));
+        }
+        text
+    }
+
+    fn json(&self, d: &Diagnostic) -> Value {
+        let mut object = Map::new();
+        object.insert("file".into(), self.source.path.display().to_string().into());
+        object.insert("severity".into(), d.severity.to_string().into());
+        object.insert("code".into(), d.code.id.into());
+        object.insert("name".into(), d.code.name.into());
+        object.insert("message".into(), d.message.as_str().into());
+        object.insert("hint".into(), d.hint.as_deref().into());
+        self.place(d.span, &mut object);
+        let notes = d.notes.iter().map(|note| {
+            let mut object = Map::new();
+            object.insert("message".into(), note.message.as_str().into());
+            self.place(note.span, &mut object);
+            Value::Object(object)
+        });
+        object.insert("notes".into(), notes.collect());
+        Value::Object(object)
+    }
+
+    fn place(&self, span: Span, object: &mut Map<String, Value>) {
+        if self.source.language == Language::Tokens {
+            object.insert("word".into(), span.start.into());
+            return;
+        }
+        let (line, column) = self.index.line_column(span.start);
+        let (end_line, end_column) = self.index.line_column(span.end.max(span.start));
+        let numbers = [
+            ("line", line),
+            ("column", column),
+            ("end_line", end_line),
+            ("end_column", end_column),
+            ("byte", span.start),
+        ];
+        object.extend(numbers.map(|(name, number)| (name.to_owned(), number.into())));
+    }
 }
 
 /// The text with every byte that is no UTF-8 (or a NUL) replaced by one of the same length, so that offsets stay right.

@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tgsi::diagnostic::Diagnostic;
+use tgsi::diagnostic::{Code, Diagnostic};
 use tgsi::span::Span;
+use tgsi::tokens::DecodeError;
 use tgsi_ir::text::TextError;
+use thiserror::Error;
 
 use crate::commands::Failure;
-use crate::subject::Subject;
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
@@ -52,23 +53,12 @@ impl Source {
         Source { path, bytes, language }
     }
 
-    /// The shader, with warnings; or what is wrong. TGSI is parsed or decoded, not checked; IR is parsed and validated.
-    pub fn subject(&self) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        match self.language {
-            Language::Ir => Ok((Subject::of_ir(self.ir()?), Vec::new())),
-            Language::Text | Language::Tokens => {
-                let (shader, warnings) = self.tgsi()?;
-                Ok((Subject::Tgsi(shader), warnings))
-            }
-        }
-    }
-
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
     pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), Problem> {
         match self.language {
             Language::Tokens => {
-                let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(Problem::Tokens)?;
-                let shader = tgsi::tokens::decode(&words).map_err(Problem::Tokens)?;
+                let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(of_decode_error)?;
+                let shader = tgsi::tokens::decode(&words).map_err(of_decode_error)?;
                 Ok((shader, Vec::new()))
             }
             Language::Text => match tgsi::text::parse(&self.bytes) {
@@ -77,20 +67,21 @@ impl Source {
             },
             Language::Ir => {
                 let start = self.bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
-                let finding = Diagnostic::error("not-tgsi", Span::new(start, start + 7), "this is IR, not TGSI");
+                let finding = InputError::NotTgsi.at(Span::new(start, start + 7));
                 Err(Problem::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
             }
         }
     }
 
-    fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+    /// The IR, valid.
+    pub fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
         let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             let at = error.valid_up_to() as u32;
-            Problem::Findings(vec![Diagnostic::error("not-utf8", Span::new(at, at + 1), "the text is not UTF-8")])
+            Problem::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
         })?;
         if text.len() > tgsi::limits::MAX_TEXT_BYTES {
-            let message = format!("the text has {} bytes, {} are possible", text.len(), tgsi::limits::MAX_TEXT_BYTES);
-            return Err(Problem::Findings(vec![Diagnostic::error("text-too-long", Span::new(0, 1), message)]));
+            let error = InputError::IrTooLong { length: text.len(), limit: tgsi::limits::MAX_TEXT_BYTES };
+            return Err(Problem::Findings(vec![error.at(Span::new(0, 1))]));
         }
         let (shader, places) = tgsi_ir::text::parse_with_places(text)
             .map_err(|errors| Problem::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
@@ -104,6 +95,45 @@ impl Source {
         })?;
         Ok(shader)
     }
+}
+
+/// What is wrong with an input as such.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InputError {
+    /// IR where only TGSI will do.
+    #[error("this is IR, not TGSI")]
+    NotTgsi,
+    /// Bytes that are no text.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// A text of the IR that is too long to be read.
+    #[error("the text has {length} bytes, {limit} are possible")]
+    IrTooLong {
+        /// Its length.
+        length: usize,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl InputError {
+    tgsi_ir::error_codes! {
+        NotTgsi => "T0800" "not-tgsi",
+        NotUtf8 => "T0801" "not-utf8",
+        IrTooLong => "T0802" "ir-too-long",
+    }
+
+    fn at(&self, span: Span) -> Diagnostic {
+        Diagnostic::error(self.code(), span, self.to_string())
+    }
+}
+
+/// The word stands in the span, so that the message need not name it.
+fn of_decode_error(error: DecodeError) -> Problem {
+    let message = error.to_string();
+    let at = error.word() as u32;
+    let message = message.strip_prefix(&format!("word {at}: ")).unwrap_or(&message);
+    Problem::Findings(vec![Diagnostic::error(error.code(), Span::new(at, at + 1), message)])
 }
 
 fn of_text_error(text: &str, error: &TextError) -> Diagnostic {
@@ -130,10 +160,8 @@ fn language_of(bytes: &[u8]) -> Language {
 pub enum Problem {
     /// Errors in a text or found by a check, with their places.
     Findings(Vec<Diagnostic>),
-    /// An error in a token stream.
-    Tokens(tgsi::tokens::DecodeError),
     /// An error that has a code and no place in the source.
-    Coded(&'static str, String),
+    Coded(Code, String),
     /// Anything else, without a place in the source.
     Other(String),
 }
@@ -143,7 +171,6 @@ impl Problem {
     pub fn brief(&self) -> String {
         match self {
             Problem::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
-            Problem::Tokens(error) => format!("{error} [{}]", error.code()),
             Problem::Coded(code, message) => format!("{message} [{code}]"),
             Problem::Other(message) => message.clone(),
         }

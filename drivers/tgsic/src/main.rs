@@ -18,6 +18,7 @@ mod input;
 mod interface;
 mod output;
 mod plan;
+mod policy;
 mod subject;
 mod verify;
 
@@ -31,6 +32,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
+    diagnostics::set_format(arguments.global.error_format);
     start_logging(arguments.global.verbose);
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);

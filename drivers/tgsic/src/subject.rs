@@ -2,13 +2,14 @@
 
 use tgsi::Shader;
 use tgsi::diagnostic::Diagnostic;
+use tgsi::text::Reading;
 use tgsi::to_ir::ToIrOptions;
 use tgsi_driver_tgsi::{Dialect, DriverError, Interface};
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
 use crate::args::Stage;
-use crate::input::{Problem, Source};
+use crate::input::{Language, Problem, Source};
 use crate::interface;
 use crate::plan::Plan;
 
@@ -34,16 +35,37 @@ impl Subject {
 
     /// Reads a shader of a dialect and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
     pub fn checked(source: &Source, dialect: Dialect) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        let (mut subject, mut findings) = source.subject()?;
-        if let Subject::Tgsi(shader) = &mut subject {
-            tgsi_driver_tgsi::read_dialect(shader, dialect);
-            findings.extend(tgsi::check::check(shader).diagnostics);
+        let (subject, mut findings) = Subject::looked_at(source, dialect)?;
+        match subject {
+            Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
+            _ => {
+                findings.retain(Diagnostic::is_error);
+                Err(Problem::Findings(findings))
+            }
         }
-        if findings.iter().any(Diagnostic::is_error) {
-            findings.retain(Diagnostic::is_error);
-            return Err(Problem::Findings(findings));
-        }
-        Ok((subject, findings))
+    }
+
+    /// Reads a shader of a dialect and gives everything that is found, errors as well; of a text that was not understood in all parts the rest is looked at.
+    /// No shader then.
+    pub fn looked_at(source: &Source, dialect: Dialect) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
+        let (mut shader, mut findings, gaps) = match source.language {
+            Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
+            Language::Text => {
+                let Reading { shader, diagnostics, gaps } = tgsi::text::read(&source.bytes);
+                (shader, diagnostics, gaps)
+            }
+            Language::Tokens => {
+                let (shader, warnings) = source.tgsi()?;
+                (shader, warnings, None)
+            }
+        };
+        tgsi_driver_tgsi::read_dialect(&mut shader, dialect);
+        let report = match &gaps {
+            None => tgsi::check::check(&shader),
+            Some(gaps) => tgsi::check::check_partial(&shader, gaps),
+        };
+        findings.extend(report.diagnostics);
+        Ok((gaps.is_none().then_some(Subject::Tgsi(shader)), findings))
     }
 
     /// A TGSI shader with the declarations and properties that say what the shader takes and gives.

@@ -49,12 +49,12 @@ fn check_shows_findings() {
     tgsic(&["check"], FRAG).well();
     let wrong = tgsic(&["check"], WRONG);
     assert_eq!((wrong.status, wrong.text()), (1, ""));
-    assert!(wrong.stderr.contains("error[undeclared-register]: TEMP[7] is not declared"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("error[T0402]: TEMP[7] is not declared"), "{}", wrong.stderr);
     // Warnings change nothing in the status.
     let unused = FRAG.replace("DCL TEMP[0]\n", "DCL TEMP[0..3]\nDCL ADDR[0]\n");
     let warned = tgsic(&["check"], &unused);
     assert_eq!(warned.status, 0);
-    assert!(warned.stderr.contains("warning[unused-declaration]"), "{}", warned.stderr);
+    assert!(warned.stderr.contains("warning[T0500]"), "{}", warned.stderr);
     tgsic(&["check", "--quiet"], &unused).well();
     // Errors do not drown in warnings, and --quiet leaves only them.
     let both = unused.replace("MOV OUT[0], TEMP[0]", "MOV OUT[0], TEMP[9]");
@@ -69,10 +69,10 @@ fn check_counts_what_it_does_not_show() {
     let shader = format!("FRAG\nDCL OUT[0], COLOR\n{many}MOV OUT[0], TEMP[60]\nEND\n");
     let some = tgsic(&["check"], &shader);
     assert_eq!(some.status, 1);
-    assert!(some.stderr.starts_with("error[undeclared-register]"), "{}", some.stderr);
+    assert!(some.stderr.starts_with("error[T0402]"), "{}", some.stderr);
     assert!(some.stderr.ends_with("<stdin>: 31 more not shown\n"), "{}", some.stderr);
     let all = tgsic(&["check", "--all"], &shader);
-    assert_eq!(all.stderr.matches("warning[unused-declaration]").count(), 50);
+    assert_eq!(all.stderr.matches("warning[T0500]").count(), 50);
     assert!(!all.stderr.contains("not shown"), "{}", all.stderr);
 }
 
@@ -266,7 +266,7 @@ fn verify_runs_every_stage() {
     );
     let output = tgsic(&["verify"], WRONG);
     assert_eq!((output.status, output.text()), (1, "1 shaders: 0 equal at every stage, 0 different, 1 errors\n"));
-    assert!(output.stderr.contains("undeclared-register"), "{}", output.stderr);
+    assert!(output.stderr.contains("T0402"), "{}", output.stderr);
     let endless =
         tgsic(&["verify", "--seeds", "1"], "VERT\nDCL OUT[0], POSITION\nBGNLOOP\nENDLOOP\nMOV OUT[0], OUT[0]\nEND\n")
             .well();

@@ -165,7 +165,7 @@ fn many_shaders_come_in_order() {
 fn one_wrong_shader_does_not_stop_the_others() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", WRONG), ("c.tgsi", FRAG)]);
     let files = ["a.tgsi", "b.tgsi", "c.tgsi"];
-    let error = "b.tgsi:5:13: error: TEMP[7] is not declared (declare the register, or widen the range that is declared) [undeclared-register]\n";
+    let error = "b.tgsi:5:13: error: TEMP[7] is not declared (declare the register, or widen the range that is declared) [T0402]\n";
     for command in [&["translate"][..], &["ir"], &["ir", "--stage", "parsed"]] {
         let output = folder.run(&[command, &["--out-dir", "out"], &files].concat());
         assert_eq!((output.status, output.stderr.as_str(), output.text()), (1, error, ""), "{command:?}");

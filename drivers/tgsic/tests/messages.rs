@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 #[test]
 fn findings_are_shown_in_the_source() {
     let expected = "\
-error[undeclared-register]: TEMP[7] is not declared
+error[T0402]: TEMP[7] is not declared
   ┌─ <stdin>:5:13
   │
 5 │ MOV OUT[0], TEMP[7]

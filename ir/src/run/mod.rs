@@ -105,15 +105,15 @@ pub enum RunError {
 
 impl RunError {
     crate::error_codes! {
-        StepLimit => "step-limit",
-        TooManyLanes => "too-many-lanes",
-        TooLarge => "too-large",
-        TooMuchOutput => "too-much-output",
-        NoEntryPoint => "no-entry-point",
-        Unstructured => "unstructured",
-        Recursion => "recursion",
-        Unsupported => "unsupported",
-        Malformed => "malformed",
+        StepLimit => "T1400" "step-limit",
+        TooManyLanes => "T1401" "too-many-lanes",
+        TooLarge => "T1402" "too-large",
+        TooMuchOutput => "T1403" "too-much-output",
+        NoEntryPoint => "T1404" "no-entry-point",
+        Unstructured => "T1405" "unstructured",
+        Recursion => "T1406" "recursion",
+        Unsupported => "T1407" "unsupported",
+        Malformed => "T1408" "malformed",
     }
 }
 

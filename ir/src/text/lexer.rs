@@ -281,27 +281,5 @@ impl<'a> Scanner<'a> {
 
 /// The names nearest to a wrong one, as a hint.
 pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    if wrong.len() > 40 {
-        return None;
-    }
-    let (distance, name) = names.map(|name| (edit_distance(wrong, name), name)).min()?;
-    (distance <= 2).then(|| format!("did you mean `{name}`?"))
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 {
-        return usize::MAX;
-    }
-    let b: Vec<u8> = b.bytes().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    crate::closest_name::closest_name(wrong, names).map(|name| format!("did you mean `{name}`?"))
 }

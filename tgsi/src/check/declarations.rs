@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;
 use super::{Findings, Rule, limits};
+use crate::diagnostic::Focus;
 use crate::shader::{Declaration, Shader};
 use crate::span::Span;
 use crate::tables::{File, MemoryType, Processor, Semantic, TextureTarget};
@@ -36,7 +37,9 @@ fn show(d: &Declaration) -> String {
 }
 
 fn one(stage: Processor, d: &Declaration, findings: &mut Findings) {
-    let mut report = |rule, message: &dyn Fn() -> String| findings.report(rule, d.span, message);
+    let mut report = |rule, message: &dyn Fn() -> String| {
+        findings.report(rule, (d.span, focus_of(rule, d)), message);
+    };
     if d.first > d.last {
         report(Rule::BackwardsRange, &|| format!("range {}..{} goes backwards", d.first, d.last));
     }
@@ -71,6 +74,23 @@ fn one(stage: Processor, d: &Declaration, findings: &mut Findings) {
     }
     if matches!(d.file, File::Input | File::Output | File::SystemValue) {
         semantic(stage, d, &mut report);
+    }
+}
+
+/// The token of a declaration that a rule is about.
+fn focus_of(rule: Rule, d: &Declaration) -> Focus {
+    match rule {
+        Rule::UnusualSemantic | Rule::StageSemantic => {
+            d.semantic.map_or(Focus::Register, |s| Focus::Word(s.name.name()))
+        }
+        Rule::InterpolationIgnored => d.interpolation.map_or(Focus::Register, |i| Focus::Word(i.mode.name())),
+        Rule::StreamsIgnored => Focus::Word("STREAM"),
+        Rule::ResourceTarget => {
+            let target = d.image.map(|i| i.target).or(d.sampler_view.map(|v| v.target));
+            target.map_or(Focus::Register, |target| Focus::Word(target.name()))
+        }
+        Rule::MemoryStage => Focus::Word(d.memory_type.name()),
+        _ => Focus::Register,
     }
 }
 
@@ -234,8 +254,11 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         declaration: d,
     });
     sweep(registers.collect(), &mut |earlier, later| {
-        findings
-            .report(Rule::OverlappingRegisters, later.span, || format!("{} overlaps {}", show(later), show(earlier)));
+        let place = (later.span, Focus::Register);
+        let message = || format!("{} overlaps {}", show(later), show(earlier));
+        if let Some(finding) = findings.report(Rule::OverlappingRegisters, place, message) {
+            finding.note(earlier.span, Focus::Register, "declared here first");
+        }
     });
     let semantics = valid().filter(|d| matches!(d.file, File::Input | File::Output | File::SystemValue));
     let semantics = semantics.filter_map(|d| {
@@ -249,9 +272,13 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
     sweep(semantics.collect(), &mut |earlier, later| {
         // The same registers twice are an overlap already.
         if earlier.first > later.last || later.first > earlier.last {
-            findings.report(Rule::DuplicateSemantic, later.span, || {
+            let focus = |d: &Declaration| d.semantic.map_or(Focus::Whole, |s| Focus::Word(s.name.name()));
+            let finding = findings.report(Rule::DuplicateSemantic, (later.span, focus(later)), || {
                 format!("{} has a semantic that {} has, too", show(later), show(earlier))
             });
+            if let Some(finding) = finding {
+                finding.note(earlier.span, focus(earlier), "the other one");
+            }
         }
     });
 }
@@ -297,9 +324,12 @@ fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             && let Some(first) = declared.array(d.file, array)
             && !std::ptr::eq(first, d)
         {
-            findings.report(Rule::DuplicateArray, d.span, || {
+            let finding = findings.report(Rule::DuplicateArray, (d.span, Focus::Word("ARRAY")), || {
                 format!("array {array} of file {} is already {}", d.file, show(first))
             });
+            if let Some(finding) = finding {
+                finding.note(first.span, Focus::Word("ARRAY"), format!("the first array {array}"));
+            }
         }
     }
 }
@@ -314,7 +344,9 @@ fn limits_of_files(shader: &Shader, findings: &mut Findings) {
             _ => u32::from(d.last),
         };
         if highest >= limit && !std::mem::replace(&mut reported[d.file as usize], true) {
-            findings.report(Rule::DriverLimit, d.span, || format!("{}: drivers take {limit} at most", show(d)));
+            findings.report(Rule::DriverLimit, (d.span, Focus::Register), || {
+                format!("{}: drivers take {limit} at most", show(d))
+            });
         }
     }
 }
@@ -332,13 +364,14 @@ pub(super) struct Used {
 
 /// Reports declarations of which no register is used. Outputs are results, used or not, and views stand behind samplers.
 pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings) {
+    let immediates_are_known = !findings.may_be_declared(File::Immediate);
     let direct = used.direct.each_ref().map(RegisterSet::sorted);
     let is_used = |file: File, first: Key, last: Key| {
         let direct = &direct[file as usize];
         direct.get(direct.partition_point(|&register| register < first)).is_some_and(|&register| register <= last)
     };
     let mut unused = |span: Span, what: &dyn Fn() -> String| {
-        findings.report(Rule::UnusedDeclaration, span, || format!("{} is never used", what()));
+        findings.report(Rule::UnusedDeclaration, (span, Focus::Register), || format!("{} is never used", what()));
     };
     for d in &shader.declarations {
         let exempt = matches!(
@@ -353,7 +386,7 @@ pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings)
             unused(d.span, &|| show(d));
         }
     }
-    if !used.files[File::Immediate as usize] {
+    if !used.files[File::Immediate as usize] && immediates_are_known {
         for (number, immediate) in shader.immediates.iter().enumerate() {
             if !is_used(File::Immediate, number as Key, number as Key) {
                 unused(immediate.span, &|| format!("IMM[{number}]"));

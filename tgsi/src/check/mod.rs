@@ -13,12 +13,14 @@
 //! | `registers.rs` | sets of registers (no rules) |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
+//! | `lints.rs` | what is said in vain, for [`lint`] only |
 //!
 //! Cost: O(n log n) in the number of items, whatever the declared ranges.
 
 mod declarations;
 mod declared;
 pub mod limits;
+mod lints;
 mod operands;
 mod properties;
 mod registers;
@@ -26,9 +28,12 @@ mod resources;
 mod rule;
 mod structure;
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Focus, Severity};
 use crate::shader::Shader;
 use crate::span::Span;
+use crate::structure::structure as structure_of;
+use crate::tables::File;
+use crate::text::Gaps;
 
 pub use rule::Rule;
 
@@ -51,33 +56,107 @@ impl Report {
     }
 }
 
+/// Where a finding is: an item or operand, and the token of it that is meant.
+struct Place {
+    span: Span,
+    focus: Focus,
+}
+
+impl From<Span> for Place {
+    fn from(span: Span) -> Place {
+        Place { span, focus: Focus::Whole }
+    }
+}
+
+impl From<(Span, Focus)> for Place {
+    fn from((span, focus): (Span, Focus)) -> Place {
+        Place { span, focus }
+    }
+}
+
 /// Collects findings.
 #[derive(Default)]
 struct Findings {
     diagnostics: Vec<Diagnostic>,
     warnings: usize,
+    /// What is not known of the shader.
+    gaps: Gaps,
 }
 
 impl Findings {
-    /// Adds a finding. Warnings stop at the limit; errors at twice the limit, so that warnings cannot hide them.
-    fn report(&mut self, rule: Rule, span: Span, message: impl FnOnce() -> String) {
+    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so that warnings cannot hide them. What may
+    /// follow from a gap alone is left out.
+    fn report(
+        &mut self,
+        rule: Rule,
+        place: impl Into<Place>,
+        message: impl FnOnce() -> String,
+    ) -> Option<&mut Diagnostic> {
+        if self.follows_from_gaps(rule) {
+            return None;
+        }
         let severity = rule.severity();
         if severity == Severity::Warning {
             if self.warnings >= limits::MAX_FINDINGS {
-                return;
+                return None;
             }
             self.warnings += 1;
         } else if self.diagnostics.len() - self.warnings >= limits::MAX_FINDINGS {
-            return;
+            return None;
         }
-        let hint = Some(rule.hint().to_owned());
-        self.diagnostics.push(Diagnostic { severity, span, message: message(), code: rule.code(), hint });
+        let Place { span, focus } = place.into();
+        self.diagnostics
+            .push(Diagnostic::new(severity, rule.code(), span, message()).with_focus(focus).with_hint(rule.hint()));
+        self.diagnostics.last_mut()
+    }
+
+    /// Whether the shader may break a rule only because parts of it are not known.
+    fn follows_from_gaps(&self, rule: Rule) -> bool {
+        use Rule::*;
+        let gaps = &self.gaps;
+        match rule {
+            // Instructions that stand for others have no operands.
+            OperandCount => gaps.instructions,
+            BadCall | MissingEnd | NoMainProgram | CodeAfterEnd | LabelOutOfRange | UnusedDeclaration
+            | MixedSampling | CallsTooMany => gaps.instructions || gaps.structure,
+            BlockNotOpened | BlockNotClosed | BlocksCrossed | DividedTwice | Recursion | NestedSubroutine
+            | EndInsideBlock => gaps.structure,
+            NeverWritten | NeverRead | Unreachable | UncalledSubroutine => gaps.instructions || gaps.structure,
+            MissingProperty | VertexOutOfRange => gaps.properties,
+            _ => false,
+        }
+    }
+
+    /// Whether registers of `file` may be declared that are not known.
+    fn may_be_declared(&self, file: File) -> bool {
+        self.gaps.may_declare(file)
     }
 }
 
 /// Checks `shader`.
 pub fn check(shader: &Shader) -> Report {
+    check_with(shader, Findings::default())
+}
+
+/// Checks what was understood of a text with errors; nothing is reported that may follow from what was not understood.
+pub fn check_partial(shader: &Shader, gaps: &Gaps) -> Report {
+    if gaps.hopeless {
+        return Report::default();
+    }
+    check_with(shader, Findings { gaps: gaps.clone(), ..Findings::default() })
+}
+
+/// Warnings about what a shader says in vain, sorted by position: values that nothing reads, registers that nothing writes, code that nothing reaches.
+/// [`check`] says nothing of them.
+pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
+    lints::lint(shader, structure_of(shader).as_ref().ok(), &mut findings);
+    let mut diagnostics = findings.diagnostics;
+    diagnostics.sort_by_key(|d| d.span.start);
+    diagnostics
+}
+
+fn check_with(shader: &Shader, mut findings: Findings) -> Report {
     let declared = declared::Declared::new(shader);
     structure::check(shader, &mut findings);
     properties::check(shader, &mut findings);
@@ -87,6 +166,11 @@ pub fn check(shader: &Shader) -> Report {
     declarations::check_unused(shader, used, &mut findings);
     let mut diagnostics = findings.diagnostics;
     diagnostics.sort_by_key(|d| d.span.start);
+    // One line of an old text may have become several instructions.
+    diagnostics.dedup_by(|a, b| {
+        let place = |d: &Diagnostic| (d.span.start, d.span.end);
+        place(a) == place(b) && a.span.end > a.span.start && a.code == b.code && a.message == b.message
+    });
     Report { diagnostics }
 }
 

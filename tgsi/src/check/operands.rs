@@ -3,6 +3,7 @@
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
 use super::{Findings, Rule, limits};
+use crate::diagnostic::{Diagnostic, Focus};
 use crate::scan::needed_channels;
 use crate::shader::{Dimension, Dst, Indirect, Instruction, Register, Shader, Src};
 use crate::span::Span;
@@ -154,7 +155,7 @@ impl Checker<'_, '_> {
     fn instruction(&mut self, i: &Instruction) {
         let info = i.opcode.info();
         if i.dst.len() != usize::from(info.num_dst) || i.src.len() != usize::from(info.num_src) {
-            self.findings.report(Rule::OperandCount, i.span, || {
+            self.findings.report(Rule::OperandCount, (i.span, Focus::Mnemonic), || {
                 format!(
                     "{} takes {} destinations and {} sources, not {} and {}",
                     i.opcode,
@@ -198,7 +199,9 @@ impl Checker<'_, '_> {
         }
         if i.saturate && !info.dst_type.is_float() {
             let opcode = i.opcode;
-            self.findings.report(Rule::SaturateIgnored, i.span, || format!("{opcode}_SAT: the result is no float"));
+            self.findings.report(Rule::SaturateIgnored, (i.span, Focus::Suffix("_SAT")), || {
+                format!("{opcode}_SAT: the result is no float")
+            });
         }
     }
 
@@ -256,7 +259,8 @@ impl Checker<'_, '_> {
         }
         if dst.write_mask & 0xf == 0 {
             let opcode = i.opcode;
-            self.findings.report(Rule::EmptyWriteMask, span, || format!("{opcode} writes no component"));
+            self.findings
+                .report(Rule::EmptyWriteMask, (span, Focus::Components), || format!("{opcode} writes no component"));
         }
         if dst.write_mask > 0xf {
             self.findings.report(Rule::InvalidComponent, span, || "there is no fifth component".to_owned());
@@ -267,7 +271,9 @@ impl Checker<'_, '_> {
         let mask = dst.write_mask & 0xf;
         if i.opcode.info().dst_type.is_64bit() && (split(mask & 3) || split(mask >> 2)) {
             let opcode = i.opcode;
-            self.findings.report(Rule::SplitPair, span, || format!("{opcode} writes half of a 64-bit value"));
+            self.findings.report(Rule::SplitPair, (span, Focus::Components), || {
+                format!("{opcode} writes half of a 64-bit value")
+            });
         }
     }
 
@@ -348,9 +354,10 @@ impl Checker<'_, '_> {
         };
         let Some(dimension) = register.dimension else {
             if per_vertex && self.is_patch(register) == Some(false) {
-                self.findings.report(Rule::MissingDimension, operand.span, || {
+                let finding = self.findings.report(Rule::MissingDimension, operand.span, || {
                     format!("{} does not say which vertex", show(register))
                 });
+                note_declaration(finding, self.shader, register);
             }
             return;
         };
@@ -362,13 +369,23 @@ impl Checker<'_, '_> {
         }
         let vertices = if register.file == File::Input { self.input_vertices } else { self.output_vertices };
         if self.is_patch(register) == Some(true) {
-            self.findings
-                .report(Rule::DimensionIgnored, operand.span, || format!("{} is not per vertex", show(register)));
+            let message = || format!("{} is not per vertex", show(register));
+            let finding = self.findings.report(Rule::DimensionIgnored, operand.span, message);
+            note_declaration(finding, self.shader, register);
         } else if dimension.indirect.is_none()
             && (dimension.index < 0 || vertices.is_some_and(|vertices| dimension.index.unsigned_abs() >= vertices))
         {
-            self.findings
-                .report(Rule::VertexOutOfRange, operand.span, || format!("there is no vertex {}", dimension.index));
+            let message = || format!("there is no vertex {}", dimension.index);
+            if let Some(finding) = self.findings.report(Rule::VertexOutOfRange, operand.span, message) {
+                let says = match (register.file, self.shader.processor) {
+                    (File::Output, _) => PropertyName::TcsVerticesOut,
+                    _ => PropertyName::GsInputPrimitive,
+                };
+                if let Some(property) = self.shader.properties.iter().rev().find(|p| p.name == says) {
+                    let vertices = vertices.unwrap_or(0);
+                    finding.note(property.span, Focus::Last, format!("there are {vertices} vertices"));
+                }
+            }
         }
     }
 
@@ -389,9 +406,15 @@ impl Checker<'_, '_> {
         let register = operand.register;
         if let Some(array) = register.indirect.map(|i| i.array_id).filter(|&id| id != 0)
             && self.declared.array(register.file, array).is_none()
+            && !self.findings.may_be_declared(register.file)
         {
-            self.findings
-                .report(Rule::UnknownArray, operand.span, || format!("file {} has no array {array}", register.file));
+            let message = || format!("file {} has no array {array}", register.file);
+            if let Some(finding) = self.findings.report(Rule::UnknownArray, operand.span, message) {
+                let arrays = self.shader.declarations.iter().filter(|d| d.file == register.file && d.array().is_some());
+                if let Some(other) = arrays.min_by_key(|d| d.array().unwrap_or(0).abs_diff(array)) {
+                    finding.note(other.span, Focus::Word("ARRAY"), "the nearest array that there is");
+                }
+            }
         }
     }
 
@@ -460,7 +483,7 @@ impl Checker<'_, '_> {
                         .is_ok_and(|outer| self.declared.any_in(file, key(outer, 0), key(outer, u16::MAX))),
                     _ => self.declared.any(file),
                 };
-                if !some_declared {
+                if !some_declared && !self.findings.may_be_declared(file) {
                     self.findings.report(Rule::UndeclaredFile, operand.span, || {
                         format!("{}: no such register is declared", show(register))
                     });
@@ -488,8 +511,13 @@ impl Checker<'_, '_> {
     }
 
     fn undeclared(&mut self, operand: &Operand<'_>) {
+        if self.findings.may_be_declared(operand.register.file) {
+            return;
+        }
         let rule = if operand.dead { Rule::DeadUndeclaredRegister } else { Rule::UndeclaredRegister };
-        self.findings.report(rule, operand.span, || format!("{} is not declared", show(operand.register)));
+        let finding =
+            self.findings.report(rule, operand.span, || format!("{} is not declared", show(operand.register)));
+        note_declaration(finding, self.shader, operand.register);
     }
 
     fn source_modifiers(&mut self, i: &Instruction, number: usize, src: &Src, span: Span, role: Role) {
@@ -519,6 +547,33 @@ impl Checker<'_, '_> {
                     .report(Rule::SplitPair, span, || format!("{} is read across 64-bit values", show(&src.register)));
             }
         }
+    }
+}
+
+/// Notes what is declared of the file of a register: the declaration that holds it, else the one that comes nearest.
+fn note_declaration(finding: Option<&mut Diagnostic>, shader: &Shader, register: &Register) {
+    let Some(finding) = finding else { return };
+    if register.file == File::Immediate {
+        if let Some(last) = shader.immediates.last() {
+            let message = format!("the last immediate is IMM[{}]", shader.immediates.len() - 1);
+            finding.note(last.span, Focus::Whole, message);
+        }
+        return;
+    }
+    let buffer = match register.file {
+        File::Constant | File::HwAtomic => register.dimension.map_or(0, |d| d.index),
+        _ => 0,
+    };
+    let declared = shader.declarations.iter().filter(|d| d.file == register.file);
+    let nearest = declared.min_by_key(|d| {
+        let (first, last) = (i32::from(d.first), i32::from(d.last));
+        let gap = (first - register.index).max(register.index - last).max(0);
+        (buffer.abs_diff(super::declared::outer(d).into()), gap)
+    });
+    if let Some(nearest) = nearest {
+        let says =
+            if nearest.first == nearest.last { "this register is declared" } else { "these registers are declared" };
+        finding.note(nearest.span, Focus::Register, says);
     }
 }
 

@@ -1,16 +1,25 @@
 //! Rules about properties: values, stages, presence.
 
 use super::{Findings, Rule, limits};
+use crate::diagnostic::Focus;
 use crate::shader::Shader;
 use crate::tables::{Primitive, Processor, PropertyName};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
-    let mut seen = [false; 256];
+    let mut seen = [None; 256];
     for property in &shader.properties {
         let (name, span) = (property.name, property.span);
-        if std::mem::replace(&mut seen[name as usize], true) {
-            findings.report(Rule::RepeatedProperty, span, || format!("{name} is set more than once"));
+        match seen[name as usize] {
+            None => seen[name as usize] = Some(span),
+            Some(first) => {
+                let place = (span, Focus::Word(name.name()));
+                let finding =
+                    findings.report(Rule::RepeatedProperty, place, || format!("{name} is set more than once"));
+                if let Some(finding) = finding {
+                    finding.note(first, Focus::Word(name.name()), "set here first");
+                }
+            }
         }
         if property.data.len() != 1 {
             let words = property.data.len();
@@ -18,15 +27,21 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
         }
         if !stages(name).is_none_or(|stages| stages.contains(&shader.processor)) {
             let stage = shader.processor;
-            findings.report(Rule::PropertyStage, span, || format!("{name} in a {stage} shader"));
+            findings.report(Rule::PropertyStage, (span, Focus::Word(name.name())), || {
+                format!("{name} in a {stage} shader")
+            });
         }
         let value = property.data.first().copied().unwrap_or(0);
         match judge(name, value) {
             Verdict::Fits => {}
             Verdict::Unusual => {
-                findings.report(Rule::UnusualPropertyValue, span, || format!("{value} is an unusual value of {name}"))
+                findings.report(Rule::UnusualPropertyValue, (span, Focus::Last), || {
+                    format!("{value} is an unusual value of {name}")
+                });
             }
-            Verdict::Wrong => findings.report(Rule::PropertyValue, span, || format!("{value} is no value of {name}")),
+            Verdict::Wrong => {
+                findings.report(Rule::PropertyValue, (span, Focus::Last), || format!("{value} is no value of {name}"));
+            }
         }
     }
 
@@ -34,14 +49,16 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
     let clip = distances(PropertyName::NumClipdistEnabled);
     let cull = distances(PropertyName::NumCulldistEnabled);
     if clip.saturating_add(cull) > limits::MAX_CLIP_AND_CULL_DISTANCES && clip.max(cull) <= 8 {
-        let last = shader
-            .properties
-            .iter()
-            .rev()
-            .find(|p| matches!(p.name, PropertyName::NumClipdistEnabled | PropertyName::NumCulldistEnabled));
-        findings.report(Rule::PropertyValue, last.map(|p| p.span).unwrap_or_default(), || {
-            format!("{clip} clip and {cull} cull distances; 8 in all is the limit")
-        });
+        let is_distance = |name| matches!(name, PropertyName::NumClipdistEnabled | PropertyName::NumCulldistEnabled);
+        let mut both = shader.properties.iter().rev().filter(|p| is_distance(p.name));
+        let last = both.next();
+        let finding =
+            findings.report(Rule::PropertyValue, (last.map(|p| p.span).unwrap_or_default(), Focus::Last), || {
+                format!("{clip} clip and {cull} cull distances; 8 in all is the limit")
+            });
+        if let (Some(finding), Some(other)) = (finding, both.find(|p| last.is_some_and(|last| last.name != p.name))) {
+            finding.note(other.span, Focus::Last, "and these");
+        }
     }
 
     let needed: &[PropertyName] = match shader.processor {
@@ -53,9 +70,8 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
         _ => &[],
     };
     for &name in needed {
-        if !seen[name as usize] {
-            let span = shader.instructions.first().map(|i| i.span).unwrap_or_default();
-            findings.report(Rule::MissingProperty, span, || format!("{name} is not set"));
+        if seen[name as usize].is_none() {
+            findings.report(Rule::MissingProperty, shader.processor_span, || format!("{name} is not set"));
         }
     }
 }

@@ -3,13 +3,14 @@
 use super::declared::Declared;
 use super::operands::computes;
 use super::{Findings, Rule};
+use crate::diagnostic::Focus;
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
-    let mut families = [false; 2];
+    let mut families: [Option<Span>; 2] = [None; 2];
     for instruction in &shader.instructions {
         let info = instruction.opcode.info();
         if computes(info.output_mode) && instruction.texture.is_none() && instruction.memory.is_none() {
@@ -21,13 +22,16 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
             info.is_tex.then_some(0)
         };
         if let Some(family) = family
-            && !std::mem::replace(&mut families[family], true)
-            && families[1 - family]
+            && families[family].replace(instruction.span).is_none()
+            && let Some(other) = families[1 - family]
         {
             let opcode = instruction.opcode;
-            findings.report(Rule::MixedSampling, instruction.span, || {
+            let finding = findings.report(Rule::MixedSampling, (instruction.span, Focus::Mnemonic), || {
                 format!("{opcode} belongs to the other family than the textures before it")
             });
+            if let Some(finding) = finding {
+                finding.note(other, Focus::Mnemonic, "of the other family");
+            }
         }
         texture(instruction, declared, findings);
         memory(instruction, declared, findings);
@@ -74,46 +78,54 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     let opcode = i.opcode;
     let Some(texture) = &i.texture else {
         if info.is_tex {
-            findings.report(Rule::MissingTarget, i.span, || format!("{opcode} without a texture target"));
+            findings.report(Rule::MissingTarget, (i.span, Focus::Mnemonic), || {
+                format!("{opcode} without a texture target")
+            });
         }
         return;
     };
     if !info.is_tex {
         if !info.is_sample_family {
-            findings.report(Rule::StrayTexture, i.span, || format!("{opcode} with a texture target"));
+            findings
+                .report(Rule::StrayTexture, (i.span, Focus::Mnemonic), || format!("{opcode} with a texture target"));
         }
         return;
     }
     let target = texture.target;
+    let at_target = (i.span, Focus::Word(target.name()));
     match support(opcode, target) {
         Support::Defined => {}
         Support::ExtraOperand => {
-            findings.report(Rule::ExtraOperandTarget, i.span, || format!("{opcode} cannot access {target}"))
+            findings.report(Rule::ExtraOperandTarget, at_target, || format!("{opcode} cannot access {target}"));
         }
         Support::CubeFetch => {
-            findings.report(Rule::CubeFetch, i.span, || format!("{opcode} of single texels of {target}"))
+            findings.report(Rule::CubeFetch, at_target, || format!("{opcode} of single texels of {target}"));
         }
         Support::Undefined => {
-            findings.report(Rule::TextureTarget, i.span, || format!("{opcode} is not defined for {target}"))
+            findings.report(Rule::TextureTarget, at_target, || format!("{opcode} is not defined for {target}"));
         }
     }
     let offsets = texture.offsets.len();
     if offsets > 1 && !(opcode == Opcode::Tg4 && offsets == 4) {
-        findings.report(Rule::OffsetCount, i.span, || format!("{opcode} with {offsets} offsets"));
+        findings.report(Rule::OffsetCount, (i.span, Focus::Mnemonic), || format!("{opcode} with {offsets} offsets"));
     }
     if let Some(sampler) = i.src.last()
         && sampler.register.file == File::Sampler
         && sampler.register.indirect.is_none()
-        && let Some(view) = declared.typed(File::SamplerView, sampler.register.index).and_then(|d| d.sampler_view)
+        && let Some(declaration) = declared.typed(File::SamplerView, sampler.register.index)
+        && let Some(view) = declaration.sampler_view
         && view.target != target
         && view.target != TextureTarget::Unknown
         // Sizes do not depend on the comparison, and TXF ignores it.
         && !matches!(opcode, Opcode::Txq | Opcode::Txqs | Opcode::Txf | Opcode::TxfLz)
     {
         let index = sampler.register.index;
-        findings.report(Rule::ViewTarget, place(sampler.span, i), || {
+        let finding = findings.report(Rule::ViewTarget, (i.span, Focus::Word(target.name())), || {
             format!("{opcode} with {target}, but SVIEW[{index}] is {}", view.target)
         });
+        if let Some(finding) = finding {
+            finding.note(declaration.span, Focus::Word(view.target.name()), "the view is declared here");
+        }
     }
 }
 
@@ -127,7 +139,7 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     if !(info.has_memory || info.is_store) {
         // MEMBAR may carry qualifiers.
         if i.memory.is_some() && opcode != Opcode::Membar {
-            findings.report(Rule::StrayMemory, i.span, || format!("{opcode} with a memory word"));
+            findings.report(Rule::StrayMemory, (i.span, Focus::Mnemonic), || format!("{opcode} with a memory word"));
         }
         return;
     }
@@ -139,21 +151,31 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     let Some((register, span)) = resource.filter(|(register, _)| register.file == File::Image) else { return };
     let span = place(span, i);
     if let Some(target) = i.memory.map(|m| m.target).filter(|t| t.is_shadow() || *t == TextureTarget::Unknown) {
-        findings.report(Rule::TextureTarget, i.span, || format!("{opcode} is not defined for {target}"));
+        findings.report(Rule::TextureTarget, (i.span, Focus::Word(target.name())), || {
+            format!("{opcode} is not defined for {target}")
+        });
     }
     if register.indirect.is_some() {
         return;
     }
-    let Some(image) = declared.typed(File::Image, register.index).and_then(|d| d.image) else { return };
+    let Some(declaration) = declared.typed(File::Image, register.index) else { return };
+    let Some(image) = declaration.image else { return };
     let index = register.index;
     if info.is_store && !image.writable {
-        findings.report(Rule::ImageNotWritable, span, || format!("{opcode} writes IMAGE[{index}]"));
+        let finding = findings.report(Rule::ImageNotWritable, span, || format!("{opcode} writes IMAGE[{index}]"));
+        if let Some(finding) = finding {
+            finding.note(declaration.span, Focus::Register, "declared without WR");
+        }
     }
     if let Some(target) = i.memory.map(|m| m.target)
         && target != image.target
     {
-        findings.report(Rule::ImageTarget, span, || {
+        let place = if i.span.end > i.span.start { (i.span, Focus::Word(target.name())) } else { (span, Focus::Whole) };
+        let finding = findings.report(Rule::ImageTarget, place, || {
             format!("{opcode} with {target}, but IMAGE[{index}] is {}", image.target)
         });
+        if let Some(finding) = finding {
+            finding.note(declaration.span, Focus::Word(image.target.name()), "the image is declared here");
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Findings, Rule, limits};
 use crate::call_graph::CallGraph;
+use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
+use crate::span::Span;
 use crate::structure::{Structure, StructureError, structure};
 use crate::tables::{Opcode, Processor};
 
@@ -22,9 +24,13 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
     for (number, instruction) in shader.instructions.iter().enumerate() {
         let opcode = instruction.opcode;
         if !stages(opcode).is_none_or(|stages| stages.contains(&shader.processor)) {
-            findings.report(Rule::StageOpcode, instruction.span, || {
+            let place = (instruction.span, Focus::Mnemonic);
+            let finding = findings.report(Rule::StageOpcode, place, || {
                 format!("{opcode} is not allowed in {} shaders", shader.processor)
             });
+            if let Some(finding) = finding {
+                finding.note(shader.processor_span, Focus::Whole, "the stage");
+            }
         }
         if let Some(label) = instruction.label
             && label as usize > shader.instructions.len()
@@ -45,7 +51,7 @@ fn calls(shader: &Shader, structure: &Structure, findings: &mut Findings) {
     let size = graph.inlined_size(sizes);
     let first = graph.first_call().unwrap_or(0);
     if size > limits::MAX_INLINED_INSTRUCTIONS && size > shader.instructions.len() as u64 {
-        findings.report(Rule::CallsTooMany, shader.instructions[first as usize].span, || {
+        findings.report(Rule::CallsTooMany, (shader.instructions[first as usize].span, Focus::Mnemonic), || {
             format!(
                 "with all calls replaced there would be {} instructions; {} is the limit",
                 size,
@@ -60,8 +66,8 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
     let errors = match structure(shader) {
         Ok(structure) => {
             if structure.max_depth > limits::MAX_NESTING {
-                let span = shader.instructions.first().map(|i| i.span).unwrap_or_default();
-                findings.report(Rule::NestingTooDeep, span, || {
+                let span = deepest(shader).unwrap_or_default();
+                findings.report(Rule::NestingTooDeep, (span, Focus::Mnemonic), || {
                     format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limits::MAX_NESTING)
                 });
             }
@@ -70,6 +76,7 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
         }
         Err(errors) => errors,
     };
+    let at = |number: u32| shader.instructions.get(number as usize).map(|i| (i.opcode, i.span));
     for error in errors {
         let rule = match error {
             StructureError::Unopened { .. } => Rule::BlockNotOpened,
@@ -80,26 +87,62 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
             StructureError::Recursion { .. } => Rule::Recursion,
             StructureError::NestedSubroutine { .. } => Rule::NestedSubroutine,
         };
-        findings.report(rule, error.span(), || error.to_string());
+        let Some(finding) = findings.report(rule, (error.span(), Focus::Mnemonic), || error.to_string()) else {
+            continue;
+        };
+        let (other, says): (_, fn(Opcode) -> String) = match error {
+            StructureError::Crossed { open_instruction, .. } => {
+                (Some(open_instruction), |open| format!("this {open} is still open"))
+            }
+            StructureError::Unopened { inside, .. } => {
+                (inside, |open| format!("the block that is open here is that of this {open}"))
+            }
+            StructureError::Repeated { first, .. } => (Some(first), |opcode| format!("the first {opcode}")),
+            StructureError::NestedSubroutine { inside, .. } => (Some(inside), |open| format!("inside this {open}")),
+            StructureError::Recursion { subroutine, .. } => {
+                (Some(subroutine), |_| "the subroutine that is called".to_owned())
+            }
+            StructureError::BadCall { target, .. } => (target, |opcode| format!("the label names this {opcode}")),
+            StructureError::Unclosed { .. } => (None, |_| String::new()),
+        };
+        if let Some((opcode, span)) = other.and_then(at) {
+            finding.note(span, Focus::Mnemonic, says(opcode));
+        }
     }
     false
+}
+
+/// The instruction that goes deeper than blocks may.
+fn deepest(shader: &Shader) -> Option<Span> {
+    let mut depth = 0u32;
+    let beyond = shader.instructions.iter().find(|i| {
+        match i.opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => depth += 1,
+            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > limits::MAX_NESTING
+    });
+    beyond.map(|i| i.span)
 }
 
 /// There is one END outside blocks, and nothing but subroutines behind it. An END inside a block stops invocations early. Old compute
 /// kernels consist of subroutines only.
 fn end(shader: &Shader, findings: &mut Findings) {
     let mut depth = 0u32;
-    let mut ended = false;
+    let mut ended = None;
+    let mut outermost = None;
     let mut main_instructions = 0usize;
     let mut reported = false;
     for instruction in &shader.instructions {
         match instruction.opcode {
             Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
-                if depth == 0 && instruction.opcode != Opcode::Bgnsub {
-                    main_instructions += 1;
+                if depth == 0 {
+                    outermost = Some(instruction.span);
+                    main_instructions += usize::from(instruction.opcode != Opcode::Bgnsub);
                 }
                 depth += 1;
-                if !(depth == 1 && ended && instruction.opcode != Opcode::Bgnsub) {
+                if !(depth == 1 && ended.is_some() && instruction.opcode != Opcode::Bgnsub) {
                     continue;
                 }
             }
@@ -108,25 +151,39 @@ fn end(shader: &Shader, findings: &mut Findings) {
                 continue;
             }
             Opcode::End if depth > 0 => {
-                findings.report(Rule::EndInsideBlock, instruction.span, || "END inside a block".to_owned());
+                let finding =
+                    findings.report(Rule::EndInsideBlock, instruction.span, || "END inside a block".to_owned());
+                if let (Some(finding), Some(outermost)) = (finding, outermost) {
+                    finding.note(outermost, Focus::Mnemonic, "the outermost block begins here");
+                }
                 continue;
             }
             _ if depth > 0 => continue,
             _ => main_instructions += 1,
         }
-        if ended && !reported {
+        if let Some(end) = ended
+            && !reported
+        {
             let opcode = instruction.opcode;
-            findings.report(Rule::CodeAfterEnd, instruction.span, || {
+            let finding = findings.report(Rule::CodeAfterEnd, (instruction.span, Focus::Mnemonic), || {
                 format!("{opcode} after END, outside of a subroutine")
             });
+            if let Some(finding) = finding {
+                finding.note(end, Focus::Mnemonic, "the main program ends here");
+            }
             reported = true;
         }
-        ended |= instruction.opcode == Opcode::End;
+        if instruction.opcode == Opcode::End {
+            ended.get_or_insert(instruction.span);
+        }
     }
-    if ended {
+    if ended.is_some() {
         return;
     }
-    let span = shader.instructions.last().map(|i| i.span).unwrap_or_default();
+    // Without any instruction, the last that there is.
+    let items = shader.declarations.iter().map(|d| d.span).chain(shader.immediates.iter().map(|i| i.span));
+    let last = items.chain(shader.properties.iter().map(|p| p.span)).max_by_key(|span| span.end);
+    let span = shader.instructions.last().map(|i| i.span).or(last).unwrap_or(shader.processor_span);
     let only_subroutines = main_instructions == 0 && shader.instructions.iter().any(|i| i.opcode == Opcode::Bgnsub);
     if only_subroutines {
         findings.report(Rule::NoMainProgram, span, || "the shader consists of subroutines only".to_owned());
@@ -140,19 +197,23 @@ fn order(shader: &Shader, findings: &mut Findings) {
     if kinds.all(|&kind| kind == ItemKind::Instruction) {
         return;
     }
-    let mut begun = false;
+    let mut begun = None;
     for item in shader.items() {
         let (what, span) = match item {
-            Item::Instruction(..) => {
-                begun = true;
+            Item::Instruction(_, instruction) => {
+                begun.get_or_insert(instruction.span);
                 continue;
             }
             Item::Declaration(_, d) => ("declaration", d.span),
             Item::Immediate(_, i) => ("immediate", i.span),
             Item::Property(_, p) => ("property", p.span),
         };
-        if begun {
-            findings.report(Rule::LateDeclaration, span, || format!("{what} after the first instruction"));
+        if let Some(first) = begun {
+            let finding =
+                findings.report(Rule::LateDeclaration, span, || format!("{what} after the first instruction"));
+            if let Some(finding) = finding {
+                finding.note(first, Focus::Mnemonic, "the first instruction");
+            }
         }
     }
 }

@@ -142,14 +142,14 @@ pub enum RunError {
 
 impl RunError {
     tgsi_ir::error_codes! {
-        Structure => "structure",
-        Operands => "operand-count",
-        TooManyLanes => "too-many-lanes",
-        PartialQuad => "partial-quad",
-        TooManyRegisters => "too-many-registers",
-        StepLimit => "step-limit",
-        TooDeep => "nesting-too-deep",
-        TooMuchOutput => "too-much-output",
+        Structure => "T0600" "structure",
+        Operands => "T0400" "operand-count",
+        TooManyLanes => "T0622" "too-many-lanes",
+        PartialQuad => "T0623" "partial-quad",
+        TooManyRegisters => "T0624" "too-many-registers",
+        StepLimit => "T0625" "step-limit",
+        TooDeep => "T0626" "nesting-too-deep",
+        TooMuchOutput => "T0627" "too-much-output",
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod error;
 mod float;
-mod hint;
+mod focus;
 mod legacy;
 mod legacy_rewrite;
 mod lexer;
@@ -11,5 +11,6 @@ mod parse;
 mod print;
 
 pub use error::ParseErrorKind;
-pub use parse::{Parsed, parse};
+pub use focus::focus;
+pub use parse::{Gaps, Parsed, Reading, parse, read};
 pub use print::{PrintOptions, print, print_instruction};

@@ -85,8 +85,8 @@ pub enum ToIrError {
 
 impl ToIrError {
     tgsi_ir::error_codes! {
-        Structure => "structure",
-        Operands => "operand-count",
+        Structure => "T0600" "structure",
+        Operands => "T0400" "operand-count",
     }
 
     /// The place of the (first) error.

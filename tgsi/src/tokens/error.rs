@@ -85,15 +85,15 @@ pub enum DecodeError {
 
 impl DecodeError {
     tgsi_ir::error_codes! {
-        OddLength => "odd-length",
-        Truncated => "truncated",
-        HeaderSize => "header-size",
-        BodySize => "body-size",
-        Undefined => "undefined",
-        TooMany => "too-many",
-        EmptyItem => "empty-item",
-        Range => "range",
-        ThirdDimension => "third-dimension",
+        OddLength => "T0200" "odd-length",
+        Truncated => "T0201" "truncated",
+        HeaderSize => "T0202" "header-size",
+        BodySize => "T0203" "body-size",
+        Undefined => "T0204" "undefined",
+        TooMany => "T0205" "too-many",
+        EmptyItem => "T0206" "empty-item",
+        Range => "T0207" "range",
+        ThirdDimension => "T0208" "third-dimension",
     }
 
     /// The word that the error is about; 0 for lengths.
@@ -154,9 +154,9 @@ pub enum EncodeError {
 
 impl EncodeError {
     tgsi_ir::error_codes! {
-        TooLong => "too-long",
-        Field => "field",
-        Order => "order",
-        FileWord => "file-word",
+        TooLong => "T0250" "too-long",
+        Field => "T0251" "field",
+        Order => "T0252" "order",
+        FileWord => "T0253" "file-word",
     }
 }

@@ -16,14 +16,14 @@ fn shader(change: impl FnOnce(&mut Shader)) -> Shader {
 /// Code and message of the error that a changed shader causes.
 fn error(change: impl FnOnce(&mut Shader)) -> (&'static str, String) {
     let error = encode(&shader(change)).expect_err("an error");
-    (error.code(), error.to_string())
+    (error.code().name, error.to_string())
 }
 
 #[test]
 fn bytes_that_are_no_words() {
     assert_eq!(words_from_bytes(&[2, 0, 0, 0]), Ok(vec![2]));
     let error = words_from_bytes(&[2, 0, 0, 0, 0, 0]).expect_err("two bytes are left");
-    assert_eq!((error.code(), error.word()), ("odd-length", 1));
+    assert_eq!((error.code().name, error.word()), ("odd-length", 1));
     assert_eq!(error.to_string(), "byte 4: 2 bytes are left after the last whole word");
 }
 

@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
+use tgsi_driver_tgsi::Dialect;
+
 use super::{Failure, Status};
 use crate::args::Color;
 use crate::batch;
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
+use crate::policy::Policy;
 use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
-pub fn check(files: &[PathBuf], quiet: bool, all: bool, color: Color) -> Result<Status, Failure> {
+pub fn check(files: &[PathBuf], quiet: bool, all: bool, policy: &Policy, color: Color) -> Result<Status, Failure> {
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if all {
@@ -18,11 +21,9 @@ pub fn check(files: &[PathBuf], quiet: bool, all: bool, color: Color) -> Result<
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = source.subject().map(|(subject, mut findings)| {
-            if let Subject::Tgsi(shader) = &subject {
-                findings.extend(tgsi::check::check(shader).diagnostics);
-            }
-            findings
+        let findings = Subject::looked_at(&source, Dialect::Mesa).map(|(subject, findings)| match subject {
+            Some(subject) => policy.with_lints(&subject, findings),
+            None => policy.apply(findings),
         });
         Ok((source, findings))
     });

@@ -2,6 +2,7 @@
 
 mod check;
 mod convert;
+mod explain;
 mod ir;
 mod proxy;
 mod reduce;
@@ -20,6 +21,7 @@ use thiserror::Error;
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
+use crate::policy::Policy;
 use crate::{batch, output, verify};
 
 /// What ends a run of the program, or the work on one file.
@@ -59,6 +61,24 @@ pub enum Failure {
     },
 }
 
+impl Failure {
+    tgsi_ir::error_codes! {
+        Read => "T0810" "cannot-read",
+        Write => "T0811" "cannot-write",
+        Usage => "T0812" "usage",
+        Proxy => "T0813" "proxy",
+        Vectors => "T0814" "recorded-results",
+    }
+
+    /// The file that it is about.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Failure::Read { path, .. } | Failure::Write { path, .. } | Failure::Vectors { path, .. } => Some(path),
+            Failure::Usage(_) | Failure::Proxy(_) => None,
+        }
+    }
+}
+
 /// How a run went, as the exit status says it. The worst of all inputs counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
@@ -77,13 +97,16 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
     match &arguments.command {
         Command::Print { files, mesa, hex_floats } => convert::print(files, *mesa, *hex_floats, color),
         Command::Encode { files } => convert::encode(files, color),
-        Command::Check { files, quiet, all } => check::check(files, *quiet, *all, color),
+        Command::Check { files, quiet, all, warnings } => {
+            check::check(files, *quiet, *all, &Policy::new(warnings), color)
+        }
+        Command::Explain { codes, list } => explain::explain(codes, *list),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
-        Command::Translate { files, driver, json, mesa, time_passes, passes } => {
+        Command::Translate { files, driver, json, mesa, time_passes, warnings, passes } => {
             let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
-            translate::translate(files, *driver, &passes.plan(), form, color)
+            translate::translate(files, *driver, &passes.plan(), form, &Policy::new(warnings), color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
+use tgsi::diagnostic::Diagnostic;
 use tgsi::text::{PrintOptions, print};
 use tgsi_driver_tgsi::Dialect;
 
@@ -10,6 +11,7 @@ use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, DriverName, Files};
 use crate::input::Problem;
 use crate::plan::{Plan, TotalTimes, Watch};
+use crate::policy::Policy;
 use crate::subject::Subject;
 
 /// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
@@ -43,6 +45,7 @@ pub fn translate(
     driver: DriverName,
     plan: &Plan,
     report: Report,
+    policy: &Policy,
     color: Color,
 ) -> Result<Status, Failure> {
     let DriverName::Tgsi = driver;
@@ -51,8 +54,15 @@ pub fn translate(
     let form = Form { extension: "tgsi", binary: false };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
-        // Warnings are `check`'s business: they are about what was given, not about what comes out.
-        let (subject, _) = Subject::checked(source, plan.options.dialect)?;
+        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
+        let (subject, warnings) = Subject::checked(source, plan.options.dialect)?;
+        if policy.denies() {
+            let mut findings = policy.with_lints(&subject, warnings);
+            findings.retain(Diagnostic::is_error);
+            if !findings.is_empty() {
+                return Err(Problem::Findings(findings));
+            }
+        }
         let before = match &subject {
             Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
             _ => None,

@@ -173,7 +173,7 @@ fn endless_loops_hit_the_limit() {
     let id = b.push_loop();
     b.end_loop(id);
     let error = try_run(&shader, &lanes(4)).expect_err("no end");
-    assert_eq!((error.code(), &error), ("step-limit", &RunError::StepLimit { limit: 10_000 }));
+    assert_eq!((error.code().name, &error), ("step-limit", &RunError::StepLimit { limit: 10_000 }));
     // Without lanes nothing runs.
     assert!(try_run(&shader, &lanes(0)).is_ok());
 }
@@ -249,7 +249,7 @@ fn recursion_is_refused() {
     let mut b = Builder::at_end(shader.main_mut());
     b.build(InstData::Call { callee, indirect: false }, &[], None);
     let error = try_run(&shader, &lanes(1)).expect_err("a recursion");
-    assert_eq!((error.code(), &error), ("recursion", &RunError::Recursion { function: "main".to_string() }));
+    assert_eq!((error.code().name, &error), ("recursion", &RunError::Recursion { function: "main".to_string() }));
 }
 
 /// A halt inside a call ends the lane in the caller too.
@@ -308,7 +308,8 @@ fn parallel_copies() {
 
 #[test]
 fn broken_shaders_are_errors() {
-    let code = |shader: &Shader, count| try_run(shader, &lanes(count)).map_or_else(|error| error.code(), |_| "none");
+    let code =
+        |shader: &Shader, count| try_run(shader, &lanes(count)).map_or_else(|error| error.code().name, |_| "none");
     // A break outside of a loop.
     let mut outside = Shader::new(Stage::Vertex);
     let start = outside.main().start_block();

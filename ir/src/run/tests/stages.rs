@@ -168,7 +168,7 @@ fn emission_is_bounded() {
     let id = b.push_loop();
     b.intrinsic(IntrinsicOp::EmitVertex, &[], &[], None);
     b.end_loop(id);
-    assert_eq!(try_run(&shader, &lanes(4)).map_err(|error| error.code()).err(), Some("too-much-output"));
+    assert_eq!(try_run(&shader, &lanes(4)).map_err(|error| error.code().name).err(), Some("too-much-output"));
 }
 
 /// Each lane writes its vertex, all read a neighbour's after a barrier; the patch is shared.

@@ -123,7 +123,7 @@ fn structure() {
     assert!(all[0].contains("ifs and loops are nested more than 20000 deep"), "{}", all[0]);
     assert!(all.last().is_some_and(|e| e.contains("too many errors")), "{:?}", all.last());
     let codes =
-        |text: &str| -> Vec<&str> { parse(text).expect_err("an error").iter().map(|e| e.kind.code()).collect() };
+        |text: &str| -> Vec<&str> { parse(text).expect_err("an error").iter().map(|e| e.kind.code().name).collect() };
     let all_codes = codes(&format!("{HEAD}block b0:\n{numbered}"));
     assert_eq!((all_codes[0], all_codes.last()), ("nesting-too-deep", Some(&"too-many")));
     let phi = format!("block b0:\n1 %0 = undefined\n1 %1 = phi b0: %0{}\nblock b1:\n}}\n", ", b0: %0".repeat(30_000));

@@ -192,7 +192,7 @@ fn endless_loops_end_at_the_step_limit() {
         error,
         RunError::StepLimit { limit: 100, instruction: 2, opcode: Opcode::Endloop, span: Default::default() }
     );
-    assert_eq!(error.code(), "step-limit");
+    assert_eq!(error.code().name, "step-limit");
     assert_eq!(error.to_string(), "no end after 100 steps, at instruction 2 (ENDLOOP)");
 }
 
@@ -203,18 +203,18 @@ fn limits_of_a_run() {
         |count| run(&program, &lanes(count), &mut AnalyticResources::default(), RunLimits::default()).map(|_| ());
     assert_eq!(run_lanes(6), Err(RunError::PartialQuad { lanes: 6 }));
     assert_eq!(run_lanes(1028), Err(RunError::TooManyLanes { lanes: 1028 }));
-    let codes = [6, 1028].map(|count| run_lanes(count).map_err(|error| error.code()));
+    let codes = [6, 1028].map(|count| run_lanes(count).map_err(|error| error.code().name));
     assert_eq!(codes, [Err("partial-quad"), Err("too-many-lanes")]);
     assert_eq!(run_lanes(0), Ok(()));
     let program = Program::new(&parse("COMP\nDCL TEMP[0..65535]\nEND\n")).unwrap();
     let error = run(&program, &lanes(1024), &mut AnalyticResources::default(), RunLimits::default()).unwrap_err();
     assert_eq!(error, RunError::TooManyRegisters { registers: 65536, lanes: 1024 });
-    assert_eq!(error.code(), "too-many-registers");
+    assert_eq!(error.code().name, "too-many-registers");
     let broken = Program::new(&parse("COMP\nDCL TEMP[0]\nIF TEMP[0]\nEND\n")).unwrap_err();
-    assert_eq!((broken.code(), broken.to_string().as_str()), ("structure", "IF is never closed"));
+    assert_eq!((broken.code().name, broken.to_string().as_str()), ("structure", "IF is never closed"));
     let mut shader = crate::Shader::new(Processor::Compute);
     shader.push_instruction(crate::shader::Instruction::new(Opcode::Mov));
-    assert_eq!(Program::new(&shader).map(|_| ()).map_err(|error| error.code()), Err("operand-count"));
+    assert_eq!(Program::new(&shader).map(|_| ()).map_err(|error| error.code().name), Err("operand-count"));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn masks_of_deep_nesting_are_bounded() {
     }
     let program = Program::new(&shader).unwrap();
     let go = |count| run(&program, &lanes(count), &mut AnalyticResources::default(), RunLimits::default());
-    assert_eq!(go(1024).map_err(|error| error.code()).err(), Some("nesting-too-deep"));
+    assert_eq!(go(1024).map_err(|error| error.code().name).err(), Some("nesting-too-deep"));
     assert_eq!(go(4).unwrap().steps, 210_000);
 }
 

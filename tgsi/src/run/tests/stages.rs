@@ -47,7 +47,7 @@ fn emission_without_end_is_an_error() {
         "GEOM\nDCL OUT[0..63], GENERIC[0]\nIMM[0] UINT32 {0, 0, 0, 0}\nBGNLOOP\nEMIT IMM[0].xxxx\nENDLOOP\nEND\n";
     let program = Program::new(&parse(text)).unwrap();
     let error = run(&program, &lanes(4), &mut AnalyticResources::default(), RunLimits::default()).unwrap_err();
-    assert_eq!(error.code(), "too-much-output");
+    assert_eq!(error.code().name, "too-much-output");
     assert_eq!(error, RunError::TooMuchOutput { instruction: 1, span: Default::default() });
 }
 

@@ -59,6 +59,8 @@ struct Attributes {
     format: Option<PixelFormat>,
     writable: bool,
     raw: bool,
+    /// Where the array number, the streams, the mode, the memory type, the semantic and the location stand.
+    places: [Span; 6],
 }
 
 impl Attributes {
@@ -265,7 +267,9 @@ impl<'a> Parser<'a> {
             return self.null_attribute(file, a);
         }
         let (word, span) = self.expect_word("a semantic or attribute")?;
-        let twice = |parser: &Self, what| parser.fail(ParseErrorKind::DuplicateAttribute(what), span);
+        let twice = |first: Span, what| -> Parse<()> {
+            Err(Box::new(ParseErrorKind::DuplicateAttribute(what).at(span).with_note(first, "the first one")))
+        };
         let is = |name: &str| word.is(name);
         let resource = file == DeclaredFile::Legacy(LegacyFile::Resource);
         let image = file == DeclaredFile::File(File::Image) || resource;
@@ -275,8 +279,9 @@ impl<'a> Parser<'a> {
             let id = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
             self.expect(b')')?;
             if a.array_id.replace(id).is_some() {
-                return twice(self, "array number");
+                return twice(a.places[0], "array number");
             }
+            a.places[0] = span;
             return Ok(());
         }
         for (name, flag) in [("LOCAL", &mut a.local), ("INVARIANT", &mut a.invariant), ("ATOMIC", &mut a.atomic)] {
@@ -296,8 +301,9 @@ impl<'a> Parser<'a> {
             }
             self.expect(b')')?;
             if a.streams.replace((streams, span)).is_some() {
-                return twice(self, "STREAM");
+                return twice(a.places[1], "STREAM");
             }
+            a.places[1] = span;
             return Ok(());
         }
         if is("INTERPOLATE") {
@@ -309,8 +315,9 @@ impl<'a> Parser<'a> {
             };
             self.expect(b')')?;
             if a.mode.replace(mode).is_some() {
-                return twice(self, "interpolation mode");
+                return twice(a.places[2], "interpolation mode");
             }
+            a.places[2] = span;
             return Ok(());
         }
         if word.split_at(8).0.is("CYLWRAP_") {
@@ -362,8 +369,9 @@ impl<'a> Parser<'a> {
             }
         }
         if let Some(memory_type) = MemoryType::from_word(word) {
+            let first = std::mem::replace(&mut a.places[3], span);
             return match a.memory_type.replace(memory_type) {
-                Some(_) => twice(self, "memory type"),
+                Some(_) => twice(first, "memory type"),
                 None => Ok(()),
             };
         }
@@ -372,22 +380,25 @@ impl<'a> Parser<'a> {
         {
             let index = self.semantic_index()?;
             a.semantic = Some((semantic, index));
+            a.places[4] = span;
             return Ok(());
         }
         if let Some(mode) = Interpolation::from_word(word) {
+            let first = std::mem::replace(&mut a.places[2], span);
             return match a.mode.replace(mode) {
-                Some(_) => twice(self, "interpolation mode"),
+                Some(_) => twice(first, "interpolation mode"),
                 None => Ok(()),
             };
         }
         if let Some(location) = InterpolationLocation::from_word(word) {
+            let first = std::mem::replace(&mut a.places[5], span);
             return match a.location.replace((location, span)) {
-                Some(_) => twice(self, "interpolation location"),
+                Some(_) => twice(first, "interpolation location"),
                 None => Ok(()),
             };
         }
         if names::semantic(word).is_some() {
-            return twice(self, "semantic");
+            return twice(a.places[4], "semantic");
         }
         if (image || view) && a.target.is_none() && !resource {
             let known = TextureTarget::ALL.iter().map(|t| t.name());

@@ -13,12 +13,13 @@ mod instruction;
 mod operand;
 mod predicate;
 mod preprocess;
+mod recovery;
 mod usual;
 mod value;
 
 use super::error::ParseErrorKind;
 use super::legacy::Legacy;
-use super::{hint, lexer};
+use super::lexer;
 use crate::diagnostic::Diagnostic;
 use crate::limits::{MAX_DIAGNOSTICS, MAX_TEXT_BYTES};
 use crate::shader::Shader;
@@ -26,6 +27,9 @@ use crate::span::Span;
 use crate::tables::Processor;
 use crate::tables::lookup::Word;
 use preprocess::Preprocessor;
+use tgsi_ir::closest_name::closest_name;
+
+pub use recovery::{Gaps, Reading};
 
 /// A parsed text.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,19 +46,24 @@ pub struct Parsed {
 ///
 /// All errors of the text (with its warnings), sorted by position; at most [`MAX_DIAGNOSTICS`], then the parser gives up.
 pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
+    let Reading { shader, diagnostics, gaps } = read(text);
+    if gaps.is_some() { Err(diagnostics) } else { Ok(Parsed { shader, warnings: diagnostics }) }
+}
+
+/// Reads a text as far as it can be understood, so that what was read can be looked at further.
+pub fn read(text: &[u8]) -> Reading {
+    let mut gaps = Gaps::default();
     if text.len() > MAX_TEXT_BYTES {
         let kind = ParseErrorKind::TooLong { length: text.len(), limit: MAX_TEXT_BYTES };
-        return Err(vec![kind.at(Span::default())]);
+        gaps.hopeless = true;
+        let shader = Shader::new(Processor::Fragment);
+        return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
     }
     let mut parser = Parser::new(text);
     parser.program();
-    let Parser { shader, mut diagnostics, .. } = parser;
+    let Parser { shader, mut diagnostics, errors, gaps, .. } = parser;
     diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        Err(diagnostics)
-    } else {
-        Ok(Parsed { shader, warnings: diagnostics })
-    }
+    Reading { shader, diagnostics, gaps: (errors > 0).then_some(gaps) }
 }
 
 /// Bytes that an instruction takes in a text, at least. Rarely are they fewer; then the list of instructions grows.
@@ -78,6 +87,8 @@ struct Parser<'a> {
     shader: Shader,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
+    /// What was not understood.
+    gaps: Gaps,
     preprocessor: Preprocessor<'a>,
     legacy: Legacy,
     /// Vertices that an empty bracket stands for.
@@ -113,6 +124,7 @@ impl<'a> Parser<'a> {
             shader,
             diagnostics: Vec::new(),
             errors: 0,
+            gaps: Gaps::default(),
             preprocessor: Preprocessor::default(),
             legacy: Legacy::default(),
             vertices: 0,
@@ -284,7 +296,7 @@ impl<'a> Parser<'a> {
         // Hints are only shown for errors that are reported.
         let word = self.quote(span);
         let diagnostic = kind.at(span);
-        Err(Box::new(match hint::closest(&word, known) {
+        Err(Box::new(match closest_name(&word, known) {
             Some(name) => diagnostic.with_hint(format!("did you mean `{name}`?")),
             None => diagnostic,
         }))
@@ -344,11 +356,13 @@ impl<'a> Parser<'a> {
     fn program(&mut self) {
         let full = self.end();
         if self.header().is_err() {
+            self.gaps.hopeless = true;
             return;
         }
         loop {
             self.preprocess();
             if self.errors >= MAX_DIAGNOSTICS {
+                self.gaps.hopeless = true;
                 self.skip();
                 let here = Span::new(self.at as u32, self.at as u32);
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
@@ -358,20 +372,28 @@ impl<'a> Parser<'a> {
                 break;
             }
             let start = self.at;
+            let before = self.counts();
             if let Err(diagnostic) = self.statement() {
                 // A definition may have been left in the middle.
                 self.enter(self.at, full);
+                self.leave_gap(start, before);
                 let place = (diagnostic.span.start as usize).max(start);
                 self.report(*diagnostic);
                 self.at = self.resume(start, place);
             }
         }
         self.finish_preprocessor();
-        if self.errors == 0
-            && let Err(kind) = self.legacy.finish(&mut self.shader, &mut self.diagnostics)
-        {
-            let here = Span::new(self.end() as u32, self.end() as u32);
-            self.report(kind.at(here));
+        let known = self.diagnostics.len();
+        if let Err(kind) = self.legacy.finish(&mut self.shader, &mut self.diagnostics) {
+            if self.errors == 0 {
+                let here = Span::new(self.end() as u32, self.end() as u32);
+                self.report(kind.at(here));
+            }
+            self.gaps.hopeless = true;
+        }
+        if self.errors > 0 && !self.gaps.hopeless {
+            // They would be about what stands in for what was not understood.
+            self.diagnostics.truncate(known);
         }
     }
 
@@ -408,25 +430,36 @@ impl<'a> Parser<'a> {
             let known = || Processor::ALL.iter().map(|p| p.name());
             let mut diagnostic = ParseErrorKind::UnknownStage(self.quote(span)).at(span);
             let upper = word.as_str().to_ascii_uppercase();
-            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| hint::closest(word.as_str(), known()));
+            let meant = known().find(|&name| upper.starts_with(name)).or_else(|| closest_name(word.as_str(), known()));
             if let Some(name) = meant {
                 diagnostic = diagnostic.with_hint(format!("did you mean `{name}`?"));
             }
             self.report(diagnostic);
-            return Err(());
+            // What follows is read as if it said what is meant.
+            match meant.and_then(|name| Processor::ALL.iter().copied().find(|p| p.name() == name)) {
+                Some(processor) => {
+                    self.begin_stage(processor, span);
+                    return Ok(());
+                }
+                None => return Err(()),
+            }
         };
-        self.shader.processor = processor;
-        self.shader.processor_span = span;
-        self.vertices = match processor {
-            Processor::TessControl | Processor::TessEval => 32,
-            _ => 0,
-        };
+        self.begin_stage(processor, span);
         if let Err(diagnostic) = self.after_statement() {
             let place = diagnostic.span.start as usize;
             self.report(*diagnostic);
             self.at = self.resume(span.start as usize, place);
         }
         Ok(())
+    }
+
+    fn begin_stage(&mut self, processor: Processor, span: Span) {
+        self.shader.processor = processor;
+        self.shader.processor_span = span;
+        self.vertices = match processor {
+            Processor::TessControl | Processor::TessEval => 32,
+            _ => 0,
+        };
     }
 
     /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first of its line (the

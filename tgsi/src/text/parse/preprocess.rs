@@ -54,6 +54,7 @@ impl<'a> Parser<'a> {
                 let result = self.directive(start, line_end);
                 self.at = line_end;
                 if let Err(diagnostic) = result {
+                    self.leave_gaps_everywhere();
                     self.report(*diagnostic);
                 }
             } else if lexer::at_comment(self.rest()) || (!self.preprocessor.active() && self.at < self.end()) {
@@ -117,6 +118,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn finish_preprocessor(&mut self) {
         for conditional in std::mem::take(&mut self.preprocessor.conditionals) {
+            self.leave_gaps_everywhere();
             self.report(ParseErrorKind::UnbalancedConditional("ifdef").at(conditional.place));
         }
     }

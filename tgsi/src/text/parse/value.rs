@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::{Parse, Parser};
+use crate::diagnostic::Focus;
 use crate::shader::{Immediate, Property};
 use crate::span::Span;
 use crate::tables::lookup::Word;
@@ -21,7 +22,11 @@ impl<'a> Parser<'a> {
             self.expect(b']')?;
             if number != expected as u64 {
                 let kind = ParseErrorKind::ImmediateOrder { number, expected };
-                let result = self.fail(kind, span);
+                let mut diagnostic = kind.at(span);
+                if let Some(last) = self.shader.immediates.last() {
+                    diagnostic.note(last.span, Focus::Whole, format!("this is IMM[{}]", expected.saturating_sub(1)));
+                }
+                let result = Err(Box::new(diagnostic));
                 // Those that follow are numbered on from here.
                 let gap =
                     (number as usize + 1).saturating_sub(expected).min(crate::limits::MAX_DECLARED_INDEX as usize);

@@ -185,10 +185,10 @@ fn broken_shaders_are_errors() {
     shader.push_instruction(Instruction::new(Opcode::Endif));
     let error = to_ir(&shader, &ToIrOptions::default()).unwrap_err();
     assert!(matches!(error, ToIrError::Structure(_)));
-    assert_eq!(error.code(), "structure");
+    assert_eq!(error.code().name, "structure");
     let mut shader = Shader::new(Processor::Fragment);
     shader.push_instruction(Instruction::new(Opcode::Mov));
     let error = to_ir(&shader, &ToIrOptions::default()).unwrap_err();
-    assert_eq!(error.code(), "operand-count");
+    assert_eq!(error.code().name, "operand-count");
     assert_eq!(error.to_string(), "MOV (instruction 0) needs 1 destinations and 1 sources");
 }

@@ -1,0 +1,155 @@
+//! `explain`: what a code means.
+
+use std::fmt::Write;
+
+use tgsi::explain::{self, Example, ExampleLanguage, Page};
+
+use super::{Failure, Status};
+use crate::output;
+
+/// Prints the pages of codes, or a line for each that there is.
+pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
+    let mut text = String::new();
+    if list {
+        for page in explain::pages() {
+            let _ = writeln!(text, "{} {:7} {:28} {}", page.id, page.severity.to_string(), page.name, page.title);
+        }
+    }
+    for code in codes {
+        let pages = explain::find(code);
+        if pages.is_empty() {
+            return Err(Failure::Usage(format!("no code `{code}`; `tgsic explain --list` lists them")));
+        }
+        for page in pages {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            show(page, &mut text);
+        }
+    }
+    output::write_stdout(text.as_bytes())?;
+    Ok(Status::Well)
+}
+
+fn show(page: &Page, text: &mut String) {
+    let _ = writeln!(text, "{}[{}] {}: {}\n\n{}", page.severity, page.id, page.name, page.title, page.text);
+    let language = match page.language() {
+        ExampleLanguage::Text => "",
+        ExampleLanguage::Words => " (words in hexadecimal)",
+        ExampleLanguage::Ir => " (IR)",
+    };
+    for (label, example) in [("Wrong", &page.wrong), ("Right", &page.right)] {
+        let Some(Example { arguments, text: shader }) = example else { continue };
+        let arguments = if arguments.is_empty() { String::new() } else { format!(", with {}", arguments.join(" ")) };
+        let _ = writeln!(text, "\n{label}{language}{arguments}:\n");
+        for line in shader.lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    if let Some(reason) = page.without {
+        let _ = writeln!(text, "\nNo example: {reason}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::PathBuf;
+
+    use clap::Parser;
+    use tgsi::diagnostic::{Code, Diagnostic, Severity};
+    use tgsi_driver_tgsi::Dialect;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use crate::input::{InputError, Problem, Source};
+    use crate::subject::Subject;
+
+    /// Every code that there is, with its severity where a table says it.
+    fn codes() -> Vec<(Code, Option<Severity>)> {
+        let mut codes: Vec<(Code, Option<Severity>)> = Vec::new();
+        let errors = [
+            tgsi::tokens::DecodeError::CODES,
+            tgsi::tokens::EncodeError::CODES,
+            tgsi::to_ir::ToIrError::CODES,
+            tgsi::run::RunError::CODES,
+            tgsi_driver_tgsi::DriverError::CODES,
+            tgsi_ir::text::TextErrorKind::CODES,
+            tgsi_ir::run::RunError::CODES,
+            InputError::CODES,
+            Failure::CODES,
+        ];
+        codes.extend(errors.concat().into_iter().map(|code| (code, Some(Severity::Error))));
+        codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
+        codes.extend(tgsi::check::Rule::ALL.iter().map(|rule| (rule.code(), Some(rule.severity()))));
+        codes.extend(tgsi::text::ParseErrorKind::CODES.iter().map(|&code| (code, None)));
+        codes
+    }
+
+    #[test]
+    fn every_code_has_a_page_and_every_page_a_code() {
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        for (code, severity) in codes() {
+            // The same mistake may be found in two places; then both must call it the same.
+            assert_eq!(*known.entry(code.id).or_insert(code.name), code.name, "{}", code.id);
+            let pages = explain::find(code.id);
+            let page = pages.first().unwrap_or_else(|| panic!("{} {} has no page", code.id, code.name));
+            assert_eq!(page.name, code.name, "{}", code.id);
+            assert!(severity.is_none_or(|severity| severity == page.severity), "{}", code.id);
+        }
+        // A name stands for one thing in texts of TGSI, and for one in those of the IR.
+        let mut names: BTreeMap<(bool, &str), &str> = BTreeMap::new();
+        for (&id, &name) in known.iter().filter(|(id, _)| **id < "T0600" || **id >= "T1000" && **id < "T1400") {
+            let other = names.insert((id >= "T1000", name), id);
+            assert!(other.is_none(), "{name} is {id} and {other:?}");
+        }
+        for page in explain::pages() {
+            assert!(known.contains_key(page.id), "{} stands for nothing", page.id);
+        }
+    }
+
+    /// Everything that is found in an example, up to what the driver says.
+    fn findings(page: &Page, example: &Example) -> Vec<Diagnostic> {
+        let source = Source::new(PathBuf::from(page.id), page.file(example));
+        let arguments = ["tgsic", "translate"].into_iter().chain(example.arguments.iter().copied());
+        let arguments = Arguments::try_parse_from(arguments).expect("arguments");
+        let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
+        let plan = passes.plan();
+        let of_problem = |problem: Problem| match problem {
+            Problem::Findings(findings) => findings,
+            Problem::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
+            Problem::Other(message) => panic!("{}: {message}", page.id),
+        };
+        let (subject, mut findings) = match Subject::looked_at(&source, Dialect::Mesa) {
+            Ok(looked_at) => looked_at,
+            Err(problem) => return of_problem(problem),
+        };
+        if let Some(Subject::Tgsi(shader)) = &subject {
+            findings.extend(tgsi::check::lint(shader));
+        }
+        // What only the driver finds in IR says nothing of the texts of IR.
+        if let Some(subject) = subject.filter(|_| !findings.iter().any(Diagnostic::is_error) && page.id < "T1000") {
+            findings.extend(subject.translate(&plan).err().map(of_problem).into_iter().flatten());
+        }
+        findings
+    }
+
+    #[test]
+    fn examples_are_what_they_say() {
+        let mut wrong = Vec::new();
+        for page in explain::pages() {
+            for (example, expected) in [(&page.wrong, Some(page.id)), (&page.right, None)] {
+                let Some(example) = example.as_ref().filter(|e| e.arguments.is_empty()) else { continue };
+                let found = findings(page, example);
+                let ids: BTreeSet<&str> = found.iter().map(|d| d.code.id).collect();
+                if ids != expected.into_iter().collect() {
+                    let found: Vec<String> = found.iter().map(|d| format!("{} {}", d.code.name, d)).collect();
+                    wrong.push(format!("{} {} ({:?}): {found:#?}", page.id, page.name, expected.is_some()));
+                } else if let Some(d) = found.iter().find(|d| d.severity != page.severity) {
+                    wrong.push(format!("{} is a {}", page.id, d.severity));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Warnings about what a shader says in vain: values that nothing reads, registers that nothing writes, code that nothing reaches.
+//!
+//! They say nothing about drivers and meaning, so [`super::check`] leaves them out; people who write shaders ask for them. Values are looked at in the shader
+//! as a whole, not in the order of its instructions: a component counts as written if any instruction writes it. An access by a run-time index counts for all
+//! registers of the file.
+
+use super::declared::{Declared, key};
+use super::{Findings, Rule};
+use crate::diagnostic::Focus;
+use crate::scan::needed_mask;
+use crate::shader::{Instruction, Register, Shader};
+use crate::span::Span;
+use crate::structure::Structure;
+use crate::tables::{File, Opcode};
+
+/// Applies the rules. `structure` is none if the blocks are wrong; then nothing is said about what is reached.
+pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mut Findings) {
+    values(shader, &Declared::new(shader), findings);
+    if let Some(structure) = structure {
+        unreachable(shader, findings);
+        uncalled(shader, structure, findings);
+    }
+}
+
+/// Components of the registers of a file that are accessed in some way: four bits a register.
+#[derive(Default)]
+struct Components {
+    masks: Vec<u8>,
+    /// Of all registers.
+    every: u8,
+}
+
+/// Accesses of one kind to `TEMP` and `ADDR`.
+#[derive(Default)]
+struct Accesses([Components; 2]);
+
+impl Accesses {
+    fn add(&mut self, register: &Register, mask: u8) {
+        let Some(place) = place(register.file) else { return };
+        let components = &mut self.0[place];
+        if register.indirect.is_some() {
+            components.every |= mask;
+        } else if let Ok(index) = usize::try_from(register.index) {
+            if components.masks.len() <= index {
+                components.masks.resize(index + 1, 0);
+            }
+            components.masks[index] |= mask;
+        }
+    }
+
+    /// Components of a register that are accessed; none for other files.
+    fn of(&self, register: &Register) -> Option<u8> {
+        let components = &self.0[place(register.file)?];
+        let mask = usize::try_from(register.index).ok().and_then(|index| components.masks.get(index));
+        Some(mask.copied().unwrap_or(0) | components.every)
+    }
+}
+
+fn place(file: File) -> Option<usize> {
+    [File::Temporary, File::Address].iter().position(|&other| other == file)
+}
+
+/// The registers that hold the run-time parts of an operand's indices, with their components.
+fn index_registers(register: &Register) -> impl Iterator<Item = (Register, u8)> {
+    let indirects = [register.indirect, register.dimension.and_then(|d| d.indirect)];
+    indirects.into_iter().flatten().map(|i| (Register::new(i.file, i.index), 1 << (i.component & 3)))
+}
+
+/// Everything that an instruction reads: registers, components, places.
+fn reads(i: &Instruction) -> impl Iterator<Item = (Register, u8, Span)> + '_ {
+    let sources = i.src.iter().enumerate().flat_map(|(number, src)| {
+        let value = (src.register, needed_mask(i, number), src.span);
+        std::iter::once(value).chain(index_registers(&src.register).map(|(r, mask)| (r, mask, src.span)))
+    });
+    let destinations = i.dst.iter().flat_map(|dst| index_registers(&dst.register).map(|(r, mask)| (r, mask, dst.span)));
+    let offsets = i.texture.iter().flat_map(|texture| &texture.offsets).map(|offset| {
+        let mask = offset.swizzle.iter().fold(0, |mask, component| mask | 1 << (component & 3));
+        (Register::new(offset.file, offset.index), mask, offset.span)
+    });
+    sources.chain(destinations).chain(offsets)
+}
+
+fn show(register: &Register, mask: u8) -> String {
+    let components: String = "xyzw".chars().enumerate().filter(|(c, _)| mask & 1 << c != 0).map(|(_, c)| c).collect();
+    format!("{}[{}].{components}", register.file, register.index)
+}
+
+/// Registers that are read but never written, and the other way round. Those that are not declared are wrong anyway.
+fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
+    let (mut read, mut written) = (Accesses::default(), Accesses::default());
+    for i in &shader.instructions {
+        reads(i).for_each(|(register, mask, _)| read.add(&register, mask));
+        i.dst.iter().for_each(|dst| written.add(&dst.register, dst.write_mask & 0xf));
+    }
+    let is_declared = |register: &Register| {
+        u16::try_from(register.index).is_ok_and(|index| declared.contains(register.file, key(0, index)))
+    };
+    let mut reported = Accesses::default();
+    for i in &shader.instructions {
+        for (register, mask, span) in reads(i).filter(|(register, ..)| register.indirect.is_none()) {
+            let Some(known) = written.of(&register) else { continue };
+            let missing = mask & !known & !reported.of(&register).unwrap_or(0);
+            if missing != 0 && is_declared(&register) {
+                reported.add(&register, missing);
+                findings.report(Rule::NeverWritten, (or(span, i), Focus::Whole), || {
+                    format!("{} is read, but nothing writes it; it is 0", show(&register, missing))
+                });
+            }
+        }
+        // What works on memory is done for more than its result.
+        if i.opcode.info().is_store {
+            continue;
+        }
+        for dst in i.dst.iter().filter(|dst| dst.register.indirect.is_none()) {
+            let mask = dst.write_mask & 0xf;
+            if mask != 0 && read.of(&dst.register).is_some_and(|known| known & mask == 0) && is_declared(&dst.register)
+            {
+                findings.report(Rule::NeverRead, (or(dst.span, i), Focus::Whole), || {
+                    format!("{} is written, but nothing reads it", show(&dst.register, mask))
+                });
+            }
+        }
+    }
+}
+
+fn or(span: Span, i: &Instruction) -> Span {
+    if span.end > span.start { span } else { i.span }
+}
+
+/// Instructions behind a jump, up to the end of their part of the block, and those in front of the first case of a switch. One finding for each such stretch.
+fn unreachable(shader: &Shader, findings: &mut Findings) {
+    /// A stretch that nothing reaches: how deep it is, behind what, whether it was reported.
+    struct Dead {
+        depth: u32,
+        behind: Span,
+        opcode: Opcode,
+        reported: bool,
+    }
+    let mut depth = 0u32;
+    let mut dead: Option<Dead> = None;
+    for i in &shader.instructions {
+        let ends_part = match i.opcode {
+            Opcode::Else
+            | Opcode::Case
+            | Opcode::Default
+            | Opcode::Endif
+            | Opcode::Endloop
+            | Opcode::Endswitch
+            | Opcode::Endsub => true,
+            // The end of the main program is no instruction of it.
+            Opcode::End | Opcode::Bgnsub => depth == 0,
+            _ => false,
+        };
+        if ends_part && dead.as_ref().is_some_and(|dead| dead.depth == depth) {
+            dead = None;
+        }
+        if let Some(dead) = &mut dead
+            && !std::mem::replace(&mut dead.reported, true)
+        {
+            let opcode = i.opcode;
+            let finding = findings
+                .report(Rule::Unreachable, (i.span, Focus::Mnemonic), || format!("nothing gets to this {opcode}"));
+            if let Some(finding) = finding {
+                let says = if dead.opcode == Opcode::Switch {
+                    "SWITCH goes to one of its cases".to_owned()
+                } else {
+                    format!("nothing gets past this {}", dead.opcode)
+                };
+                finding.note(dead.behind, Focus::Mnemonic, says);
+            }
+        }
+        match i.opcode {
+            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => depth += 1,
+            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let leaves = match i.opcode {
+            Opcode::Brk | Opcode::Cont | Opcode::Ret | Opcode::Switch => true,
+            Opcode::End => depth > 0,
+            _ => false,
+        };
+        if leaves && dead.is_none() {
+            dead = Some(Dead { depth, behind: i.span, opcode: i.opcode, reported: false });
+        }
+    }
+}
+
+/// Subroutines that nothing calls. Of a shader without main program the first is what is run.
+fn uncalled(shader: &Shader, structure: &Structure, findings: &mut Findings) {
+    if structure.end as usize >= shader.instructions.len() {
+        return;
+    }
+    let mut called = vec![false; shader.instructions.len()];
+    for (i, &partner) in shader.instructions.iter().zip(&structure.partner) {
+        if let (Opcode::Cal, Some(called)) = (i.opcode, called.get_mut(partner as usize)) {
+            *called = true;
+        }
+    }
+    for &(begin, _) in structure.subroutines.iter().filter(|(begin, _)| !called[*begin as usize]) {
+        let span = shader.instructions[begin as usize].span;
+        findings.report(Rule::UncalledSubroutine, (span, Focus::Mnemonic), || {
+            format!("nothing calls the subroutine at instruction {begin}")
+        });
+    }
+}

@@ -1,0 +1,183 @@
+//! What the codes mean: a page a code, with an example that has the finding and one that has not.
+//!
+//! The pages stand in one text file, `catalogue.txt`, which says how it is written; codes of the IR and of the driver for TGSI are among them. Tests of the
+//! command line hold it against the tables of errors (every code has a page, no page is without its code) and run the examples.
+
+use std::sync::LazyLock;
+
+use crate::diagnostic::Severity;
+
+/// The file.
+const CATALOGUE: &str = include_str!("catalogue.txt");
+
+/// What the body of an example of the IR stands in.
+const IR_HEAD: &str =
+    "shader: MESA_SHADER_FRAGMENT\ndecl_function main () (entrypoint)\n\nimpl main {\n    block b0:\n";
+/// And what ends it.
+const IR_TAIL: &str = "    block b1:\n}\n";
+
+/// A page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The code, `T0123`.
+    pub id: &'static str,
+    /// Its name in kebab case.
+    pub name: &'static str,
+    /// Whether it is an error or a warning.
+    pub severity: Severity,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// What it means and what can be done, in paragraphs.
+    pub text: String,
+    /// A shader that has the finding.
+    pub wrong: Option<Example>,
+    /// One that has none.
+    pub right: Option<Example>,
+    /// Why there are no examples, if there are none.
+    pub without: Option<&'static str>,
+}
+
+/// An example.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Example {
+    /// Arguments of the command line that it needs, such as `--limit instructions=2`.
+    pub arguments: Vec<&'static str>,
+    /// What is shown: a text of TGSI; words in hexadecimal; a text of the IR, or only the content of its first block.
+    pub text: String,
+}
+
+/// What an example is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExampleLanguage {
+    /// A text of TGSI.
+    Text,
+    /// Words of TGSI, in hexadecimal.
+    Words,
+    /// A text of the IR.
+    Ir,
+}
+
+impl Page {
+    /// What its examples are written in, by the range of its code.
+    pub fn language(&self) -> ExampleLanguage {
+        match self.id.get(1..).and_then(|digits| digits.parse::<u32>().ok()) {
+            Some(200..250) => ExampleLanguage::Words,
+            Some(700..800 | 1000..) => ExampleLanguage::Ir,
+            _ => ExampleLanguage::Text,
+        }
+    }
+
+    /// The bytes of a file with the example.
+    pub fn file(&self, example: &Example) -> Vec<u8> {
+        match self.language() {
+            ExampleLanguage::Text => example.text.clone().into_bytes(),
+            ExampleLanguage::Words => {
+                let words = example.text.split_whitespace().filter_map(|word| u32::from_str_radix(word, 16).ok());
+                words.flat_map(u32::to_le_bytes).collect()
+            }
+            ExampleLanguage::Ir if example.text.starts_with("    ") => {
+                format!("{IR_HEAD}{}{IR_TAIL}", example.text).into_bytes()
+            }
+            ExampleLanguage::Ir => example.text.clone().into_bytes(),
+        }
+    }
+}
+
+/// All pages, by code.
+pub fn pages() -> &'static [Page] {
+    static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| parse(CATALOGUE));
+    &PAGES
+}
+
+/// The pages that a word means: a code (`T0123`, `123`), or a name, which may stand for a code of TGSI and one of the IR.
+pub fn find(word: &str) -> Vec<&'static Page> {
+    let word = word.trim();
+    let digits = word.strip_prefix(['T', 't']).unwrap_or(word);
+    let number = digits.parse::<u16>().ok().filter(|_| digits.len() <= 4);
+    let id = number.map(|number| format!("T{number:04}"));
+    pages().iter().filter(|page| id.as_deref() == Some(page.id) || page.name.eq_ignore_ascii_case(word)).collect()
+}
+
+fn parse(catalogue: &'static str) -> Vec<Page> {
+    let mut pages = Vec::new();
+    let mut lines = catalogue.lines().skip_while(|line| !line.starts_with("== ")).peekable();
+    while let Some(head) = lines.next() {
+        let Some((id, rest)) = head.trim_start_matches("== ").split_once(' ') else { continue };
+        let (severity, name) = rest.split_once(' ').unwrap_or(("", rest));
+        let mut page = Page {
+            id,
+            name,
+            severity: if severity == "warning" { Severity::Warning } else { Severity::Error },
+            title: lines.next().unwrap_or_default(),
+            text: String::new(),
+            wrong: None,
+            right: None,
+            without: None,
+        };
+        let mut example: Option<Example> = None;
+        let mut is_wrong = false;
+        while let Some(line) = lines.next_if(|line| !line.starts_with("== ")) {
+            let label = ["wrong", "right"].into_iter().find_map(|label| Some((label, line.strip_prefix(label)?)));
+            if let Some((label, arguments)) = label.filter(|_| line.ends_with(':')) {
+                finish(&mut page, example.take(), is_wrong);
+                is_wrong = label == "wrong";
+                let arguments = arguments.trim_end_matches(':').split_whitespace().collect();
+                example = Some(Example { arguments, text: String::new() });
+            } else if let Some(reason) = line.strip_prefix("without example: ") {
+                page.without = Some(reason);
+            } else if let Some(example) = &mut example {
+                example.text.push_str(line.strip_prefix("    ").unwrap_or(line));
+                example.text.push('\n');
+            } else {
+                page.text.push_str(line);
+                page.text.push('\n');
+            }
+        }
+        finish(&mut page, example, is_wrong);
+        page.text = page.text.trim().to_owned();
+        pages.push(page);
+    }
+    pages.sort_by_key(|page| page.id);
+    pages
+}
+
+fn finish(page: &mut Page, example: Option<Example>, is_wrong: bool) {
+    let Some(mut example) = example else { return };
+    // Examples are a paragraph; the blank lines between them are not part of them.
+    while example.text.ends_with("\n\n") {
+        example.text.pop();
+    }
+    if example.text == "\n" {
+        example.text.clear();
+    }
+    if is_wrong { page.wrong = Some(example) } else { page.right = Some(example) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_whole() {
+        for page in pages() {
+            let Page { id, name, title, text, wrong, right, without, .. } = page;
+            assert!(id.len() == 5 && id.starts_with('T') && id[1..].bytes().all(|b| b.is_ascii_digit()), "{id}");
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{id} {name}");
+            assert!(!title.is_empty() && !title.ends_with('.') && title.len() < 100, "{id}: {title}");
+            assert!(text.len() > 20 && text.ends_with('.'), "{id}: {text}");
+            assert_eq!(wrong.is_some(), right.is_some(), "{id}");
+            assert_ne!(wrong.is_some(), without.is_some(), "{id}");
+        }
+        assert!(pages().windows(2).all(|pair| pair[0].id < pair[1].id), "a code has two pages");
+    }
+
+    #[test]
+    fn pages_are_found() {
+        for word in ["T0001", "t0001", "1", "0001", "empty-text"] {
+            let found: Vec<_> = find(word).iter().map(|page| page.id).collect();
+            assert_eq!(found, ["T0001"], "{word}");
+        }
+        assert!(find("T9999").is_empty() && find("").is_empty() && find("99999").is_empty());
+        assert_eq!(find("unknown-opcode").len(), 2, "of TGSI and of the IR");
+    }
+}

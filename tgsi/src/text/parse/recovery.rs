@@ -1,0 +1,120 @@
+//! What is left of a text with errors: the shader as far as it was understood, and what is not known of it.
+//!
+//! An instruction that was not understood leaves another in its place, so that those behind it keep their numbers and blocks stay closed: itself without operands
+//! if it is known to open, divide, close or leave a block, else `NOP`. Whoever looks at the shader must say nothing that could follow from a gap alone.
+
+use super::Parser;
+use crate::diagnostic::Diagnostic;
+use crate::shader::{Instruction, Shader};
+use crate::tables::{File, Opcode};
+use crate::text::{legacy, lexer};
+use tgsi_ir::closest_name::closest_name;
+
+/// A text as far as it was understood.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reading {
+    /// The shader; spans are bytes of the text.
+    pub shader: Shader,
+    /// What is wrong with the text and what is odd about it, sorted by position.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What is missing from the shader; none if the text has no errors.
+    pub gaps: Option<Gaps>,
+}
+
+/// What was not understood of a text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Gaps {
+    /// Files (a bit each) some of whose registers may not be known.
+    pub files: u32,
+    /// Some property is not known.
+    pub properties: bool,
+    /// Some instruction is not known.
+    pub instructions: bool,
+    /// Some instruction that is not known may have opened, divided or closed a block, or begun a subroutine.
+    pub structure: bool,
+    /// Next to nothing is known: not the stage, or there are too many errors.
+    pub hopeless: bool,
+}
+
+impl Gaps {
+    /// Whether registers of a file may be declared that are not known.
+    pub fn may_declare(&self, file: File) -> bool {
+        self.files >> file as u32 & 1 != 0
+    }
+}
+
+/// Items read so far: declarations, immediates, properties, instructions.
+type Counts = [usize; 4];
+
+impl Parser<'_> {
+    pub(super) fn counts(&self) -> Counts {
+        let shader = &self.shader;
+        [shader.declarations.len(), shader.immediates.len(), shader.properties.len(), shader.instructions.len()]
+    }
+
+    /// Notes that lines may count that were left out, or the other way round.
+    pub(super) fn leave_gaps_everywhere(&mut self) {
+        self.gaps = Gaps { files: u32::MAX, properties: true, instructions: true, structure: true, ..self.gaps };
+    }
+
+    /// Notes what the statement that begins at `start` would have been, unless it came into the shader.
+    #[cold]
+    pub(super) fn leave_gap(&mut self, start: usize, before: Counts) {
+        let after = self.counts();
+        let text = lexer::skip_blanks(self.text.get(start..).unwrap_or_default());
+        let number = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let numbered = text.get(number..).filter(|rest| number > 0 && rest.first() == Some(&b':'));
+        let mut statement = lexer::skip_blanks(numbered.map_or(text, |rest| rest.get(1..).unwrap_or_default()));
+        if statement.first() == Some(&b'(') {
+            let end = statement.iter().take(64).position(|&byte| byte == b')').map_or(statement.len(), |end| end + 1);
+            statement = lexer::skip_blanks(statement.get(end..).unwrap_or_default());
+        }
+        let Some(word) = lexer::word(statement) else {
+            if numbered.is_some() {
+                self.gap_of(Opcode::Nop);
+            }
+            return;
+        };
+        if word.is("DCL") {
+            if after[0] == before[0] {
+                let register = lexer::skip_blanks(statement.get(word.len()..).unwrap_or_default());
+                let file = lexer::word(register).and_then(File::from_word);
+                self.gaps.files |= file.map_or(u32::MAX, |file| 1 << file as u32);
+            }
+        } else if word.is("IMM") {
+            // It is there, as zeros, perhaps in another place.
+            self.gaps.files |= 1 << File::Immediate as u32;
+        } else if word.is("PROPERTY") {
+            self.gaps.properties |= after[2] == before[2];
+        } else if after[3] == before[3] {
+            self.unknown_instruction(word);
+        } else {
+            self.gaps.instructions = true;
+        }
+    }
+
+    fn unknown_instruction(&mut self, word: crate::tables::lookup::Word<'_>) {
+        use Opcode::*;
+        let (name, _) = legacy::split_suffixes(word);
+        let blocks = [
+            If, Uif, Else, Endif, Bgnloop, Endloop, Switch, Case, Default, Endswitch, Brk, Cont, Bgnsub, Endsub, Ret,
+            End,
+        ];
+        match Opcode::from_word(name) {
+            Some(opcode) if blocks.contains(&opcode) => self.gap_of(opcode),
+            Some(_) => self.gap_of(Nop),
+            None => {
+                let names = Opcode::ALL.iter().map(|opcode| opcode.name());
+                let meant = closest_name(name.as_str(), names);
+                let block = |name: &str| blocks.iter().any(|opcode| opcode.name() == name);
+                self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(block);
+                self.gap_of(Nop);
+            }
+        }
+    }
+
+    fn gap_of(&mut self, opcode: Opcode) {
+        self.gaps.instructions = true;
+        self.shader.push_instruction(Instruction::new(opcode));
+    }
+}
