@@ -144,3 +144,135 @@ fn verbose_shows_passes() {
     assert_eq!(with_variable("off", &["translate", "-vv"]), "");
     assert!(with_variable("tgsi_ir::passes=trace", &["translate"]).contains("no change"));
 }
+
+/// A shader with an error that has a note and a warning.
+const NOTED: &str = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0..1]\nMOV OUT[0], TEMP[2]\nEND\n";
+
+/// The other party of a conflict is shown with its line.
+#[test]
+fn notes_are_shown_in_the_source() {
+    let expected = "\
+error[T0402]: TEMP[2] is not declared
+  ┌─ <stdin>:4:13
+  │
+3 │ DCL TEMP[0..1]
+  │     ---------- these registers are declared
+4 │ MOV OUT[0], TEMP[2]
+  │             ^^^^^^^
+  │
+  = hint: declare the register, or widen the range that is declared
+
+";
+    let output = tgsic(&["check", "-q"], NOTED);
+    assert_eq!((output.status, output.stderr.as_str()), (1, expected));
+}
+
+/// Parser and check speak in one run, each about what the other says nothing of.
+#[test]
+fn errors_of_parser_and_check_come_together() {
+    let text = "FRAG\nDCL OUT[0], COLOR\nMOOV OUT[0], OUT[0]\nMOV OUT[0], TEMP[2]\nELSE\nEND\n";
+    for command in ["check", "translate", "run", "verify"] {
+        let output = tgsic(&[command, "--error-format", "gcc"], text);
+        assert_eq!(output.status, 1);
+        assert_eq!(
+            output.stderr,
+            "<stdin>:3:1: error: unknown opcode `MOOV` (did you mean `MOV`?) [T0003]\n\
+             <stdin>:4:13: error: TEMP[2] is not declared (declare the register, or widen the range that is declared) [T0402]\n\
+             <stdin>:5:1: error: ELSE without IF (blocks are closed and divided by instructions of their own kind) [T0301]\n",
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn forms_of_findings() {
+    let gcc = tgsic(&["check", "--error-format=gcc"], NOTED);
+    assert_eq!(
+        gcc.stderr.lines().collect::<Vec<_>>(),
+        [
+            "<stdin>:4:13: error: TEMP[2] is not declared (declare the register, or widen the range that is declared) [T0402]",
+            "<stdin>:3:5: note: these registers are declared",
+            "<stdin>:3:5: warning: TEMP[0..1] is never used (drop the declaration) [T0500]",
+        ]
+    );
+    let json = tgsic(&["--error-format", "json", "check"], NOTED);
+    let objects: Vec<serde_json::Value> =
+        json.stderr.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(objects.len(), 2);
+    assert_eq!(
+        objects[0],
+        serde_json::json!({
+            "file": "<stdin>", "severity": "error", "code": "T0402", "name": "undeclared-register",
+            "message": "TEMP[2] is not declared",
+            "hint": "declare the register, or widen the range that is declared",
+            "line": 4, "column": 13, "end_line": 4, "end_column": 20, "byte": 50,
+            "notes": [{
+                "message": "these registers are declared",
+                "line": 3, "column": 5, "end_line": 3, "end_column": 15, "byte": 27,
+            }],
+        })
+    );
+    // Of several shaders as well, with the source if that is asked for.
+    let folder = Folder::with(&[("a.tgsi", NOTED), ("b.tgsi", WRONG)]);
+    let human = folder.run(&["check", "--error-format", "human", "a.tgsi", "b.tgsi"]);
+    assert!(human.stderr.contains("┌─ a.tgsi:4:13") && human.stderr.contains("┌─ b.tgsi:5:13"), "{}", human.stderr);
+    // Tokens have words for lines; what is about a file has no place.
+    let tokens = tgsic(&["encode"], NOTED).stdout;
+    let json = tgsic(&["check", "-q", "--error-format", "json"], &tokens);
+    let object: serde_json::Value = serde_json::from_str(json.stderr.trim()).expect("an object");
+    assert_eq!((&object["word"], &object["line"]), (&9.into(), &serde_json::Value::Null), "{object}");
+    let json = folder.run(&["check", "--error-format", "json", "none.tgsi"]);
+    let object: serde_json::Value = serde_json::from_str(json.stderr.trim()).expect("an object");
+    assert_eq!((json.status, &object["code"], &object["file"]), (2, &"T0810".into(), &"none.tgsi".into()));
+}
+
+#[test]
+fn warnings_become_what_is_asked_for() {
+    let text = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {1}\nMOV OUT[0], TEMP[0]\nEND\n";
+    let severities = |arguments: &[&str]| {
+        let arguments = [&["check", "--error-format=json"], arguments].concat();
+        let output = tgsic(&arguments, text);
+        let objects = output.stderr.lines().map(|line| serde_json::from_str(line).expect("an object"));
+        let shown: Vec<String> = objects
+            .map(|object: serde_json::Value| {
+                let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+                format!("{} {}", text("severity"), text("code"))
+            })
+            .collect();
+        (output.status, shown)
+    };
+    let shown = |list: &[&str]| list.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    let (unused, short, zero) = ("warning T0500", "warning T0525", "warning T0501");
+    assert_eq!(severities(&[]), (0, shown(&[short, unused, zero])));
+    assert_eq!(severities(&["--deny", "T0501"]), (1, shown(&["error T0501", short, unused])));
+    assert_eq!(severities(&["--deny", "never-written"]), (1, shown(&["error T0501", short, unused])));
+    assert_eq!(severities(&["--allow", "T0500", "--allow", "short-immediate"]), (0, shown(&[zero])));
+    assert_eq!(severities(&["--allow", "warnings"]), (0, shown(&[])));
+    let denied = severities(&["--deny", "warnings", "--allow", "T0525"]);
+    assert_eq!(denied, (1, shown(&["error T0500", "error T0501"])));
+    // An error is one whatever is said, and what there is not cannot be named.
+    for wrong in ["T0402", "T9999", "nonsense"] {
+        assert_eq!(tgsic(&["check", "--allow", wrong], text).status, 2, "{wrong}");
+    }
+    // Others look for warnings only if some are denied.
+    assert_eq!(tgsic(&["translate"], text).stderr, "");
+    let denied = tgsic(&["translate", "--deny", "T0501"], text);
+    assert!(denied.status == 1 && denied.stderr.starts_with("error[T0501]") && denied.stdout.is_empty());
+    assert_eq!(tgsic(&["translate", "--deny", "T0503"], text).status, 0);
+}
+
+#[test]
+fn codes_are_explained() {
+    let page = tgsic(&["explain", "T0402"], "").well();
+    assert!(page.text().starts_with("error[T0402] undeclared-register: A register is used"), "{}", page.text());
+    for part in ["\nWrong:\n\n    FRAG\n", "\nRight:\n\n    FRAG\n"] {
+        assert!(page.text().contains(part), "{}", page.text());
+    }
+    assert_eq!(tgsic(&["explain", "undeclared-register"], "").well().stdout, page.stdout);
+    let list = tgsic(&["explain", "--list"], "").well();
+    assert!(list.text().lines().count() > 300, "{}", list.text());
+    assert!(list.text().contains("\nT0500 warning unused-declaration "), "{}", list.text());
+    let wrong = tgsic(&["explain", "T9999"], "");
+    assert!(wrong.status == 2 && wrong.stderr.contains("no code `T9999`"), "{}", wrong.stderr);
+    assert_eq!(tgsic(&["explain"], "").status, 2);
+}

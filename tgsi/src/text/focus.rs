@@ -73,9 +73,10 @@ fn suffix_of(item: &[u8], suffix: &str) -> Option<(usize, usize)> {
     Some((at, at + suffix.len()))
 }
 
-/// From the second word to the last of the brackets that touch it.
+/// From the second word (of an immediate, the first) to the last of the brackets that touch it.
 fn register(item: &[u8]) -> Option<(usize, usize)> {
-    let (from, mut to) = words(item).nth(1)?;
+    let is_immediate = lexer::word(item).is_some_and(|word| item.get(word.len()) == Some(&b'['));
+    let (from, mut to) = words(item).nth(usize::from(!is_immediate))?;
     while item.get(to) == Some(&b'[') {
         to += item.get(to..)?.iter().position(|&byte| byte == b']')? + 1;
     }
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(token(instruction, Focus::Suffix("_SAT")), "_SAT");
         assert_eq!(token(instruction, Focus::Word("2D")), "2D");
         assert_eq!(token("TEMP[ADDR[0].x+1].xyxy", Focus::Components), ".xyxy");
+        assert_eq!(token("IMM[12] FLT32 {1, 2, 3, 4}", Focus::Register), "IMM[12]");
         assert_eq!(token("DCL", Focus::Register), "DCL");
     }
 }
