@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
+use super::doubles;
 use crate::DriverError;
 
 /// Immediates that the host has room for.
@@ -93,6 +94,7 @@ pub(crate) fn finish(shader: &mut Shader) -> Result<(), DriverError> {
     let system_values = short_system_values(shader);
     for instruction in &mut shader.instructions {
         registers(instruction, &system_values);
+        doubles::spread(instruction);
     }
     shader.properties.retain(|p| !is_refused(p.name));
     join_constants(shader);

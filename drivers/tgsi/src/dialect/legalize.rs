@@ -1,13 +1,9 @@
 //! Rewrites a selected program so that the [rules](super::rules) allow every instruction of it, before any pass looks at it.
 //!
 //! ```text
-//! DADD TEMP[3], TEMP[1], CONST[0]              MOV TEMP[4].xy, CONST[0]
-//!                                              MOV TEMP[5].xy, TEMP[1].zwzw
-//!                                              MOV TEMP[6].xy, CONST[0].zwzw
-//!                                       =>     DADD TEMP[7].xy, TEMP[1], TEMP[4]
-//!                                              DADD TEMP[8].xy, TEMP[5], TEMP[6]
-//!                                              MOV TEMP[3].xy, TEMP[7]
-//!                                              MOV TEMP[3].zw, TEMP[8].xyxy
+//! DADD TEMP[3], TEMP[1], IN[0]          =>     MOV TEMP[4], IN[0]
+//!                                              DADD TEMP[3].xy, TEMP[1].xyxy, TEMP[4].xyxy
+//!                                              DADD TEMP[3].zw, TEMP[1].zwzw, TEMP[4].zwzw
 //!
 //! MOV OUT[1].x, a    (CLIPDIST)                MOV TEMP[9], 0
 //! MOV OUT[1].y, b                       =>     MOV TEMP[9].x, a     MOV TEMP[9].y, b     MOV OUT[1], TEMP[9]
@@ -21,12 +17,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
+use hashbrown::HashMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
 use tgsi_ir::shader::Stage;
 
-use super::rules::{OutputForm, Rules, is_of_doubles};
+use super::doubles::{is_of_doubles, is_readable, pair_of};
+use super::rules::{OutputForm, Rules};
 use crate::machine::Program;
+use crate::machine::operands::{is_flow, is_narrowing};
 
 /// Rewrites a program for the rules, which it has from then on.
 pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
@@ -37,7 +36,8 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     let old = program.take_instructions();
     let collected = collected_outputs(&old, &rules);
     let with_continue = loops_with_continue(&old);
-    let mut legalizer = Legalizer { program, rules, stage, collected: BTreeMap::new(), loops: Vec::new() };
+    let mut legalizer =
+        Legalizer { program, rules, stage, collected: BTreeMap::new(), loops: Vec::new(), copies: HashMap::new() };
     for &register in &collected {
         let temp = legalizer.program.new_temp();
         legalizer.collected.insert(register, temp);
@@ -102,6 +102,8 @@ struct Legalizer<'a> {
     collected: BTreeMap<i32, u32>,
     /// Loops that are open; those with a `CONT` have a flag that says to leave them.
     loops: Vec<Option<Register>>,
+    /// Temporaries that registers were copied to in this block.
+    copies: HashMap<Register, Register>,
 }
 
 impl Legalizer<'_> {
@@ -136,6 +138,9 @@ impl Legalizer<'_> {
     }
 
     fn instruction(&mut self, instruction: Instruction, has_continue: bool) {
+        if is_flow(instruction.opcode) {
+            self.copies.clear();
+        }
         match instruction.opcode {
             Opcode::Bgnloop => {
                 let flag = has_continue.then(|| self.new_temp());
@@ -251,42 +256,46 @@ impl Legalizer<'_> {
         src.register.file != File::Immediate || instruction.opcode == Opcode::Atomuadd && matches!(word, 1 | u32::MAX)
     }
 
-    /// An instruction with doubles: each result by itself, of x and y of temporaries to x and y of one.
+    /// An instruction with doubles: each result by itself.
     fn doubles(&mut self, instruction: Instruction) {
         let Some(&dst) = instruction.dst.first() else { return };
-        let info = instruction.opcode.info();
+        let opcode = instruction.opcode;
+        let info = opcode.info();
         let is_wide = info.dst_type == OperandType::Double;
-        let narrows = matches!(instruction.opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u);
-        // Components that are written, and the pair that they come from.
-        let mut results: ArrayVec<(u8, u8), 4> = ArrayVec::new();
+        // Components that are written, and the half of the operands that they come from.
+        let mut results: ArrayVec<(u8, usize), 4> = ArrayVec::new();
         if is_wide {
-            results.extend((0..2).map(|pair| (dst.write_mask & 3 << (2 * pair), pair)).filter(|r| r.0 != 0));
+            results.extend((0..2).map(|half| (dst.write_mask & 3 << (2 * half), half)).filter(|r| r.0 != 0));
         } else {
             let channels = (0..4u8).filter(|c| dst.write_mask & 1 << c != 0);
-            results.extend(channels.enumerate().map(|(k, c)| (1 << c, if narrows { k as u8 & 1 } else { c / 2 })));
+            let half = |k: usize, c: u8| if is_narrowing(opcode) { k & 1 } else { usize::from(c / 2) };
+            results.extend(channels.enumerate().map(|(k, c)| (1 << c, half(k, c))));
         }
         let mut made: ArrayVec<(u8, Instruction), 4> = ArrayVec::new();
-        for &(mask, pair) in &results {
+        for &(mask, half) in &results {
             let mut one = instruction.clone();
             for (number, src) in one.src.iter_mut().enumerate() {
-                let pair = usize::from(pair);
-                let is_double = info.src_types.get(number) == Some(&OperandType::Double);
-                *src = if is_double {
-                    let [a, b] = [src.swizzle[2 * pair], src.swizzle[2 * pair + 1]];
-                    self.double_operand(Src { swizzle: [a, b, a, b], ..*src }, results.len() > 1)
+                *src = if info.src_types.get(number) == Some(&OperandType::Double) {
+                    self.double_operand(*src, pair_of(src, half))
                 } else {
-                    let one = Src { swizzle: [src.swizzle[pair]; 4], ..*src };
-                    self.copied_if(one, results.len() > 1 && src.register == dst.register)
+                    Src { swizzle: [src.swizzle[half]; 4], ..*src }
                 };
             }
             self.copy_operands(&mut one);
             made.push((mask, one));
         }
+        // The first result must not be in the way of the operands of the second.
+        let is_array =
+            |register: &Register| register.indirect.is_some() || register.index < self.program.first_temp() as i32;
+        let overlaps = |src: &Src| {
+            src.register.file == File::Temporary
+                && (src.register.index == dst.register.index || is_array(&src.register) && is_array(&dst.register))
+        };
         let direct = dst.register.file == File::Temporary
-            && results.len() == 1
-            && self.rules.allows_mask(&Instruction { dst: ArrayVec::new(), ..instruction.clone() }, dst.write_mask);
+            && (made.len() == 1 || !made.iter().flat_map(|(_, one)| &one.src).any(overlaps));
         let mut copies: ArrayVec<(u8, Register), 4> = ArrayVec::new();
         for (mask, mut one) in made {
+            one.dst[0].write_mask = mask;
             if !direct {
                 let target = self.new_temp();
                 one.dst[0] = Dst::new(target).masked(if is_wide { 0b11 } else { 1 });
@@ -300,36 +309,50 @@ impl Legalizer<'_> {
         }
     }
 
-    fn copied_if(&mut self, src: Src, copies: bool) -> Src {
-        if !copies {
-            return src;
+    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block.
+    fn whole_copy(&mut self, register: &Register) -> Option<Register> {
+        let is_constant = matches!(register.file, File::Input | File::Immediate | File::SystemValue)
+            && register.indirect.is_none()
+            && register.dimension.is_none_or(|d| d.indirect.is_none());
+        if !is_constant {
+            return None;
+        }
+        if let Some(&copy) = self.copies.get(register) {
+            return Some(copy);
         }
         let copy = self.new_temp();
-        self.push(Opcode::Mov, Dst::new(copy), &[Src::new(src.register)]);
-        Src { register: copy, ..src }
+        self.push(Opcode::Mov, Dst::new(copy), &[Src::new(*register)]);
+        self.copies.insert(*register, copy);
+        Some(copy)
     }
 
-    /// A double in x and y of a temporary, without modifiers.
-    fn double_operand(&mut self, src: Src, must_stay: bool) -> Src {
+    /// A double where opcodes take it from, without modifiers.
+    fn double_operand(&mut self, src: Src, [a, b]: [u8; 2]) -> Src {
         let (absolute, negate) = (src.absolute, src.negate);
-        let is_modified = absolute || negate;
-        let in_place = src.register.file == File::Temporary
-            && src.register.indirect.is_none()
-            && src.swizzle[..2] == [0, 1]
-            && !must_stay
-            && !is_modified;
-        if in_place {
-            return Src::new(src.register);
+        let plain = Src { absolute: false, negate: false, swizzle: [a, b, a, b], ..src };
+        let in_place = matches!(src.register.file, File::Temporary | File::Constant) && is_readable([a, b]);
+        if in_place && !absolute && !negate {
+            return plain;
         }
-        let mut value = self.new_temp();
-        let plain = Src { absolute: false, negate: false, ..src };
-        self.push(Opcode::Mov, Dst::new(value).masked(0b11), &[plain]);
+        let mut value = plain;
+        if !in_place {
+            let copy = self.whole_copy(&src.register).filter(|_| is_readable([a, b]));
+            value = match copy {
+                Some(copy) => Src::new(copy).swizzled(plain.swizzle),
+                None => {
+                    let copy = self.new_temp();
+                    self.push(Opcode::Mov, Dst::new(copy).masked(0b11), &[plain]);
+                    Src::new(copy).swizzled([0, 1, 0, 1])
+                }
+            };
+        }
         for (wanted, opcode) in [(absolute, Opcode::Dabs), (negate, Opcode::Dneg)] {
             if wanted {
-                let from = std::mem::replace(&mut value, self.new_temp());
-                self.push(opcode, Dst::new(value).masked(0b11), &[Src::new(from)]);
+                let changed = self.new_temp();
+                self.push(opcode, Dst::new(changed).masked(0b11), &[value]);
+                value = Src::new(changed).swizzled([0, 1, 0, 1]);
             }
         }
-        Src::new(value)
+        value
     }
 }

@@ -11,7 +11,7 @@
 //! | `TESSOUTER`, `TESSINNER` | written one component at a time |
 //! | `NOT`, `INEG`, `BREV`, `POPC`, `LSB`, `IMSB`, `UMSB` | know no write mask: one component, or the first ones |
 //! | `IBFE`, `UBFE`, `BFI` | one component, as offset and width are those of x |
-//! | opcodes of doubles | read x and y of `TEMP`s, whatever they write; write x and y |
+//! | opcodes of doubles | one result at a time, of x and y or z and w of `TEMP`s and `CONST`s ([`doubles`]) |
 //! | system values | only in opcodes of their type, some only in a `MOV` to a `TEMP` |
 //! | `ADDR` | x alone; `ADDR[0]` for indices, `ADDR[1]` for vertices and buffers, `ADDR[2]` for resources |
 //! | immediates | no coordinates of lookups; floats only if eight digits say them |
@@ -22,6 +22,7 @@
 //!
 //! [`interface`] keeps declarations and properties as they were, so that shaders that are linked still match; [`reading`] takes texts as the host does.
 
+pub(crate) mod doubles;
 pub(crate) mod finish;
 pub(crate) mod interface;
 pub(crate) mod legalize;

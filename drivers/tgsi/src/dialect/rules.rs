@@ -8,6 +8,7 @@ use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode, OperandType, Semantic};
 use tgsi_ir::shader::Stage;
 
+use super::doubles::{half_for, is_of_doubles, is_readable, pair_of};
 use crate::declarations::{Declared, IoFile};
 
 /// How an output may be written.
@@ -118,12 +119,6 @@ fn is_scalar(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Ibfe | Opcode::Ubfe | Opcode::Bfi)
 }
 
-/// Whether an operand of an opcode, or its result, is a double.
-pub(crate) fn is_of_doubles(opcode: Opcode) -> bool {
-    let info = opcode.info();
-    info.dst_type == OperandType::Double || info.src_types.contains(&OperandType::Double)
-}
-
 impl Rules {
     /// The rules of virgl's hosts for a shader.
     pub(crate) fn of_virgl(stage: Stage, declared: &Declared) -> Rules {
@@ -167,7 +162,12 @@ impl Rules {
     pub(crate) fn keeps_places(&self, instruction: &Instruction) -> bool {
         let opcode = instruction.opcode;
         let is_vector = || instruction.dst.first().is_some_and(|d| d.write_mask.count_ones() > 1);
-        !self.allow_all() && (is_of_doubles(opcode) || forgets_mask(opcode) && is_vector())
+        !self.allow_all() && forgets_mask(opcode) && is_vector()
+    }
+
+    /// Whether an instruction is one of doubles with one result, whose operands [mean the same](super::doubles) wherever that result stands.
+    pub(crate) fn is_single_double(&self, opcode: Opcode) -> bool {
+        !self.allow_all() && is_of_doubles(opcode)
     }
 
     /// Whether an instruction is allowed.
@@ -208,13 +208,9 @@ impl Rules {
         }
         let info = opcode.info();
         if info.dst_type == OperandType::Double {
-            return mask == 0b11;
+            return matches!(mask, 0b0011 | 0b1100);
         }
-        if info.src_types.contains(&OperandType::Double) {
-            let converts = matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u);
-            return is_one && (converts || mask & 0b11 != 0);
-        }
-        if is_scalar(opcode) {
+        if is_of_doubles(opcode) || is_scalar(opcode) {
             return is_one;
         }
         !forgets_mask(opcode) || is_one || mask & (mask + 1) == 0
@@ -240,11 +236,9 @@ impl Rules {
             return false;
         }
         if ty == OperandType::Double {
-            let register = &src.register;
-            return register.file == File::Temporary
-                && register.indirect.is_none()
-                && src.swizzle[0] == 0
-                && src.swizzle[1] == 1;
+            let mask = instruction.dst.first().map_or(0b11, |d| d.write_mask);
+            return matches!(src.register.file, File::Temporary | File::Constant)
+                && is_readable(pair_of(src, half_for(opcode, mask)));
         }
         let form = match src.register.file {
             File::Immediate => return !(info.is_tex && source == 0),

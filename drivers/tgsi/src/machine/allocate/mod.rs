@@ -163,12 +163,7 @@ pub(super) fn freedoms(program: &Program) -> Vec<Freedom> {
 fn constrain(program: &Program, access: &Access, instruction: &Instruction, freedom: &mut [Freedom]) {
     let info = instruction.opcode.info();
     if program.rules.keeps_places(instruction) {
-        let sources = (0..instruction.src.len()).filter(|&s| info.src_types.get(s).is_some_and(|t| t.is_64bit()));
-        let read = sources.filter_map(|s| {
-            let register = &instruction.src[s].register;
-            program.temp(register.file, register.index).filter(|_| register.indirect.is_none())
-        });
-        for temp in read.chain(access.written().and_then(|w| w.temp())) {
+        if let Some(temp) = access.written().and_then(|w| w.temp()) {
             freedom[temp] = Freedom::Fixed;
         }
         return;
@@ -179,7 +174,12 @@ fn constrain(program: &Program, access: &Access, instruction: &Instruction, free
         }
     };
     if !is_permutable(instruction.opcode) {
-        let to = if moves_in_pairs(instruction.opcode) { Freedom::Pairs } else { Freedom::Fixed };
+        let to = match program.rules.is_single_double(instruction.opcode) {
+            true if !info.dst_type.is_64bit() => Freedom::Any,
+            true => Freedom::Pairs,
+            false if moves_in_pairs(instruction.opcode) => Freedom::Pairs,
+            false => Freedom::Fixed,
+        };
         narrow(freedom, access.written().and_then(|w| w.temp()), to);
     }
     for (number, src) in instruction.src.iter().enumerate() {

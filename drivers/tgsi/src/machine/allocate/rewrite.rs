@@ -8,6 +8,7 @@ use super::super::access::Access;
 use super::super::dead_code::is_no_copy;
 use super::super::operands::{is_componentwise, is_replicated, moves_in_pairs};
 use super::{Allocation, IDENTITY, register_of};
+use crate::dialect::doubles;
 
 /// Replaces virtual temporaries by registers. With `drop_copies`, what copies a register to itself then goes.
 pub(super) fn rewrite(program: &mut Program, allocation: &Allocation, drop_copies: bool) {
@@ -18,7 +19,11 @@ pub(super) fn rewrite(program: &mut Program, allocation: &Allocation, drop_copie
     for (place, (instruction, access)) in program.instructions.iter_mut().zip(&mut program.access).enumerate() {
         let is_concerned = access.reads().iter().copied().chain(access.written()).any(|a| a.temp().is_some());
         if is_concerned || instruction.src.iter().any(|s| s.register.file == File::Temporary) {
-            rewrite_instruction(instruction, allocation, first_temp);
+            let is_spread = program.rules.is_single_double(access.opcode);
+            if is_spread {
+                doubles::spread(instruction);
+            }
+            rewrite_instruction(instruction, is_spread, allocation, first_temp);
             if drop_copies && access.opcode == Opcode::Mov && is_no_copy(instruction) {
                 dead.resize(count, false);
                 dead[place] = true;
@@ -45,7 +50,8 @@ fn number(file: File, index: i32, first_temp: u32) -> Option<usize> {
     Some(u32::try_from(index).ok().filter(|_| file == File::Temporary)?.checked_sub(first_temp)? as usize)
 }
 
-fn rewrite_instruction(instruction: &mut Instruction, allocation: &Allocation, first_temp: u32) {
+/// Operands of an instruction that `is_spread` fit wherever the result is.
+fn rewrite_instruction(instruction: &mut Instruction, is_spread: bool, allocation: &Allocation, first_temp: u32) {
     for src in instruction.src.iter_mut().filter(|s| s.register.indirect.is_none()) {
         if let Some(temp) = number(src.register.file, src.register.index, first_temp) {
             (src.register.file, src.register.index) = register_of(allocation.bundle_of[temp]);
@@ -69,7 +75,7 @@ fn rewrite_instruction(instruction: &mut Instruction, allocation: &Allocation, f
     let old = dst.write_mask;
     let mask = (0..4).filter(|c| old & 1 << c != 0).fold(0, |m, c| m | 1 << place[c]);
     dst.write_mask = mask;
-    if is_replicated(opcode) {
+    if is_replicated(opcode) || is_spread {
         return;
     }
     if is_componentwise(opcode) {
