@@ -1,7 +1,9 @@
 //! The last word on a shader for virgl's hosts: forms of registers and immediates, declarations, properties, and that nothing is left that hosts do not know.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
+use tgsi::scan::needed_channels;
 use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
@@ -92,8 +94,10 @@ pub(crate) fn finish(shader: &mut Shader) -> Result<(), DriverError> {
         return Err(DriverError::UnsupportedFile { file });
     }
     let system_values = short_system_values(shader);
+    let arrays = arrays_of_scalars(shader);
     for instruction in &mut shader.instructions {
         registers(instruction, &system_values);
+        elements(instruction, &arrays);
         doubles::spread(instruction);
     }
     shader.properties.retain(|p| !is_refused(p.name));
@@ -124,6 +128,34 @@ fn short_system_values(shader: &Shader) -> Vec<i32> {
             })
     };
     shader.declarations.iter().filter(is_short).map(|d| d.first.into()).collect()
+}
+
+/// Registers that are arrays of scalars there, as long as the stage before or the primitive says.
+fn arrays_of_scalars(shader: &Shader) -> Vec<(File, RangeInclusive<i32>)> {
+    let is_array = |d: &&Declaration| {
+        matches!(d.file, File::Input | File::SystemValue)
+            && d.semantic
+                .is_some_and(|s| matches!(s.name, Semantic::ClipDistance | Semantic::TessOuter | Semantic::TessInner))
+    };
+    shader.declarations.iter().filter(is_array).map(|d| (d.file, d.first.into()..=d.last.into())).collect()
+}
+
+/// Hosts name an element for every letter of a swizzle, and there may be fewer than four: what nobody needs is one that somebody needs.
+fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)]) {
+    for number in 0..instruction.src.len() {
+        let register = &instruction.src[number].register;
+        if !arrays.iter().any(|(file, range)| *file == register.file && range.contains(&register.index)) {
+            continue;
+        }
+        let needed = needed_channels(instruction, number);
+        let swizzle = &mut instruction.src[number].swizzle;
+        if let Some(first) = (0..4).find(|c| needed & 1 << c != 0) {
+            let one = swizzle[first];
+            for (_, letter) in swizzle.iter_mut().enumerate().filter(|(c, _)| needed & 1 << c == 0) {
+                *letter = one;
+            }
+        }
+    }
 }
 
 /// The forms of registers: the first constant buffer has one index, and system values of three components no w.

@@ -13,6 +13,7 @@
 //! | `IBFE`, `UBFE`, `BFI` | one component, as offset and width are those of x |
 //! | opcodes of doubles | one result at a time, of x and y or z and w of `TEMP`s and `CONST`s ([`doubles`]) |
 //! | system values | only in opcodes of their type, some only in a `MOV` to a `TEMP` |
+//! | `CLIPDIST`, `TESSOUTER`, `TESSINNER` that are read | arrays of scalars, maybe shorter than a swizzle: letters that do not count name an element that does |
 //! | `ADDR` | x alone; `ADDR[0]` for indices, `ADDR[1]` for vertices and buffers, `ADDR[2]` for resources |
 //! | immediates | no coordinates of lookups; floats only if eight digits say them |
 //! | `CONT`, and opcodes that it does not know | not used; an error if there is nothing else |
