@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::limits::RECEIVE_BYTES;
+use crate::limits::{FIRST_RECEIVE_BYTES, RECEIVE_BYTES};
 use crate::shader::{Filter, Filtered, ShaderObject};
 use crate::socket::{SocketSink, receive, send_with_descriptors};
 use crate::stream::{Sink, Stream};
@@ -142,7 +142,7 @@ fn to_client(host: &UnixStream, client: &UnixStream, traffic: &Traffic) {
 
 fn copy_to_client(host: &UnixStream, client: &UnixStream, traffic: &Traffic) -> io::Result<()> {
     let mut sink = SocketSink(client);
-    let mut buffer = vec![0; RECEIVE_BYTES];
+    let mut buffer = vec![0; FIRST_RECEIVE_BYTES];
     loop {
         let (bytes, descriptors) = receive(host, &mut buffer)?;
         let Some((&last, before)) = buffer[..bytes].split_last() else { return Ok(()) };
@@ -154,6 +154,9 @@ fn copy_to_client(host: &UnixStream, client: &UnixStream, traffic: &Traffic) -> 
             sink.put(&[before])?;
             send_with_descriptors(client, last, &descriptors)?;
             traffic.descriptors.add(descriptors.len() as u64);
+        }
+        if bytes == buffer.len() && bytes < RECEIVE_BYTES {
+            buffer.resize(2 * bytes, 0);
         }
     }
 }

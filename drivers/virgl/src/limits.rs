@@ -20,8 +20,15 @@ pub const MAX_STREAM_OUTPUTS: u32 = 64;
 /// Payload words of the packets that are written. A command counts them in 16 bits; hosts take all of them, this leaves a margin.
 pub const MAX_PACKET_WORDS: usize = 60_000;
 
-/// Bytes that are received at once, and so the size of a connection's buffers until a longer SUBMIT_CMD comes: about one buffer of commands.
+/// Bytes that are received at once at first, and so the size of a new connection's buffers: memory costs more than all else when it is first touched, and most connections are short
+/// and send little at a time.
+pub const FIRST_RECEIVE_BYTES: usize = 16 << 10;
+
+/// Bytes that are received at once where so much comes: about what a socket holds.
 pub const RECEIVE_BYTES: usize = 256 << 10;
+
+/// Bytes of a connection's buffer that are kept after a long SUBMIT_CMD: clients that send one send more of them.
+pub const KEPT_BYTES: usize = 1 << 20;
 
 /// Descriptors that one message on a socket can bring: what the kernel allows.
 pub const MAX_DESCRIPTORS: usize = 253;

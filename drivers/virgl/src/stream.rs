@@ -9,7 +9,7 @@
 use std::io;
 
 use crate::error::{ErrorKind, StreamError};
-use crate::limits::{MAX_SUBMIT_BYTES, RECEIVE_BYTES};
+use crate::limits::{FIRST_RECEIVE_BYTES, KEPT_BYTES, MAX_SUBMIT_BYTES, RECEIVE_BYTES};
 use crate::rewrite::Rewriter;
 use crate::shader::Filter;
 use crate::vtest::{Action, HEADER_BYTES, action, submit_header, word};
@@ -68,7 +68,7 @@ impl<F: Filter> Stream<F> {
     pub fn new(filter: F) -> Stream<F> {
         Stream {
             rewriter: Rewriter::new(filter),
-            buffer: vec![0; RECEIVE_BYTES],
+            buffer: vec![0; FIRST_RECEIVE_BYTES],
             start: 0,
             end: 0,
             offset: 0,
@@ -93,22 +93,30 @@ impl<F: Filter> Stream<F> {
     /// Room for what is received next, never empty.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
+            // What came filled all the room: there is more of it.
+            let was_full = self.end == self.buffer.len();
             (self.start, self.end) = (0, 0);
-            if self.buffer.len() > RECEIVE_BYTES {
+            if self.buffer.len() > KEPT_BYTES {
                 self.buffer.truncate(RECEIVE_BYTES);
                 self.buffer.shrink_to_fit();
+            } else if was_full && self.buffer.len() < RECEIVE_BYTES {
+                self.buffer.resize(self.buffer.len() * 2, 0);
             }
-        } else if self.buffer.len() - self.end < RECEIVE_BYTES / 4 {
+        } else if self.has_little_room() {
             if self.start > 0 {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
             }
             // A message may announce what never comes: there is only as much room as what came has earned.
-            if self.buffer.len() - self.end < RECEIVE_BYTES / 4 {
+            if self.has_little_room() {
                 self.buffer.resize(self.buffer.len() * 2, 0);
             }
         }
         &mut self.buffer[self.end..]
+    }
+
+    fn has_little_room(&self) -> bool {
+        self.buffer.len() - self.end < self.buffer.len().min(RECEIVE_BYTES) / 4
     }
 
     /// Goes on with what was received: that many bytes at the front of [`Self::space`].
