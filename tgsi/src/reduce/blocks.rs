@@ -132,9 +132,8 @@ impl Reducer<'_> {
             }
             Opcode::Bgnloop => {
                 let end = partner(number);
-                let leaves = |n: usize| {
-                    matches!(shader.instructions[n].opcode, Opcode::Brk | Opcode::Cont) && partner(n) == end
-                };
+                let leaves =
+                    |n: usize| matches!(shader.instructions[n].opcode, Opcode::Brk | Opcode::Cont) && partner(n) == end;
                 vec![without(shader, |n| n == number || n == end || leaves(n))]
             }
             Opcode::Switch => {
@@ -180,9 +179,7 @@ impl Reducer<'_> {
 /// The shader without subroutines that nothing calls.
 fn drop_uncalled(shader: &Shader) -> Shader {
     let Ok(structure) = structure(shader) else { return shader.clone() };
-    let called = |begin: u32| {
-        shader.instructions.iter().any(|i| i.opcode == Opcode::Cal && i.label == Some(begin))
-    };
+    let called = |begin: u32| shader.instructions.iter().any(|i| i.opcode == Opcode::Cal && i.label == Some(begin));
     let uncalled: Vec<(u32, u32)> =
         structure.subroutines.iter().copied().filter(|&(begin, _)| !called(begin)).collect();
     without(shader, |n| uncalled.iter().any(|&(begin, end)| (begin..=end).contains(&(n as u32))))

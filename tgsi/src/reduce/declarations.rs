@@ -103,11 +103,11 @@ fn used_registers(shader: &mut Shader, file: File) -> HashSet<i32> {
 
 /// Numbers temporaries outside of arrays from 0, in one declaration, if no index is computed without an array.
 fn pack_temporaries(shader: &mut Shader) {
-    let has_arrays =
-        shader.declarations.iter().any(|d| d.file == File::Temporary && d.array_id.is_some());
-    let mut registers = shader.instructions.iter().flat_map(|i| {
-        i.src.iter().map(|src| &src.register).chain(i.dst.iter().map(|dst| &dst.register))
-    });
+    let has_arrays = shader.declarations.iter().any(|d| d.file == File::Temporary && d.array_id.is_some());
+    let mut registers = shader
+        .instructions
+        .iter()
+        .flat_map(|i| i.src.iter().map(|src| &src.register).chain(i.dst.iter().map(|dst| &dst.register)));
     if has_arrays || registers.any(|register| register.file == File::Temporary && register.indirect.is_some()) {
         return;
     }

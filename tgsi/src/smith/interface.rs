@@ -6,9 +6,7 @@ use super::registers::{Array, Input, Kind, Output, SystemInput};
 use crate::builder::{Io, RegisterArray};
 use crate::run::system_value_of;
 use crate::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Instruction, Register, Src};
-use crate::tables::{
-    File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, Semantic,
-};
+use crate::tables::{File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, Semantic};
 
 /// From this semantic index on, registers hold integers and words of 64-bit values; below it floats.
 const FIRST_INTEGER: u16 = 4;
@@ -17,7 +15,10 @@ const FIRST_INTEGER: u16 = 4;
 pub fn holds_integers(declaration: &Declaration) -> bool {
     declaration.semantic.is_some_and(|semantic| {
         semantic.index >= FIRST_INTEGER
-            || matches!(semantic.name, Semantic::Layer | Semantic::ViewportIndex | Semantic::Stencil | Semantic::SampleMask)
+            || matches!(
+                semantic.name,
+                Semantic::Layer | Semantic::ViewportIndex | Semantic::Stencil | Semantic::SampleMask
+            )
     })
 }
 
@@ -150,8 +151,10 @@ impl Generator<'_> {
                     self.add_input(array, 15, None);
                 }
                 if self.choices.one_in(6) {
-                    let interpolation =
-                        Some(DeclarationInterpolation { mode: Interpolation::Constant, location: InterpolationLocation::Center });
+                    let interpolation = Some(DeclarationInterpolation {
+                        mode: Interpolation::Constant,
+                        location: InterpolationLocation::Center,
+                    });
                     let register = self.builder.input(Io { interpolation, ..Io::new(Semantic::Face, 0) });
                     self.add_input(one(register), 1, None);
                 }

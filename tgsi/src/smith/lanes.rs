@@ -117,8 +117,7 @@ impl Generator<'_> {
                 let mut source = Src::new(register);
                 source.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
                 source.negate = self.choices.one_in(4);
-                let opcode =
-                    self.choices.of([Opcode::InterpCentroid, Opcode::InterpSample, Opcode::InterpOffset]);
+                let opcode = self.choices.of([Opcode::InterpCentroid, Opcode::InterpSample, Opcode::InterpOffset]);
                 let mut sources = vec![source];
                 match opcode {
                     Opcode::InterpSample => sources.push(self.source(Kind::Integer, 1)),
@@ -144,8 +143,9 @@ impl Generator<'_> {
 
     /// What one invocation of a patch writes, another one reads.
     fn exchange_outputs(&mut self) {
-        let fits: Vec<usize> =
-            (0..self.outputs.len()).filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float).collect();
+        let fits: Vec<usize> = (0..self.outputs.len())
+            .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float)
+            .collect();
         let Some(place) = self.choices.pick(&fits) else { return };
         let register = self.output_register(place, 0);
         let value = self.source(Kind::Float, 15);

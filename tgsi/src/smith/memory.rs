@@ -9,9 +9,7 @@ use crate::builder::RegisterArray;
 use crate::run::system_value_of;
 use crate::scan::needed_channels;
 use crate::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
-use crate::tables::{
-    File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget,
-};
+use crate::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget};
 
 /// Bytes that each lane has for itself.
 pub(super) const STRIDE: u32 = 96;
@@ -73,11 +71,8 @@ impl Generator<'_> {
                 self.emit(Opcode::Mov, Some(dst), &[zero]);
             }
             stage => {
-                let semantic = if stage == Processor::TessControl {
-                    Semantic::InvocationId
-                } else {
-                    Semantic::SubgroupInvocation
-                };
+                let semantic =
+                    if stage == Processor::TessControl { Semantic::InvocationId } else { Semantic::SubgroupInvocation };
                 debug_assert!(system_value_of(semantic, stage).is_some());
                 let lane = Src::new(self.declare_system_value(semantic)).replicated(0);
                 self.emit(Opcode::Umul, Some(dst), &[lane, stride]);
@@ -150,8 +145,7 @@ impl Generator<'_> {
             if let Some(bounds) = self.state.bounds.first_mut() {
                 bounds[0] = Some(2);
             }
-            register.indirect =
-                Some(Indirect { file: address.file, index: address.index, component: 0, array_id: 0 });
+            register.indirect = Some(Indirect { file: address.file, index: address.index, component: 0, array_id: 0 });
         }
         (register, if unit == 0 { Kind::Integer } else { Kind::Float })
     }

@@ -36,8 +36,8 @@ mod textures;
 use crate::builder::BuildError;
 use crate::shader::Shader;
 use crate::tables::Processor;
-pub use interface::holds_integers;
 use choices::Choices;
+pub use interface::holds_integers;
 
 /// Parts of the language that a shader may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,7 +24,26 @@ pub(super) struct Destination {
 
 /// Floats of immediates.
 const FLOATS: [f32; 20] = [
-    0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 3.0, 0.25, -0.0, 10.0, 255.0, 0.1, 1e-3, -7.5, 1e30, 1e-30, f32::INFINITY, 0.999, 65504.0, 16777216.0,
+    0.0,
+    1.0,
+    -1.0,
+    0.5,
+    2.0,
+    -0.5,
+    3.0,
+    0.25,
+    -0.0,
+    10.0,
+    255.0,
+    0.1,
+    1e-3,
+    -7.5,
+    1e30,
+    1e-30,
+    f32::INFINITY,
+    0.999,
+    65504.0,
+    16777216.0,
 ];
 /// Multiples of a half up to 8.
 const SMALL_FLOATS: [f32; 12] = [0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 1.5, -2.0, 3.0, 8.0, -4.5, 4.0];
@@ -111,8 +130,7 @@ impl Generator<'_> {
 
     /// An output that holds values of `kind`.
     fn output_destination(&mut self, kind: Kind) -> Option<Destination> {
-        let fits: Vec<usize> =
-            (0..self.outputs.len()).filter(|&place| self.outputs[place].kind == kind).collect();
+        let fits: Vec<usize> = (0..self.outputs.len()).filter(|&place| self.outputs[place].kind == kind).collect();
         let place = self.choices.pick(&fits)?;
         let output = self.outputs[place];
         let element = self.choices.below(usize::from(output.array.size)) as u16;
@@ -166,7 +184,9 @@ impl Generator<'_> {
     pub(super) fn modified_source(&mut self, kind: Kind, needed: u8) -> Src {
         let mut source = self.source(kind, needed);
         match (kind, self.choices.below(8)) {
-            (Kind::Float | Kind::Small | Kind::Leaf, way @ 5..) => (source.negate, source.absolute) = (way != 6, way != 5),
+            (Kind::Float | Kind::Small | Kind::Leaf, way @ 5..) => {
+                (source.negate, source.absolute) = (way != 6, way != 5)
+            }
             (Kind::Integer, 7) => source.negate = true,
             _ => {}
         }

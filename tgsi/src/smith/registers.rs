@@ -43,8 +43,7 @@ impl Kind {
 
     /// Whether what this one holds may be read as `wanted`.
     pub(super) fn serves(self, wanted: Kind) -> bool {
-        self == wanted
-            || matches!((self, wanted), (Kind::Small, Kind::Float | Kind::Leaf) | (Kind::Float, Kind::Leaf))
+        self == wanted || matches!((self, wanted), (Kind::Small, Kind::Float | Kind::Leaf) | (Kind::Float, Kind::Leaf))
     }
 }
 
@@ -142,7 +141,8 @@ mod tests {
 
     #[test]
     fn ways_meet() {
-        let mut state = State { temporaries: vec![15, 3], outputs: vec![1], bounds: vec![[Some(3), Some(1), None, None]] };
+        let mut state =
+            State { temporaries: vec![15, 3], outputs: vec![1], bounds: vec![[Some(3), Some(1), None, None]] };
         state.meet(&State { temporaries: vec![5], outputs: vec![9], bounds: vec![[Some(1), None, Some(2), None]] });
         assert_eq!((&state.temporaries[..], &state.outputs[..]), (&[5, 0][..], &[1][..]));
         assert_eq!(state.bounds, [[Some(3), None, None, None]]);

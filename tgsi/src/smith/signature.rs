@@ -67,18 +67,15 @@ pub(super) fn depends_on_lanes(opcode: Opcode) -> bool {
 /// Whether the sign of a zero in a source shows in the result (other than as the sign of a zero).
 pub(super) fn shows_sign_of_zero(opcode: Opcode, source: usize) -> bool {
     use Opcode::*;
-    matches!(
-        (opcode, source),
-        (Rcp | Rsq | Pow | Lit | Pk2h | Drcp | Drsq, 0) | (Div | Ddiv, 1)
-    )
+    matches!((opcode, source), (Rcp | Rsq | Pow | Lit | Pk2h | Drcp | Drsq, 0) | (Div | Ddiv, 1))
 }
 
 /// Opcodes that make small floats of small floats, for [`small`](super::small).
 pub(super) const SMALL: [Opcode; 26] = {
     use Opcode::*;
     [
-        Mov, Add, Mul, Mad, Fma, Lrp, Dp2, Dp3, Dp4, Min, Max, Flr, Ceil, Trunc, Round, Frc, Ssg, Slt, Sge, Seq, Sne, Sgt,
-        Sle, Cmp, Dst, Ldexp,
+        Mov, Add, Mul, Mad, Fma, Lrp, Dp2, Dp3, Dp4, Min, Max, Flr, Ceil, Trunc, Round, Frc, Ssg, Slt, Sge, Seq, Sne,
+        Sgt, Sle, Cmp, Dst, Ldexp,
     ]
 };
 

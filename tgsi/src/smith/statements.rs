@@ -111,8 +111,7 @@ impl Generator<'_> {
             // Where bits are moved, modifiers would take them for floats.
             let moves_bits = kind == Kind::Integer && typed.is_float() && opcode != Opcode::Ucmp
                 || opcode == Opcode::Ucmp && number > 0 && kind == Kind::Integer;
-            let mut source =
-                if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
+            let mut source = if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
             if shows_sign_of_zero(opcode, number) {
                 source = self.without_sign_of_zero(kind, source);
             }

@@ -44,8 +44,8 @@ const LOOKUPS: [Opcode; 15] = {
 const SAMPLES: [Opcode; 13] = {
     use Opcode::*;
     [
-        Sample, SampleB, SampleC, SampleCLz, SampleD, SampleL, SampleI, SampleIMs, Gather4, Sviewinfo, SamplePos, SampleInfo,
-        Lod,
+        Sample, SampleB, SampleC, SampleCLz, SampleD, SampleL, SampleI, SampleIMs, Gather4, Sviewinfo, SamplePos,
+        SampleInfo, Lod,
     ]
 };
 
@@ -111,7 +111,7 @@ impl Generator<'_> {
             instruction.dst.push(destination.dst);
             instruction.src.push(sampler);
             let return_type = ReturnType::Unknown;
-            instruction.texture = Some(InstructionTexture { target, return_type, offsets: ArrayVec::new() });
+            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
             instruction.memory = Some(InstructionMemory::default());
             self.put(instruction);
             self.written(destination, 3);
@@ -123,7 +123,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(lookup);
         instruction.dst.push(destination.dst);
         instruction.saturate = !query && self.choices.one_in(8);
-        instruction.texture = Some(InstructionTexture { target, return_type: ReturnType::Unknown, offsets });
+        instruction.texture = Some(Box::new(InstructionTexture { target, return_type: ReturnType::Unknown, offsets }));
         let count = usize::from(lookup.info().num_src);
         for number in 0..count {
             if number + 1 == count {
@@ -159,10 +159,8 @@ impl Generator<'_> {
     fn offsets(&mut self, lookup: Opcode, target: TextureTarget) -> ArrayVec<TextureOffset, 4> {
         use Opcode::*;
         let cube = matches!(target.sampler_dim(), tgsi_ir::intrinsics::indices::SamplerDim::Cube);
-        let takes_some = !matches!(lookup, Txq | Txqs | Lodq | Txp)
-            && !cube
-            && !target.is_msaa()
-            && target != TextureTarget::Buffer;
+        let takes_some =
+            !matches!(lookup, Txq | Txqs | Lodq | Txp) && !cube && !target.is_msaa() && target != TextureTarget::Buffer;
         let count = match lookup {
             _ if !takes_some => 0,
             Tg4 if self.choices.one_in(4) => 4,
@@ -220,7 +218,7 @@ impl Generator<'_> {
         if opcode.info().is_sample_family {
             let target = TextureTarget::Unknown;
             let return_type = ReturnType::Unknown;
-            instruction.texture = Some(InstructionTexture { target, return_type, offsets: ArrayVec::new() });
+            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
         }
         let coordinate = match opcode {
             SampleI | SampleIMs | Sviewinfo => self.source(Kind::Integer, 15),

@@ -60,10 +60,11 @@ fn while_command(shader: &Shader, limits: Limits, command: &str) -> Result<Optio
     let mut problem = None;
     let mut succeeds = |shader: &Shader| {
         // Once something is wrong with running it, nothing is interesting any more.
-        problem.is_none() && run(shader, &path, command).unwrap_or_else(|failure| {
-            problem = Some(failure);
-            false
-        })
+        problem.is_none()
+            && run(shader, &path, command).unwrap_or_else(|failure| {
+                problem = Some(failure);
+                false
+            })
     };
     let result = if succeeds(shader) { Some(smaller(shader, limits, &mut succeeds)) } else { None };
     problem.map_or(Ok(result), Err)

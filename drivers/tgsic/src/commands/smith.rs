@@ -84,7 +84,9 @@ fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure
     let mut last_line = Instant::now();
     while next < end {
         let batch_end = end.min(next.saturating_add(BATCH));
-        (next..batch_end).into_par_iter().try_for_each(|seed| one(seed, arguments, config, &verification, &done, &bar))?;
+        (next..batch_end)
+            .into_par_iter()
+            .try_for_each(|seed| one(seed, arguments, config, &verification, &done, &bar))?;
         next = batch_end;
         let failed = done.number.load(Ordering::Relaxed);
         let message = format!("{failed} failed, goes on with --seed {next}");

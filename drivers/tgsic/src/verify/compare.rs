@@ -77,9 +77,7 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &
                     (a.outputs.component(register.into(), component), b.outputs.component(register.into(), component));
                 for (lane, &live) in a.live.iter().enumerate() {
                     let word = |words: &[u32]| words.get(lane).copied().unwrap_or(0);
-                    if live
-                        && shader.processor != Processor::Geometry
-                        && !agrees_in(register.into(), word(e), word(f))
+                    if live && shader.processor != Processor::Geometry && !agrees_in(register.into(), word(e), word(f))
                     {
                         let letter = ["x", "y", "z", "w"][component];
                         return differ(format!("OUT[{register}].{letter} lane {lane}"), word(e), word(f));

@@ -56,7 +56,9 @@ impl<'a> Checker<'a> {
         for (seed, inputs, expected) in &self.expected {
             let leftover = run_ir(shader, inputs, RunLimits::default())
                 .map_err(|problem| Wrong::Error(format!("inputs {seed}: {}", problem.brief())))?;
-            if let Some(mismatch) = first_mismatch(self.interface, Rule::Close(Kind::of_seed(*seed)), expected, &leftover) {
+            if let Some(mismatch) =
+                first_mismatch(self.interface, Rule::Close(Kind::of_seed(*seed)), expected, &leftover)
+            {
                 return Err(Wrong::Different(format!("inputs {seed}: {mismatch}")));
             }
         }

@@ -111,8 +111,7 @@ impl Verification<'_> {
         let compare = |stage, run: &dyn Fn(&Inputs, &mut AnalyticResources) -> Result<Outputs, String>| {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let mut resources = AnalyticResources::default();
-                let outputs =
-                    run(inputs, &mut resources).map_err(|e| wrong(stage, format!("inputs {seed}: {e}")))?;
+                let outputs = run(inputs, &mut resources).map_err(|e| wrong(stage, format!("inputs {seed}: {e}")))?;
                 let found = Leftover { outputs, resources };
                 let rule = if self.exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed as u64)) };
                 if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
@@ -141,7 +140,8 @@ impl Verification<'_> {
         place.set("registers");
         let mut lowered = ir.clone();
         let mut passes = self.plan.passes();
-        tgsi_driver_tgsi::lower_with(&mut lowered, &self.plan.options, &mut passes).map_err(|e| wrong("registers", e))?;
+        tgsi_driver_tgsi::lower_with(&mut lowered, &self.plan.options, &mut passes)
+            .map_err(|e| wrong("registers", e))?;
         compare_ir("registers", &lowered)?;
         place.set("driver:tgsi");
         let translated = match subject.kept_interface(self.plan) {
@@ -181,7 +181,11 @@ fn keeps_tokens(shader: &Shader) -> Result<(), Wrong> {
         return Err(wrong("tokens", "decode to something that is encoded otherwise"));
     }
     let text = |shader| tgsi::text::print(shader, Default::default());
-    if text(&decoded) == text(shader) { Ok(()) } else { Err(wrong("tokens", "decode to something that prints otherwise")) }
+    if text(&decoded) == text(shader) {
+        Ok(())
+    } else {
+        Err(wrong("tokens", "decode to something that prints otherwise"))
+    }
 }
 
 thread_local! {
