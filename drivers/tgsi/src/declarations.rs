@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use tgsi::builder::{Io, ShaderBuilder};
+use tgsi::limits::MAX_OPERAND_INDEX;
 use tgsi::shader::{DeclarationImage, DeclarationInterpolation, Instruction, Register};
 use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{
@@ -99,6 +100,11 @@ pub(crate) struct Declared {
 /// The processor of a stage that TGSI can express.
 pub(crate) const fn processor(stage: Stage) -> Option<Processor> {
     if matches!(stage, Stage::Task | Stage::Mesh) { None } else { Some(processor_of(stage)) }
+}
+
+/// A number under which a resource can be declared: 0 for one that operands cannot name and reach through an address only.
+fn declarable(number: u32) -> u32 {
+    if i64::from(number) <= MAX_OPERAND_INDEX { number } else { 0 }
 }
 
 impl Declared {
@@ -229,36 +235,37 @@ impl Declared {
 
     /// Constants that a run-time index, or one of a buffer, may reach. What operands name is declared without this.
     pub(crate) fn indirect_constants(&mut self, buffer: u32, first: u32, last: u32) {
-        self.constants.entry(buffer).or_default().insert((first, last.max(first)));
+        self.constants.entry(declarable(buffer)).or_default().insert((first, last.max(first)));
     }
 
     pub(crate) fn constant_buffer(&mut self, buffer: u32) {
-        self.constant_buffers.insert(buffer);
+        self.constant_buffers.insert(declarable(buffer));
     }
 
     pub(crate) fn sampler(&mut self, unit: u32) {
-        self.samplers.insert(unit);
+        self.samplers.insert(declarable(unit));
     }
 
     pub(crate) fn view(&mut self, unit: u32, target: TextureTarget, returns: ReturnType) {
-        self.views.insert(unit, (target, returns));
+        self.views.insert(declarable(unit), (target, returns));
     }
 
     pub(crate) fn view_if_absent(&mut self, unit: u32, target: TextureTarget, returns: ReturnType) {
-        self.views.entry(unit).or_insert((target, returns));
+        self.views.entry(declarable(unit)).or_insert((target, returns));
     }
 
     pub(crate) fn image(&mut self, unit: u32, usage: ImageUse) {
+        let unit = declarable(unit);
         let writable = self.images.get(&unit).is_some_and(|known| known.writable);
         self.images.insert(unit, ImageUse { writable: usage.writable || writable, ..usage });
     }
 
     pub(crate) fn image_if_absent(&mut self, unit: u32, usage: ImageUse) {
-        self.images.entry(unit).or_insert(usage);
+        self.images.entry(declarable(unit)).or_insert(usage);
     }
 
     pub(crate) fn buffer(&mut self, number: u32, atomic: bool) {
-        *self.buffers.entry(number).or_insert(atomic) &= atomic;
+        *self.buffers.entry(declarable(number)).or_insert(atomic) &= atomic;
     }
 
     pub(crate) fn memory(&mut self, memory: MemoryType) {

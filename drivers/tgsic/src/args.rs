@@ -455,6 +455,12 @@ pub struct SmithArguments {
     /// Check that every stage of the translation computes the same, bit by bit, and that text and tokens keep the shader.
     #[arg(long)]
     pub verify: bool,
+    /// Change these shaders (TGSI text or tokens) in ways that keep what they compute, instead of making new ones.
+    #[arg(long, value_name = "SHADER", num_args = 1..)]
+    pub mutate: Vec<PathBuf>,
+    /// With --mutate: change them in ways that may break them; with --verify nothing may go worse than being refused.
+    #[arg(long, requires = "mutate")]
+    pub spoil: bool,
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub inputs: u64,

@@ -28,7 +28,7 @@ pub(super) fn without(shader: &Shader, is_deleted: impl Fn(usize) -> bool) -> Sh
 }
 
 /// Sets the labels of blocks as the structure says; those of calls stay.
-pub(super) fn relabel(shader: &mut Shader) {
+pub(crate) fn relabel(shader: &mut Shader) {
     let Ok(structure) = structure(shader) else { return };
     for (instruction, &partner) in shader.instructions.iter_mut().zip(&structure.partner) {
         match instruction.opcode {

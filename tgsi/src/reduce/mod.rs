@@ -23,6 +23,8 @@ mod operands;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use edit::relabel;
+
 use crate::check::check;
 use crate::shader::Shader;
 
@@ -74,7 +76,7 @@ impl Reducer<'_> {
         if self.left == 0 {
             return false;
         }
-        edit::relabel(&mut candidate);
+        relabel(&mut candidate);
         if candidate == self.best || self.must_be_valid && check(&candidate).has_errors() {
             return false;
         }

@@ -24,6 +24,7 @@ mod generator;
 mod interface;
 mod lanes;
 mod memory;
+pub mod mutate;
 mod operands;
 mod registers;
 mod signature;

@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use tgsi::shader::{Dst, Register, Src};
+use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
+use tgsi::shader::{Dimension, Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Use};
@@ -208,7 +209,29 @@ impl Selector<'_> {
         (def, component, offset)
     }
 
-    /// The same for a source.
+    /// Puts constant indices that operands cannot hold into address registers: code that is never reached may have any, and what they lead to is for
+    /// the machine to say.
+    pub(super) fn address_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
+        let has_room = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
+        let registers = instruction.src.iter_mut().map(|src| &mut src.register);
+        for register in registers.chain(instruction.dst.iter_mut().map(|dst| &mut dst.register)) {
+            if register.indirect.is_none() && !has_room(register.index) {
+                let purpose = if register.file.is_resource() { Purpose::Resource } else { Purpose::Index };
+                let number = self.number(register.index as u32);
+                let (address, component) = self.load_value(number, purpose);
+                *register = Register { index: 0, ..*register }.indexed_by(address, component, 0);
+            }
+            if let Some(Dimension { index, indirect: None }) = register.dimension
+                && !has_room(index)
+            {
+                let number = self.number(index as u32);
+                let (address, component) = self.load_value(number, Purpose::Dimension);
+                *register = register.in_dimension_indexed_by(0, address, component);
+            }
+        }
+    }
+
+    /// Like [`Selector::load_address_within`] for a source.
     pub(super) fn load_address_of_source(&mut self, source: Use, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
         self.load_address_within(self.body.src_def(source), purpose, range)
     }

@@ -10,11 +10,12 @@ use rayon::prelude::*;
 use tgsi::Shader;
 use tgsi::reduce::Limits;
 use tgsi::run::OpcodeCounts;
-use tgsi::smith::{Config, Features, from_seed};
+use tgsi::smith::{Config, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
 
 use super::{Failure, Status};
 use crate::args::SmithArguments;
+use crate::input::Source;
 use crate::output;
 use crate::verify::generated::{Verification, Wrong};
 
@@ -36,17 +37,56 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
     };
-    if arguments.verify { verify(arguments, &config) } else { make(arguments, &config) }
+    let maker = Maker::new(arguments, config)?;
+    if arguments.verify { verify(arguments, &maker) } else { make(arguments, &maker) }
 }
 
-fn shader_of(seed: u64, config: &Config) -> Result<Shader, Failure> {
-    from_seed(seed, config).map_err(|error| Failure::Usage(format!("seed {seed}: {error}")))
+/// Where shaders come from.
+enum Maker {
+    Generated(Config),
+    /// Changes of these, which keep the meaning or may spoil it.
+    Mutated { shaders: Vec<Shader>, spoil: bool },
+}
+
+impl Maker {
+    fn new(arguments: &SmithArguments, config: Config) -> Result<Maker, Failure> {
+        if arguments.mutate.is_empty() {
+            return Ok(Maker::Generated(config));
+        }
+        let mut shaders = Vec::with_capacity(arguments.mutate.len());
+        for path in &arguments.mutate {
+            let (shader, _) = Source::read(path)?
+                .tgsi()
+                .map_err(|problem| Failure::Usage(format!("{}: {}", path.display(), problem.brief())))?;
+            shaders.push(shader);
+        }
+        Ok(Maker::Mutated { shaders, spoil: arguments.spoil })
+    }
+
+    /// The shader that the one of a seed is made of, if there is one.
+    fn original(&self, seed: u64) -> Option<&Shader> {
+        match self {
+            Maker::Generated(_) => None,
+            Maker::Mutated { shaders, .. } => shaders.get((seed % shaders.len().max(1) as u64) as usize),
+        }
+    }
+
+    fn shader(&self, seed: u64) -> Result<Shader, Failure> {
+        match (self, self.original(seed)) {
+            (Maker::Generated(config), _) => {
+                from_seed(seed, config).map_err(|error| Failure::Usage(format!("seed {seed}: {error}")))
+            }
+            (Maker::Mutated { spoil: true, .. }, Some(shader)) => Ok(mutate::spoil(shader, seed)),
+            (Maker::Mutated { .. }, Some(shader)) => Ok(mutate::keep_meaning(shader, seed)),
+            (Maker::Mutated { .. }, None) => Err(Failure::Usage("there is no shader to change".into())),
+        }
+    }
 }
 
 /// Prints or writes shaders.
-fn make(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure> {
+fn make(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> {
     for seed in arguments.seed..arguments.seed.saturating_add(arguments.count) {
-        let text = tgsi::text::print(&shader_of(seed, config)?, Default::default());
+        let text = tgsi::text::print(&maker.shader(seed)?, Default::default());
         match &arguments.out_dir {
             Some(folder) => output::write_file_below(&folder.join(format!("{seed}.tgsi")), text.as_bytes())?,
             None if arguments.count > 1 => output::write_stdout(format!("; seed {seed}\n{text}\n").as_bytes())?,
@@ -70,9 +110,9 @@ struct Done {
     number: AtomicUsize,
 }
 
-fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure> {
+fn verify(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> {
     let plan = arguments.passes.plan();
-    let verification = Verification { plan: &plan, inputs: arguments.inputs, exact: true };
+    let verification = Verification { plan: &plan, inputs: arguments.inputs, exact: arguments.mutate.is_empty() };
     let begun = Instant::now();
     let done = Done { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
@@ -84,9 +124,7 @@ fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure
     let mut last_line = Instant::now();
     while next < end {
         let batch_end = end.min(next.saturating_add(BATCH));
-        (next..batch_end)
-            .into_par_iter()
-            .try_for_each(|seed| one(seed, arguments, config, &verification, &done, &bar))?;
+        (next..batch_end).into_par_iter().try_for_each(|seed| one(seed, arguments, maker, &verification, &done, &bar))?;
         next = batch_end;
         let failed = done.number.load(Ordering::Relaxed);
         let message = format!("{failed} failed, goes on with --seed {next}");
@@ -125,7 +163,7 @@ fn verify(arguments: &SmithArguments, config: &Config) -> Result<Status, Failure
 fn one(
     seed: u64,
     arguments: &SmithArguments,
-    config: &Config,
+    maker: &Maker,
     verification: &Verification<'_>,
     done: &Done,
     bar: &ProgressBar,
@@ -133,16 +171,26 @@ fn one(
     if done.number.load(Ordering::Relaxed) >= arguments.max_failures {
         return Ok(());
     }
-    let shader = shader_of(seed, config)?;
+    let shader = maker.shader(seed)?;
     let mut counts = OpcodeCounts::default();
-    let result = verification.verify(&shader, &mut counts);
+    let mut same = Ok(());
+    let result = match maker {
+        Maker::Mutated { spoil: true, .. } => verification.survives(&shader),
+        _ => {
+            if let Some(original) = maker.original(seed) {
+                same = verification.compare(original, &shader);
+            }
+            same.clone().and_then(|()| verification.verify(&shader, &mut counts))
+        }
+    };
     done.counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counts);
     if let Err(wrong) = result {
         done.number.fetch_add(1, Ordering::Relaxed);
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
-            let shader = if arguments.keep { shader } else { verification.reduce(&shader, &wrong, REDUCTION) };
+            let keep = arguments.keep || arguments.spoil || same.is_err();
+            let shader = if keep { shader } else { verification.reduce(&shader, &wrong, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
             output::write_file_below(&path, format!("; seed {seed}: {wrong}\n{text}").as_bytes())?;
             written = Some(path);

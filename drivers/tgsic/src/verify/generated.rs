@@ -37,7 +37,10 @@ pub struct Wrong {
 impl Wrong {
     /// Whether this looks like the same mistake.
     pub fn resembles(&self, other: &Wrong) -> bool {
-        let beginning = |wrong: &Wrong| wrong.message.chars().take(24).collect::<String>();
+        // Numbers of instructions change with the shader.
+        let beginning = |wrong: &Wrong| {
+            wrong.message.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>()
+        };
         self.place == other.place
             && self.is_difference == other.is_difference
             && (self.is_difference || beginning(self) == beginning(other))
@@ -68,12 +71,35 @@ pub struct Verification<'a> {
 impl Verification<'_> {
     /// Verifies a shader; a panic is something wrong like any other.
     pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Wrong> {
-        let place = Cell::new("check");
-        quiet_panics();
-        QUIET.set(true);
-        let result = catch_unwind(AssertUnwindSafe(|| self.verify_at(shader, counts, &place)));
-        QUIET.set(false);
-        result.unwrap_or_else(|panic| Err(wrong(place.get(), format!("panic: {}", panic_message(&*panic)))))
+        caught(|place| self.verify_at(shader, counts, place))
+    }
+
+    /// Whether a shader that may be broken is refused, or goes through all stages; they need not end or agree.
+    pub fn survives(&self, shader: &Shader) -> Result<(), Wrong> {
+        let result = caught(|place| self.verify_at(shader, &mut OpcodeCounts::default(), place));
+        result.or_else(|wrong| if wrong.message.starts_with(PANIC) { Err(wrong) } else { Ok(()) })
+    }
+
+    /// Whether two shaders compute the same as they are.
+    pub fn compare(&self, original: &Shader, changed: &Shader) -> Result<(), Wrong> {
+        let programs = (Program::new(original), Program::new(changed));
+        let (original_program, changed_program) = (programs.0.map_err(|e| wrong("original", e))?, programs.1.map_err(|e| wrong("changed", e))?);
+        let limits = RunLimits { steps: STEPS };
+        for seed in 0..self.inputs {
+            let inputs = inputs::make(original, seed);
+            let run = |program: &Program| {
+                let mut resources = AnalyticResources::default();
+                tgsi::run::run(program, &inputs, &mut resources, limits).map(|outputs| Leftover { outputs, resources })
+            };
+            // What does not end has no result to compare.
+            let Ok(expected) = run(&original_program) else { continue };
+            let found = run(&changed_program).map_err(|e| wrong("changed", format!("inputs {seed}: {e}")))?;
+            if let Some(mismatch) = first_mismatch(original, Rule::Close(Kind::of_seed(seed)), &expected, &found) {
+                let message = format!("inputs {seed}: {mismatch}");
+                return Err(Wrong { place: "changed", message, is_difference: true });
+            }
+        }
+        Ok(())
     }
 
     /// The smallest shader found with which the same goes wrong.
@@ -158,6 +184,19 @@ impl Verification<'_> {
             tgsi::run::run(&program, inputs, resources, limits).map_err(|e| e.to_string())
         })
     }
+}
+
+/// How messages of panics begin.
+const PANIC: &str = "panic: ";
+
+/// What something comes to that notes where it is; a panic is something wrong there.
+fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    let place = Cell::new("check");
+    quiet_panics();
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(|| work(&place)));
+    QUIET.set(false);
+    result.unwrap_or_else(|panic| Err(wrong(place.get(), format!("{PANIC}{}", panic_message(&*panic)))))
 }
 
 /// What is printed parses back to what prints the same.
