@@ -321,6 +321,13 @@ impl Generator<'_> {
                 self.access(Opcode::Store, Some(Dst::new(buffer)), &[address, value]);
             }
         }
+        if self.features.contains(Features::WIDE) {
+            let buffer = self.builder.buffer(2, false);
+            let value = self.recent(Kind::Long, 15);
+            let (base, offset) = (self.lane_base(), self.builder.immediate_u32(&[32]).replicated(0));
+            let address = self.compute(Kind::Scrap, Opcode::Uadd, &[base, offset]).replicated(0);
+            self.access(Opcode::Store, Some(Dst::new(buffer)), &[address, value]);
+        }
     }
 
     fn result(&mut self, place: usize, element: u16) {

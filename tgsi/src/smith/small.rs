@@ -108,8 +108,8 @@ impl Generator<'_> {
     }
 
     /// A scratch register that none of the current expression is in.
-    fn new_scratch(&mut self) -> usize {
-        self.next_scratch = self.next_scratch % 6 + 1;
+    pub(super) fn new_scratch(&mut self) -> usize {
+        self.next_scratch = self.next_scratch % 8 + 1;
         let number = self.next_scratch - 1;
         let mut all = (0..self.temporaries.len()).filter(|&place| self.temporaries[place].kind == Kind::Scratch);
         match all.nth(number) {

@@ -15,6 +15,7 @@ impl Generator<'_> {
         match self.choices.below(40) {
             0..15 => self.arithmetic(),
             15..19 => self.small_expression(),
+            19 if has(Features::WIDE) && self.choices.one_in(2) => self.small_doubles(),
             19..21 => self.copy(),
             21..24 => self.set_index(),
             24..29 => self.flow(place),
@@ -123,6 +124,28 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
+    /// Sums and products of small 64-bit floats, which nothing rounds either.
+    fn small_doubles(&mut self) {
+        let values = [0, 1, 2].map(|_| {
+            let value = self.source(Kind::Small, 3);
+            let place = self.new_scratch();
+            let destination = self.to_temporary(place, 15);
+            self.put_to(Opcode::F2d, destination, &[value]);
+            Src::new(self.temporaries[place].register)
+        });
+        let opcode = self.choices.of([Opcode::Dadd, Opcode::Dmul, Opcode::Dmad, Opcode::Dfma]);
+        let count = usize::from(opcode.info().num_src);
+        let first = self.new_scratch();
+        let inner = self.to_temporary(first, 15);
+        self.put_to(opcode, inner, &values[..count]);
+        let first = Src::new(self.temporaries[first].register);
+        let outer = self.choices.of([Opcode::Dadd, Opcode::Dmul, Opcode::Dmad]);
+        let count = usize::from(outer.info().num_src);
+        let destination = self.destination(Kind::Double);
+        let sources = [first, values[1], values[2]];
+        self.put_to(outer, destination, &sources[..count]);
+    }
+
     /// Logarithms are exact for small powers of two only, however they are computed.
     fn logarithm(&mut self, opcode: Opcode) {
         let count = self.source(Kind::Integer, 15);
@@ -141,17 +164,14 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
-    /// The 64-bit floats with 0 for a negative zero: the sum of the two is a positive one. Their absolute values would have to be those of numbers.
+    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of one.
     pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
         let zero = self.builder.immediate_f64(&[0.0]);
-        let place = self.temporary_to_write(Kind::Double);
+        let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
+        // What was read may be in the register that comes next.
+        let place = self.new_scratch();
         let destination = self.to_temporary(place, 15);
-        let mut instruction = Instruction::new(Opcode::Dadd);
-        instruction.precise = true;
-        instruction.dst.push(destination.dst);
-        instruction.src.extend([source, zero]);
-        self.put(instruction);
-        self.written(destination, 15);
+        self.put_to(Opcode::Ucmp, destination, &[is_zero, zero, source]);
         Src::new(self.temporaries[place].register)
     }
 

@@ -45,7 +45,10 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
 enum Maker {
     Generated(Config),
     /// Changes of these, which keep the meaning or may spoil it.
-    Mutated { shaders: Vec<Shader>, spoil: bool },
+    Mutated {
+        shaders: Vec<Shader>,
+        spoil: bool,
+    },
 }
 
 impl Maker {
@@ -124,7 +127,9 @@ fn verify(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> 
     let mut last_line = Instant::now();
     while next < end {
         let batch_end = end.min(next.saturating_add(BATCH));
-        (next..batch_end).into_par_iter().try_for_each(|seed| one(seed, arguments, maker, &verification, &done, &bar))?;
+        (next..batch_end)
+            .into_par_iter()
+            .try_for_each(|seed| one(seed, arguments, maker, &verification, &done, &bar))?;
         next = batch_end;
         let failed = done.number.load(Ordering::Relaxed);
         let message = format!("{failed} failed, goes on with --seed {next}");

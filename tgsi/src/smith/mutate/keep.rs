@@ -47,7 +47,9 @@ fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
 fn is_place(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
     let outside = matches!(at(number), None | Some(Opcode::Bgnsub))
-        || number > 0 && matches!(at(number - 1), Some(Opcode::End | Opcode::Endsub)) && at(number) != Some(Opcode::Endif);
+        || number > 0
+            && matches!(at(number - 1), Some(Opcode::End | Opcode::Endsub))
+            && at(number) != Some(Opcode::Endif);
     !(outside || number > 0 && at(number - 1) == Some(Opcode::Switch))
 }
 
@@ -137,7 +139,9 @@ fn split_mask(shader: &mut Shader, choices: &mut Choices<'_>) {
     // The second one must not see what the first one writes.
     let sees = |register: &Register| {
         let index = |indirect: Option<Indirect>| indirect.is_some_and(|i| i.file == dst.register.file);
-        register.file == dst.register.file || index(register.indirect) || index(register.dimension.and_then(|d| d.indirect))
+        register.file == dst.register.file
+            || index(register.indirect)
+            || index(register.dimension.and_then(|d| d.indirect))
     };
     let splits = is_plain(whole.opcode) || whole.opcode.info().output_mode == OutputMode::Replicate;
     let first_mask = dst.write_mask & (1 + choices.below(14) as u8);
@@ -177,7 +181,11 @@ fn copy_source(shader: &mut Shader, choices: &mut Choices<'_>) {
 /// A temporary that is named by itself everywhere, and belongs to no array.
 fn plain_temporary(shader: &Shader, choices: &mut Choices<'_>) -> Option<i32> {
     let unnamed = |register: &Register| register.file == File::Temporary && register.indirect.is_some();
-    let any_indirect = shader.instructions.iter().flat_map(registers).any(|r| unnamed(r) && r.indirect.is_some_and(|i| i.array_id == 0));
+    let any_indirect = shader
+        .instructions
+        .iter()
+        .flat_map(registers)
+        .any(|r| unnamed(r) && r.indirect.is_some_and(|i| i.array_id == 0));
     if any_indirect {
         return None;
     }
@@ -258,8 +266,7 @@ fn into_array(shader: &mut Shader, choices: &mut Choices<'_>) {
                 register.index = first + 1;
                 if choices.one_in(2) {
                     register.index = first;
-                    register.indirect =
-                        Some(Indirect { file: File::Address, index: address, component: 0, array_id });
+                    register.indirect = Some(Indirect { file: File::Address, index: address, component: 0, array_id });
                 }
             }
         }

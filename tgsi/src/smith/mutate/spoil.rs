@@ -92,8 +92,12 @@ fn operand(i: &mut crate::shader::Instruction, choices: &mut Choices<'_>, destin
 fn register(register: &mut Register, choices: &mut Choices<'_>) {
     let number = i32::from(choices.of(NUMBERS) as i16);
     let file = choices.pick(File::ALL).unwrap_or(register.file);
-    let indirect =
-        Indirect { file: choices.of([File::Address, file]), index: choices.below(3) as i32, component: choices.below(5) as u8, array_id: choices.below(3) as u16 };
+    let indirect = Indirect {
+        file: choices.of([File::Address, file]),
+        index: choices.below(3) as i32,
+        component: choices.below(5) as u8,
+        array_id: choices.below(3) as u16,
+    };
     match choices.below(5) {
         0 => register.index = number,
         1 => register.file = file,

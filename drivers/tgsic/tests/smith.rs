@@ -1,0 +1,69 @@
+//! `smith` and `reduce`: shaders made up, the translation checked with them, and shaders made smaller.
+
+mod common;
+
+use common::Folder;
+use pretty_assertions::assert_eq;
+
+#[test]
+fn shaders_are_valid_and_the_same_for_a_seed() {
+    let folder = Folder::new();
+    folder.run(&["smith", "--seed", "5", "--count", "20", "--out-dir", "made"]).well();
+    let names = folder.list("made");
+    assert_eq!(names.len(), 20);
+    let paths: Vec<String> = names.iter().map(|name| format!("made/{name}")).collect();
+    let arguments: Vec<&str> = ["check", "--quiet"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    folder.run(&arguments).well();
+    let arguments: Vec<&str> = ["verify", "--exact"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    folder.run(&arguments).well();
+    let one = folder.run(&["smith", "--seed", "7"]).well();
+    assert_eq!(one.stdout, folder.read("made/7.tgsi"));
+}
+
+#[test]
+fn stages_and_features_are_chosen() {
+    let folder = Folder::new();
+    for (stage, word) in [("vert", "VERT"), ("COMP", "COMP"), ("tess_eval", "TESS_EVAL")] {
+        let text = folder.run(&["smith", "--seed", "3", "--stage", stage]).well();
+        assert!(text.text().starts_with(&format!("{word}\n")), "{}", text.text());
+    }
+    let text = folder.run(&["smith", "--count", "40", "--features", "wide,textures"]).well();
+    assert!(!["BGNLOOP", "CAL", "ARRAY(", "BUFFER["].iter().any(|word| text.text().contains(word)));
+}
+
+#[test]
+fn every_stage_computes_the_same() {
+    let folder = Folder::new();
+    let output = folder.run(&["smith", "--verify", "--count", "300", "--opcodes", "--out-dir", "failed"]);
+    assert!(output.text().contains(": 0 failed\n") && output.text().contains("MOV "), "{}", output.text());
+    output.well();
+    let output = folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
+    assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
+}
+
+#[test]
+fn given_shaders_are_changed() {
+    let folder = Folder::new();
+    folder.run(&["smith", "--seed", "1", "--count", "4", "--out-dir", "."]).well();
+    let base = ["smith", "--verify", "--count", "60", "--mutate", "1.tgsi", "2.tgsi", "3.tgsi", "4.tgsi"];
+    let output = folder.run(&base);
+    assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
+    let output = folder.run(&[&base[..], &["--spoil"]].concat());
+    assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
+}
+
+#[test]
+fn a_command_says_what_is_interesting() {
+    let folder = Folder::new();
+    let text = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nMOV TEMP[0], IN[0]\nIF IN[0].xxxx\n\
+        SIN TEMP[0].x, IN[0].yyyy\nENDIF\nMOV OUT[0], TEMP[0]\nEND\n";
+    folder.write("a.tgsi", text.as_bytes());
+    let output = folder.run(&["reduce", "a.tgsi", "--while", "grep -q SIN", "-o", "b.tgsi"]);
+    assert_eq!((output.status, &output.stderr[..]), (0, "2 instructions of 6 are left\n"));
+    let reduced = String::from_utf8(folder.read("b.tgsi")).expect("text");
+    assert!(reduced.contains("0: SIN TEMP[0].") && reduced.contains("1: END"), "{reduced}");
+    // What is not interesting in the beginning never will be.
+    assert_eq!(folder.run(&["reduce", "a.tgsi", "--while", "grep -q COS"]).status, 2);
+    assert_eq!(folder.run(&["reduce", "a.tgsi", "--verify"]).status, 2);
+    assert_eq!(folder.run(&["reduce", "a.tgsi"]).status, 2);
+}
