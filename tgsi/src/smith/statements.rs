@@ -41,6 +41,9 @@ impl Generator<'_> {
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
+        if matches!(opcode, Opcode::Fma | Opcode::Dfma) && !self.features.contains(Features::FUSED) {
+            return;
+        }
         if matches!(opcode, Opcode::Lg2 | Opcode::Log) {
             return self.logarithm(opcode);
         }

@@ -12,6 +12,7 @@ use tgsi::reduce::Limits;
 use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
+use tgsi_driver_tgsi::Dialect;
 
 use super::{Failure, Status};
 use crate::args::SmithArguments;
@@ -33,6 +34,8 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
         features: match &arguments.features[..] {
+            // Hosts of virgl round products first.
+            [] if arguments.passes.plan().options.dialect == Dialect::Virgl => Features::ALL.without(Features::FUSED),
             [] => Features::ALL,
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
