@@ -37,7 +37,7 @@ fn results(shader: &Shader) -> Vec<f32> {
         inputs.inputs.set(0, 0, lane, NUMBERS[lane / 8].to_bits());
         inputs.inputs.set(0, 1, lane, NUMBERS[lane % 8].to_bits());
     }
-    let limits = RunLimits { steps: 100_000 };
+    let limits = RunLimits::of_steps(100_000);
     let mut outputs = tgsi_ir::run::run(shader, &inputs, &mut AnalyticResources::default(), limits).unwrap();
     outputs.outputs.component_mut(0, 0).iter().map(|&word| f32::from_bits(word)).collect()
 }

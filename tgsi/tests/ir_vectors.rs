@@ -248,7 +248,7 @@ fn damaged_shaders_do_not_panic() {
             inputs.counters = vec![vec![1; 2]];
             inputs.shared_size = 21;
             runs += 1;
-            let limits = RunLimits { steps: 20_000 };
+            let limits = RunLimits::of_steps(20_000);
             refused +=
                 usize::from(tgsi_ir::run::run(&shader, &inputs, &mut AnalyticResources::default(), limits).is_err());
         }

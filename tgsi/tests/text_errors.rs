@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tgsi::diagnostic::{Diagnostic, LineIndex};
-use tgsi::limits::{MAX_DIAGNOSTICS, MAX_OLD_DECLARATIONS, MAX_TEXT_BYTES};
+use tgsi::limits::{Limits, MAX_DIAGNOSTICS, MAX_OLD_DECLARATIONS};
 use tgsi::text::parse;
 
 const HEAD: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..3]\n";
@@ -175,11 +175,8 @@ fn errors_of_the_whole_text() {
         "258:5: error[too-many-old-declarations]: at most 256 declarations of files that TGSI no longer has are read",
     );
     // Never touched: the length alone decides.
-    let long = parse(&vec![0; MAX_TEXT_BYTES + 1]).expect_err("too long");
-    assert_eq!(
-        show(b"", &long),
-        ["1:1: error[text-too-long]: the text has 1073741825 bytes, at most 1073741824 are read"]
-    );
+    let long = parse(&vec![0; Limits::default().text_bytes as usize + 1]).expect_err("too long");
+    assert_eq!(show(b"", &long), ["1:1: error[text-too-long]: the text has 67108865 bytes, at most 67108864 are read"]);
     let many = errors(&format!("FRAG\n{}", "BOGUS\n".repeat(MAX_DIAGNOSTICS + 50)));
     assert_eq!(many.len(), MAX_DIAGNOSTICS + 1);
     assert_eq!(many.last().map(String::as_str), Some("202:1: error[too-many-errors]: too many errors, giving up"));

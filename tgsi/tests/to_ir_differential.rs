@@ -208,14 +208,14 @@ fn interpreters_agree() {
         };
         for seed in 0..3 {
             let inputs = inputs(&shader, seed);
-            let limits = RunLimits { steps: 200_000 };
+            let limits = RunLimits::of_steps(200_000);
             let (mut first, mut second) = (AnalyticResources::default(), AnalyticResources::default());
             let Ok(a) = run(&program, &inputs, &mut first, limits) else {
                 endless += 1;
                 continue;
             };
             runs += 1;
-            let b = match ir_program.run(&inputs, &mut second, RunLimits { steps: 4_000_000 }) {
+            let b = match ir_program.run(&inputs, &mut second, RunLimits::of_steps(4_000_000)) {
                 Ok(outputs) => outputs,
                 Err(error) => {
                     fail(format!("seed {seed}: {error}"));

@@ -33,6 +33,10 @@ pub struct Global {
     /// several in a line each.
     #[arg(long, value_enum, global = true, value_name = "FORMAT", help_heading = "Findings")]
     pub error_format: Option<ErrorFormat>,
+    /// What a shader may take, for example `nesting=64`; may be repeated. `tgsic limits` lists what can be set.
+    #[arg(long = "limit", value_parser = crate::limits::setting, global = true, value_name = "NAME=VALUE",
+          help_heading = "Limits")]
+    pub limits: Vec<crate::limits::Setting>,
 }
 
 /// Forms of findings.
@@ -262,6 +266,8 @@ pub enum Command {
         #[command(flatten)]
         warnings: WarningArguments,
     },
+    /// List what `--limit` can set: names, values and reasons.
+    Limits,
     /// Explain what a code means, with a wrong and a right example.
     Explain {
         /// Codes (T0402) or names (undeclared-register).
@@ -392,9 +398,9 @@ pub struct RunArguments {
     /// Result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Most instructions executed.
-    #[arg(long, default_value_t = 4_000_000, value_name = "N")]
-    pub max_steps: u64,
+    /// Most instructions executed: the same as `--limit steps=N`.
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
     #[command(flatten)]
     pub passes: PassArguments,
 }

@@ -31,7 +31,7 @@ pub fn set_format(format: Option<ErrorFormat>) {
     }
 }
 
-/// Shows that something else than a shader is wrong. Standard error may have gone; then there is nobody to tell.
+/// Shows that something else than a shader is wrong.
 pub fn failure(failure: &Failure) {
     if FORMAT.get() == Some(&ErrorFormat::Json) {
         let code = failure.code();
@@ -45,7 +45,8 @@ pub fn failure(failure: &Failure) {
     }
 }
 
-fn print(text: &str) {
+/// Writes to standard error, if anybody is there.
+pub fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -4,12 +4,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tgsi::diagnostic::{Code, Diagnostic};
+use tgsi::limits::Limits;
 use tgsi::span::Span;
+use tgsi::text::Reading;
 use tgsi::tokens::DecodeError;
 use tgsi_ir::text::TextError;
 use thiserror::Error;
 
 use crate::commands::Failure;
+use crate::limits;
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
@@ -33,6 +36,8 @@ pub struct Source {
     pub bytes: Vec<u8>,
     /// What the content is written in.
     pub language: Language,
+    /// What the shader may take.
+    pub limits: Limits,
 }
 
 impl Source {
@@ -40,17 +45,18 @@ impl Source {
     pub fn read(path: &Path) -> Result<Source, Failure> {
         let failure = |error| Failure::Read { path: path.to_owned(), error };
         if path == Path::new(STDIN) {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(failure)?;
+            let bytes = read_bounded(&mut std::io::stdin().lock(), 0).map_err(failure)?;
             return Ok(Source::new(PathBuf::from("<stdin>"), bytes));
         }
-        Ok(Source::new(path.to_owned(), std::fs::read(path).map_err(failure)?))
+        let mut file = std::fs::File::open(path).map_err(failure)?;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        Ok(Source::new(path.to_owned(), read_bounded(&mut file, length).map_err(failure)?))
     }
 
     /// An input with this content.
     pub fn new(path: PathBuf, bytes: Vec<u8>) -> Source {
         let language = language_of(&bytes);
-        Source { path, bytes, language }
+        Source { path, bytes, language, limits: limits::current() }
     }
 
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
@@ -58,13 +64,13 @@ impl Source {
         match self.language {
             Language::Tokens => {
                 let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(of_decode_error)?;
-                let shader = tgsi::tokens::decode(&words).map_err(of_decode_error)?;
+                let shader = tgsi::tokens::decode_within(&words, &self.limits).map_err(of_decode_error)?;
                 Ok((shader, Vec::new()))
             }
-            Language::Text => match tgsi::text::parse(&self.bytes) {
-                Ok(parsed) => Ok((parsed.shader, parsed.warnings)),
-                Err(diagnostics) => Err(Problem::Findings(diagnostics)),
-            },
+            Language::Text => {
+                let Reading { shader, diagnostics, gaps } = tgsi::text::read_within(&self.bytes, &self.limits);
+                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(Problem::Findings(diagnostics)) }
+            }
             Language::Ir => {
                 let start = self.bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
                 let finding = InputError::NotTgsi.at(Span::new(start, start + 7));
@@ -79,8 +85,9 @@ impl Source {
             let at = error.valid_up_to() as u32;
             Problem::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
         })?;
-        if text.len() > tgsi::limits::MAX_TEXT_BYTES {
-            let error = InputError::IrTooLong { length: text.len(), limit: tgsi::limits::MAX_TEXT_BYTES };
+        let limit = self.limits.text_bytes.min(tgsi::limits::MAX_POSITION);
+        if text.len() as u64 > limit {
+            let error = InputError::IrTooLong { length: text.len(), limit };
             return Err(Problem::Findings(vec![error.at(Span::new(0, 1))]));
         }
         let (shader, places) = tgsi_ir::text::parse_with_places(text)
@@ -112,7 +119,7 @@ pub enum InputError {
         /// Its length.
         length: usize,
         /// The limit.
-        limit: usize,
+        limit: u64,
     },
 }
 
@@ -153,6 +160,15 @@ fn language_of(bytes: &[u8]) -> Language {
     } else {
         Language::Text
     }
+}
+
+/// Reads until it is clear that no limit lets it through: an input need not end.
+fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>> {
+    let limits = limits::current();
+    let most = limits.text_bytes.max(limits.tokens.saturating_mul(4)).saturating_add(4);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or(0));
+    input.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What is wrong with an input.

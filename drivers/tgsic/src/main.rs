@@ -16,6 +16,7 @@ mod commands;
 mod diagnostics;
 mod input;
 mod interface;
+mod limits;
 mod output;
 mod plan;
 mod policy;
@@ -33,6 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     diagnostics::set_format(arguments.global.error_format);
+    limits::set(&arguments.global.limits);
     start_logging(arguments.global.verbose);
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::commands::Failure;
 use crate::input::STDIN;
@@ -19,6 +20,19 @@ pub fn write_file_below(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_file(path, content)
 }
 
+/// Where a link leads that leads to nothing yet; other paths as they are.
+fn through_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = std::fs::read_link(&path) else { return Ok(path) };
+        // An absolute target takes the place of the whole.
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("too many links"))
+}
+
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let known = std::fs::metadata(path).ok();
     // What is no plain file (a terminal, /dev/null, a pipe) cannot be replaced and is written to as it is.
@@ -26,7 +40,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         return std::fs::write(path, content);
     }
     // A link stays a link: what it leads to is replaced.
-    let path = &if known.is_some() { path.canonicalize()? } else { path.to_owned() };
+    let path = &if known.is_some() { path.canonicalize()? } else { through_links(path)? };
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -36,8 +50,9 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     // A temporary file is private by default; a result has the permissions that any new file has.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
+    // The temporary file goes with this value if anything fails.
+    let mut file = builder.tempfile_in(folder).map_err(without_temporary_name)?;
+    file.as_file_mut().write_all(content)?;
     if let Some(known) = known {
         file.as_file().set_permissions(known.permissions())?;
     }
@@ -45,15 +60,30 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes text to standard output. A reader that went away is no error.
-pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(content).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Write { path: PathBuf::from("<stdout>"), error })
-        }
-        _ => Ok(()),
+/// The name of the temporary file means nothing to anybody: the message names the result.
+fn without_temporary_name(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.rsplit_once(" at path \"") {
+        Some((what, _)) => io::Error::new(error.kind(), what.to_owned()),
+        None => error,
     }
+}
+
+/// Writes text to standard output. A reader that went away is no error. After any other failure nothing more is written: it is reported once, however many
+/// results there are.
+pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
+    static ENDED: AtomicBool = AtomicBool::new(false);
+    if ENDED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(content).and_then(|()| out.flush()).or_else(|error| {
+        ENDED.store(true, Ordering::Relaxed);
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Ok(()),
+            _ => Err(Failure::Write { path: PathBuf::from("<stdout>"), error }),
+        }
+    })
 }
 
 /// Writes binary data to standard output, unless that is a terminal.

@@ -139,7 +139,7 @@ impl TotalTimes {
     /// Shows the table on standard error.
     pub fn show(self) {
         if let Some(total) = self.0 {
-            eprint!("{}", total.into_inner().unwrap_or_else(PoisonError::into_inner).table());
+            crate::diagnostics::print(&total.into_inner().unwrap_or_else(PoisonError::into_inner).table());
         }
     }
 }

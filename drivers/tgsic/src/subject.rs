@@ -51,7 +51,7 @@ impl Subject {
         let (mut shader, mut findings, gaps) = match source.language {
             Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
             Language::Text => {
-                let Reading { shader, diagnostics, gaps } = tgsi::text::read(&source.bytes);
+                let Reading { shader, diagnostics, gaps } = tgsi::text::read_within(&source.bytes, &source.limits);
                 (shader, diagnostics, gaps)
             }
             Language::Tokens => {
@@ -61,8 +61,8 @@ impl Subject {
         };
         tgsi_driver_tgsi::read_dialect(&mut shader, dialect);
         let report = match &gaps {
-            None => tgsi::check::check(&shader),
-            Some(gaps) => tgsi::check::check_partial(&shader, gaps),
+            None => tgsi::check::check_within(&shader, &source.limits),
+            Some(gaps) => tgsi::check::check_partial(&shader, gaps, &source.limits),
         };
         findings.extend(report.diagnostics);
         Ok((gaps.is_none().then_some(Subject::Tgsi(shader)), findings))

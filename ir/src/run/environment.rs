@@ -129,11 +129,20 @@ pub struct Outputs {
 pub struct RunLimits {
     /// Most instructions executed before the run is given up as endless.
     pub steps: u64,
+    /// Most bytes for the registers and values of all lanes.
+    pub memory: u64,
 }
 
 impl Default for RunLimits {
     fn default() -> Self {
-        RunLimits { steps: 4_000_000 }
+        RunLimits { steps: 4_000_000, memory: 1 << 28 }
+    }
+}
+
+impl RunLimits {
+    /// The default ones but for the steps.
+    pub fn of_steps(steps: u64) -> RunLimits {
+        RunLimits { steps, ..RunLimits::default() }
     }
 }
 

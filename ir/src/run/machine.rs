@@ -5,8 +5,6 @@ use super::program::{Alu, Intrinsic, Program, Value};
 use super::{RunError, RunLimits};
 use crate::shader::Stage;
 
-/// Most words of memory for the values and variables of a run.
-const MAX_WORDS: u64 = 1 << 28;
 /// Most words on the stack of masks.
 const MAX_MASK_WORDS: usize = 1 << 26;
 
@@ -94,6 +92,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         program: &'p Program<'p>,
         inputs: &'r Inputs,
         resources: &'r mut dyn Resources,
+        limits: RunLimits,
     ) -> Result<Machine<'p, 'r>, RunError> {
         let lanes = inputs.lanes;
         if lanes > MAX_LANES {
@@ -104,7 +103,7 @@ impl<'p, 'r> Machine<'p, 'r> {
             + u64::from(program.layout.private_cells)
             + u64::from(program.shader.scratch_size / 4);
         let total = planes * lanes as u64 + u64::from(program.layout.common_cells) + inputs.shared_size as u64 / 4;
-        if total > MAX_WORDS {
+        if total > limits.memory / 4 {
             return Err(RunError::TooLarge { words: total });
         }
         let mut words = vec![0; program.num_value_planes as usize * lanes];

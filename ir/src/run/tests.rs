@@ -33,7 +33,7 @@ fn lanes(lanes: usize) -> Inputs {
 }
 
 fn try_run(shader: &Shader, inputs: &Inputs) -> Result<Outputs, RunError> {
-    run(shader, inputs, &mut AnalyticResources::default(), RunLimits { steps: 10_000 })
+    run(shader, inputs, &mut AnalyticResources::default(), RunLimits::of_steps(10_000))
 }
 
 fn ran(shader: &Shader, inputs: &Inputs) -> Outputs {

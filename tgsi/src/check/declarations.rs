@@ -4,8 +4,9 @@ use hashbrown::HashMap;
 
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;
-use super::{Findings, Rule, limits};
+use super::{Findings, Rule};
 use crate::diagnostic::Focus;
+use crate::limits;
 use crate::shader::{Declaration, Shader};
 use crate::span::Span;
 use crate::tables::{File, MemoryType, Processor, Semantic, TextureTarget};

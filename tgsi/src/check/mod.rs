@@ -1,6 +1,6 @@
 //! The check: everything that drivers and executors rely on and that a shader may get wrong.
 //!
-//! [`check`] never fails and never panics; it returns all findings (at most [`limits::MAX_FINDINGS`]), errors and warnings. A shader
+//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)), errors and warnings. A shader
 //! without errors has one meaning, the same in every executor. What that meaning covers (a read out of range gives 0) is at most a
 //! warning. Each rule is a row of the table in `rule.rs`; what looks for it stands in
 //!
@@ -11,6 +11,7 @@
 //! | `properties.rs` | properties |
 //! | `declared.rs` | which registers are declared (a lookup, no rules) |
 //! | `registers.rs` | sets of registers (no rules) |
+//! | `sizes.rs` | what there is too much of |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
 //! | `lints.rs` | what is said in vain, for [`lint`] only |
@@ -19,16 +20,17 @@
 
 mod declarations;
 mod declared;
-pub mod limits;
 mod lints;
 mod operands;
 mod properties;
 mod registers;
 mod resources;
 mod rule;
+mod sizes;
 mod structure;
 
 use crate::diagnostic::{Diagnostic, Focus, Severity};
+use crate::limits::{self, Limits};
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::structure::structure as structure_of;
@@ -81,6 +83,10 @@ struct Findings {
     warnings: usize,
     /// What is not known of the shader.
     gaps: Gaps,
+    /// What it may take.
+    limits: Limits,
+    /// Findings whose other party was looked for.
+    noted: usize,
 }
 
 impl Findings {
@@ -127,6 +133,12 @@ impl Findings {
         }
     }
 
+    /// Whether there is time to look for the other party of one more finding.
+    fn may_note(&mut self) -> bool {
+        self.noted += 1;
+        self.noted <= limits::MAX_NOTED_FINDINGS
+    }
+
     /// Whether registers of `file` may be declared that are not known.
     fn may_be_declared(&self, file: File) -> bool {
         self.gaps.may_declare(file)
@@ -135,15 +147,20 @@ impl Findings {
 
 /// Checks `shader`.
 pub fn check(shader: &Shader) -> Report {
-    check_with(shader, Findings::default())
+    check_within(shader, &Limits::default())
+}
+
+/// Checks `shader` against other limits than the default ones.
+pub fn check_within(shader: &Shader, limits: &Limits) -> Report {
+    check_with(shader, Findings { limits: *limits, ..Findings::default() })
 }
 
 /// Checks what was understood of a text with errors; nothing is reported that may follow from what was not understood.
-pub fn check_partial(shader: &Shader, gaps: &Gaps) -> Report {
+pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
     if gaps.hopeless {
         return Report::default();
     }
-    check_with(shader, Findings { gaps: gaps.clone(), ..Findings::default() })
+    check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, ..Findings::default() })
 }
 
 /// Warnings about what a shader says in vain, sorted by position: values that nothing reads, registers that nothing writes, code that nothing reaches.
@@ -157,6 +174,9 @@ pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
 }
 
 fn check_with(shader: &Shader, mut findings: Findings) -> Report {
+    if sizes::check(shader, &mut findings) {
+        return Report { diagnostics: findings.diagnostics };
+    }
     let declared = declared::Declared::new(shader);
     structure::check(shader, &mut findings);
     properties::check(shader, &mut findings);

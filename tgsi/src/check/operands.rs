@@ -2,8 +2,9 @@
 
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
-use super::{Findings, Rule, limits};
+use super::{Findings, Rule};
 use crate::diagnostic::{Diagnostic, Focus};
+use crate::limits;
 use crate::scan::needed_channels;
 use crate::shader::{Dimension, Dst, Indirect, Instruction, Register, Shader, Src};
 use crate::span::Span;
@@ -354,10 +355,11 @@ impl Checker<'_, '_> {
         };
         let Some(dimension) = register.dimension else {
             if per_vertex && self.is_patch(register) == Some(false) {
+                let noting = self.findings.may_note();
                 let finding = self.findings.report(Rule::MissingDimension, operand.span, || {
                     format!("{} does not say which vertex", show(register))
                 });
-                note_declaration(finding, self.shader, register);
+                note_declaration(finding.filter(|_| noting), self.shader, register);
             }
             return;
         };
@@ -370,13 +372,17 @@ impl Checker<'_, '_> {
         let vertices = if register.file == File::Input { self.input_vertices } else { self.output_vertices };
         if self.is_patch(register) == Some(true) {
             let message = || format!("{} is not per vertex", show(register));
+            let noting = self.findings.may_note();
             let finding = self.findings.report(Rule::DimensionIgnored, operand.span, message);
-            note_declaration(finding, self.shader, register);
+            note_declaration(finding.filter(|_| noting), self.shader, register);
         } else if dimension.indirect.is_none()
             && (dimension.index < 0 || vertices.is_some_and(|vertices| dimension.index.unsigned_abs() >= vertices))
         {
             let message = || format!("there is no vertex {}", dimension.index);
-            if let Some(finding) = self.findings.report(Rule::VertexOutOfRange, operand.span, message) {
+            let noting = self.findings.may_note();
+            if let Some(finding) =
+                self.findings.report(Rule::VertexOutOfRange, operand.span, message).filter(|_| noting)
+            {
                 let says = match (register.file, self.shader.processor) {
                     (File::Output, _) => PropertyName::TcsVerticesOut,
                     _ => PropertyName::GsInputPrimitive,
@@ -409,7 +415,8 @@ impl Checker<'_, '_> {
             && !self.findings.may_be_declared(register.file)
         {
             let message = || format!("file {} has no array {array}", register.file);
-            if let Some(finding) = self.findings.report(Rule::UnknownArray, operand.span, message) {
+            let noting = self.findings.may_note();
+            if let Some(finding) = self.findings.report(Rule::UnknownArray, operand.span, message).filter(|_| noting) {
                 let arrays = self.shader.declarations.iter().filter(|d| d.file == register.file && d.array().is_some());
                 if let Some(other) = arrays.min_by_key(|d| d.array().unwrap_or(0).abs_diff(array)) {
                     finding.note(other.span, Focus::Word("ARRAY"), "the nearest array that there is");
@@ -514,10 +521,11 @@ impl Checker<'_, '_> {
         if self.findings.may_be_declared(operand.register.file) {
             return;
         }
+        let noting = self.findings.may_note();
         let rule = if operand.dead { Rule::DeadUndeclaredRegister } else { Rule::UndeclaredRegister };
         let finding =
             self.findings.report(rule, operand.span, || format!("{} is not declared", show(operand.register)));
-        note_declaration(finding, self.shader, operand.register);
+        note_declaration(finding.filter(|_| noting), self.shader, operand.register);
     }
 
     fn source_modifiers(&mut self, i: &Instruction, number: usize, src: &Src, span: Span, role: Role) {

@@ -1,7 +1,8 @@
 //! Rules about properties: values, stages, presence.
 
-use super::{Findings, Rule, limits};
+use super::{Findings, Rule};
 use crate::diagnostic::Focus;
+use crate::limits;
 use crate::shader::Shader;
 use crate::tables::{Primitive, Processor, PropertyName};
 

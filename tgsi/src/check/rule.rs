@@ -31,6 +31,12 @@ macro_rules! rules {
 }
 
 rules! {
+    // Limits.
+    TooManyInstructions = Error "T0104" "too-many-instructions", "split the work, or move the limit `instructions`";
+    TooManyDeclarations = Error "T0105" "too-many-declarations", "declare ranges, or move the limit `declarations`";
+    TooManyImmediates = Error "T0106" "too-many-immediates", "read constants from CONST, or move the limit `immediates`";
+    TooManyRegisters = Error "T0107" "too-many-registers", "declare what is used, or move the limit `registers`";
+
     // The stage.
     UnsupportedStage = Error "T0300" "unsupported-stage", "there is no driver and no API for TGSI shaders of this stage";
 

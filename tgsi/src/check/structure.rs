@@ -1,6 +1,6 @@
 //! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which opcode.
 
-use super::{Findings, Rule, limits};
+use super::{Findings, Rule};
 use crate::call_graph::CallGraph;
 use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
@@ -50,13 +50,10 @@ fn calls(shader: &Shader, structure: &Structure, findings: &mut Findings) {
     sizes.push(u64::from(structure.end));
     let size = graph.inlined_size(sizes);
     let first = graph.first_call().unwrap_or(0);
-    if size > limits::MAX_INLINED_INSTRUCTIONS && size > shader.instructions.len() as u64 {
+    let limit = findings.limits.expansion;
+    if size > limit && size > shader.instructions.len() as u64 {
         findings.report(Rule::CallsTooMany, (shader.instructions[first as usize].span, Focus::Mnemonic), || {
-            format!(
-                "with all calls replaced there would be {} instructions; {} is the limit",
-                size,
-                limits::MAX_INLINED_INSTRUCTIONS
-            )
+            format!("with all calls replaced there would be {} instructions; {} is the limit", size, limit)
         });
     }
 }
@@ -65,10 +62,11 @@ fn calls(shader: &Shader, structure: &Structure, findings: &mut Findings) {
 fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
     let errors = match structure(shader) {
         Ok(structure) => {
-            if structure.max_depth > limits::MAX_NESTING {
-                let span = deepest(shader).unwrap_or_default();
+            let limit = findings.limits.nesting;
+            if u64::from(structure.max_depth) > limit {
+                let span = deepest(shader, limit).unwrap_or_default();
                 findings.report(Rule::NestingTooDeep, (span, Focus::Mnemonic), || {
-                    format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limits::MAX_NESTING)
+                    format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limit)
                 });
             }
             calls(shader, &structure, findings);
@@ -113,15 +111,15 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
 }
 
 /// The instruction that goes deeper than blocks may.
-fn deepest(shader: &Shader) -> Option<Span> {
-    let mut depth = 0u32;
+fn deepest(shader: &Shader, limit: u64) -> Option<Span> {
+    let mut depth = 0u64;
     let beyond = shader.instructions.iter().find(|i| {
         match i.opcode {
             Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => depth += 1,
             Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > limits::MAX_NESTING
+        depth > limit
     });
     beyond.map(|i| i.span)
 }

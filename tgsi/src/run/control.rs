@@ -3,7 +3,6 @@
 //! Blocks are entered with their masks pushed on [`Machine::saved`] and a [`Frame`] that says what was pushed. Jumps are an
 //! optimisation: a block that no lane executes is skipped. Nothing depends on labels except the target of `CAL`.
 
-use super::MAX_REGISTER_WORDS;
 use super::machine::Machine;
 use super::program::Op;
 use crate::tables::Opcode;
@@ -37,7 +36,7 @@ const NOWHERE: u32 = u32::MAX;
 impl Machine<'_> {
     pub(super) fn control(&mut self, number: usize, op: &Op) -> Flow {
         let partner = op.partner as usize;
-        if self.saved.len() > MAX_REGISTER_WORDS {
+        if self.saved.len() > self.most_words {
             return Flow::TooDeep;
         }
         match op.opcode {

@@ -6,7 +6,7 @@ use super::control::{Flow, Frame};
 use super::geometry::Emission;
 use super::kernel::Kernel;
 use super::program::{Class, Op, Program};
-use super::{MAX_REGISTER_WORDS, OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing, system_value_of};
+use super::{OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing, system_value_of};
 use crate::tables::{File, Processor};
 
 /// A run. Masks are one word a lane, all ones or zero.
@@ -14,6 +14,8 @@ pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) inputs: &'a Inputs,
     pub(super) resources: &'a mut dyn Resources,
+    /// Words that registers, or saved masks, may take.
+    pub(super) most_words: usize,
     pub(super) lanes: usize,
     pub(super) steps: u64,
     /// All per-lane files, `[row][lane]`.
@@ -62,6 +64,7 @@ impl<'a> Machine<'a> {
         program: &'a Program,
         inputs: &'a Inputs,
         resources: &'a mut dyn Resources,
+        limits: RunLimits,
     ) -> Result<Machine<'a>, RunError> {
         let lanes = inputs.lanes;
         if lanes > MAX_LANES {
@@ -78,8 +81,9 @@ impl<'a> Machine<'a> {
             0
         };
         let words = layout.rows.saturating_mul(lanes).saturating_add(patch_vertices.saturating_mul(outputs * 4));
-        if words > MAX_REGISTER_WORDS {
-            return Err(RunError::TooManyRegisters { registers: layout.rows / 4, lanes });
+        let most_words = usize::try_from(limits.memory / 4).unwrap_or(usize::MAX);
+        if words > most_words {
+            return Err(RunError::TooManyRegisters { registers: layout.rows / 4, lanes, limit: limits.memory });
         }
         let full = vec![u32::MAX; lanes];
         let mut machine = Machine {
@@ -87,6 +91,7 @@ impl<'a> Machine<'a> {
             inputs,
             resources,
             lanes,
+            most_words,
             steps: 0,
             registers: vec![0; layout.rows * lanes],
             scratch: std::array::from_fn(|_| vec![0; 4 * lanes]),

@@ -62,11 +62,7 @@ use crate::tables::{Opcode, Processor, Semantic};
 
 pub use program::Program;
 
-/// Most words that the registers of a run may take (256 MiB): the declared registers of a shader with the largest ranges times
-/// [`MAX_LANES`] would be more than a host should give to one run.
-pub const MAX_REGISTER_WORDS: usize = 1 << 26;
-/// Most words that a geometry shader may emit in one run: a loop around `EMIT` must not fill the memory before the step limit ends it.
-pub const MAX_EMITTED_WORDS: usize = 1 << 24;
+pub use crate::limits::MAX_EMITTED_WORDS;
 
 /// Why a shader cannot be run, or a run did not end.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -100,13 +96,15 @@ pub enum RunError {
         /// Lanes asked for.
         lanes: usize,
     },
-    /// The declared registers of all lanes are larger than [`MAX_REGISTER_WORDS`].
-    #[error("{registers} registers for {lanes} lanes need more than {MAX_REGISTER_WORDS} words")]
+    /// The declared registers of all lanes are larger than [`RunLimits`] allow.
+    #[error("{registers} registers for {lanes} lanes need more than {limit} bytes")]
     TooManyRegisters {
         /// Declared registers.
         registers: usize,
         /// Lanes of the run.
         lanes: usize,
+        /// The limit.
+        limit: u64,
     },
     /// The run executed as many instructions as [`RunLimits`] allow.
     #[error("no end after {limit} steps, at instruction {instruction} ({opcode})")]
@@ -120,7 +118,7 @@ pub enum RunError {
         /// Its place.
         span: Span,
     },
-    /// Blocks and calls nest so deep that their masks would be larger than [`MAX_REGISTER_WORDS`].
+    /// Blocks and calls nest so deep that their masks would be larger than [`RunLimits`] allow.
     #[error("instruction {instruction} nests too deep for {lanes} lanes")]
     TooDeep {
         /// Number of the instruction that opens the block.
@@ -164,7 +162,7 @@ pub fn run(
     resources: &mut dyn Resources,
     limits: RunLimits,
 ) -> Result<Outputs, RunError> {
-    machine::Machine::new(program, inputs, resources)?.run::<false>(limits, &mut OpcodeCounts::default())
+    machine::Machine::new(program, inputs, resources, limits)?.run::<false>(limits, &mut OpcodeCounts::default())
 }
 
 /// How often each opcode was executed.
@@ -206,7 +204,7 @@ pub fn run_counted(
     limits: RunLimits,
     counts: &mut OpcodeCounts,
 ) -> Result<Outputs, RunError> {
-    machine::Machine::new(program, inputs, resources)?.run::<true>(limits, counts)
+    machine::Machine::new(program, inputs, resources, limits)?.run::<true>(limits, counts)
 }
 
 /// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system values.

@@ -175,9 +175,9 @@ pub enum ParseErrorKind {
     #[error("the text has {length} bytes, at most {limit} are read")]
     TooLong {
         /// Its length.
-        length: usize,
+        length: u64,
         /// The limit.
-        limit: usize,
+        limit: u64,
     },
     /// So many errors that reading on makes no sense.
     #[error("too many errors, giving up")]

@@ -12,5 +12,5 @@ mod print;
 
 pub use error::ParseErrorKind;
 pub use focus::focus;
-pub use parse::{Gaps, Parsed, Reading, parse, read};
+pub use parse::{Gaps, Parsed, Reading, parse, read, read_within};
 pub use print::{PrintOptions, print, print_instruction};

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::{DecodeError, encode};
+use crate::limits::Limits;
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic, Dimension,
     Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, Property, Register, Shader, Src,
@@ -23,6 +24,19 @@ use crate::tables::{
 ///
 /// The first thing that is wrong, with the word.
 pub fn decode(words: &[u32]) -> Result<Shader, DecodeError> {
+    decode_within(words, &Limits::default())
+}
+
+/// Reads a token stream within other limits than the default ones.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeError> {
+    if words.len() as u64 > limits.tokens {
+        return Err(DecodeError::TooLong { words: words.len(), limit: limits.tokens });
+    }
+    let items = [limits.instructions, limits.declarations, limits.immediates].into_iter().fold(0, u64::saturating_add);
     let mut reader = Reader { words, at: 0 };
     let header = reader.next("the header")?;
     let header_size = field(header, 0, 8) as usize;
@@ -42,7 +56,8 @@ pub fn decode(words: &[u32]) -> Result<Shader, DecodeError> {
     let mut shader = Shader::new(processor);
     shader.processor_span = reader.span(1);
     reader.at = header_size;
-    while reader.at < words.len() {
+    // What is too much of which kind, the check says; here it must only come to an end.
+    while reader.at < words.len() && shader.order.len() as u64 <= items {
         let start = reader.at;
         let word = reader.next("an item")?;
         match field(word, 0, 4) {

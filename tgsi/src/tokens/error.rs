@@ -5,6 +5,14 @@ use thiserror::Error;
 /// A token stream that cannot be read. Words are counted from 0, the header included.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum DecodeError {
+    /// More words than are read.
+    #[error("word {limit}: the stream has {words} words, at most {limit} are read")]
+    TooLong {
+        /// Its words.
+        words: usize,
+        /// The limit.
+        limit: u64,
+    },
     /// The bytes are not a whole number of words.
     #[error("byte {byte}: {rest} bytes are left after the last whole word")]
     OddLength {
@@ -85,6 +93,7 @@ pub enum DecodeError {
 
 impl DecodeError {
     tgsi_ir::error_codes! {
+        TooLong => "T0108" "too-many-tokens",
         OddLength => "T0200" "odd-length",
         Truncated => "T0201" "truncated",
         HeaderSize => "T0202" "header-size",
@@ -99,6 +108,7 @@ impl DecodeError {
     /// The word that the error is about; 0 for lengths.
     pub fn word(&self) -> usize {
         match *self {
+            DecodeError::TooLong { limit, .. } => limit as usize,
             DecodeError::OddLength { byte, .. } => byte / 4,
             DecodeError::HeaderSize { .. } | DecodeError::BodySize { .. } => 0,
             DecodeError::Truncated { word, .. }

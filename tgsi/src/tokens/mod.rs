@@ -12,7 +12,7 @@ mod decode;
 mod encode;
 mod error;
 
-pub use decode::decode;
+pub use decode::{decode, decode_within};
 pub use encode::encode;
 pub use error::{DecodeError, EncodeError};
 

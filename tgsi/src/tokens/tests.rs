@@ -1,7 +1,7 @@
 //! Errors that no text and no words can cause: those of bytes, and of shaders that builders make.
 
 use super::*;
-use crate::limits::MAX_BODY_WORDS;
+use crate::limits::{Limits, MAX_BODY_WORDS};
 use crate::shader::{Declaration, DeclarationImage, Immediate, Instruction, ItemKind, Shader};
 use crate::tables::{File, ImmediateType, Opcode, PixelFormat, Processor, TextureTarget};
 
@@ -72,4 +72,26 @@ fn shaders_that_are_too_long() {
     });
     assert_eq!(code, "too-long");
     assert!(message.ends_with("at most 16777215 can be encoded"), "{message}");
+}
+
+#[test]
+fn limits_have_two_sides() {
+    let words = [0x0000_0302, 1, 0x0007_5002, 0x0007_5002, 0x0007_5002];
+    let within = |set: &dyn Fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        set(&mut limits);
+        decode_within(&words, &limits).map(|shader| shader.instructions.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(within(&|limits| limits.tokens = 5), Ok(3));
+    let error = within(&|limits| limits.tokens = 4).expect_err("too many");
+    assert_eq!(error, "word 4: the stream has 5 words, at most 4 are read");
+    assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.code().name, "too-many-tokens");
+    assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.word(), 4);
+    // Whatever the kinds of items, reading ends behind the limits of all together; the check says what is too much.
+    let few = |limits: &mut Limits| (limits.instructions, limits.declarations, limits.immediates) = (1, 0, 0);
+    assert_eq!(within(&few), Ok(2));
+    assert_eq!(
+        within(&|limits| (limits.instructions, limits.declarations, limits.immediates) = (u64::MAX, 9, 9)),
+        Ok(3)
+    );
 }

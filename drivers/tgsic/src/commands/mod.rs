@@ -100,6 +100,10 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Check { files, quiet, all, warnings } => {
             check::check(files, *quiet, *all, &Policy::new(warnings), color)
         }
+        Command::Limits => {
+            output::write_stdout(crate::limits::table().as_bytes())?;
+            Ok(Status::Well)
+        }
         Command::Explain { codes, list } => explain::explain(codes, *list),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),

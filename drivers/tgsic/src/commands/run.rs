@@ -11,6 +11,7 @@ use super::{Failure, Status};
 use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
 use crate::input::{STDIN, Source};
+use crate::limits::current;
 use crate::output;
 use crate::subject::Subject;
 use crate::verify::executor::{Executor, Leftover};
@@ -33,7 +34,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             Some(path) => recorded_inputs(path, subject.interface())?,
             None => inputs::make(subject.interface(), arguments.seed),
         };
-        let limits = RunLimits { steps: arguments.max_steps };
+        let limits = RunLimits { steps: arguments.max_steps.unwrap_or(current().steps), ..current().of_runs() };
         let leftover = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
             Ok(leftover) => leftover,
             Err(problem) => {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
-use tgsi_ir::run::environment::{Inputs, RunLimits};
+use tgsi_ir::run::environment::Inputs;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::{Leftover, run_ir};
@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
         let expected = (0..seeds).filter_map(|seed| {
             let inputs = inputs::make(interface, seed);
             // Without a result there is nothing to compare.
-            let leftover = run_ir(start, &inputs, RunLimits::default()).ok()?;
+            let leftover = run_ir(start, &inputs, crate::limits::current().of_runs()).ok()?;
             Some((seed, inputs, leftover))
         });
         Checker { interface, expected: expected.collect(), blamed: None }
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
     fn check(&self, shader: &Shader) -> Result<(), Wrong> {
         tgsi_ir::validate::validate(shader).map_err(|errors| Wrong::Error(format!("is not valid: {errors}")))?;
         for (seed, inputs, expected) in &self.expected {
-            let leftover = run_ir(shader, inputs, RunLimits::default())
+            let leftover = run_ir(shader, inputs, crate::limits::current().of_runs())
                 .map_err(|problem| Wrong::Error(format!("inputs {seed}: {}", problem.brief())))?;
             if let Some(mismatch) =
                 first_mismatch(self.interface, Rule::Close(Kind::of_seed(*seed)), expected, &leftover)

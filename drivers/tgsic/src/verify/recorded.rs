@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde::Serialize;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
-use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
 use super::executor::Executor;
@@ -146,7 +145,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan
     let chance = Chance::new(shader);
     for vector in vectors {
         let inputs = vector.inputs(shader);
-        match executor.run(&inputs, RunLimits::default()) {
+        match executor.run(&inputs, crate::limits::current().of_runs()) {
             Err(problem) => {
                 totals.error += 1;
                 totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));

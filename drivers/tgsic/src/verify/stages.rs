@@ -1,7 +1,6 @@
 //! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
 
 use serde::Serialize;
-use tgsi_ir::run::environment::RunLimits;
 
 use super::Via;
 use super::compare::{Rule, first_mismatch};
@@ -109,7 +108,7 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
     let mut ended = seeds == 0;
     for seed in 0..seeds {
         let inputs = inputs::make(shader, seed);
-        let limits = RunLimits::default();
+        let limits = crate::limits::current().of_runs();
         let mut expected = None;
         for (name, executor) in &executors {
             let leftover = match executor.run(&inputs, limits) {

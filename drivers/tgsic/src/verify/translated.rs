@@ -49,7 +49,7 @@ mod tests {
         assert!(matches!(compare(&double.replace("ADD", "MUL")), Verdict::Different(_)));
         let endless = double.replace("ADD", "BGNLOOP\nENDLOOP\nADD");
         assert!(matches!(compare(&endless), Verdict::Different(_)));
-        let limits = RunLimits { steps: 1000 };
+        let limits = RunLimits::of_steps(1000);
         assert!(matches!(compare_translated(&shader(&endless), &shader(&endless), 3, limits), Verdict::WithoutResult));
     }
 }

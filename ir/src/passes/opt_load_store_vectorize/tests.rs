@@ -136,7 +136,7 @@ fn outcome(shader: &Shader, bytes: usize, index: u32) -> Outputs {
         shared_size: shader.info.shared_size as usize,
         ..Inputs::default()
     };
-    run(shader, &inputs, &mut AnalyticResources::default(), RunLimits { steps: 100_000 }).expect("it runs")
+    run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::of_steps(100_000)).expect("it runs")
 }
 
 fn check(seeds: std::ops::Range<u64>, robust: bool, takes: &dyn Fn(&Candidate) -> bool) -> usize {

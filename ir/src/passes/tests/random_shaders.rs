@@ -622,7 +622,7 @@ pub fn outcome(shader: &Shader) -> (LaneRegisters, Vec<bool>) {
             inputs.inputs.set(0, component, lane, value);
         }
     }
-    let limits = RunLimits { steps: 1_000_000 };
+    let limits = RunLimits::of_steps(1_000_000);
     let mut outputs = run(shader, &inputs, &mut AnalyticResources::default(), limits).expect("a random shader runs");
     // One NaN is as good as another.
     for register in 0..OUTPUTS {

@@ -338,7 +338,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// If it does not end within the limits, or executes an instruction for which there are no surroundings.
     pub fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, RunError> {
-        let mut machine = Machine::new(self, inputs, resources)?;
+        let mut machine = Machine::new(self, inputs, resources, limits)?;
         machine.execute(limits)?;
         Ok(machine.finish())
     }

@@ -186,7 +186,7 @@ fn endless_loops_end_at_the_step_limit() {
     let shader = parse(&vertex("BGNLOOP\nADD TEMP[0], TEMP[0], TEMP[0]\nENDLOOP"));
     let program = Program::new(&shader).unwrap();
     let error =
-        run(&program, &lanes(4), &mut AnalyticResources::default(), RunLimits { steps: 100 }).map(|_| ()).unwrap_err();
+        run(&program, &lanes(4), &mut AnalyticResources::default(), RunLimits::of_steps(100)).map(|_| ()).unwrap_err();
     // BGNLOOP, then 49 rounds of two: the last step is ADD.
     assert_eq!(
         error,
@@ -208,7 +208,7 @@ fn limits_of_a_run() {
     assert_eq!(run_lanes(0), Ok(()));
     let program = Program::new(&parse("COMP\nDCL TEMP[0..65535]\nEND\n")).unwrap();
     let error = run(&program, &lanes(1024), &mut AnalyticResources::default(), RunLimits::default()).unwrap_err();
-    assert_eq!(error, RunError::TooManyRegisters { registers: 65536, lanes: 1024 });
+    assert_eq!(error, RunError::TooManyRegisters { registers: 65536, lanes: 1024, limit: 1 << 28 });
     assert_eq!(error.code().name, "too-many-registers");
     let broken = Program::new(&parse("COMP\nDCL TEMP[0]\nIF TEMP[0]\nEND\n")).unwrap_err();
     assert_eq!((broken.code().name, broken.to_string().as_str()), ("structure", "IF is never closed"));

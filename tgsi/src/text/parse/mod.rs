@@ -21,7 +21,7 @@ use super::error::ParseErrorKind;
 use super::legacy::Legacy;
 use super::lexer;
 use crate::diagnostic::Diagnostic;
-use crate::limits::{MAX_DIAGNOSTICS, MAX_TEXT_BYTES};
+use crate::limits::{Limits, MAX_DIAGNOSTICS, MAX_POSITION};
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::tables::Processor;
@@ -52,14 +52,23 @@ pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
 
 /// Reads a text as far as it can be understood, so that what was read can be looked at further.
 pub fn read(text: &[u8]) -> Reading {
+    read_within(text, &Limits::default())
+}
+
+/// Reads a text as far as it can be understood, within other limits than the default ones.
+pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
     let mut gaps = Gaps::default();
-    if text.len() > MAX_TEXT_BYTES {
-        let kind = ParseErrorKind::TooLong { length: text.len(), limit: MAX_TEXT_BYTES };
+    let limit = limits.text_bytes.min(MAX_POSITION);
+    if text.len() as u64 > limit {
+        let kind = ParseErrorKind::TooLong { length: text.len() as u64, limit };
         gaps.hopeless = true;
         let shader = Shader::new(Processor::Fragment);
         return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
     }
     let mut parser = Parser::new(text);
+    // What is too much of which kind, the check says; here it must only come to an end.
+    let items = [limits.instructions, limits.declarations, limits.immediates].into_iter().fold(0, u64::saturating_add);
+    parser.most_items = usize::try_from(items).unwrap_or(usize::MAX).saturating_add(1);
     parser.program();
     let Parser { shader, mut diagnostics, errors, gaps, .. } = parser;
     diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
@@ -89,6 +98,8 @@ struct Parser<'a> {
     errors: usize,
     /// What was not understood.
     gaps: Gaps,
+    /// Items after which reading ends: the shader is too large, whatever follows.
+    most_items: usize,
     preprocessor: Preprocessor<'a>,
     legacy: Legacy,
     /// Vertices that an empty bracket stands for.
@@ -125,6 +136,7 @@ impl<'a> Parser<'a> {
             diagnostics: Vec::new(),
             errors: 0,
             gaps: Gaps::default(),
+            most_items: usize::MAX,
             preprocessor: Preprocessor::default(),
             legacy: Legacy::default(),
             vertices: 0,
@@ -368,7 +380,7 @@ impl<'a> Parser<'a> {
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
                 return;
             }
-            if self.at >= self.end() {
+            if self.at >= self.end() || self.shader.order.len() > self.most_items {
                 break;
             }
             let start = self.at;

@@ -110,7 +110,7 @@ fn agree(text: &str) -> IrShader {
     for seed in 1..9 {
         let inputs = inputs(&shader, seed);
         let (mut a, mut b) = (AnalyticResources::default(), AnalyticResources::default());
-        let limits = RunLimits { steps: 100_000 };
+        let limits = RunLimits::of_steps(100_000);
         let expected = run(&program, &inputs, &mut a, limits).unwrap();
         let found = tgsi_ir::run::run(&ir, &inputs, &mut b, limits)
             .unwrap_or_else(|error| panic!("{error}\n{text}\n{}", tgsi_ir::text::print(&ir)));

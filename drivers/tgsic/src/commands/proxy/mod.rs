@@ -48,7 +48,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     drop(guard);
     if let Some(path) = &arguments.stats {
         let report = stats::Report::new(&translator.totals(), &traffic);
-        eprint!("{}", report.table());
+        crate::diagnostics::print(&report.table());
         let json = report.json() + "\n";
         if path.as_os_str() == "-" {
             output::write_stdout(json.as_bytes())?;

@@ -174,7 +174,8 @@ impl Translator {
     fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, Problem> {
         let path = PathBuf::from(object.stage.name());
         // Text it is on this way, whatever it looks like.
-        let source = Source { path, bytes: object.text.to_vec(), language: Language::Text };
+        let source =
+            Source { path, bytes: object.text.to_vec(), language: Language::Text, limits: crate::limits::current() };
         let (subject, _) = Subject::checked(&source, self.plan.options.dialect)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
@@ -188,9 +189,14 @@ impl Translator {
         let text = print(&after, self.print_options).into_bytes();
         if self.verify {
             // What is compared is what the host will read.
-            let source = Source { path: source.path, bytes: text.clone(), language: Language::Text };
+            let source = Source {
+                path: source.path,
+                bytes: text.clone(),
+                language: Language::Text,
+                limits: crate::limits::current(),
+            };
             let (read_again, _) = source.tgsi()?;
-            let limits = RunLimits { steps: MAX_STEPS };
+            let limits = RunLimits::of_steps(MAX_STEPS);
             match compare_translated(before, &read_again, SEEDS, limits) {
                 Verdict::Equal | Verdict::WithoutResult => {}
                 Verdict::Different(reason) => return Ok(Outcome::Different { text, reason }),

@@ -1,0 +1,91 @@
+//! `--limit`: each limit on both sides of it, for every language, and what cannot be set.
+
+mod common;
+
+use common::{FRAG, Folder, tgsic};
+use pretty_assertions::assert_eq;
+
+const TEXT: &str = "FRAG\nPROPERTY SEPARABLE_PROGRAM 1\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0..3]\n\
+                    IMM[0] FLT32 {1, 2, 3, 4}\nIF IN[0].xxxx\nCAL :5\nENDIF\nADD OUT[0], CONST[1], IMM[0]\nEND\nBGNSUB\nKILL\nENDSUB\n";
+
+/// A shader may take exactly what it takes, and nothing less, with the code that says so.
+#[test]
+fn limits_have_two_sides() {
+    let tokens = tgsic(&["encode"], TEXT).well().stdout;
+    for (name, takes, code) in [
+        ("text-bytes", TEXT.len(), "T0100"),
+        ("instructions", 8, "T0104"),
+        ("declarations", 4, "T0105"),
+        ("immediates", 1, "T0106"),
+        ("registers", 4, "T0107"),
+        ("tokens", tokens.len() / 4, "T0108"),
+        ("nesting", 1, "T0309"),
+    ] {
+        let input = if name == "tokens" { &tokens[..] } else { TEXT.as_bytes() };
+        for command in ["check", "translate", "ir", "run", "verify"] {
+            let run = |value: usize| {
+                let setting = format!("{name}={value}");
+                tgsic(&[command, "--limit", &setting, "--error-format", "gcc"], input)
+            };
+            let enough = run(takes);
+            assert_eq!((enough.status, enough.stderr.as_str()), (0, ""), "{command} {name}");
+            let short = run(takes - 1);
+            assert_eq!(short.status, 1, "{command} {name}");
+            assert!(short.stderr.contains(&format!("[{code}]\n")), "{command} {name}: {}", short.stderr);
+            assert!(short.stderr.starts_with("<stdin>:"), "{command} {name}: {}", short.stderr);
+        }
+    }
+}
+
+#[test]
+fn calls_and_runs_have_two_sides() {
+    let calls = "FRAG\nCAL :3\nCAL :3\nEND\nBGNSUB\nKILL\nENDSUB\n";
+    let check = |text: &str, setting: &str| tgsic(&["check", "--limit", setting], text).status;
+    assert_eq!((check(calls, "expansion=8"), check(calls, "expansion=4")), (0, 0), "no more than there are");
+    let calls = calls.replace("KILL\n", &"KILL\n".repeat(8));
+    assert_eq!((check(&calls, "expansion=20"), check(&calls, "expansion=19")), (0, 1));
+
+    let run = |setting: &str| tgsic(&["run", "--limit", setting], FRAG);
+    let steps = FRAG.lines().filter(|line| !line.starts_with("DCL") && !line.starts_with("IMM")).count() - 1;
+    assert_eq!(run(&format!("steps={steps}")).status, 0);
+    let short = run(&format!("steps={}", steps - 1));
+    assert!(short.status == 1 && short.stderr.contains("[T0625]"), "{}", short.stderr);
+    let array = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0..63]\nMOV OUT[0], TEMP[3]\nEND\n";
+    let run = |setting: &str| tgsic(&["run", "--limit", setting], array);
+    // 65 registers of 16 bytes for 4 lanes.
+    assert_eq!(run("memory=4160").status, 0);
+    let short = run("memory=4096");
+    assert!(short.status == 1 && short.stderr.contains("[T0624]"), "{}", short.stderr);
+    let ir = tgsic(&["ir"], array).well().stdout;
+    assert_eq!(tgsic(&["run", "--limit", "memory=100000"], &ir).status, 0);
+    let short = tgsic(&["run", "--limit", "memory=16"], &ir);
+    assert!(short.status == 1 && short.stderr.contains("[T1402]"), "{}", short.stderr);
+    let short = tgsic(&["check", "--limit=text-bytes=100"], &ir);
+    assert!(short.status == 1 && short.stderr.contains("T0802"), "{}", short.stderr);
+}
+
+#[test]
+fn limits_are_listed() {
+    let list = tgsic(&["limits"], "").well();
+    assert!(list.text().contains("nesting            1024  Blocks open at a time."), "{}", list.text());
+    let set = tgsic(&["limits", "--limit", "nesting=7", "--limit", "nesting=8"], "").well();
+    assert!(set.text().contains("nesting               8  "), "{}", set.text());
+    assert_eq!(list.text().lines().count(), 10);
+    for (wrong, why) in [
+        ("nestin=3", "did you mean `nesting`?"),
+        ("xyzzy=3", "`tgsic limits` lists them"),
+        ("nesting", "a name, `=` and a number"),
+        ("nesting=-1", "`-1` is no number"),
+        ("nesting=18446744073709551616", "is no number"),
+    ] {
+        let output = Folder::new().run(&["check", "--limit", wrong]);
+        assert!(output.status == 2 && output.stderr.contains(why), "{wrong}: {}", output.stderr);
+    }
+    // The largest value is as good as none, and sums of limits do not overflow.
+    let all =
+        ["text-bytes", "tokens", "instructions", "declarations", "immediates", "registers", "expansion", "memory"];
+    let most: Vec<String> = all.iter().map(|name| format!("--limit={name}={}", u64::MAX)).collect();
+    tgsic(&[&["check".to_owned()], &most[..]].concat(), TEXT).well();
+    let tokens = tgsic(&["encode"], TEXT).well().stdout;
+    tgsic(&[&["run".to_owned()], &most[..]].concat(), tokens);
+}
