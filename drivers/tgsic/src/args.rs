@@ -105,6 +105,7 @@ const PROXY_JSON: &str = "JSON of --stats: one object.
   shaders, distinct          shaders seen; different ones among them
   changed, unchanged         shaders passed on with another text; with the same, because nothing was gained or it failed
   failed, different          shaders that could not be translated; that computed something else (--verify)
+  longer                     shaders with more instructions after than before, also without unrolled loops
   instructions_before,
   instructions_after         over all shaders that were translated, END included
   microseconds               what a shader took: median, p99, max; of all, and of those that were not known already

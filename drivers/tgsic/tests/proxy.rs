@@ -117,6 +117,7 @@ fn shaders_are_translated_on_their_way() {
         ("unchanged", 2),
         ("failed", 2),
         ("different", 0),
+        ("longer", 0),
         ("instructions_before", 9),
         ("instructions_after", 6),
         ("unread", 0),

@@ -11,6 +11,7 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
+use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::cache::{Cache, Key};
@@ -74,6 +75,8 @@ pub struct Totals {
     pub before: u64,
     /// And after.
     pub after: u64,
+    /// Shaders with more instructions after than before.
+    pub longer: u64,
     /// What a shader took, those that had come already included.
     pub all_times: Histogram,
     /// What a shader took that had not come already.
@@ -83,6 +86,8 @@ pub struct Totals {
 /// Translates shaders of all connections.
 pub struct Translator {
     plan: Plan,
+    /// For shaders that the other one makes longer; `None` if it does nothing that could.
+    plan_without_growth: Option<Plan>,
     print_options: PrintOptions,
     verify: bool,
     recorder: Option<Recorder>,
@@ -93,7 +98,16 @@ pub struct Translator {
 impl Translator {
     /// One that works to a plan.
     pub fn new(plan: Plan, print_options: PrintOptions, verify: bool, recorder: Option<Recorder>) -> Translator {
-        Translator { plan, print_options, verify, recorder, cache: Cache::default(), totals: Mutex::default() }
+        let may_grow = plan.level == Level::All;
+        Translator {
+            plan_without_growth: may_grow.then(|| Plan { level: Level::NoGrowth, ..plan.clone() }),
+            plan,
+            print_options,
+            verify,
+            recorder,
+            cache: Cache::default(),
+            totals: Mutex::default(),
+        }
     }
 
     /// The sums so far.
@@ -144,6 +158,7 @@ impl Translator {
                 totals.changed += u64::from(text.is_some());
                 totals.before += u64::from(*before);
                 totals.after += u64::from(*after);
+                totals.longer += u64::from(after > before);
             }
             Outcome::Failed(_) => totals.failed += 1,
             Outcome::Different { .. } => totals.different += 1,
@@ -182,7 +197,17 @@ impl Translator {
             let (is, should) = (before.processor.name(), object.stage.name());
             return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
         }
-        let after = subject.translate(&self.plan)?;
+        let instructions = |shader: &Shader| tgsi::scan::scan(shader).num_instructions;
+        let mut after = subject.translate(&self.plan)?;
+        if let Some(plan) = &self.plan_without_growth
+            && instructions(&after) > instructions(before)
+        {
+            // Unrolled loops that let nothing go are not worth their length: every reader behind us works through it again.
+            let other = subject.translate(plan)?;
+            if instructions(&other) < instructions(&after) {
+                after = other;
+            }
+        }
         if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
             return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
         }
@@ -203,7 +228,6 @@ impl Translator {
                 Verdict::Error(reason) => return Err(Problem::Other(format!("it cannot be run: {reason}"))),
             }
         }
-        let instructions = |shader| tgsi::scan::scan(shader).num_instructions;
         Ok(Outcome::Translated(Translated {
             before: instructions(before),
             after: instructions(&after),
