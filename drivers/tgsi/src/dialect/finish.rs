@@ -8,6 +8,7 @@ use tgsi::shader::{Declaration, Immediate, Instruction, Shader};
 use tgsi::tables::{File, ImmediateType, Opcode, OperandType, PropertyName, Semantic};
 
 use super::doubles;
+use super::rules::{forgets_mask, is_scalar};
 use crate::DriverError;
 
 /// Immediates that the host has room for.
@@ -99,6 +100,7 @@ pub(crate) fn finish(shader: &mut Shader) -> Result<(), DriverError> {
         registers(instruction, &system_values);
         elements(instruction, &arrays);
         doubles::spread(instruction);
+        single_component(instruction);
     }
     shader.properties.retain(|p| !is_refused(p.name));
     join_constants(shader);
@@ -154,6 +156,16 @@ fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)
             for (_, letter) in swizzle.iter_mut().enumerate().filter(|(c, _)| needed & 1 << c == 0) {
                 *letter = one;
             }
+        }
+    }
+}
+
+/// Where the host forgets the mask, the first letters of swizzles are for the components that are written, whichever they are.
+fn single_component(instruction: &mut Instruction) {
+    let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask);
+    if (forgets_mask(instruction.opcode) || is_scalar(instruction.opcode)) && mask.count_ones() == 1 {
+        for src in &mut instruction.src {
+            src.swizzle = [src.swizzle[mask.trailing_zeros() as usize & 3]; 4];
         }
     }
 }

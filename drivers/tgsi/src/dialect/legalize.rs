@@ -36,14 +36,27 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     let old = program.take_instructions();
     let collected = collected_outputs(&old, &rules);
     let with_continue = loops_with_continue(&old);
-    let mut legalizer =
-        Legalizer { program, rules, stage, collected: BTreeMap::new(), loops: Vec::new(), copies: HashMap::new() };
+    let repeated = inputs_of_many_blocks(&old);
+    let mut legalizer = Legalizer {
+        program,
+        rules,
+        stage,
+        collected: BTreeMap::new(),
+        loops: Vec::new(),
+        copies: HashMap::new(),
+        inputs: HashMap::new(),
+    };
     for &register in &collected {
         let temp = legalizer.program.new_temp();
         legalizer.collected.insert(register, temp);
         let zero = legalizer.program.immediates.intern([0; 4]);
         let zero = Src::new(Register::new(File::Immediate, zero));
         legalizer.push(Opcode::Mov, Dst::new(temporary(temp)), &[zero]);
+    }
+    for register in repeated {
+        let temp = legalizer.new_temp();
+        legalizer.push(Opcode::Mov, Dst::new(temp), &[Src::new(register)]);
+        legalizer.inputs.insert(register, temp);
     }
     for (place, instruction) in old.into_iter().enumerate() {
         legalizer.instruction(instruction, with_continue.get(place).copied().unwrap_or(false));
@@ -71,6 +84,36 @@ fn collected_outputs(instructions: &[Instruction], rules: &Rules) -> BTreeSet<i3
             && rules.output_form(dst.register.index) == OutputForm::Whole
     });
     in_parts.map(|dst| dst.register.index).collect()
+}
+
+/// Inputs that opcodes of doubles read in more than one block.
+fn inputs_of_many_blocks(instructions: &[Instruction]) -> Vec<Register> {
+    let mut first: HashMap<Register, Option<usize>> = HashMap::new();
+    let mut found = Vec::new();
+    let mut block = 0;
+    for instruction in instructions {
+        block += usize::from(is_flow(instruction.opcode));
+        let types = instruction.opcode.info().src_types;
+        for (src, _) in instruction.src.iter().zip(types).filter(|(_, ty)| **ty == OperandType::Double) {
+            let register = src.register;
+            if register.file != File::Input || !is_constant(&register) {
+                continue;
+            }
+            let known = first.entry(register).or_insert(Some(block));
+            if known.is_some_and(|b| b != block) {
+                *known = None;
+                found.push(register);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a register holds the same throughout.
+fn is_constant(register: &Register) -> bool {
+    matches!(register.file, File::Input | File::Immediate | File::SystemValue)
+        && register.indirect.is_none()
+        && register.dimension.is_none_or(|d| d.indirect.is_none())
 }
 
 /// For each `BGNLOOP`, by place, whether a `CONT` belongs to it.
@@ -104,6 +147,8 @@ struct Legalizer<'a> {
     loops: Vec<Option<Register>>,
     /// Temporaries that registers were copied to in this block.
     copies: HashMap<Register, Register>,
+    /// Temporaries that inputs were copied to before all else.
+    inputs: HashMap<Register, Register>,
 }
 
 impl Legalizer<'_> {
@@ -309,15 +354,12 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block.
+    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block, or everywhere.
     fn whole_copy(&mut self, register: &Register) -> Option<Register> {
-        let is_constant = matches!(register.file, File::Input | File::Immediate | File::SystemValue)
-            && register.indirect.is_none()
-            && register.dimension.is_none_or(|d| d.indirect.is_none());
-        if !is_constant {
+        if !is_constant(register) {
             return None;
         }
-        if let Some(&copy) = self.copies.get(register) {
+        if let Some(&copy) = self.inputs.get(register).or_else(|| self.copies.get(register)) {
             return Some(copy);
         }
         let copy = self.new_temp();

@@ -10,7 +10,7 @@
 //! | `CLIPVERTEX`, `CLIPDIST`, `COLOR`, `BCOLOR` before the rasterizer | written whole |
 //! | `TESSOUTER`, `TESSINNER` | written one component at a time |
 //! | `NOT`, `INEG`, `BREV`, `POPC`, `LSB`, `IMSB`, `UMSB` | know no write mask: one component, or the first ones |
-//! | `IBFE`, `UBFE`, `BFI` | one component, as offset and width are those of x |
+//! | `IBFE`, `UBFE`, `BFI` | know no write mask, and take offset and width of x for all: one component, or the first ones with one offset and width |
 //! | opcodes of doubles | one result at a time, of x and y or z and w of `TEMP`s and `CONST`s ([`doubles`]) |
 //! | system values | only in opcodes of their type, some only in a `MOV` to a `TEMP` |
 //! | `CLIPDIST`, `TESSOUTER`, `TESSINNER` that are read | arrays of scalars, maybe shorter than a swizzle: letters that do not count name an element that does |

@@ -11,7 +11,8 @@
 //! ATOMUADD a, HWATOMIC[0][1], IMM[0].yyyy (4), b     =>     ATOMUADD a, HWATOMIC[0][1], IMM[0].xxxx (0), b
 //! ```
 //!
-//! Counters are named by their registers alone: the operand behind repeats in bytes what the register says.
+//! Counters are named by their registers alone: the operand behind repeats in bytes what the register says. They have no sign: `ATOMIMIN` and `ATOMIMAX` on them, which is what clients
+//! write, are `ATOMUMIN` and `ATOMUMAX`.
 //!
 //! The second slip is that of tessellation control shaders that collect an output in a temporary: the name of the vertex stays with what replaces the output, and the
 //! output that is stored has lost it.
@@ -65,7 +66,7 @@ fn doubles(instruction: &mut Instruction) -> bool {
     before != instruction.src
 }
 
-/// No counter is added to the one that a register names.
+/// No counter is added to the one that a register names, and counters have no sign.
 fn counters(shader: &mut Shader) -> bool {
     let is_counter =
         |i: &Instruction| i.src.first().is_some_and(|s| s.register.file == File::HwAtomic) && i.src.len() > 1;
@@ -81,6 +82,11 @@ fn counters(shader: &mut Shader) -> bool {
         (shader.immediates.len() - 1, 0)
     });
     for instruction in shader.instructions.iter_mut().filter(|i| is_counter(i)) {
+        instruction.opcode = match instruction.opcode {
+            Opcode::Atomimin => Opcode::Atomumin,
+            Opcode::Atomimax => Opcode::Atomumax,
+            other => other,
+        };
         let span = instruction.src[1].span;
         let zero = Src::new(Register::new(File::Immediate, number as i32)).swizzled([component; 4]);
         instruction.src[1] = Src { span, ..zero };

@@ -109,14 +109,20 @@ fn at<T: Copy + Default>(table: &[T], register: i32) -> T {
 }
 
 /// Opcodes of 32 bits whose write mask the host forgets: the results of the first components go to those that are written.
-fn forgets_mask(opcode: Opcode) -> bool {
+pub(crate) fn forgets_mask(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Not | Ineg | Brev | Popc | Lsb | Imsb | Umsb)
 }
 
-/// Whether one component at a time is written, because x of some operand counts for all.
-fn is_scalar(opcode: Opcode) -> bool {
+/// Whether the last two operands of an opcode, offset and width of a bit field, are the same for all components. The mask is forgotten, too.
+pub(crate) fn is_scalar(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Ibfe | Opcode::Ubfe | Opcode::Bfi)
+}
+
+/// Whether they are in an instruction.
+fn has_one_offset_and_width(instruction: &Instruction, mask: u8) -> bool {
+    let last = instruction.src.len().saturating_sub(2);
+    instruction.src[last..].iter().all(|src| (0..4).all(|c| mask & 1 << c == 0 || src.swizzle[c] == src.swizzle[0]))
 }
 
 impl Rules {
@@ -162,7 +168,7 @@ impl Rules {
     pub(crate) fn keeps_places(&self, instruction: &Instruction) -> bool {
         let opcode = instruction.opcode;
         let is_vector = || instruction.dst.first().is_some_and(|d| d.write_mask.count_ones() > 1);
-        !self.allow_all() && forgets_mask(opcode) && is_vector()
+        !self.allow_all() && (forgets_mask(opcode) || is_scalar(opcode)) && is_vector()
     }
 
     /// Whether an instruction is one of doubles with one result, whose operands [mean the same](super::doubles) wherever that result stands.
@@ -210,10 +216,15 @@ impl Rules {
         if info.dst_type == OperandType::Double {
             return matches!(mask, 0b0011 | 0b1100);
         }
-        if is_of_doubles(opcode) || is_scalar(opcode) {
+        let is_first_ones = mask & (mask + 1) == 0;
+        if is_of_doubles(opcode) {
             return is_one;
         }
-        !forgets_mask(opcode) || is_one || mask & (mask + 1) == 0
+        if is_scalar(opcode) {
+            let is_own = instruction.dst.first().is_some_and(|dst| dst.write_mask == mask);
+            return is_one || is_first_ones && is_own && has_one_offset_and_width(instruction, mask);
+        }
+        !forgets_mask(opcode) || is_one || is_first_ones
     }
 
     /// Whether an operand of an instruction that is allowed may be replaced by another.

@@ -145,14 +145,22 @@ impl Selector<'_> {
     /// Loads `index - subtracted`.
     pub(super) fn load_difference(&mut self, index: Def, subtracted: i32) -> Slot {
         self.note_index(index);
-        let load = chase::load_reg_for_def(self.body, index);
+        // What the source has added may be just that.
+        let (def, component, left) = match self.split_index(index) {
+            (def, component, offset) if offset == subtracted => (def, component, 0),
+            _ => (index, 0, subtracted),
+        };
+        let load = chase::load_reg_for_def(self.body, def);
         let value = match load.and_then(|load| chase::accessed_register(self.body, load)) {
             Some(register) if register.indirect.is_none() => self.register_value(register),
-            _ => self.value(index),
+            _ => self.value(def),
         };
-        let minus = self.immediate([subtracted.wrapping_neg() as u32; 4]);
+        if left == 0 {
+            return self.load_value(value.lane(component), Purpose::Index);
+        }
+        let minus = self.immediate([left.wrapping_neg() as u32; 4]);
         let difference = self.temp();
-        self.emit(Opcode::Uadd, Dst::new(difference).masked(1), &[value.lane(0), minus.lane(0)]);
+        self.emit(Opcode::Uadd, Dst::new(difference).masked(1), &[value.lane(component), minus.lane(0)]);
         self.load_value(Value::new(difference).lane(0), Purpose::Index)
     }
 

@@ -13,6 +13,7 @@ use super::address::Purpose;
 use super::{Selector, Value, system_values};
 use crate::DriverError;
 use crate::declarations::ImageUse;
+use crate::options::Dialect;
 
 fn qualifiers(access: i32) -> MemoryQualifiers {
     let access = Access::from_i32(access);
@@ -105,7 +106,10 @@ impl Selector<'_> {
             IsHelperInvocation => {
                 if let Some(def) = body.inst_def(inst) {
                     let register = self.destination(def);
-                    self.emit(Opcode::ReadHelper, Dst::new(register).masked(1), &[]);
+                    match self.options.dialect {
+                        Dialect::Mesa => self.emit(Opcode::ReadHelper, Dst::new(register).masked(1), &[]),
+                        Dialect::Virgl => self.helper_from_start(register),
+                    }
                 }
             }
             EmitVertex | EndPrimitive => {
