@@ -110,6 +110,8 @@ fn kill(
     if outcome.result == "timeout" {
         return Err("the client hangs".to_owned());
     }
+    // It may have ended between the look and the kill.
+    let running = running && !(matches!(victim, Victim::Client) && outcome.passes());
     if matches!(victim, Victim::Client) && running && outcome.result != "crash" {
         return Err(format!("the client was not killed: {outcome}"));
     }
