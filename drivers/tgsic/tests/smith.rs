@@ -37,7 +37,8 @@ fn every_stage_computes_the_same() {
     let output = folder.run(&["smith", "--verify", "--count", "300", "--opcodes", "--out-dir", "failed"]);
     assert!(output.text().contains(": 0 failed\n") && output.text().contains("MOV "), "{}", output.text());
     output.well();
-    let output = folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
+    let output =
+        folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
 }
 

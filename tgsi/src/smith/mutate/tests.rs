@@ -28,7 +28,7 @@ fn meaning_is_kept() {
 
 #[test]
 fn spoilt_shaders_are_refused_or_run() {
-    let limits = RunLimits { steps: 2000 };
+    let limits = RunLimits { steps: 2000, ..RunLimits::default() };
     let mut refused = 0;
     for seed in 0..600 {
         let shader = from_seed(seed, &Config { size: 20, ..Config::default() }).expect("a shader");
