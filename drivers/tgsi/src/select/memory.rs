@@ -13,7 +13,6 @@ use super::address::Purpose;
 use super::{Selector, Value, system_values};
 use crate::DriverError;
 use crate::declarations::ImageUse;
-use crate::options::Dialect;
 
 fn qualifiers(access: i32) -> MemoryQualifiers {
     let access = Access::from_i32(access);
@@ -92,8 +91,14 @@ impl Selector<'_> {
             Ddy | DdyCoarse => self.simple(inst, Opcode::Ddy),
             DdxFine => self.simple(inst, Opcode::DdxFine),
             DdyFine => self.simple(inst, Opcode::DdyFine),
-            Terminate => self.emit_bare(Opcode::Kill, &[]),
-            TerminateIf => self.terminate_if(inst),
+            Terminate => {
+                self.note_kill();
+                self.emit_bare(Opcode::Kill, &[]);
+            }
+            TerminateIf => {
+                self.note_kill_if(inst);
+                self.terminate_if(inst);
+            }
             Demote => self.emit_bare(Opcode::Demote, &[]),
             DemoteIf => {
                 let condition = self.source(inst, 0).lane(0);
@@ -106,10 +111,7 @@ impl Selector<'_> {
             IsHelperInvocation => {
                 if let Some(def) = body.inst_def(inst) {
                     let register = self.destination(def);
-                    match self.options.dialect {
-                        Dialect::Mesa => self.emit(Opcode::ReadHelper, Dst::new(register).masked(1), &[]),
-                        Dialect::Virgl => self.helper_from_start(register),
-                    }
+                    self.is_helper(register);
                 }
             }
             EmitVertex | EndPrimitive => {

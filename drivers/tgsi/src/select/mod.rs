@@ -10,6 +10,7 @@ mod alu;
 mod alu64;
 mod control_flow;
 mod floats;
+mod helpers;
 mod io;
 mod memory;
 mod recognize;
@@ -106,6 +107,8 @@ pub(crate) struct Selector<'a> {
     exact: bool,
     /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
+    /// The temporary that says who was killed, where that is asked for.
+    killed: Option<Register>,
 }
 
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
@@ -131,10 +134,12 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         arrays: Vec::new(),
         exact: false,
         size_query: None,
+        killed: None,
     };
     selector.values.resize(body.num_defs());
     selector.declare_registers()?;
     selector.program.reserve(body.blocks().map(|block| body.insts(block).count()).sum());
+    selector.begin_helpers();
     selector.control_flow()?;
     Ok(selector)
 }

@@ -1,7 +1,7 @@
 //! System values.
 
-use tgsi::shader::{Dst, Register, Src};
-use tgsi::tables::{File, Opcode, Semantic};
+use tgsi::shader::Register;
+use tgsi::tables::{File, Semantic};
 use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
@@ -61,14 +61,5 @@ impl Selector<'_> {
         } else {
             self.bind_or_move(def, value);
         }
-    }
-
-    /// Whether the invocation is a helper where no invocation becomes one later. The value is not 0 in helpers, but no boolean.
-    pub(super) fn helper_from_start(&mut self, register: Register) {
-        let index = self.declared.system_value(Semantic::HelperInvocation);
-        let dst = Dst::new(register).masked(1);
-        self.emit(Opcode::Mov, dst, &[Src::new(Register::new(File::SystemValue, index)).swizzled([0; 4])]);
-        let zero = self.word(0);
-        self.emit(Opcode::Usne, dst, &[Src::new(register).swizzled([0; 4]), zero]);
     }
 }

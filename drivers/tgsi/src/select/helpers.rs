@@ -1,0 +1,66 @@
+//! Who is a helper, where the target tells only who is one from the start (in the dialect of virgl).
+//!
+//! A killed invocation is a helper, too. Where somebody asks, a temporary says who was killed.
+//!
+//! ```text
+//!                                 MOV TEMP[9].x, 0
+//! KILL                     =>     MOV TEMP[9].x, -1     KILL
+//! READ_HELPER TEMP[0].x           MOV TEMP[0].x, SV[0].xxxx     USNE TEMP[0].x, TEMP[0].xxxx, 0     OR TEMP[0].x, TEMP[0].xxxx, TEMP[9].xxxx
+//! ```
+
+use tgsi::shader::{Dst, Register, Src};
+use tgsi::tables::{File, Opcode, Semantic};
+use tgsi_ir::Inst;
+use tgsi_ir::intrinsics::IntrinsicOp;
+
+use super::{Selector, Value};
+use crate::options::Dialect;
+
+impl Selector<'_> {
+    /// Before all else: nobody was killed.
+    pub(super) fn begin_helpers(&mut self) {
+        if self.options.dialect != Dialect::Virgl {
+            return;
+        }
+        let body = self.body;
+        let ops = || body.blocks().flat_map(|block| body.insts(block)).filter_map(|inst| body.intrinsic(inst));
+        if ops().any(|op| op == IntrinsicOp::IsHelperInvocation)
+            && ops().any(|op| matches!(op, IntrinsicOp::Terminate | IntrinsicOp::TerminateIf))
+        {
+            let (killed, zero) = (self.temp(), self.word(0));
+            self.emit(Opcode::Mov, Dst::new(killed).masked(1), &[zero]);
+            self.killed = Some(killed);
+        }
+    }
+
+    /// The invocation is about to be killed.
+    pub(super) fn note_kill(&mut self) {
+        if let Some(killed) = self.killed {
+            let ones = self.word(u32::MAX);
+            self.emit(Opcode::Mov, Dst::new(killed).masked(1), &[ones]);
+        }
+    }
+
+    /// The same if the condition of the instruction holds.
+    pub(super) fn note_kill_if(&mut self, inst: Inst) {
+        if let Some(killed) = self.killed {
+            let condition = self.source(inst, 0).lane(0);
+            self.emit(Opcode::Or, Dst::new(killed).masked(1), &[Value::new(killed).lane(0), condition]);
+        }
+    }
+
+    /// Whether the invocation is a helper. The system value is not 0 in helpers, but no boolean.
+    pub(super) fn is_helper(&mut self, register: Register) {
+        let dst = Dst::new(register).masked(1);
+        if self.options.dialect == Dialect::Mesa {
+            return self.emit(Opcode::ReadHelper, dst, &[]);
+        }
+        let index = self.declared.system_value(Semantic::HelperInvocation);
+        self.emit(Opcode::Mov, dst, &[Src::new(Register::new(File::SystemValue, index)).swizzled([0; 4])]);
+        let zero = self.word(0);
+        self.emit(Opcode::Usne, dst, &[Value::new(register).lane(0), zero]);
+        if let Some(killed) = self.killed {
+            self.emit(Opcode::Or, dst, &[Value::new(register).lane(0), Value::new(killed).lane(0)]);
+        }
+    }
+}
