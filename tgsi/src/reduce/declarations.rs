@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::Reducer;
-use super::edit::{for_each_register, reorder};
+use super::edit::for_each_register;
 use crate::shader::Shader;
 use crate::tables::File;
 
@@ -15,13 +15,13 @@ impl Reducer<'_> {
         for place in (0..self.best.declarations.len()).rev() {
             smaller |= self.try_edit(|shader| {
                 shader.declarations.remove(place);
-                reorder(shader);
+                shader.order_by_kind();
             });
         }
         for place in (0..self.best.properties.len()).rev() {
             smaller |= self.try_edit(|shader| {
                 shader.properties.remove(place);
-                reorder(shader);
+                shader.order_by_kind();
             });
         }
         for place in 0..self.best.declarations.len() {
@@ -85,7 +85,7 @@ impl Reducer<'_> {
                     *index = number;
                 }
             });
-            reorder(shader);
+            shader.order_by_kind();
         })
     }
 }
@@ -133,5 +133,5 @@ fn pack_temporaries(shader: &mut Shader) {
         });
     }
     shader.declarations = declarations;
-    reorder(shader);
+    shader.order_by_kind();
 }

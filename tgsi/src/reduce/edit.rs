@@ -1,8 +1,8 @@
 //! Changes of a shader that keep its numbers right: labels follow the instructions, operands the registers.
 
-use crate::shader::{Indirect, Instruction, ItemKind, Register, Shader};
+use crate::shader::{Immediate, Indirect, Instruction, Register, Shader};
 use crate::structure::{NO_PARTNER, structure};
-use crate::tables::{File, Opcode};
+use crate::tables::{File, ImmediateType, Opcode};
 
 /// The shader with other instructions; `old` gives the number that each had before, so that calls can follow. Labels of blocks are not set.
 pub(super) fn with_instructions(shader: &Shader, instructions: Vec<(Option<u32>, Instruction)>) -> Shader {
@@ -60,8 +60,6 @@ pub(super) fn for_each_register(shader: &mut Shader, change: &mut dyn FnMut(File
 
 /// Appends an immediate if no other has its words; its number.
 pub(super) fn immediate(shader: &mut Shader, words: [u32; 4]) -> i32 {
-    use crate::shader::Immediate;
-    use crate::tables::ImmediateType;
     let known = shader.immediates.iter().position(|immediate| immediate.words[..] == words);
     known.map_or_else(
         || {
@@ -71,13 +69,4 @@ pub(super) fn immediate(shader: &mut Shader, words: [u32; 4]) -> i32 {
         },
         |place| place as i32,
     )
-}
-
-/// Removes the items of a kind that `is_deleted` names, from `order` as well.
-pub(super) fn reorder(shader: &mut Shader) {
-    debug_assert!(shader.order.iter().all(|kind| matches!(
-        kind,
-        ItemKind::Declaration | ItemKind::Immediate | ItemKind::Property | ItemKind::Instruction
-    )));
-    shader.order_by_kind();
 }

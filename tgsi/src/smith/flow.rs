@@ -2,10 +2,9 @@
 
 use super::Features;
 use super::generator::{Generator, Place};
-use super::operands::Target;
 use super::registers::Kind;
-use crate::shader::{Instruction, Register, Src};
-use crate::tables::{ImmediateType, Opcode, Processor};
+use crate::shader::{Dst, Instruction, Register, Src};
+use crate::tables::{File, ImmediateType, Opcode, Processor};
 
 /// Blocks inside of each other, and loops among them.
 const MOST_DEPTH: u32 = 4;
@@ -260,7 +259,7 @@ impl Generator<'_> {
         let mask = 1 << component;
         match value {
             Some(value) => {
-                let opcode = if register.file == crate::tables::File::Address {
+                let opcode = if register.file == File::Address {
                     self.choices.of([Opcode::Arl, Opcode::Arr, Opcode::F2i])
                 } else {
                     Opcode::F2i
@@ -301,13 +300,13 @@ impl Generator<'_> {
             let mut instruction = Instruction::new(Opcode::Mov);
             instruction.dst.push(destination.dst);
             instruction.src.push(source);
-            debug_assert!(matches!(destination.target, Target::Temporary(_)));
             self.put(instruction);
             self.written(destination, 15);
         }
     }
 }
 
-fn dst(register: Register, mask: u8) -> crate::shader::Dst {
-    crate::shader::Dst::new(register).masked(mask)
+/// Some components of a register.
+fn dst(register: Register, mask: u8) -> Dst {
+    Dst::new(register).masked(mask)
 }

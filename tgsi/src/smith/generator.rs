@@ -186,7 +186,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Appends an instruction that computes in a temporary of its own, all components; its place.
+    /// Appends an instruction that computes all components of a temporary of a kind, and gives that to read.
     pub(super) fn compute(&mut self, kind: Kind, opcode: Opcode, sources: &[Src]) -> Src {
         let place = self.temporary_to_write(kind);
         let destination = self.to_temporary(place, 15);
@@ -194,7 +194,7 @@ impl Generator<'_> {
         Src::new(self.temporaries[place].register)
     }
 
-    /// An instruction without operands noted anywhere.
+    /// Appends an instruction of which nothing is noted: what it writes has no place in the state.
     pub(super) fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
         self.budget = self.budget.saturating_sub(1);
         self.builder.emit(opcode, dst, sources);

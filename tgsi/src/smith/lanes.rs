@@ -2,10 +2,11 @@
 
 use super::Features;
 use super::generator::{Generator, Place};
-use super::operands::Target;
+use super::memory::{EXCHANGE, STRIDE};
+use super::operands::{Destination, Target};
 use super::registers::Kind;
-use crate::shader::{Instruction, Register, Src};
-use crate::tables::{File, MemoryQualifiers, Opcode, PixelFormat, Processor, TextureTarget};
+use crate::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src};
+use crate::tables::{MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, TextureTarget};
 
 impl Generator<'_> {
     /// Votes, derivatives, lanes by number.
@@ -112,7 +113,7 @@ impl Generator<'_> {
                     && let Some((index, bound)) = self.index(input.array.size)
                 {
                     register = input.array.at(self.choices.below(size - usize::from(bound)) as u16);
-                    register.indirect = Some(crate::shader::Indirect { array_id: input.array.array_id, ..index });
+                    register.indirect = Some(Indirect { array_id: input.array.array_id, ..index });
                 }
                 let mut source = Src::new(register);
                 source.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
@@ -149,7 +150,7 @@ impl Generator<'_> {
         let Some(place) = self.choices.pick(&fits) else { return };
         let register = self.output_register(place, 0);
         let value = self.source(Kind::Float, 15);
-        self.emit(Opcode::Mov, Some(crate::shader::Dst::new(register)), &[value]);
+        self.emit(Opcode::Mov, Some(Dst::new(register)), &[value]);
         self.barrier();
         let vertex = self.choices.below(usize::from(self.patch_vertices)) as i32;
         let other = Src::new(self.outputs[place].array.at(0).in_dimension(vertex));
@@ -159,7 +160,7 @@ impl Generator<'_> {
     }
 
     /// A destination that no other invocation sees.
-    fn destination_but_outputs(&mut self, kind: Kind) -> super::operands::Destination {
+    fn destination_but_outputs(&mut self, kind: Kind) -> Destination {
         let destination = self.destination(kind);
         if matches!(destination.target, Target::Output(_)) {
             let place = self.temporary_to_write(kind);
@@ -170,15 +171,15 @@ impl Generator<'_> {
 
     /// What one invocation of a work group puts into shared memory, another one reads.
     fn exchange_shared(&mut self) {
-        let memory = self.builder.memory(crate::tables::MemoryType::Shared);
+        let memory = self.builder.memory(MemoryType::Shared);
         let base = self.lane_base();
-        let first = self.builder.immediate_u32(&[super::memory::EXCHANGE]).replicated(0);
+        let first = self.builder.immediate_u32(&[EXCHANGE]).replicated(0);
         let own = self.compute(Kind::Integer, Opcode::Uadd, &[base, first]).replicated(0);
         let value = self.source(Kind::Integer, 15);
-        self.access(Opcode::Store, Some(crate::shader::Dst::new(memory)), &[own, value]);
+        self.access(Opcode::Store, Some(Dst::new(memory)), &[own, value]);
         self.barrier();
         let lanes: u32 = self.block.iter().product();
-        let other = self.choices.below(lanes as usize) as u32 * super::memory::STRIDE + super::memory::EXCHANGE;
+        let other = self.choices.below(lanes as usize) as u32 * STRIDE + EXCHANGE;
         let other = self.builder.immediate_u32(&[other]).replicated(0);
         let destination = self.destination(Kind::Integer);
         self.access(Opcode::Load, Some(destination.dst), &[Src::new(memory), other]);
@@ -191,20 +192,16 @@ impl Generator<'_> {
     }
 
     /// A memory instruction that is not about an image.
-    pub(super) fn access(&mut self, opcode: Opcode, dst: Option<crate::shader::Dst>, sources: &[Src]) {
+    pub(super) fn access(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
         let mut instruction = Instruction::new(opcode);
         instruction.dst.extend(dst);
         instruction.src.extend(sources.iter().copied());
         if opcode.info().has_memory {
             let coherent = self.choices.one_in(6) && opcode != Opcode::Barrier;
             let qualifiers = if coherent { MemoryQualifiers::COHERENT } else { MemoryQualifiers::default() };
-            instruction.memory = Some(crate::shader::InstructionMemory {
-                qualifiers,
-                target: TextureTarget::Buffer,
-                format: PixelFormat::NONE,
-            });
+            instruction.memory =
+                Some(InstructionMemory { qualifiers, target: TextureTarget::Buffer, format: PixelFormat::NONE });
         }
-        debug_assert!(dst.is_none_or(|dst| dst.register.file != File::Null));
         self.put(instruction);
     }
 }

@@ -5,7 +5,6 @@
 
 use super::generator::Generator;
 use super::registers::Kind;
-use crate::builder::RegisterArray;
 use crate::run::system_value_of;
 use crate::scan::needed_channels;
 use crate::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
@@ -226,7 +225,6 @@ impl Generator<'_> {
             Some(counters) => counters,
             None => *self.counters.insert(self.builder.hw_atomic_array(0, 0, 4)),
         };
-        let RegisterArray { .. } = counters;
         let number = self.choices.below(4);
         let register = counters.at(number as u16);
         let zero = self.builder.immediate_u32(&[0]).replicated(0);

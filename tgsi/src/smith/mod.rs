@@ -68,7 +68,7 @@ features! {
     IMAGES = 8 "images", "Images.";
     LANES = 9 "lanes", "Votes, derivatives, other lanes.";
     STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
-    FUSED = 11 "fused", "`FMA`, `DFMA`: not every target rounds once.";
+    FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target has them, and rounds once.";
 }
 
 impl Features {

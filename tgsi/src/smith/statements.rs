@@ -41,7 +41,7 @@ impl Generator<'_> {
     fn arithmetic(&mut self) {
         let Some(opcode) = self.choices.pick(Opcode::ALL) else { return };
         let Some(signature) = signature(opcode) else { return };
-        if matches!(opcode, Opcode::Fma | Opcode::Dfma) && !self.features.contains(Features::FUSED) {
+        if matches!(opcode, Opcode::Fma | Opcode::Dfma | Opcode::Dsqrt) && !self.features.contains(Features::FUSED) {
             return;
         }
         if matches!(opcode, Opcode::Lg2 | Opcode::Log) {

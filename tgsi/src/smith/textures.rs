@@ -6,7 +6,7 @@ use super::generator::Generator;
 use super::registers::Kind;
 use crate::scan::needed_channels;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
-use crate::tables::{File, Opcode, Processor, ReturnType, TextureTarget};
+use crate::tables::{Opcode, Processor, ReturnType, TextureTarget};
 
 /// Units that there are.
 const UNITS: usize = 4;
@@ -97,12 +97,10 @@ impl Generator<'_> {
         use Opcode::*;
         let (unit, target) = self.unit();
         let lookup = self.choices.of(LOOKUPS);
-        let derives = matches!(lookup, Lodq);
-        if !is_defined(lookup, target) || derives && self.stage != Processor::Fragment {
+        if !is_defined(lookup, target) || lookup == Lodq && self.stage != Processor::Fragment {
             return self.small_expression();
         }
         let query = matches!(lookup, Txq | Txqs);
-        let fetch = matches!(lookup, Txf | TxfLz);
         let mut sampler = Src::new(self.builder.sampler(unit));
         if self.choices.one_in(8) {
             let place = self.temporary_to_write(Kind::Long);
@@ -143,7 +141,6 @@ impl Generator<'_> {
             };
             instruction.src.push(source);
         }
-        debug_assert!(fetch || !instruction.src.is_empty());
         let mask = destination.dst.write_mask;
         self.put(instruction);
         self.written(destination, mask);
@@ -248,7 +245,6 @@ impl Generator<'_> {
                 instruction.src.extend([coordinate, view, sampler, last]);
             }
         }
-        debug_assert!(instruction.src.iter().any(|src| src.register.file == File::SamplerView));
         let mask = destination.dst.write_mask;
         self.put(instruction);
         self.written(destination, mask);

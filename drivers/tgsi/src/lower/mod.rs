@@ -138,6 +138,10 @@ pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverErr
 /// # Errors
 /// As [`lower`].
 pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<(), DriverError> {
+    if options.dialect == Dialect::Virgl {
+        // Its hosts refuse the property: what it says of products is for the code to say.
+        shader.info.use_legacy_math_rules = false;
+    }
     lower_variables(shader, options, passes);
     if options.native_integers {
         run!(passes, shader, lower_bool_to_int32);

@@ -285,6 +285,11 @@ impl Selector<'_> {
                 self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
             }
             AluOp::Fmulz => self.multiply_or_zero(dst, src(0)?, src(1)?, saturate),
+            AluOp::Ffmaz => {
+                let product = self.temp();
+                self.multiply_or_zero(Dst::new(product).masked(dst.write_mask), src(0)?, src(1)?, false);
+                self.emit_saturated(Opcode::Add, dst, &[Src::new(product), src(2)?], saturate);
+            }
             AluOp::BitfieldSelect => {
                 let (chosen, others, inverse) = (self.temp(), self.temp(), self.temp());
                 let (m, all) = (dst.write_mask, [0, 1, 2, 3]);
