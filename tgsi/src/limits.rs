@@ -75,9 +75,9 @@ limits! {
         "Declarations and properties. A file has so many registers, each of which could be declared by itself.";
     immediates "immediates" = 1 << 15,
         "Immediates. Operands can name no more.";
-    expansion "expansion" = 1 << 18,
-        "Instructions with every call replaced by what it calls, and those that unrolling of loops may make of them. Calls of calls, and loops in loops, can make \
-         exponentially much code of a few lines.";
+    expansion "expansion" = 1 << 15,
+        "Instructions that come of a shader on its way besides its own: with every call replaced by what it calls, with outputs stored at every EMIT and RET, with \
+         values merged behind blocks. Calls of calls can make exponentially much code of a few lines, many outputs or deep blocks a square of it.";
     steps "steps" = 4_000_000,
         "Instructions executed in a run. A loop need not end.";
     memory "memory" = 1 << 28,

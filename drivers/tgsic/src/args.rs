@@ -33,6 +33,9 @@ pub struct Global {
     /// several in a line each.
     #[arg(long, value_enum, global = true, value_name = "FORMAT", help_heading = "Findings")]
     pub error_format: Option<ErrorFormat>,
+    /// Take only texts of TGSI that the parser of Mesa 25 takes. Without it, texts of every era.
+    #[arg(long, global = true, help_heading = "Limits")]
+    pub strict: bool,
     /// What a shader may take, for example `nesting=64`; may be repeated. `tgsic limits` lists what can be set.
     #[arg(long = "limit", value_parser = crate::limits::setting, global = true, value_name = "NAME=VALUE",
           help_heading = "Limits")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tgsi::diagnostic::{Code, Diagnostic};
 use tgsi::limits::Limits;
 use tgsi::span::Span;
-use tgsi::text::Reading;
+use tgsi::text::{Gaps, Reading};
 use tgsi::tokens::DecodeError;
 use tgsi_ir::text::TextError;
 use thiserror::Error;
@@ -38,6 +38,8 @@ pub struct Source {
     pub language: Language,
     /// What the shader may take.
     pub limits: Limits,
+    /// Only what Mesa 25 takes is taken.
+    pub strict: bool,
 }
 
 impl Source {
@@ -56,7 +58,22 @@ impl Source {
     /// An input with this content.
     pub fn new(path: PathBuf, bytes: Vec<u8>) -> Source {
         let language = language_of(&bytes);
-        Source { path, bytes, language, limits: limits::current() }
+        Source { path, bytes, language, limits: limits::current(), strict: limits::strict() }
+    }
+
+    /// The text as far as it was understood. Where Mesa 25 stops is an error if only what it takes is taken.
+    pub fn read_text(&self) -> Reading {
+        let mut reading = tgsi::text::read_within(&self.bytes, &self.limits);
+        if self.strict
+            && reading.gaps.is_none()
+            && let Err(finding) = tgsi::text::mesa25(&self.bytes)
+        {
+            reading.diagnostics.push(*finding);
+            reading.diagnostics.sort_by_key(|d| d.span.start);
+            // All of it was understood.
+            reading.gaps = Some(Gaps::default());
+        }
+        reading
     }
 
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
@@ -68,7 +85,7 @@ impl Source {
                 Ok((shader, Vec::new()))
             }
             Language::Text => {
-                let Reading { shader, diagnostics, gaps } = tgsi::text::read_within(&self.bytes, &self.limits);
+                let Reading { shader, diagnostics, gaps } = self.read_text();
                 if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(Problem::Findings(diagnostics)) }
             }
             Language::Ir => {

@@ -1,8 +1,12 @@
 //! What shaders may take, as the command line says it.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tgsi::limits::Limits;
+
+/// Whether only texts of today are taken.
+static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// The limits of this run of the program: they hold for whatever is read.
 static LIMITS: OnceLock<Limits> = OnceLock::new();
@@ -44,6 +48,16 @@ pub fn with(settings: &[Setting]) -> Limits {
 pub fn set(settings: &[Setting]) {
     // A second call could only come from this program itself.
     let _ = LIMITS.set(with(settings));
+}
+
+/// Says that only texts are taken that Mesa 25 takes.
+pub fn set_strict(strict: bool) {
+    STRICT.store(strict, Ordering::Relaxed);
+}
+
+/// Whether only texts are taken that Mesa 25 takes.
+pub fn strict() -> bool {
+    STRICT.load(Ordering::Relaxed)
 }
 
 /// The limits of this run of the program.

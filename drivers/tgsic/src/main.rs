@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     diagnostics::set_format(arguments.global.error_format);
     limits::set(&arguments.global.limits);
+    limits::set_strict(arguments.global.strict);
     start_logging(arguments.global.verbose);
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);

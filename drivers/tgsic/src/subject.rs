@@ -51,7 +51,7 @@ impl Subject {
         let (mut shader, mut findings, gaps) = match source.language {
             Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
             Language::Text => {
-                let Reading { shader, diagnostics, gaps } = tgsi::text::read_within(&source.bytes, &source.limits);
+                let Reading { shader, diagnostics, gaps } = source.read_text();
                 (shader, diagnostics, gaps)
             }
             Language::Tokens => {

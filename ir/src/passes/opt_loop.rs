@@ -24,16 +24,22 @@
 //!
 //! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear but for the depth of nesting.
 
+use cranelift_entity::SecondaryMap;
+
 use crate::alu::AluOp;
 use crate::body::{Body, CfParent, InstData, JumpKind, SourceSpec};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, If, Inst};
+use crate::entities::{Block, Def, If, Inst, Loop};
 use crate::intrinsics::IntrinsicOp;
 use crate::passes::opt_cse::can_reorder;
 use crate::passes::opt_remove_phis::remove_single_src_phis;
 use crate::passes::repair_ssa::repair_body;
 use crate::shader::Shader;
+
+/// Most ifs of a loop whose tails move into them. Each is nested in the one before, and phis at every meeting point bring along whatever is read behind the loop:
+/// with a thousand exits they would be a million.
+const MAX_MOVED_TAILS: u32 = 128;
 
 /// See the [module](self).
 pub fn opt_loop(shader: &mut Shader) -> bool {
@@ -61,11 +67,12 @@ fn optimize_body(body: &mut Body) -> bool {
     }
     // Backwards: what is inside of an `if`, and what follows it, is settled when its turn comes. What moves is never looked at again but as part of what it moved to.
     let mut next = Some(body.body_list().last);
+    let mut moved: SecondaryMap<Loop, u32> = SecondaryMap::new();
     while let Some(block) = next {
-        if tree.innermost(block).is_some()
+        if let Some(around) = tree.innermost(block)
             && let Some(id) = body.following_if(block)
         {
-            progress |= optimize_if(body, id);
+            progress |= optimize_if(body, id, &mut moved[around]);
         }
         next = body.prev_block(block);
     }
@@ -96,7 +103,7 @@ fn is_bare(body: &Body, block: Block) -> bool {
     body.node_after(block).is_none() && body.insts(block).all(|i| body.is_phi(i) || body.jump(i).is_some())
 }
 
-fn optimize_if(body: &mut Body, id: If) -> bool {
+fn optimize_if(body: &mut Body, id: If, moved: &mut u32) -> bool {
     let jump_of = |body: &Body, then_side: bool| {
         let list = if then_side { body.then_list(id) } else { body.else_list(id) };
         body.block_jump(list.last)
@@ -104,8 +111,8 @@ fn optimize_if(body: &mut Body, id: If) -> bool {
     let (then_jump, else_jump) = (jump_of(body, true), jump_of(body, false));
     match (then_jump.map(|j| j.1), else_jump.map(|j| j.1)) {
         (Some(a @ (JumpKind::Break | JumpKind::Continue)), Some(b)) if a == b => join_jumps(body, id),
-        (Some(a @ (JumpKind::Break | JumpKind::Continue)), None) if share_end(body, id, true, a) => true,
-        (None, Some(b @ (JumpKind::Break | JumpKind::Continue))) if share_end(body, id, false, b) => true,
+        (Some(a @ (JumpKind::Break | JumpKind::Continue)), None) if share_end(body, id, true, a, moved) => true,
+        (None, Some(b @ (JumpKind::Break | JumpKind::Continue))) if share_end(body, id, false, b, moved) => true,
         (Some(JumpKind::Break), other) if other != Some(JumpKind::Break) => simplify_exit(body, id, true),
         (other, Some(JumpKind::Break)) if other != Some(JumpKind::Break) => simplify_exit(body, id, false),
         _ => false,
@@ -183,7 +190,7 @@ fn end_of_list(body: &Body, mut parent: CfParent) -> Option<JumpKind> {
 }
 
 /// A side ends in a jump that the list of the `if` ends in as well: what follows moves to the other side, and the jump goes.
-fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind) -> bool {
+fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind, moved: &mut u32) -> bool {
     let Some(parent) = body.if_parent(id) else { return false };
     if end_of_list(body, parent) != Some(kind) {
         return false;
@@ -192,10 +199,11 @@ fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind) -> bool {
     let Some(target) = body.successors(end).next() else { return false };
     let after = body.block_after_if(id);
     remove_single_src_phis(body, after);
-    if (body.node_after(after).is_some() || body.first_inst(after).is_some())
-        && body.move_tail_into_side(id, !then_side).is_none()
-    {
-        return false;
+    if body.node_after(after).is_some() || body.first_inst(after).is_some() {
+        if *moved >= MAX_MOVED_TAILS || body.move_tail_into_side(id, !then_side).is_none() {
+            return false;
+        }
+        *moved += 1;
     }
     let other = if then_side { body.else_list(id).last } else { body.then_list(id).last };
     if body.block_jump(other).is_some() {

@@ -35,6 +35,8 @@ rules! {
     TooManyInstructions = Error "T0104" "too-many-instructions", "split the work, or move the limit `instructions`";
     TooManyDeclarations = Error "T0105" "too-many-declarations", "declare ranges, or move the limit `declarations`";
     TooManyImmediates = Error "T0106" "too-many-immediates", "read constants from CONST, or move the limit `immediates`";
+    TooManyStores = Error "T0109" "too-many-stores", "declare the outputs that are written, or move the limit `expansion`";
+    TooManyMerges = Error "T0110" "too-many-merges", "nest less deep, use fewer temporaries, or move the limit `expansion`";
     TooManyRegisters = Error "T0107" "too-many-registers", "declare what is used, or move the limit `registers`";
 
     // The stage.

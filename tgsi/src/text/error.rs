@@ -182,6 +182,9 @@ pub enum ParseErrorKind {
     /// So many errors that reading on makes no sense.
     #[error("too many errors, giving up")]
     TooManyErrors,
+    /// A text that Mesa 25 does not read, where only such will do.
+    #[error("Mesa 25 does not read this: it wants {0} here")]
+    NotMesa25(&'static str),
     /// Warning: an interpolation location without a mode is dropped.
     #[error("the interpolation location has no effect without an interpolation mode")]
     LocationWithoutMode,
@@ -240,6 +243,7 @@ impl ParseErrorKind {
         TooManyOldDeclarations => "T0102" "too-many-old-declarations",
         TooLong => "T0100" "text-too-long",
         TooManyErrors => "T0101" "too-many-errors",
+        NotMesa25 => "T0060" "not-mesa-25",
         LocationWithoutMode => "T0090" "location-without-mode",
         StreamWithoutSemantic => "T0091" "stream-without-semantic",
         CylindricalWrap => "T0092" "cylindrical-wrap",

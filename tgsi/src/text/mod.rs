@@ -9,8 +9,10 @@ mod lexer;
 mod names;
 mod parse;
 mod print;
+mod strict;
 
 pub use error::ParseErrorKind;
 pub use focus::focus;
 pub use parse::{Gaps, Parsed, Reading, parse, read, read_within};
 pub use print::{PrintOptions, print, print_instruction};
+pub use strict::mesa25;

@@ -114,6 +114,7 @@ mod tests {
         let arguments = ["tgsic", "translate"].into_iter().chain(example.arguments.iter().copied());
         let arguments = Arguments::try_parse_from(arguments).expect("arguments");
         source.limits = crate::limits::with(&arguments.global.limits);
+        source.strict = arguments.global.strict;
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
         let plan = passes.plan();
         let of_problem = |problem: Problem| match problem {

@@ -28,8 +28,8 @@ impl<'a> Parser<'a> {
                 }
                 let result = Err(Box::new(diagnostic));
                 // Those that follow are numbered on from here.
-                let gap =
-                    (number as usize + 1).saturating_sub(expected).min(crate::limits::MAX_DECLARED_INDEX as usize);
+                let last = number.min(crate::limits::MAX_OPERAND_INDEX as u64) as usize;
+                let gap = (last + 1).saturating_sub(expected);
                 self.shader.immediates.extend((0..gap).map(|_| Immediate::new(ImmediateType::Float32, [0; 4])));
                 return result;
             }

@@ -189,8 +189,13 @@ impl Translator {
     fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, Problem> {
         let path = PathBuf::from(object.stage.name());
         // Text it is on this way, whatever it looks like.
-        let source =
-            Source { path, bytes: object.text.to_vec(), language: Language::Text, limits: crate::limits::current() };
+        let source = Source {
+            path,
+            bytes: object.text.to_vec(),
+            language: Language::Text,
+            limits: crate::limits::current(),
+            strict: false,
+        };
         let (subject, _) = Subject::checked(&source, self.plan.options.dialect)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
@@ -219,6 +224,7 @@ impl Translator {
                 bytes: text.clone(),
                 language: Language::Text,
                 limits: crate::limits::current(),
+                strict: false,
             };
             let (read_again, _) = source.tgsi()?;
             let limits = RunLimits::of_steps(MAX_STEPS);

@@ -1,0 +1,189 @@
+//! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. Nothing panics, every rejection has a place
+//! within the input, and what passes the check translates to what passes it again.
+//!
+//! The demo shaders and small ones of the fixtures are damaged in every test run. Fifty real ones, in all places, are in the test that is ignored:
+//! `cargo test --release -p tgsi-driver-tgsi --test damaged -- --ignored --nocapture`.
+
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tgsi::Shader;
+use tgsi::check::{check, check_partial, lint};
+use tgsi::diagnostic::Diagnostic;
+use tgsi::limits::Limits;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi::tokens::{bytes_from_words, decode, encode, words_from_bytes};
+use tgsi_driver_tgsi::{TgsiOptions, translate_owned};
+use tgsi_ir::passes::pipeline;
+
+/// What a byte becomes: what means something somewhere, and what means nothing.
+const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
+
+/// What was done and what came of it.
+#[derive(Default)]
+struct Tally {
+    inputs: usize,
+    accepted: usize,
+    translated: usize,
+    codes: BTreeMap<&'static str, usize>,
+}
+
+impl Tally {
+    /// Notes findings, each of which must lie within an input of this length; returns whether there is an error.
+    #[track_caller]
+    fn note(&mut self, findings: &[Diagnostic], length: usize, what: &dyn Fn() -> String) -> bool {
+        for d in findings {
+            let (start, end) = (d.span.start as usize, d.span.end as usize);
+            // The end of the input is a place; of nothing at all it is the only one.
+            let inside = start <= length && end <= length + 1 && start <= end;
+            let somewhere = end > 0 || length == 0;
+            assert!(inside && (somewhere || !d.is_error()), "{d} at {start}..{end} of {length}\n{}", what());
+            for note in &d.notes {
+                assert!(note.span.end as usize <= length && note.span.start < note.span.end, "{d}\n{}", what());
+            }
+            *self.codes.entry(d.code.id).or_default() += usize::from(d.is_error());
+        }
+        findings.iter().any(Diagnostic::is_error)
+    }
+
+    /// Checks a shader and, if it passes and is one of the chosen, takes it all the way.
+    fn shader(&mut self, shader: &Shader, length: usize, chosen: bool, what: &dyn Fn() -> String) {
+        let mut findings = check(shader).diagnostics;
+        findings.extend(lint(shader));
+        if self.note(&findings, length, what) {
+            return;
+        }
+        self.accepted += 1;
+        if !chosen {
+            return;
+        }
+        let mut ir = to_ir(shader, &ToIrOptions::default()).unwrap_or_else(|error| panic!("{error}\n{}", what()));
+        let options = TgsiOptions::default();
+        pipeline::into_ssa(&mut ir);
+        pipeline::optimize(&mut ir, &options.compiler_options());
+        // What TGSI has no registers for is an error like any other.
+        if let Ok(translated) = translate_owned(ir, &options) {
+            let findings = check(&translated).diagnostics;
+            let error = findings.iter().find(|d| d.is_error());
+            assert!(error.is_none(), "{error:?}\n{}", what());
+            self.translated += 1;
+        }
+    }
+
+    fn text(&mut self, text: &[u8], chosen: bool, what: &dyn Fn() -> String) {
+        self.inputs += 1;
+        let reading = tgsi::text::read(text);
+        let mut findings = reading.diagnostics;
+        let wrong = match &reading.gaps {
+            Some(gaps) => {
+                assert!(findings.iter().any(Diagnostic::is_error), "{}", what());
+                findings.extend(check_partial(&reading.shader, gaps, &Limits::default()).diagnostics);
+                true
+            }
+            None => false,
+        };
+        tgsi::text::focus(text, &mut findings);
+        self.note(&findings, text.len(), what);
+        if !wrong {
+            self.shader(&reading.shader, text.len(), chosen, what);
+        }
+    }
+
+    fn tokens(&mut self, bytes: &[u8], chosen: bool, what: &dyn Fn() -> String) {
+        self.inputs += 1;
+        let words = match words_from_bytes(bytes) {
+            Ok(words) => words,
+            Err(error) => {
+                assert!(error.word() <= bytes.len() / 4, "{error}\n{}", what());
+                return;
+            }
+        };
+        match decode(&words) {
+            Ok(shader) => self.shader(&shader, words.len(), chosen, what),
+            Err(error) => {
+                assert!(error.word() <= words.len(), "{error}\n{}", what());
+                *self.codes.entry(error.code().id).or_default() += 1;
+            }
+        }
+    }
+
+    /// Every truncation of an input, and the change of every `step`th byte to each of the given ones; one in `sample` of what passes is translated.
+    fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, step: usize, to: &[u8], sample: usize) {
+        let mut number = 0;
+        let mut one = |tally: &mut Tally, damaged: &[u8], place: usize, byte: Option<u8>| {
+            number += 1;
+            let chosen = number % sample == 0;
+            let what = || format!("{name}, byte {place} {byte:?}: {}", String::from_utf8_lossy(damaged));
+            if is_text { tally.text(damaged, chosen, &what) } else { tally.tokens(damaged, chosen, &what) }
+        };
+        for length in (0..=bytes.len()).step_by(step) {
+            one(self, &bytes[..length], length, None);
+        }
+        let mut damaged = bytes.to_vec();
+        for place in (0..bytes.len()).step_by(step) {
+            for &byte in to.iter().filter(|&&byte| byte != bytes[place]) {
+                damaged[place] = byte;
+                one(self, &damaged, place, Some(byte));
+            }
+            damaged[place] = bytes[place];
+        }
+    }
+
+    /// A text and its tokens.
+    fn both(&mut self, name: &str, text: &[u8], step: usize, to: &[u8], sample: usize) {
+        self.damage(name, text, true, step, to, sample);
+        let Ok(parsed) = tgsi::text::parse(text) else { return };
+        let words = encode(&parsed.shader).unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.damage(name, &bytes_from_words(&words), false, step, to, sample);
+    }
+
+    fn show(&self) {
+        let Tally { inputs, accepted, translated, codes } = self;
+        println!("{inputs} inputs, {accepted} pass the check, {translated} of them translated; {} codes", codes.len());
+    }
+}
+
+#[test]
+fn demo_shaders() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let mut tally = Tally::default();
+    for path in common::shaders(&folder.join("demo")) {
+        let text = std::fs::read(&path).expect("a text");
+        tally.both(&path.display().to_string(), &text, 1, b"9x]., \n\xff", 101);
+    }
+    // Whatever the fixtures of the check have, errors and old constructs among it.
+    for path in
+        common::shaders(&folder.join("tgsi/check")).into_iter().chain(common::shaders(&folder.join("tgsi/lint")))
+    {
+        let text = std::fs::read(&path).expect("a text");
+        if text.len() < 2000 {
+            tally.both(&path.display().to_string(), &text, 7, b"7]y\n", 101);
+        }
+    }
+    tally.show();
+    assert!(tally.inputs > 20_000 && tally.accepted > 1000 && tally.translated > 30 && tally.codes.len() > 50);
+}
+
+/// Fifty real shaders, spread over all that are of moderate size.
+#[test]
+#[ignore = "takes minutes"]
+fn real_shaders() {
+    let Some(folder) = common::shared("corpus", "real_shaders") else { return };
+    let small: Vec<_> = common::shaders(&folder)
+        .into_iter()
+        .filter(|path| path.metadata().is_ok_and(|m| (200..3000).contains(&m.len())))
+        .collect();
+    let chosen: Vec<_> = small.iter().step_by((small.len() / 50).max(1)).take(50).collect();
+    assert_eq!(chosen.len(), 50);
+    let mut tally = Tally::default();
+    for (number, path) in chosen.iter().enumerate() {
+        let text = std::fs::read(path).expect("a text");
+        tally.both(&path.display().to_string(), &text, 1, BYTES, 97);
+        if number % 10 == 9 {
+            tally.show();
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! The grammar of Mesa 25, to the letter: what its parser reads, and nothing else.
+//!
+//! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes: [`mesa25`] finds the first place where its
+//! parser stops. It decides only that; what the text means is what our parser says. Texts on which that parser crashes are refused.
+//!
+//! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one order; direct indices have no sign; the parts of
+//! a declaration stand in a fixed order; immediates have all of their values; nothing that TGSI no longer has.
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::tables::lookup::Word;
+use crate::tables::{
+    CoordOrigin, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
+    PixelCenter, PixelFormat, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
+};
+
+use super::error::ParseErrorKind;
+use super::{float, lexer, names};
+
+/// Numbers of opcodes that Mesa has no longer but still has names for, `UNK67` and the like, without operands.
+const REMOVED: [&str; 9] = ["UNK67", "UNK81", "UNK82", "UNK93", "UNK113", "UNK114", "UNK115", "UNK165", "UNK212"];
+
+/// Opcodes that carry a memory word in Mesa's parser, besides `RESQ`.
+const MEMORY: std::ops::RangeInclusive<u8> = 161..=176;
+
+/// Formats from this number on stand behind a hole in the table of names, into which the search falls.
+const FORMAT_HOLE: u16 = 425;
+
+/// Mesa keeps the name of a property in so many bytes.
+const MAX_PROPERTY_NAME: usize = 63;
+
+/// Whether Mesa 25 reads a text.
+///
+/// # Errors
+/// The first place where its parser stops, with what it wants there.
+pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
+    // A text ends at the first NUL.
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    let mut reader = Strict { text: &text[..end], at: 0, processor: Processor::Fragment, vertices: 0, immediates: 0 };
+    reader.program().map_err(|wanted| {
+        let rest = &text[reader.at..end];
+        let length = lexer::word(rest).map_or(1, |word| word.len()).min(rest.len()).max(1);
+        let span = Span::new(reader.at as u32, (reader.at + length) as u32);
+        Box::new(ParseErrorKind::NotMesa25(wanted).at(span))
+    })
+}
+
+/// What is wanted where reading stops.
+type Read<T = ()> = Result<T, &'static str>;
+
+struct Strict<'a> {
+    text: &'a [u8],
+    at: usize,
+    processor: Processor,
+    /// Vertices that `[]` stands for.
+    vertices: u32,
+    immediates: u64,
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n')
+}
+
+impl<'a> Strict<'a> {
+    // ---- lexical rules
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Optional blanks.
+    fn blanks(&mut self) {
+        while self.peek().is_some_and(is_blank) {
+            self.at += 1;
+        }
+    }
+
+    /// At least one blank.
+    fn must_blank(&mut self, wanted: &'static str) -> Read {
+        let before = self.at;
+        self.blanks();
+        if self.at > before { Ok(()) } else { Err(wanted) }
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// `byte` behind optional blanks; stays in front of them if there is something else.
+    fn accept_ahead(&mut self, byte: u8) -> bool {
+        let before = self.at;
+        self.blanks();
+        let found = self.accept(byte);
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    fn expect_ahead(&mut self, byte: u8, wanted: &'static str) -> Read {
+        self.blanks();
+        if self.accept(byte) { Ok(()) } else { Err(wanted) }
+    }
+
+    fn word(&self) -> Option<Word<'a>> {
+        lexer::word(self.text.get(self.at..)?)
+    }
+
+    /// A word of a table; `None` leaves it where it is.
+    fn of_table<T>(&mut self, table: impl Fn(Word<'a>) -> Option<T>) -> Option<T> {
+        let word = self.word()?;
+        let found = table(word)?;
+        self.at += word.len();
+        Some(found)
+    }
+
+    fn keyword(&mut self, keyword: &str) -> bool {
+        self.of_table(|word| word.is(keyword).then_some(())).is_some()
+    }
+
+    /// Digits, modulo 2^32.
+    fn uint(&mut self) -> Read<u32> {
+        let start = self.at;
+        let mut value = 0u32;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            value = value.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
+            self.at += 1;
+        }
+        if self.at > start { Ok(value) } else { Err("an unsigned number") }
+    }
+
+    fn int(&mut self) -> Read {
+        if !self.accept(b'-') {
+            self.accept(b'+');
+        }
+        self.uint().map(|_| ())
+    }
+
+    // ---- program
+
+    fn program(&mut self) -> Read {
+        self.blanks();
+        let stage = self.of_table(Processor::from_word).filter(|p| !matches!(p, Processor::Task | Processor::Mesh));
+        self.processor = stage.ok_or("the name of a stage")?;
+        if matches!(self.processor, Processor::TessControl | Processor::TessEval) {
+            self.vertices = 32;
+        }
+        while self.at < self.text.len() {
+            self.must_blank("a blank, TAB or line end between statements")?;
+            if self.at < self.text.len() {
+                self.statement()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self) -> Read {
+        let start = self.at;
+        if self.uint().is_ok() {
+            if self.accept_ahead(b':') {
+                self.blanks();
+                return self.instruction();
+            }
+            self.at = start;
+        }
+        if self.keyword("DCL") {
+            return self.declaration();
+        }
+        if self.keyword("IMM") {
+            return self.immediate();
+        }
+        if self.keyword("PROPERTY") {
+            return self.property();
+        }
+        self.instruction()
+    }
+
+    // ---- instructions
+
+    fn instruction(&mut self) -> Read {
+        let word = self.word().ok_or("DCL, IMM, PROPERTY or an opcode of today")?;
+        let opcode = Opcode::from_word(word).or_else(|| {
+            // Suffixes in this order only; a name that is one with its suffix goes before.
+            let name = strip(word, "_PRECISE").unwrap_or(word);
+            Opcode::from_word(strip(name, "_SAT").unwrap_or(name))
+        });
+        let Some(opcode) = opcode else {
+            if REMOVED.iter().any(|name| word.is(name)) {
+                self.at += word.len();
+                return Ok(());
+            }
+            return Err("DCL, IMM, PROPERTY or an opcode of today");
+        };
+        let info = opcode.info();
+        self.at += word.len();
+        let operands = info.num_dst + info.num_src + u8::from(info.is_tex);
+        if operands > 0 && self.at < self.text.len() {
+            self.must_blank("a blank behind the opcode")?;
+        }
+        for number in 0..operands {
+            if number > 0 {
+                self.expect_ahead(b',', "a comma and another operand")?;
+            }
+            self.blanks();
+            if number < info.num_dst {
+                self.dst()?;
+            } else if number < info.num_dst + info.num_src {
+                self.src()?;
+            } else {
+                self.of_table(TextureTarget::from_word).ok_or("a texture target")?;
+            }
+        }
+        if info.is_tex || info.is_sample_family {
+            for _ in 0..4 {
+                if !self.accept_ahead(b',') {
+                    break;
+                }
+                self.blanks();
+                self.bracketed()?;
+                self.components(3)?;
+            }
+        }
+        if MEMORY.contains(&opcode.value()) || opcode == Opcode::Resq {
+            while self.accept_ahead(b',') {
+                self.blanks();
+                let qualifier =
+                    |word: Word<'_>| MemoryQualifiers::NAMES.iter().any(|(_, name)| word.is(name)).then_some(());
+                let item = self.of_table(qualifier).is_some()
+                    || self.of_table(TextureTarget::from_word).is_some()
+                    || self.of_table(format).is_some();
+                if !item {
+                    return Err("a memory qualifier, target or format");
+                }
+            }
+        }
+        use Opcode::{Bgnloop, Cal, Else, Endloop, If, Uif};
+        if matches!(opcode, Cal | If | Uif | Else | Bgnloop | Endloop) && self.accept_ahead(b':') {
+            self.blanks();
+            self.uint().map_err(|_| "a label")?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self) -> Read<File> {
+        self.of_table(File::from_word).ok_or("a register file of today")
+    }
+
+    fn bracketed(&mut self) -> Read {
+        self.file()?;
+        self.expect_ahead(b'[', "`[`")?;
+        self.bracket_rest()
+    }
+
+    fn bracket_rest(&mut self) -> Read {
+        self.blanks();
+        if self.word().is_some_and(|word| File::from_word(word).is_some()) {
+            self.file()?;
+            self.expect_ahead(b'[', "`[`")?;
+            self.blanks();
+            self.uint()?;
+            self.expect_ahead(b']', "`]`")?;
+            self.blanks();
+            if self.accept(b'.') {
+                self.blanks();
+                self.component()?;
+                self.blanks();
+            }
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.int()?;
+            }
+        } else {
+            self.uint().map_err(|_| "an unsigned index or an indirect one")?;
+        }
+        self.expect_ahead(b']', "`]`")?;
+        if self.accept(b'(') {
+            self.blanks();
+            self.uint()?;
+            self.expect_ahead(b')', "`)`")?;
+        }
+        Ok(())
+    }
+
+    fn component(&mut self) -> Read {
+        let found = matches!(self.peek(), Some(b'x' | b'y' | b'z' | b'w' | b'X' | b'Y' | b'Z' | b'W'));
+        self.at += usize::from(found);
+        if found { Ok(()) } else { Err("a component") }
+    }
+
+    /// `.` and exactly so many components, if there is a dot.
+    fn components(&mut self, count: usize) -> Read {
+        if !self.accept_ahead(b'.') {
+            return Ok(());
+        }
+        self.blanks();
+        (0..count).try_for_each(|_| self.component().map_err(|_| "as many components as a swizzle has"))
+    }
+
+    fn mask(&mut self) -> Read {
+        if !self.accept_ahead(b'.') {
+            return Ok(());
+        }
+        self.blanks();
+        let start = self.at;
+        for letter in *b"xyzw" {
+            let found = self.peek().is_some_and(|byte| byte.eq_ignore_ascii_case(&letter));
+            self.at += usize::from(found);
+        }
+        if self.at > start { Ok(()) } else { Err("a write mask") }
+    }
+
+    fn second_bracket(&mut self) -> Read {
+        if self.accept_ahead(b'[') { self.bracket_rest() } else { Ok(()) }
+    }
+
+    fn dst(&mut self) -> Read {
+        self.bracketed()?;
+        self.second_bracket()?;
+        self.mask()
+    }
+
+    fn src(&mut self) -> Read {
+        if self.accept(b'-') {
+            self.blanks();
+        }
+        let absolute = self.accept(b'|');
+        if absolute {
+            self.blanks();
+        }
+        self.bracketed()?;
+        self.second_bracket()?;
+        self.components(4)?;
+        if absolute { self.expect_ahead(b'|', "`|`") } else { Ok(()) }
+    }
+
+    // ---- declarations
+
+    fn declaration(&mut self) -> Read {
+        self.must_blank("a blank behind DCL")?;
+        let file = self.file()?;
+        self.expect_ahead(b'[', "`[`")?;
+        self.declared_range()?;
+        if self.accept_ahead(b'[') {
+            self.declared_range()?;
+        }
+        self.mask()?;
+        let has_array = self.array()?;
+        if file == File::Input && self.processor == Processor::Vertex {
+            return Ok(());
+        }
+        // Behind an array number the first part begins at the comma without a blank in front of it, or is left out.
+        if !has_array || self.peek() == Some(b',') {
+            self.first_part(file)?;
+        }
+        if file == File::Output && self.processor == Processor::Geometry {
+            self.stream()?;
+        }
+        self.part(|s| s.of_table(Interpolation::from_word).is_some());
+        self.part(|s| s.of_table(InterpolationLocation::from_word).is_some());
+        let before = self.at;
+        if self.accept_ahead(b',') {
+            self.blanks();
+            if !self.keyword("INVARIANT") {
+                self.at = before;
+                self.blanks();
+                return Err("a semantic, interpolation attribute or INVARIANT, in this order");
+            }
+        }
+        Ok(())
+    }
+
+    /// A comma and what `take` takes; stays in front of the comma if that is something else.
+    fn part(&mut self, take: impl FnOnce(&mut Self) -> bool) -> bool {
+        let before = self.at;
+        if self.accept_ahead(b',') {
+            self.blanks();
+            if take(self) {
+                return true;
+            }
+            self.at = before;
+        }
+        false
+    }
+
+    fn declared_range(&mut self) -> Read {
+        self.blanks();
+        if self.accept(b']') {
+            return if self.vertices > 0 { Ok(()) } else { Err("a register number") };
+        }
+        self.uint()?;
+        self.blanks();
+        if self.text.get(self.at..).is_some_and(|rest| rest.starts_with(b"..")) {
+            self.at += 2;
+            self.blanks();
+            self.uint()?;
+            self.blanks();
+        }
+        if self.accept(b']') { Ok(()) } else { Err("`]` or `..`") }
+    }
+
+    fn array(&mut self) -> Read<bool> {
+        if !self.part(|s| s.keyword("ARRAY")) {
+            return Ok(false);
+        }
+        if !self.accept(b'(') {
+            return Err("`(`, without a blank");
+        }
+        self.blanks();
+        self.int()?;
+        self.expect_ahead(b')', "`)`")?;
+        Ok(true)
+    }
+
+    fn first_part(&mut self, file: File) -> Read {
+        match file {
+            File::Image => {
+                if !self.accept_ahead(b',') {
+                    return Ok(());
+                }
+                self.blanks();
+                self.of_table(TextureTarget::from_word).ok_or("a texture target")?;
+                while self.accept_ahead(b',') {
+                    self.blanks();
+                    if !(self.keyword("RAW") || self.keyword("WR") || self.of_table(format).is_some()) {
+                        return Err("RAW, WR or a format whose name Mesa can find");
+                    }
+                }
+            }
+            File::SamplerView => {
+                if !self.accept_ahead(b',') {
+                    return Ok(());
+                }
+                self.blanks();
+                self.of_table(TextureTarget::from_word).ok_or("a texture target")?;
+                self.expect_ahead(b',', "a comma and a return type")?;
+                self.blanks();
+                for number in 0..4 {
+                    if number > 0 {
+                        if !self.accept_ahead(b',') {
+                            break;
+                        }
+                        self.blanks();
+                    }
+                    let known = self.of_table(ReturnType::from_word).filter(|t| *t != ReturnType::Unknown);
+                    known.ok_or("a return type")?;
+                }
+            }
+            File::Buffer => drop(self.part(|s| s.keyword("ATOMIC"))),
+            File::Memory => drop(self.part(|s| s.of_table(MemoryType::from_word).is_some())),
+            _ => {
+                self.part(|s| s.keyword("LOCAL"));
+                if !self.accept_ahead(b',') {
+                    return Ok(());
+                }
+                self.blanks();
+                self.of_table(Semantic::from_word).ok_or("a semantic: with another word Mesa crashes")?;
+                if self.accept_ahead(b'[') {
+                    self.blanks();
+                    self.uint()?;
+                    self.expect_ahead(b']', "`]`")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self) -> Read {
+        if !self.part(|s| s.keyword("STREAM")) {
+            return Ok(());
+        }
+        self.expect_ahead(b'(', "`(`")?;
+        for number in 0..4 {
+            if number > 0 {
+                self.expect_ahead(b',', "four streams")?;
+            }
+            self.blanks();
+            self.uint()?;
+        }
+        self.expect_ahead(b')', "`)`")
+    }
+
+    // ---- immediates and properties
+
+    fn immediate(&mut self) -> Read {
+        if self.accept(b'[') {
+            self.blanks();
+            let start = self.at;
+            if u64::from(self.uint()?) != self.immediates {
+                self.at = start;
+                return Err("the number of immediates so far");
+            }
+            self.expect_ahead(b']', "`]`")?;
+        }
+        self.must_blank("a blank in front of the type")?;
+        let data_type = self.of_table(ImmediateType::from_word).ok_or("a type of immediates")?;
+        self.expect_ahead(b'{', "`{`")?;
+        let count = if data_type.is_64bit() { 2 } else { 4 };
+        for number in 0..count {
+            if number > 0 {
+                self.expect_ahead(b',', "a comma and another value")?;
+            }
+            self.blanks();
+            self.value(data_type)?;
+        }
+        self.immediates += 1;
+        self.expect_ahead(b'}', "`}`")
+    }
+
+    fn value(&mut self, data_type: ImmediateType) -> Read {
+        match data_type {
+            ImmediateType::Uint32 => self.uint().map(|_| ()),
+            ImmediateType::Int32 => self.int(),
+            ImmediateType::Float32 | ImmediateType::Float64 => {
+                self.c_blanks();
+                let (rest, _) = float::float_literal(&self.text[self.at..]).map_err(|_| "a number as C reads it")?;
+                self.at = self.text.len() - rest.len();
+                Ok(())
+            }
+            ImmediateType::Int64 | ImmediateType::Uint64 => {
+                self.c_blanks();
+                if !self.accept(b'-') {
+                    self.accept(b'+');
+                }
+                let rest = &self.text[self.at..];
+                let hexadecimal = matches!(rest, [b'0', b'x' | b'X', digit, ..] if digit.is_ascii_hexdigit());
+                let from = if hexadecimal { 2 } else { 0 };
+                let is_digit = |byte: &u8| match (hexadecimal, rest.first()) {
+                    (true, _) => byte.is_ascii_hexdigit(),
+                    (_, Some(b'0')) => matches!(byte, b'0'..=b'7'),
+                    _ => byte.is_ascii_digit(),
+                };
+                let digits = rest[from..].iter().take_while(|byte| is_digit(byte)).count();
+                self.at += from + digits;
+                if digits > 0 { Ok(()) } else { Err("a number as C reads it") }
+            }
+        }
+    }
+
+    /// What C skips in front of a number.
+    fn c_blanks(&mut self) {
+        while self.peek().is_some_and(|byte| matches!(byte, b' ' | 0x09..=0x0d)) {
+            self.at += 1;
+        }
+    }
+
+    fn property(&mut self) -> Read {
+        self.must_blank("a blank behind PROPERTY")?;
+        let name = self
+            .of_table(|word| PropertyName::from_word(word).filter(|_| word.len() <= MAX_PROPERTY_NAME))
+            .ok_or("a property of today")?;
+        self.blanks();
+        let value = match name {
+            PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
+                let primitive = self.of_table(Primitive::from_word);
+                if let (PropertyName::GsInputPrimitive, Some(primitive), Processor::Geometry) =
+                    (name, primitive, self.processor)
+                {
+                    self.vertices = primitive.input_vertices().into();
+                }
+                primitive.map(|_| ())
+            }
+            PropertyName::FsCoordOrigin => self.of_table(CoordOrigin::from_word).map(|_| ()),
+            PropertyName::FsCoordPixelCenter => self.of_table(PixelCenter::from_word).map(|_| ()),
+            PropertyName::NextShader => self.of_table(Processor::from_word).map(|_| ()),
+            _ => return self.uint().map(|_| ()),
+        };
+        value.ok_or("a value of the property, by its name")
+    }
+}
+
+fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
+    let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
+    let (head, tail) = word.split_at(at);
+    tail.is(suffix).then_some(head)
+}
+
+/// A format that the search in Mesa's table finds: it stops at the hole, and compares with the text in capitals.
+fn format(word: Word<'_>) -> Option<PixelFormat> {
+    let format = names::pixel_format(word)?;
+    let lost = format.short_name().bytes().any(|byte| byte.is_ascii_lowercase());
+    (format.value() < FORMAT_HOLE && !lost).then_some(format)
+}

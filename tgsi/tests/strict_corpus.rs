@@ -1,0 +1,63 @@
+//! The grammar of Mesa 25 against what its parser said of every real shader, and against our parser: whatever it takes, ours takes.
+
+mod common;
+
+use common::{shaders, shared};
+use tgsi::text::{mesa25, parse};
+
+/// Path and verdict of each row of the manifest: the path is the first column, the verdict the last.
+fn manifest(text: &str) -> Vec<(&str, bool)> {
+    let rows = text.lines().skip(1).filter_map(|line| {
+        let path = line.split(',').next()?.trim_matches('"');
+        Some((path, line.rsplit(',').next()?.trim_matches('"') == "accepts"))
+    });
+    rows.collect()
+}
+
+#[test]
+fn verdicts_are_those_of_mesa() {
+    let Some(corpus) = shared("corpus", "verdicts_are_those_of_mesa") else { return };
+    let text = std::fs::read_to_string(corpus.join("MANIFEST.csv")).expect("a manifest");
+    let rows = manifest(&text);
+    assert!(rows.len() > 1600 && text.lines().next().is_some_and(|head| head.ends_with("mesa25_text_parser")));
+    let mut wrong = Vec::new();
+    for &(path, accepted) in &rows {
+        let text = std::fs::read(corpus.join(path)).expect("a shader");
+        let verdict = mesa25(&text);
+        if verdict.is_ok() != accepted {
+            wrong.push(format!(
+                "{path}: {}",
+                verdict.err().map_or("accepted".into(), |d| format!("{d} at {}", d.span.start))
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+/// Texts with a byte changed: what the grammar of Mesa 25 takes, our parser takes too, but for what is out of the range of a field (Mesa cuts it off).
+#[test]
+fn what_mesa_takes_is_taken() {
+    let Some(corpus) = shared("corpus", "what_mesa_takes_is_taken") else { return };
+    let (mut taken, mut number) = (0, 0usize);
+    for path in shaders(&corpus).iter().step_by(23) {
+        let text = std::fs::read(path).expect("a shader");
+        if text.len() > 2000 {
+            continue;
+        }
+        let mut damaged = text.clone();
+        for place in 0..text.len() {
+            number += 1;
+            damaged[place] = b"09xW_.,:[]()-+ \n{}|E"[number % 20];
+            if mesa25(&damaged).is_ok() {
+                taken += 1;
+                if let Err(errors) = parse(&damaged) {
+                    let ranges = ["out-of-range", "range-backwards", "immediate-value", "empty-brackets"];
+                    let other = errors.iter().find(|d| d.is_error() && !ranges.contains(&d.code.name));
+                    assert!(other.is_none(), "{other:?}\n{}", String::from_utf8_lossy(&damaged));
+                }
+            }
+            damaged[place] = text[place];
+        }
+    }
+    assert!(taken > 2000, "{taken} of {number}");
+}
