@@ -1,7 +1,9 @@
 //! A shader as it was given, TGSI or IR, and the stages of its translation.
 
 use tgsi::Shader;
-use tgsi::diagnostic::Diagnostic;
+use tgsi::diagnostic::{Diagnostic, Focus};
+use tgsi::span::Span;
+use tgsi::tables::File;
 use tgsi::text::Reading;
 use tgsi::to_ir::ToIrOptions;
 use tgsi_driver_tgsi::{Dialect, DriverError, Interface};
@@ -88,7 +90,7 @@ impl Subject {
         plan: &Plan,
         observer: Option<&mut dyn PassObserver>,
     ) -> Result<tgsi_ir::Shader, Problem> {
-        take_to(self.to_ir()?, stage, plan, observer)
+        take_to(self.to_ir()?, stage, plan, observer).map_err(|error| self.places().problem(error))
     }
 
     fn to_ir(&self) -> Result<tgsi_ir::Shader, Problem> {
@@ -115,14 +117,24 @@ impl Subject {
     pub fn into_translated(self, plan: &Plan, mut observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
         let ir = self.to_ir()?;
         let interface = self.kept_interface(plan);
+        let places = self.places();
         drop(self);
-        let ir = take_to(ir, Stage::Opt, plan, again(&mut observer))?;
-        translate(ir, interface.as_ref(), plan, observer)
+        let ir = take_to(ir, Stage::Opt, plan, again(&mut observer));
+        ir.and_then(|ir| translate(ir, interface.as_ref(), plan, observer)).map_err(|error| places.problem(error))
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan) -> Result<Shader, Problem> {
-        translate(self.observed(Stage::Opt, plan, None)?, self.kept_interface(plan).as_ref(), plan, None)
+        let ir = self.observed(Stage::Opt, plan, None)?;
+        translate(ir, self.kept_interface(plan).as_ref(), plan, None).map_err(|error| self.places().problem(error))
+    }
+
+    /// What an error of the driver may be about: the IR that it speaks of is nobody's text.
+    fn places(&self) -> Places {
+        let Subject::Tgsi(shader) = self else { return Places::default() };
+        let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
+        let largest = temporaries.max_by_key(|d| u32::from(d.last) + 1 - u32::from(d.first.min(d.last)));
+        Places { stage: Some(shader.processor_span), temporaries: largest.map(|d| d.span) }
     }
 }
 
@@ -132,7 +144,7 @@ fn take_to(
     stage: Stage,
     plan: &Plan,
     observer: Option<&mut dyn PassObserver>,
-) -> Result<tgsi_ir::Shader, Problem> {
+) -> Result<tgsi_ir::Shader, DriverError> {
     if stage == Stage::Parsed {
         return Ok(ir);
     }
@@ -148,7 +160,7 @@ fn take_to(
     if stage == Stage::Opt || passes.stopped() {
         return Ok(ir);
     }
-    tgsi_driver_tgsi::lower_with(&mut ir, &plan.options, &mut passes).map_err(in_driver)?;
+    tgsi_driver_tgsi::lower_with(&mut ir, &plan.options, &mut passes)?;
     Ok(ir)
 }
 
@@ -160,8 +172,27 @@ fn again<'a>(observer: &'a mut Option<&mut dyn PassObserver>) -> Option<&'a mut 
     }
 }
 
-fn in_driver(error: DriverError) -> Problem {
-    Problem::Coded(error.code(), error.to_string())
+/// Places of a text of TGSI that an error of the driver is shown at.
+#[derive(Default)]
+struct Places {
+    stage: Option<Span>,
+    /// The largest declaration of temporaries.
+    temporaries: Option<Span>,
+}
+
+impl Places {
+    fn problem(&self, error: DriverError) -> Problem {
+        let place = match error {
+            DriverError::TooManyTemporaries(_) => self.temporaries.or(self.stage),
+            _ => self.stage,
+        };
+        match place {
+            Some(span) => Problem::Findings(vec![
+                Diagnostic::error(error.code(), span, error.to_string()).with_focus(Focus::Register),
+            ]),
+            None => Problem::Coded(error.code(), error.to_string()),
+        }
+    }
 }
 
 fn translate(
@@ -169,10 +200,10 @@ fn translate(
     interface: Option<&Interface>,
     plan: &Plan,
     observer: Option<&mut dyn PassObserver>,
-) -> Result<Shader, Problem> {
+) -> Result<Shader, DriverError> {
     let mut passes = plan.passes();
     if let Some(observer) = observer {
         passes = passes.observed_by(observer);
     }
-    tgsi_driver_tgsi::translate_with(ir, interface, &plan.options, &mut passes).map_err(in_driver)
+    tgsi_driver_tgsi::translate_with(ir, interface, &plan.options, &mut passes)
 }
