@@ -34,6 +34,27 @@ fn verdicts_are_those_of_mesa() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
+/// Where texts come from is guessed; of those that Mesa printed nearly all rightly, of those that people wrote nearly none as Mesa's.
+#[test]
+fn origins_are_mostly_right() {
+    let Some(corpus) = shared("corpus", "origins_are_mostly_right") else { return };
+    let count = |folder: &str| {
+        let mut counts = [0usize; 4];
+        for path in shaders(&corpus.join(folder)) {
+            let origin = tgsi::text::origin(&std::fs::read(path).expect("a shader"));
+            counts[origin.producer as usize] += 1;
+        }
+        println!("{folder}: {counts:?} by nir_to_tgsi, glsl_to_tgsi, hand, unknown");
+        counts
+    };
+    let [nir, glsl, hand, _] = count("ntt22");
+    assert!(nir >= 650 && glsl <= 40 && hand == 0);
+    let [nir, glsl, hand, _] = count("glsl_to_tgsi20");
+    assert!(glsl >= 720 && nir <= 20 && hand == 0);
+    let [nir, glsl, hand, _] = count("public");
+    assert!(hand >= 120 && nir + glsl <= 25);
+}
+
 /// Texts with a byte changed: what the grammar of Mesa 25 takes, our parser takes too, but for what is out of the range of a field (Mesa cuts it off).
 #[test]
 fn what_mesa_takes_is_taken() {

@@ -65,7 +65,8 @@ pub struct WarningArguments {
 }
 
 const SCAN_JSON: &str = "JSON: one object a line and shader. `f` is the file; the other keys are the fields of \
-`tgsi::scan::Scan`, always all of them. Files, semantics and the like are named as in TGSI text.";
+`tgsi::scan::Scan`, always all of them. Files, semantics and the like are named as in TGSI text. Of texts, `origin` \
+says what they look like: `producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl`, whether as sent to its host.";
 
 const CHECK_JSON: &str = "JSON of --error-format json: one object a line and finding, on standard error.
   file, severity, code, name    the file; error or warning; T0402; undeclared-register

@@ -89,3 +89,36 @@ fn limits_are_listed() {
     let tokens = tgsic(&["encode"], TEXT).well().stdout;
     tgsic(&[&["run".to_owned()], &most[..]].concat(), tokens);
 }
+
+/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts of any era.
+#[test]
+fn strict_takes_what_mesa_takes() {
+    let plain = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";
+    let comment = plain.replace("END", "# the end\nEND");
+    let old = plain.replace("MOV OUT[0], IN[0]", "SUB OUT[0], IN[0], IN[0]");
+    for command in ["check", "translate", "print", "encode", "scan", "ir", "run", "verify"] {
+        assert_eq!(tgsic(&[command, "--strict"], plain).status, 0, "{command}");
+        for text in [&comment, &old] {
+            assert_eq!(tgsic(&[command], text).status, 0, "{command}");
+            let strict = tgsic(&[command, "--strict", "--error-format=gcc"], text);
+            assert_eq!(strict.status, 1, "{command}");
+            let start = "<stdin>:4:1: error: the parser of Mesa 25 stops here: it wants DCL, IMM, PROPERTY or an opcode of today [T0060]";
+            assert!(strict.stderr.contains(start), "{command}: {}", strict.stderr);
+        }
+    }
+    let tokens = tgsic(&["encode"], plain).well().stdout;
+    tgsic(&["check", "--strict"], tokens).well();
+}
+
+#[test]
+fn scan_tells_where_a_text_comes_from() {
+    let text = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0..1], LOCAL\n  0: SUB TEMP[0], TEMP[1], TEMP[1]\n  1: MOV OUT[0], TEMP[0]\n  2: END\n";
+    let scan = tgsic(&["scan", "--json"], text).well();
+    let object: serde_json::Value = serde_json::from_str(scan.text()).expect("an object");
+    let expected = serde_json::json!({"producer": "glsl_to_tgsi", "era": "Mesa 18 or older", "virgl": false});
+    assert_eq!(object["origin"], expected);
+    let readable = tgsic(&["scan"], text).well();
+    assert!(readable.text().contains("origin: "), "{}", readable.text());
+    let tokens = tgsic(&["encode"], text).well().stdout;
+    assert!(!tgsic(&["scan"], tokens).well().text().contains("origin"));
+}

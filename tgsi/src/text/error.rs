@@ -183,7 +183,7 @@ pub enum ParseErrorKind {
     #[error("too many errors, giving up")]
     TooManyErrors,
     /// A text that Mesa 25 does not read, where only such will do.
-    #[error("Mesa 25 does not read this: it wants {0} here")]
+    #[error("the parser of Mesa 25 stops here: it wants {0}")]
     NotMesa25(&'static str),
     /// Warning: an interpolation location without a mode is dropped.
     #[error("the interpolation location has no effect without an interpolation mode")]

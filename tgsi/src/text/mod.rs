@@ -7,12 +7,14 @@ mod legacy;
 mod legacy_rewrite;
 mod lexer;
 mod names;
+mod origin;
 mod parse;
 mod print;
 mod strict;
 
 pub use error::ParseErrorKind;
 pub use focus::focus;
+pub use origin::{Origin, Producer, origin};
 pub use parse::{Gaps, Parsed, Reading, parse, read, read_within};
 pub use print::{PrintOptions, print, print_instruction};
 pub use strict::mesa25;

@@ -142,7 +142,8 @@ impl<'a> Strict<'a> {
 
     fn program(&mut self) -> Read {
         self.blanks();
-        let stage = self.of_table(Processor::from_word).filter(|p| !matches!(p, Processor::Task | Processor::Mesh));
+        let known = |p: &Processor| !matches!(p, Processor::Task | Processor::Mesh);
+        let stage = self.of_table(|word| Processor::from_word(word).filter(known));
         self.processor = stage.ok_or("the name of a stage")?;
         if matches!(self.processor, Processor::TessControl | Processor::TessEval) {
             self.vertices = 32;
@@ -442,7 +443,8 @@ impl<'a> Strict<'a> {
                         }
                         self.blanks();
                     }
-                    let known = self.of_table(ReturnType::from_word).filter(|t| *t != ReturnType::Unknown);
+                    let known = |t: &ReturnType| *t != ReturnType::Unknown;
+                    let known = self.of_table(|word| ReturnType::from_word(word).filter(known));
                     known.ok_or("a return type")?;
                 }
             }

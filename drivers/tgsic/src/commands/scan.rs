@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Done, Failure, Form, Status, transform};
 use crate::args::{Color, Files};
-use crate::input::Problem;
+use crate::input::{Language, Problem};
 
 /// Prints the summary of shaders.
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
@@ -12,7 +12,11 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
     transform(files, form, color, |source| {
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
-        let value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
+        let mut value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
+        if let (Language::Text, Value::Object(fields)) = (source.language, &mut value) {
+            let origin = serde_json::to_value(tgsi::text::origin(&source.bytes));
+            fields.insert("origin".into(), origin.map_err(|e| Problem::Other(e.to_string()))?);
+        }
         let text = if json {
             let mut object = Map::new();
             object.insert("f".into(), Value::String(source.path.display().to_string()));
