@@ -6,6 +6,8 @@
 use super::Parser;
 use crate::diagnostic::Diagnostic;
 use crate::shader::{Instruction, Shader};
+use crate::span::Span;
+use crate::tables::lookup::Word;
 use crate::tables::{File, Opcode};
 use crate::text::{legacy, lexer};
 use tgsi_ir::closest_name::closest_name;
@@ -69,9 +71,11 @@ impl Parser<'_> {
             let end = statement.iter().take(64).position(|&byte| byte == b')').map_or(statement.len(), |end| end + 1);
             statement = lexer::skip_blanks(statement.get(end..).unwrap_or_default());
         }
+        let place = self.text.len() - statement.len();
+        let place = Span::new(place as u32, (place + lexer::word(statement).map_or(0, |word| word.len())) as u32);
         let Some(word) = lexer::word(statement) else {
             if numbered.is_some() {
-                self.gap_of(Opcode::Nop);
+                self.gap_of(Opcode::Nop, place);
             }
             return;
         };
@@ -87,13 +91,13 @@ impl Parser<'_> {
         } else if word.is("PROPERTY") {
             self.gaps.properties |= after[2] == before[2];
         } else if after[3] == before[3] {
-            self.unknown_instruction(word);
+            self.unknown_instruction(word, place);
         } else {
             self.gaps.instructions = true;
         }
     }
 
-    fn unknown_instruction(&mut self, word: crate::tables::lookup::Word<'_>) {
+    fn unknown_instruction(&mut self, word: Word<'_>, place: Span) {
         use Opcode::*;
         let (name, _) = legacy::split_suffixes(word);
         let blocks = [
@@ -101,20 +105,22 @@ impl Parser<'_> {
             End,
         ];
         match Opcode::from_word(name) {
-            Some(opcode) if blocks.contains(&opcode) => self.gap_of(opcode),
-            Some(_) => self.gap_of(Nop),
+            Some(opcode) if blocks.contains(&opcode) => self.gap_of(opcode, place),
+            Some(_) => self.gap_of(Nop, place),
             None => {
                 let names = Opcode::ALL.iter().map(|opcode| opcode.name());
                 let meant = closest_name(name.as_str(), names);
                 let block = |name: &str| blocks.iter().any(|opcode| opcode.name() == name);
                 self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(block);
-                self.gap_of(Nop);
+                self.gap_of(Nop, place);
             }
         }
     }
 
-    fn gap_of(&mut self, opcode: Opcode) {
+    fn gap_of(&mut self, opcode: Opcode, place: Span) {
         self.gaps.instructions = true;
-        self.shader.push_instruction(Instruction::new(opcode));
+        let mut instruction = Instruction::new(opcode);
+        instruction.span = place;
+        self.shader.push_instruction(instruction);
     }
 }
