@@ -61,7 +61,7 @@ impl<'a> Choices<'a> {
     pub(super) fn below(&mut self, count: usize) -> usize {
         match count {
             0 | 1 => 0,
-            2..=256 => self.byte() as usize * count >> 8,
+            2..=256 => (self.byte() as usize * count) >> 8,
             _ => (self.byte() << 8 | self.byte()) as usize % count,
         }
     }

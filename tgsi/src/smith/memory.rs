@@ -92,7 +92,7 @@ impl Generator<'_> {
             let value = self.source(Kind::Integer, 1).replicated(0);
             self.compute(Kind::Integer, Opcode::And, &[value, bits]).replicated(0)
         } else {
-            let offset = self.choices.below(16) as u32 * 4 & OWN;
+            let offset = (self.choices.below(16) as u32 * 4) & OWN;
             self.builder.immediate_u32(&[offset]).replicated(0)
         };
         self.compute(Kind::Integer, Opcode::Uadd, &[base, offset]).replicated(self.choices.below(4))

@@ -113,8 +113,8 @@ impl Generator<'_> {
             let needed = needed_channels(&instruction, number);
             let typed = info.src_types.get(number).copied().unwrap_or(OperandType::Float);
             // Where bits are moved, modifiers would take them for floats.
-            let moves_bits = kind == Kind::Integer && typed.is_float() && opcode != Opcode::Ucmp
-                || opcode == Opcode::Ucmp && number > 0 && kind == Kind::Integer;
+            let moves_bits =
+                kind == Kind::Integer && if opcode == Opcode::Ucmp { number > 0 } else { typed.is_float() };
             let mut source = if moves_bits { self.source(kind, needed) } else { self.modified_source(kind, needed) };
             if shows_sign_of_zero(opcode, number) {
                 source = self.without_sign_of_zero(kind, source);

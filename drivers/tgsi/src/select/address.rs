@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
-use tgsi::shader::{Dimension, Dst, Instruction, Register, Src};
+use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Use};
@@ -217,26 +217,30 @@ impl Selector<'_> {
         (def, component, offset)
     }
 
-    /// Puts constant indices that operands cannot hold into address registers: code that is never reached may have any, and what they lead to is for
-    /// the machine to say.
-    pub(super) fn address_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
+    /// Replaces constant indices that operands cannot hold: code that is never reached may have any. Resources are addressed, as what they lead to is for
+    /// the machine to say; there are no such registers, vertices and constant buffers, which are read as zero and written to nowhere.
+    pub(super) fn replace_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
         let has_room = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
-        let registers = instruction.src.iter_mut().map(|src| &mut src.register);
-        for register in registers.chain(instruction.dst.iter_mut().map(|dst| &mut dst.register)) {
-            if register.indirect.is_none() && !has_room(register.index) {
-                let purpose = if register.file.is_resource() { Purpose::Resource } else { Purpose::Index };
-                let number = self.number(register.index as u32);
-                let (address, component) = self.load_value(number, purpose);
-                *register = Register { index: 0, ..*register }.indexed_by(address, component, 0);
-            }
-            if let Some(Dimension { index, indirect: None }) = register.dimension
-                && !has_room(index)
-            {
-                let number = self.number(index as u32);
-                let (address, component) = self.load_value(number, Purpose::Dimension);
-                *register = register.in_dimension_indexed_by(0, address, component);
-            }
+        let is_named = |register: &Register| {
+            (register.indirect.is_some() || has_room(register.index))
+                && register.dimension.is_none_or(|d| d.indirect.is_some() || has_room(d.index))
+        };
+        for src in instruction.src.iter_mut().filter(|src| !is_named(&src.register)) {
+            src.register = match src.register.file.is_resource() {
+                true => self.addressed(src.register),
+                false => self.immediate([0; 4]).register,
+            };
         }
+        for dst in instruction.dst.iter_mut().filter(|dst| !is_named(&dst.register)) {
+            dst.register = if dst.register.file.is_resource() { self.addressed(dst.register) } else { self.temp() };
+        }
+    }
+
+    /// A resource with its number in an address register.
+    fn addressed(&mut self, register: Register) -> Register {
+        let number = self.number(register.index as u32);
+        let (address, component) = self.load_value(number, Purpose::Resource);
+        Register { index: 0, ..register }.indexed_by(address, component, 0)
     }
 
     /// Like [`Selector::load_address_within`] for a source.

@@ -198,7 +198,7 @@ impl Selector<'_> {
         } else if instruction.memory == Some(InstructionMemory::default()) {
             instruction.memory = None;
         }
-        self.address_what_cannot_be_named(&mut instruction);
+        self.replace_what_cannot_be_named(&mut instruction);
         if let Some(dst) = instruction.dst.first()
             && instruction.opcode != Opcode::Store
         {
