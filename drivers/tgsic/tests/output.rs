@@ -131,7 +131,7 @@ fn something_else_stands_in_the_place() {
 #[test]
 fn inputs_that_cannot_be_read_are_named() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("secret.tgsi", FRAG), ("folder/keep", "")]);
-    std::fs::set_permissions(folder.path("secret.tgsi"), PermissionsExt::from_mode(0)).expect("changed");
+    std::fs::set_permissions(folder.path("secret.tgsi"), PermissionsExt::from_mode(0o000)).expect("changed");
     symlink("nowhere", folder.path("link.tgsi")).expect("a link");
     // Whoever may read everything reads this too.
     let readable = File::open(folder.path("secret.tgsi")).is_ok();
