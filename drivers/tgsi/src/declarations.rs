@@ -472,7 +472,12 @@ impl Declared {
         };
         let (semantic, index) =
             semantic_of(processor, file.tgsi(), data.location).unwrap_or((Semantic::Generic, u32::from(register)));
-        let index = if (processor, file) == (Processor::Fragment, IoFile::Output) { index + data.index } else { index };
+        let fragment_output = (processor, file) == (Processor::Fragment, IoFile::Output);
+        if fragment_output && semantic == Semantic::Generic {
+            // A text that gave it no semantic: there is none for what nobody finds.
+            return Io { usage_mask: mask, ..Io::attribute(register) };
+        }
+        let index = if fragment_output { index + data.index } else { index };
         let interpolation = ((processor, file) == (Processor::Fragment, IoFile::Input)).then(|| {
             let location = match (data.centroid, data.sample) {
                 (_, true) => InterpolationLocation::Sample,
