@@ -5,7 +5,7 @@
 //!
 //! # What makes the results defined
 //!
-//! Every register has a [`Kind`](registers::Kind) for the whole shader, and nothing is read but what was written on every path. What two correct executors may
+//! Every register has a kind for the whole shader, and nothing is read but what was written on every path. What two correct executors may
 //! compute differently goes nowhere that shows it:
 //!
 //! | open | so |

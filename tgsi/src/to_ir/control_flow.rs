@@ -122,7 +122,11 @@ impl<'t, 's> Translator<'t, 's> {
             let Some(instruction) = shader.instructions.get(number as usize) else { break };
             if self.frames.is_empty() && self.skipped_depth == 0 {
                 match instruction.opcode {
-                    Opcode::End | Opcode::Endsub => break,
+                    Opcode::End => {
+                        self.note_end();
+                        break;
+                    }
+                    Opcode::Endsub => break,
                     _ => {}
                 }
             }
@@ -198,11 +202,15 @@ impl<'t, 's> Translator<'t, 's> {
                 let callee = self.context.structure.partner.get(number as usize);
                 if let Some(&function) = callee.and_then(|begin| self.context.subroutines.get(begin)) {
                     self.b.build(InstData::Call { callee: function, indirect: false }, &[], None);
+                    self.leave_if_ended();
                 }
             }
             Opcode::Ret => self.leave_function(),
-            // An END within a block ends the shader for those who reach it; only the main program has a place to go then.
-            Opcode::End => self.leave_function(),
+            // An END within a block ends the shader for those who reach it.
+            Opcode::End => {
+                self.note_end();
+                self.leave_function();
+            }
             Opcode::Bgnsub | Opcode::Endsub | Opcode::Nop => {}
             Opcode::Emit => self.emit(instruction),
             Opcode::Endprim => {
@@ -212,6 +220,27 @@ impl<'t, 's> Translator<'t, 's> {
             }
             _ => self.compute(instruction),
         }
+    }
+
+    /// Says to those who called this subroutine that the shader has ended.
+    fn note_end(&mut self) {
+        if let Some(ended) = self.context.ended.filter(|_| !self.is_main) {
+            let one = self.constant(1);
+            self.store_single(ended, one, 1);
+        }
+    }
+
+    /// After a call: goes on only if the shader has not ended there.
+    fn leave_if_ended(&mut self) {
+        let Some(ended) = self.context.ended else { return };
+        let (value, zero) = (self.load_single(ended), self.constant(0));
+        let condition = self.b.alu_sized(AluOp::Ine, 1, &[value.into(), zero.into()]);
+        let id = self.b.push_if(condition);
+        if self.is_main {
+            self.end_of_main();
+        }
+        self.b.jump(JumpKind::Return);
+        self.b.end_if(id);
     }
 
     fn leave_function(&mut self) {

@@ -102,6 +102,8 @@ pub(super) struct Context<'s> {
     pub(super) address: HashMap<(i32, u8), Single>,
     pub(super) input_file: IoFile,
     pub(super) output_file: IoFile,
+    /// Not zero once a subroutine has ended the shader; none if none does.
+    pub(super) ended: Option<Single>,
     /// All immediates, for indices into them.
     pub(super) immediate_array: Option<Array>,
     pub(super) resources: super::textures::ResourceVariables,
@@ -168,6 +170,7 @@ impl<'s> Context<'s> {
             address: HashMap::new(),
             input_file: IoFile::new(File::Input),
             output_file: IoFile::new(File::Output),
+            ended: None,
             immediate_array: None,
             resources: super::textures::ResourceVariables::default(),
             by_register,
@@ -214,6 +217,9 @@ impl Translator<'_, '_> {
         }
         if self.context.usage.any_indirect(File::Immediate) && !self.context.shader.immediates.is_empty() {
             self.fill_immediate_array();
+        }
+        if self.context.usage.ends_in_calls {
+            self.context.ended = Some(self.single(1, || "ended".to_owned()));
         }
         self.end_of_top();
     }

@@ -24,6 +24,8 @@ pub(super) struct Usage {
     pub(super) indirect_output_masks: HashMap<u16, u8>,
     /// There are calls of subroutines.
     pub(super) calls: bool,
+    /// Subroutines that are called may end the shader.
+    pub(super) ends_in_calls: bool,
 }
 
 fn set(bits: &mut Vec<bool>, index: i32) {
@@ -45,7 +47,9 @@ fn components(swizzle: &[u8]) -> u8 {
 
 impl Usage {
     pub(super) fn of(shader: &Shader, structure: &Structure) -> Usage {
-        let mut usage = Usage { calls: calls(shader, structure), ..Usage::default() };
+        let calls = calls(shader, structure);
+        let ends_in_calls = calls && ends_in_subroutine(shader);
+        let mut usage = Usage { calls, ends_in_calls, ..Usage::default() };
         for instruction in &shader.instructions {
             usage.instruction(instruction);
         }
@@ -116,4 +120,18 @@ impl Usage {
 /// Whether there is a call, in the main program or in a subroutine.
 fn calls(shader: &Shader, structure: &Structure) -> bool {
     !structure.subroutines.is_empty() && shader.instructions.iter().any(|i| i.opcode == Opcode::Cal)
+}
+
+/// Whether there is an `END` within a subroutine.
+fn ends_in_subroutine(shader: &Shader) -> bool {
+    let mut inside = false;
+    shader.instructions.iter().any(|instruction| {
+        match instruction.opcode {
+            Opcode::Bgnsub => inside = true,
+            Opcode::Endsub => inside = false,
+            Opcode::End => return inside,
+            _ => {}
+        }
+        false
+    })
 }
