@@ -22,7 +22,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Type, Variable};
 use crate::intrinsics::indices::{InterpMode, IoSemantics};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::shader::Shader;
+use crate::shader::{Shader, Stage};
 use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
@@ -32,14 +32,14 @@ const MAX_PATH: usize = 16;
 /// Lowers accesses to variables of the given modes (`SHADER_IN`, `SHADER_OUT`). Returns whether anything changed.
 pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
     let mut progress = false;
-    let Shader { functions, types, variables, .. } = shader;
+    let Shader { functions, types, variables, stage, .. } = shader;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
                 let Some(op) = body.intrinsic(inst) else { continue };
                 if op.is_deref_access()
                     && body.deref_modes(body.src(inst, 0)).intersects(modes)
-                    && let Some(place) = locate(body, types, &|v| &variables[v], inst)
+                    && let Some(place) = locate(body, types, *stage, &|v| &variables[v], inst)
                 {
                     lower(body, inst, op, &place);
                     progress = true;
@@ -68,6 +68,7 @@ struct Place {
 fn locate<'a>(
     body: &Body,
     types: &TypeTable,
+    stage: Stage,
     variable_data: &dyn Fn(Variable) -> &'a VariableData,
     access: Inst,
 ) -> Option<Place> {
@@ -110,10 +111,15 @@ fn locate<'a>(
     let (scalar, _) = types.as_vector(ty)?;
     let location = u32::try_from(data.location).ok().filter(|&l| l < 128).unwrap_or(0);
     let mut semantics = IoSemantics::new(location as u8, all_slots.min(63) as u8);
-    semantics.gs_streams = data.streams;
     semantics.invariant = data.invariant;
-    semantics.fb_fetch_output = data.fb_fetch_output;
-    semantics.dual_source_blend_index = data.index != 0;
+    // What a variable of another stage says of these means nothing there.
+    if stage == Stage::Geometry {
+        semantics.gs_streams = data.streams;
+    }
+    if stage == Stage::Fragment {
+        semantics.fb_fetch_output = data.fb_fetch_output;
+        semantics.dual_source_blend_index = data.index != 0;
+    }
     Some(Place {
         vertex,
         slots,

@@ -269,7 +269,10 @@ impl<'s> Context<'s> {
             data.centroid = mode.location == InterpolationLocation::Centroid;
             data.sample = mode.location == InterpolationLocation::Sample;
         }
-        if let Some(semantic) = declaration.semantic {
+        // Only outputs of geometry shaders have streams; a text may say some of anything.
+        if let Some(semantic) =
+            declaration.semantic.filter(|_| processor == Processor::Geometry && file == File::Output)
+        {
             data.streams =
                 semantic.streams.iter().enumerate().fold(0, |bits, (place, stream)| bits | (stream & 3) << (2 * place));
         }
