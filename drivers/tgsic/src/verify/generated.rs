@@ -68,6 +68,16 @@ pub struct Verification<'a> {
     pub exact: bool,
 }
 
+/// Whether a driver has no form for something in its dialect.
+fn is_not_in_dialect(problem: &Problem) -> bool {
+    let is_so = |code: &tgsi::diagnostic::Code| matches!(code.name, "unsupported-opcode" | "unsupported-file");
+    match problem {
+        Problem::Coded(code, _) => is_so(code),
+        Problem::Findings(findings) => findings.iter().any(|finding| is_so(&finding.code)),
+        _ => false,
+    }
+}
+
 impl Verification<'_> {
     /// Verifies a shader; a panic is something wrong like any other.
     pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Wrong> {
@@ -183,9 +193,7 @@ impl Verification<'_> {
         let translated = match subject.kept_interface(self.plan) {
             Some(_) => match subject.translate(self.plan) {
                 // A dialect has not all that TGSI has.
-                Err(Problem::Coded(code, _)) if matches!(code.name, "unsupported-opcode" | "unsupported-file") => {
-                    return Ok(());
-                }
+                Err(problem) if is_not_in_dialect(&problem) => return Ok(()),
                 translated => translated.map_err(|p| wrong("driver:tgsi", p.brief()))?,
             },
             None => tgsi_driver_tgsi::translate_lowered(&lowered, &self.plan.options)
