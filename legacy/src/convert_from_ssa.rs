@@ -78,9 +78,7 @@ fn coalesce(body: &Body, sets: &mut MergeSets, copies: &BlockCopies) {
             for entry in body.copies(copy).into_iter().flatten() {
                 let Some(dest) = entry.dest.expand() else { continue };
                 let source = body.src(copy, entry.source as usize);
-                // A constant cannot be made in a register: it is stored.
-                let is_constant = matches!(body.inst(body.def_inst(source)), InstData::LoadConst { .. });
-                if !is_constant && !sets.interfere(dest, source) {
+                if !sets.interfere(dest, source) {
                     sets.merge(dest, source);
                 }
             }
@@ -100,25 +98,19 @@ fn isolate_phis(body: &mut Body) -> BlockCopies {
     let blocks = body.blocks_vec();
     let mut copies = BlockCopies { blocks, start: SecondaryMap::new(), end: SecondaryMap::new() };
     // First what every predecessor copies, so that each parallel copy is made in one go.
-    let mut at_end: SecondaryMap<Block, Vec<Use>> = SecondaryMap::new();
+    let mut at_end: Vec<(Block, Use)> = Vec::new();
     for &block in &copies.blocks {
         for phi in body.phis(block) {
-            for (pred, source) in body.phi_sources(phi) {
-                if !is_undef(body, body.src_def(source)) {
-                    at_end[pred].push(source);
-                }
-            }
+            at_end.extend(body.phi_sources(phi).filter(|&(_, source)| !is_undef(body, body.src_def(source))));
         }
     }
-    for &block in &copies.blocks {
-        let sources = std::mem::take(&mut at_end[block]);
-        if sources.is_empty() {
-            continue;
-        }
-        let values: Vec<Def> = sources.iter().map(|&s| body.src_def(s)).collect();
+    at_end.sort_by_key(|&(pred, _)| pred);
+    for sources in at_end.chunk_by(|a, b| a.0 == b.0) {
+        let block = sources[0].0;
+        let values: Vec<Def> = sources.iter().map(|&(_, source)| body.src_def(source)).collect();
         let (copy, dests) = body.create_parallel_copy_of(&values);
         body.insert_inst(Cursor::before_jump(body, block), copy);
-        for (source, dest) in sources.into_iter().zip(dests) {
+        for (&(_, source), dest) in sources.iter().zip(dests) {
             body.set_src(source, dest);
         }
         copies.end[block] = Some(copy);
@@ -126,13 +118,12 @@ fn isolate_phis(body: &mut Body) -> BlockCopies {
     for &block in &copies.blocks {
         let phis: Vec<Def> = body.phis(block).filter_map(|phi| body.inst_def(phi)).collect();
         let Some(last) = body.phis(block).last() else { continue };
-        let readers: Vec<Vec<Use>> = phis.iter().map(|&phi| body.uses_vec(phi)).collect();
         let (copy, dests) = body.create_parallel_copy_of(&phis);
         body.insert_inst(Cursor::After(last), copy);
-        for (readers, dest) in readers.into_iter().zip(dests) {
-            for reader in readers {
-                body.set_src(reader, dest);
-            }
+        for (number, (&phi, dest)) in phis.iter().zip(dests).enumerate() {
+            // Whole lists of readers, the copy among them.
+            body.replace_all_uses(phi, dest);
+            body.set_src(body.source(copy, number), phi);
         }
         copies.start[block] = Some(copy);
     }

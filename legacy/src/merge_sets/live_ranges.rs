@@ -1,99 +1,145 @@
-//! Up to where in which blocks values are live, by value: what is asked about two values costs a search, however often and by whom they are read.
+//! Where values are live, among all values that can be in a set: runs of ranks.
+//!
+//! A value that lives through the arms of an `if`, or through a loop, is live in blocks whose numbers follow each other, so that a run says it for all of them: there are far fewer runs than blocks
+//! that values are live in. Between two blocks nothing has a rank, so that ranks are all that needs to be asked.
 
-use tgsi_ir::analysis::Liveness;
-use tgsi_ir::body::CfNode;
-use tgsi_ir::{Body, Def};
+use cranelift_entity::SecondaryMap;
+use tgsi_ir::{Block, Body, Def, User};
 
-use super::{Ranks, can_merge};
+use super::Ranks;
 
-/// Behind everything in a block.
-const OUT: u32 = u32::MAX;
-
-/// A block that a value is live in, or made in.
-#[derive(Clone, Copy)]
-pub(super) struct Stretch {
-    /// Number of the block.
-    pub(super) block: u32,
-    /// Place of the last reader there, the value's own if there is none; [`OUT`] if the value is needed behind the block.
-    end: u32,
+/// Ranks of values that another value outlives: from, up to but not including. The first run begins with the instruction that makes the value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Run {
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
-impl Stretch {
-    /// Whether the value is live right after a place in the block.
-    pub(super) fn is_live_after(self, place: u32) -> bool {
-        self.end > place
-    }
-}
-
-/// The stretches of all values that can be in a set.
+/// The runs of all values.
 pub(super) struct LiveRanges {
-    /// By rank: the first stretch; one more behind the last.
+    /// By rank: the first run; one more behind the last.
     first: Vec<u32>,
-    /// By rank of the value, then by block.
-    stretches: Vec<Stretch>,
+    /// By rank of the value, then ascending. There is something between two runs of a value.
+    runs: Vec<Run>,
 }
 
 impl LiveRanges {
     pub(super) fn of(body: &Body, ranks: &Ranks) -> LiveRanges {
-        let count = ranks.defs.len();
-        let mergeable: Vec<bool> = ranks.defs.iter().map(|&def| can_merge(body, def)).collect();
-        let liveness = Liveness::of_values(body, |def| mergeable[ranks.get(def) as usize]);
-        // Places ascend all along: what was read in a block before is less than what the block begins with.
-        let mut last_read = vec![0; count];
-        let mut found: Vec<(u32, Stretch)> = Vec::new();
-        for (number, &block) in ranks.blocks.iter().enumerate() {
-            let mut place = ranks.places[number];
-            for inst in body.insts(block) {
-                place += 1;
-                if !body.is_phi(inst) {
-                    for source in body.sources(inst) {
-                        last_read[ranks.get(body.src_def(source)) as usize] = place;
+        let mut ranges = LiveRanges { first: Vec::with_capacity(ranks.defs.len() + 1), runs: Vec::new() };
+        let mut walk = Walk {
+            body,
+            ranks,
+            home: None,
+            home_end: 0,
+            reached: SecondaryMap::with_capacity(body.num_blocks()),
+            entered: Vec::new(),
+            next: 0,
+        };
+        // The ranks of the instruction at hand.
+        let mut own = Run { start: 0, end: 0 };
+        for (rank, &def) in ranks.defs.iter().enumerate() {
+            let inst = body.def_inst(def);
+            if rank as u32 >= own.end {
+                let made_here = |&def: &Def| body.def_inst(def) == inst;
+                own.start = rank as u32;
+                own.end = own.start + ranks.defs[rank..].iter().take_while(|def| made_here(def)).count() as u32;
+            }
+            ranges.first.push(ranges.runs.len() as u32);
+            walk.value(def, own, &mut ranges.runs);
+        }
+        ranges.first.push(ranges.runs.len() as u32);
+        ranges
+    }
+
+    /// The runs of a value.
+    pub(super) fn get(&self, rank: u32) -> &[Run] {
+        &self.runs[self.first[rank as usize] as usize..self.first[rank as usize + 1] as usize]
+    }
+
+    /// Whether a value is live when another one has been made, or made by the same instruction.
+    pub(super) fn outlives(&self, rank: u32, other: u32) -> bool {
+        let runs = self.get(rank);
+        let behind = runs.partition_point(|run| run.start <= other);
+        behind > 0 && other < runs[behind - 1].end
+    }
+}
+
+/// One value's walk up from its uses.
+struct Walk<'a> {
+    body: &'a Body,
+    ranks: &'a Ranks,
+    /// Block of the definition, and the rank up to which the value is live there.
+    home: Option<Block>,
+    home_end: u32,
+    /// By block that the value is live into: one more than the rank up to which it is live there; else 0.
+    reached: SecondaryMap<Block, u32>,
+    /// The blocks that the value is live into; from `next` on their predecessors are still to be seen.
+    entered: Vec<Block>,
+    next: usize,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, def: Def, own: Run, runs: &mut Vec<Run>) {
+        let body = self.body;
+        self.home = body.inst_block(body.def_inst(def));
+        self.home_end = own.end;
+        for source in body.uses_of(def) {
+            match body.user(source) {
+                User::Inst(user) if body.is_phi(user) => self.leave(body.phi_predecessor(source)),
+                User::Inst(user) => {
+                    if let Some(block) = body.inst_block(user) {
+                        self.reach(block, self.ranks.before[user]);
                     }
                 }
-            }
-            if let Some(CfNode::If(id)) = body.node_after(block) {
-                last_read[ranks.get(body.src_def(body.if_condition(id))) as usize] = place + 1;
-            }
-            let mut add = |def: Def, rank: u32, made: u32| {
-                let end = match liveness.is_live_out(block, def) {
-                    true => OUT,
-                    false => last_read[rank as usize].max(made),
-                };
-                found.push((rank, Stretch { block: number as u32, end }));
-            };
-            for def in liveness.live_in(block) {
-                add(def, ranks.get(def), 0);
-            }
-            for rank in ranks.starts[number]..ranks.starts[number + 1] {
-                if mergeable[rank as usize] {
-                    add(ranks.defs[rank as usize], rank, ranks.place[rank as usize]);
-                }
+                User::If(id) => self.leave(body.block_before_if(id)),
             }
         }
-        let mut first = vec![0; count + 1];
-        for &(rank, _) in &found {
-            first[rank as usize + 1] += 1;
+        while let Some(&block) = self.entered.get(self.next) {
+            self.next += 1;
+            for &pred in body.predecessors(block) {
+                self.leave(pred);
+            }
         }
-        for rank in 0..count {
-            first[rank + 1] += first[rank];
+        let first = runs.len();
+        runs.push(Run { start: own.start, end: self.home_end });
+        for block in self.entered.drain(..) {
+            let end = std::mem::take(&mut self.reached[block]) - 1;
+            let start = self.ranks.starts[block].start;
+            if start < end {
+                runs.push(Run { start, end });
+            }
         }
-        let mut next = first.clone();
-        let mut stretches = vec![Stretch { block: 0, end: 0 }; found.len()];
-        for (rank, stretch) in found {
-            stretches[next[rank as usize] as usize] = stretch;
-            next[rank as usize] += 1;
+        self.next = 0;
+        // What is one run becomes one.
+        runs[first..].sort_unstable_by_key(|run| run.start);
+        let mut last = first;
+        for at in first + 1..runs.len() {
+            let run = runs[at];
+            if run.start <= runs[last].end {
+                runs[last].end = runs[last].end.max(run.end);
+            } else {
+                last += 1;
+                runs[last] = run;
+            }
         }
-        LiveRanges { first, stretches }
+        runs.truncate(last + 1);
     }
 
-    /// The stretches of a value, by number of the block.
-    pub(super) fn get(&self, rank: u32) -> &[Stretch] {
-        &self.stretches[self.first[rank as usize] as usize..self.first[rank as usize + 1] as usize]
+    /// The value is live in a block up to a rank.
+    fn reach(&mut self, block: Block, end: u32) {
+        if self.home == Some(block) {
+            self.home_end = self.home_end.max(end);
+            return;
+        }
+        let reached = &mut self.reached[block];
+        if *reached == 0 {
+            self.entered.push(block);
+        }
+        *reached = (*reached).max(end + 1);
     }
 
-    /// Whether a value is live right after a place in a block.
-    pub(super) fn is_live_after(&self, rank: u32, block: u32, place: u32) -> bool {
-        let stretches = self.get(rank);
-        stretches.binary_search_by_key(&block, |s| s.block).is_ok_and(|i| stretches[i].is_live_after(place))
+    /// The value is live out of a block.
+    fn leave(&mut self, block: Block) {
+        self.reach(block, self.ranks.starts[block].end);
     }
 }

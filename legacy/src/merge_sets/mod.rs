@@ -5,7 +5,7 @@
 //!
 //! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which everything that a value dominates stands
 //! in one run behind it. A set is kept by rank ([`rank_set`]). The smaller of two sets is looked up in the larger one: for each value the nearest one that dominates it, and the
-//! nearest ones that it dominates; where those are more than the blocks that the value is live in ([`live_ranges`]), the first one in each of these blocks says all. As the values of a
+//! nearest ones that it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one in each of these runs says all. As the values of a
 //! set are live in places of their own, a question costs no more than the body has blocks and the smaller set values, and mostly far less; what was costly to find out is noted.
 
 mod live_ranges;
@@ -14,9 +14,10 @@ mod rank_set;
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use tgsi_ir::{Block, Body, Def, InstData};
+use cranelift_entity::SecondaryMap;
+use tgsi_ir::{Block, Body, Def, Inst, InstData};
 
-use live_ranges::LiveRanges;
+use live_ranges::{LiveRanges, Run};
 use rank_set::{RankSet, RankSets};
 
 /// No set, no value.
@@ -40,52 +41,51 @@ impl Webs {
     }
 }
 
-/// Values in the order of dominance.
+/// The values that can be in a set with others, in the order of dominance: those that are made by phis and parallel copies, or read by parallel copies. A constant cannot be made in a register:
+/// it is stored.
 struct Ranks {
-    /// By value.
+    /// By value; [`NONE`] if it stays alone.
     rank: Vec<u32>,
     /// By rank.
     defs: Vec<Def>,
     /// By rank: one past the last value that it dominates.
     ends: Vec<u32>,
-    /// By rank: number of the block.
-    block: Vec<u32>,
-    /// By rank: number of the instruction. Those of a later block are greater.
-    place: Vec<u32>,
-    /// Blocks by number, in the order of dominance, what is never run last.
-    blocks: Vec<Block>,
-    /// By number of the block, one more at the end: the first rank, and the number before that of the first instruction.
-    starts: Vec<u32>,
-    places: Vec<u32>,
+    /// By block: the ranks of what it makes.
+    starts: SecondaryMap<Block, Run>,
+    /// By instruction: the first rank that neither it nor what stands before it has.
+    before: SecondaryMap<Inst, u32>,
 }
+
+/// Not yet ranked.
+const CAN_MERGE: u32 = 0;
 
 impl Ranks {
     fn of(body: &Body) -> Ranks {
         let dominance = body.dominance();
-        let count = body.num_defs();
         let mut ranks = Ranks {
-            rank: vec![0; count],
-            defs: Vec::with_capacity(count),
-            ends: Vec::with_capacity(count),
-            block: Vec::with_capacity(count),
-            place: Vec::with_capacity(count),
-            blocks: Vec::new(),
-            starts: vec![0],
-            places: vec![0],
+            rank: vec![NONE; body.num_defs()],
+            defs: Vec::new(),
+            ends: Vec::new(),
+            starts: SecondaryMap::with_default(Run { start: 0, end: 0 }),
+            before: SecondaryMap::with_capacity(body.num_insts()),
         };
-        // Blocks that dominate the one at hand: end in pre-order, first rank, first rank behind the block.
-        let mut open: Vec<(u32, u32, u32)> = Vec::new();
+        let count = body.blocks().map(|block| ranks.mark(body, block)).sum();
+        ranks.defs.reserve_exact(count);
+        ranks.ends.reserve_exact(count);
+        // Blocks that dominate the one at hand: end in pre-order, and the ranks.
+        let mut open: Vec<(u32, Run)> = Vec::new();
+        let close = |ends: &mut [u32], own: Run, end: u32| ends[own.start as usize..own.end as usize].fill(end);
         for &block in dominance.preorder() {
             let start = ranks.defs.len() as u32;
-            while let Some((_, from, to)) = open.pop_if(|o| o.0 <= dominance.pre_index(block)) {
-                ranks.ends[from as usize..to as usize].fill(start);
+            while let Some((_, own)) = open.pop_if(|o| o.0 <= dominance.pre_index(block)) {
+                close(&mut ranks.ends, own, start);
             }
-            ranks.enter(body, block);
-            open.push((dominance.subtree_end(block), start, ranks.defs.len() as u32));
+            let own = ranks.enter(body, block);
+            open.push((dominance.subtree_end(block), own));
         }
         let end = ranks.defs.len() as u32;
-        for (_, from, to) in open {
-            ranks.ends[from as usize..to as usize].fill(end);
+        for (_, own) in open {
+            close(&mut ranks.ends, own, end);
         }
         // What is never run dominates nothing.
         for block in body.blocks().filter(|&block| !dominance.is_reachable(block)) {
@@ -94,48 +94,57 @@ impl Ranks {
         ranks
     }
 
-    /// Gives ranks to the values of a block.
-    fn enter(&mut self, body: &Body, block: Block) {
-        let number = self.blocks.len() as u32;
-        let mut place = self.places.last().copied().unwrap_or(0);
+    /// Marks what can merge in a block. Returns how many values it marked.
+    fn mark(&mut self, body: &Body, block: Block) -> usize {
+        let mut count = 0;
+        let mut mark = |def: Def| {
+            count += usize::from(std::mem::replace(&mut self.rank[def.as_u32() as usize], CAN_MERGE) == NONE);
+        };
         for inst in body.insts(block) {
-            place += 1;
-            let copies = body.copies(inst).unwrap_or(&[]).iter().filter_map(|copy| copy.dest.expand());
-            for def in body.inst_def(inst).into_iter().chain(copies) {
-                self.rank[def.as_u32() as usize] = self.defs.len() as u32;
-                self.defs.push(def);
-                self.block.push(number);
-                self.place.push(place);
+            if let Some(phi) = body.inst_def(inst).filter(|_| body.is_phi(inst)) {
+                mark(phi);
+            }
+            for copy in body.copies(inst).unwrap_or(&[]) {
+                if let Some(dest) = copy.dest.expand() {
+                    mark(dest);
+                }
+                let source = body.src(inst, copy.source as usize);
+                if !matches!(body.inst(body.def_inst(source)), InstData::LoadConst { .. }) {
+                    mark(source);
+                }
             }
         }
-        self.blocks.push(block);
-        self.ends.resize(self.defs.len(), 0);
-        self.starts.push(self.defs.len() as u32);
-        // The condition of an `if` is read behind all of the block.
-        self.places.push(place + 1);
+        count
     }
 
-    fn get(&self, def: Def) -> u32 {
-        self.rank.get(def.as_u32() as usize).copied().unwrap_or(0)
+    /// Gives ranks to the values of a block.
+    fn enter(&mut self, body: &Body, block: Block) -> Run {
+        let start = self.defs.len() as u32;
+        for inst in body.insts(block) {
+            self.before[inst] = self.defs.len() as u32;
+            let copies = body.copies(inst).unwrap_or(&[]).iter().filter_map(|copy| copy.dest.expand());
+            for def in body.inst_def(inst).into_iter().chain(copies) {
+                let rank = &mut self.rank[def.as_u32() as usize];
+                if *rank != NONE {
+                    *rank = self.defs.len() as u32;
+                    self.defs.push(def);
+                }
+            }
+        }
+        self.ends.resize(self.defs.len(), 0);
+        let own = Run { start, end: self.defs.len() as u32 };
+        self.starts[block] = own;
+        own
     }
 }
 
 /// Members that a new set has room for: those of a phi with two sources, and one to merge with.
 const FIRST_MEMBERS: usize = 4;
 
-/// Whether a value can be in a set with others: it is made or read by a parallel copy or a phi. A constant cannot be made in a register: it is stored.
-fn can_merge(body: &Body, def: Def) -> bool {
-    let merges = |inst| matches!(body.inst(inst), InstData::ParallelCopy(_) | InstData::Phi);
-    match body.inst(body.def_inst(def)) {
-        InstData::LoadConst { .. } => false,
-        InstData::ParallelCopy(_) | InstData::Phi => true,
-        _ => body.uses_of(def).any(|source| body.user(source).inst().is_some_and(merges)),
-    }
-}
-
-/// Disjoint sets of values. Only values that are made or read by parallel copies and phis may be merged, and no constants.
+/// Disjoint sets of values. Only values that have ranks can be merged.
 pub(crate) struct MergeSets {
-    ranks: Ranks,
+    /// By value.
+    rank: Vec<u32>,
     ranges: LiveRanges,
     rank_sets: RankSets,
     /// By rank: the set; none if the value is alone.
@@ -151,13 +160,14 @@ pub(crate) struct MergeSets {
 
 impl MergeSets {
     pub(crate) fn new(body: &Body) -> Self {
-        let mut ranks = Ranks::of(body);
-        let count = ranks.defs.len();
+        let ranks = Ranks::of(body);
+        let ranges = LiveRanges::of(body, &ranks);
+        let Ranks { rank, defs, ends, .. } = ranks;
         MergeSets {
-            ranges: LiveRanges::of(body, &ranks),
-            rank_sets: RankSets::new(std::mem::take(&mut ranks.ends)),
-            ranks,
-            set_of: vec![NONE; count],
+            set_of: vec![NONE; defs.len()],
+            rank,
+            ranges,
+            rank_sets: RankSets::new(ends),
             sets: Vec::new(),
             is_web: Vec::new(),
             interfering: HashSet::new(),
@@ -177,13 +187,16 @@ impl MergeSets {
 
     /// Forgets everything but the sets that become registers.
     pub(crate) fn finish(self) -> Webs {
-        let mut number = vec![NONE; self.ranks.rank.len()];
-        for (&def, &set) in self.ranks.defs.iter().zip(&self.set_of) {
-            if set != NONE && self.is_web[set as usize] {
-                number[def.as_u32() as usize] = set;
-            }
+        let mut number = self.rank;
+        for rank in number.iter_mut().filter(|rank| **rank != NONE) {
+            let set = self.set_of[*rank as usize];
+            *rank = if set != NONE && self.is_web[set as usize] { set } else { NONE };
         }
         Webs { number, count: self.sets.len() }
+    }
+
+    fn rank(&self, def: Def) -> Option<u32> {
+        self.rank.get(def.as_u32() as usize).copied().filter(|&rank| rank != NONE)
     }
 
     /// The set of a value; a new one if it is in none.
@@ -208,15 +221,17 @@ impl MergeSets {
         a == b || self.set_of[a as usize] != NONE && self.set_of[a as usize] == self.set_of[b as usize]
     }
 
-    /// The set of this value becomes a register.
+    /// The set of this value, which is that of a phi, becomes a register.
     pub(crate) fn make_web(&mut self, def: Def) {
-        let set = self.set(self.ranks.get(def));
-        self.is_web[set as usize] = true;
+        if let Some(rank) = self.rank(def) {
+            let set = self.set(rank);
+            self.is_web[set as usize] = true;
+        }
     }
 
-    /// Joins the sets of two values, which must not interfere.
+    /// Joins the sets of two values, which must not interfere and not be constants.
     pub(crate) fn merge(&mut self, a: Def, b: Def) {
-        let (a, b) = (self.ranks.get(a), self.ranks.get(b));
+        let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return };
         if self.are_together(a, b) {
             return;
         }
@@ -242,9 +257,9 @@ impl MergeSets {
         self.sets[into as usize] = all;
     }
 
-    /// Whether a value of one's set interferes with a value of the other's.
+    /// Whether a copy from one value to the other cannot be saved: a value of one's set interferes with a value of the other's, or one can be in no set.
     pub(crate) fn interfere(&mut self, a: Def, b: Def) -> bool {
-        let (a, b) = (self.ranks.get(a), self.ranks.get(b));
+        let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return true };
         if self.are_together(a, b) {
             return false;
         }
@@ -281,15 +296,15 @@ impl MergeSets {
     fn interferes_with(&self, rank: u32, set: u32) -> bool {
         self.step();
         let set = &self.sets[set as usize];
-        if self.rank_sets.nearest_dominator(set, rank).is_some_and(|above| self.values_interfere(above, rank)) {
+        if self.rank_sets.nearest_dominator(set, rank).is_some_and(|above| self.ranges.outlives(above, rank)) {
             return true;
         }
-        let stretches = self.ranges.get(rank);
-        if set.len() <= stretches.len() {
+        let runs = self.ranges.get(rank);
+        if set.len() <= runs.len() {
             let mut start = rank;
             while let Some(below) = self.rank_sets.first_from(set, start).filter(|&r| r < self.rank_sets.end(rank)) {
                 self.step();
-                if self.values_interfere(rank, below) {
+                if self.ranges.outlives(rank, below) {
                     return true;
                 }
                 // On behind everything that this one dominates.
@@ -297,21 +312,9 @@ impl MergeSets {
             }
             return false;
         }
-        stretches.iter().any(|stretch| {
+        runs.iter().any(|run| {
             self.step();
-            let start = self.ranks.starts[stretch.block as usize].max(rank);
-            let behind = self.ranks.starts[stretch.block as usize + 1].min(self.rank_sets.end(rank));
-            // Those behind the first one in the block come too late if that does.
-            self.rank_sets.first_from(set, start).filter(|&below| below < behind).is_some_and(|below| {
-                let place = self.ranks.place[below as usize];
-                place == self.ranks.place[rank as usize] || stretch.is_live_after(place)
-            })
+            self.rank_sets.first_from(set, run.start.max(rank)).is_some_and(|below| below < run.end)
         })
-    }
-
-    /// Whether two values, of which `a` dominates `b`, hold different things at the same time.
-    fn values_interfere(&self, a: u32, b: u32) -> bool {
-        let (block, place) = (self.ranks.block[b as usize], self.ranks.place[b as usize]);
-        place == self.ranks.place[a as usize] || self.ranges.is_live_after(a, block, place)
     }
 }

@@ -1,7 +1,8 @@
 //! Sets of ranks that are asked for neighbours in the order of dominance.
 //!
 //! Most sets are small: sorted lists. The others are binary tries over all ranks, whose nodes stand in one arena and know how far what is below them dominates. Two tries become one in as
-//! many steps as they have nodes in common, which are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a rank has bits.
+//! many steps as they have nodes in common, which are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a rank has bits but for
+//! the last six: its leaves are sets of bits.
 
 /// Most members of a set that is a sorted list.
 const MAX_LIST: usize = 64;
@@ -9,13 +10,39 @@ const MAX_LIST: usize = 64;
 /// No node.
 const NONE: u32 = 0;
 
+/// Bits of a rank that a leaf has members for.
+const LEAF_BITS: u32 = 6;
+
 /// A node of a trie: what is below it exists.
 #[derive(Clone, Copy, Default)]
 struct Node {
-    /// With the next bit clear, and set.
+    /// With the next bit clear, and set. Of a leaf: which of its ranks are members, the lower ones first.
     children: [u32; 2],
     /// One past the last rank that any member below dominates.
     end: u32,
+}
+
+impl Node {
+    /// The members of a leaf.
+    fn members(&self) -> u64 {
+        let [low, high] = self.children;
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// More members of a leaf.
+    fn add_members(&mut self, members: u64) {
+        let all = self.members() | members;
+        self.children = [all as u32, (all >> 32) as u32];
+    }
+}
+
+/// Which way to look from a rank.
+#[derive(Clone, Copy, PartialEq)]
+enum Search {
+    /// For the first member from it on.
+    FirstFrom,
+    /// For the last member before it that dominates it.
+    NearestDominator,
 }
 
 /// Ranks.
@@ -38,16 +65,17 @@ impl RankSet {
 /// What all sets have in common: the nodes of the tries, and what each rank dominates.
 pub(super) struct RankSets {
     nodes: Vec<Node>,
-    /// Bits of a rank.
-    bits: u32,
+    /// Levels above the leaves.
+    levels: u32,
     /// By rank: one past the last rank that it dominates.
     ends: Vec<u32>,
 }
 
 impl RankSets {
     pub(super) fn new(ends: Vec<u32>) -> RankSets {
+        let bits = u32::BITS - (ends.len() as u32).leading_zeros();
         // The first node is none.
-        RankSets { nodes: vec![Node::default()], bits: u32::BITS - (ends.len() as u32).leading_zeros(), ends }
+        RankSets { nodes: vec![Node::default()], levels: bits.saturating_sub(LEAF_BITS), ends }
     }
 
     /// One past the last rank that a rank dominates.
@@ -104,18 +132,20 @@ impl RankSets {
         match set {
             RankSet::List(list) => members.extend(list),
             RankSet::Trie(root, _) => {
-                let mut open = vec![(*root, self.bits, 0u32)];
-                while let Some((node, bits, rank)) = open.pop() {
-                    let Some(bits) = bits.checked_sub(1) else {
-                        members.push(rank);
+                // Nodes with the levels below them, and the bits that lead to them.
+                let mut open = vec![(*root, self.levels, 0u32)];
+                while let Some((number, levels, path)) = open.pop() {
+                    let node = &self.nodes[number as usize];
+                    let Some(levels) = levels.checked_sub(1) else {
+                        let mut left = node.members();
+                        while left != 0 {
+                            members.push(path << LEAF_BITS | left.trailing_zeros());
+                            left &= left - 1;
+                        }
                         continue;
                     };
-                    for bit in [1, 0] {
-                        let child = self.nodes[node as usize].children[bit as usize];
-                        if child != NONE {
-                            open.push((child, bits, rank | bit << bits));
-                        }
-                    }
+                    let [clear, set] = node.children;
+                    open.extend([(set, levels, path << 1 | 1), (clear, levels, path << 1)].iter().filter(|n| n.0 != NONE));
                 }
             }
         }
@@ -125,11 +155,8 @@ impl RankSets {
     pub(super) fn first_from(&self, set: &RankSet, rank: u32) -> Option<u32> {
         match set {
             RankSet::List(list) => list.get(list.partition_point(|&r| r < rank)).copied(),
-            RankSet::Trie(..) if rank.unbounded_shr(self.bits) != 0 => None,
-            RankSet::Trie(root, _) => {
-                let behind = |node: u32| self.nodes[node as usize].children[1];
-                self.search(*root, rank, 0, |node| Some(behind(node)).filter(|&n| n != NONE), true, |_| true)
-            }
+            RankSet::Trie(..) if rank.unbounded_shr(self.levels + LEAF_BITS) != 0 => None,
+            RankSet::Trie(root, _) => self.search(*root, rank, Search::FirstFrom),
         }
     }
 
@@ -140,51 +167,61 @@ impl RankSets {
                 let before = list.partition_point(|&r| r < rank);
                 list[..before].iter().rev().copied().find(|&member| self.dominates(member, rank))
             }
-            RankSet::Trie(root, _) => {
-                let reaches = |node: u32| node != NONE && self.nodes[node as usize].end > rank;
-                let before = |node: u32| self.nodes[node as usize].children[0];
-                self.search(*root, rank, 1, |node| Some(before(node)).filter(|&n| reaches(n)), false, reaches)
-            }
+            RankSet::Trie(root, _) => self.search(*root, rank, Search::NearestDominator),
         }
     }
 
-    /// Walks towards a rank and takes the last turning off it: where its bit is `bit`, there may be a way to the other side. From there on to the first, or the last, member
-    /// below nodes that are good; every good node has a good child. With `itself` it may be the rank.
-    fn search(
-        &self,
-        root: u32,
-        rank: u32,
-        bit: u32,
-        turning: impl Fn(u32) -> Option<u32>,
-        itself: bool,
-        is_good: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
-        let (mut node, mut bits) = (root, self.bits);
-        let mut off: Option<(u32, u32)> = None;
-        while node != NONE && bits > 0 {
-            bits -= 1;
-            let side = rank >> bits & 1;
-            if side == bit
-                && let Some(other) = turning(node)
-            {
-                off = Some((other, bits));
+    /// Walks towards a rank, and takes the last turning off the way that leads to what is looked for; from there on it is to the nearest side each time. The rank must have no more bits than
+    /// the trie.
+    fn search(&self, root: u32, rank: u32, what: Search) -> Option<u32> {
+        let node_at = |number: u32| &self.nodes[number as usize];
+        // What is there is good, or has something good below it.
+        let is_good = |number: u32| number != NONE && (what == Search::FirstFrom || node_at(number).end > rank);
+        // The side of the rank on which the others come later, or have come before.
+        let side_of_turning = usize::from(what == Search::NearestDominator);
+        let (mut number, mut levels) = (root, self.levels);
+        let mut turning: Option<(u32, u32)> = None;
+        while number != NONE && levels > 0 {
+            levels -= 1;
+            let side = (rank >> (levels + LEAF_BITS) & 1) as usize;
+            let children = node_at(number).children;
+            if side == side_of_turning && is_good(children[1 - side]) {
+                turning = Some((children[1 - side], levels));
             }
-            node = self.nodes[node as usize].children[side as usize];
+            number = children[side];
         }
-        if node != NONE && itself {
-            return Some(rank);
+        if number != NONE {
+            let at = rank & ((1 << LEAF_BITS) - 1);
+            let wanted = if what == Search::FirstFrom { u64::MAX << at } else { (1 << at) - 1 };
+            if let Some(found) = self.search_leaf(node_at(number).members() & wanted, rank - at, rank, what) {
+                return Some(found);
+            }
         }
-        let (mut node, mut bits) = off?;
-        let mut found = (rank >> bits ^ 1) << bits;
-        while bits > 0 {
-            bits -= 1;
-            let [clear, set] = self.nodes[node as usize].children;
-            // First of what is behind, last of what is before.
-            let takes_set = if bit == 0 { clear == NONE || !is_good(clear) } else { set != NONE && is_good(set) };
-            node = if takes_set { set } else { clear };
-            found |= u32::from(takes_set) << bits;
+        let (mut number, mut levels) = turning?;
+        let mut path = rank >> (levels + LEAF_BITS) ^ 1;
+        while levels > 0 {
+            levels -= 1;
+            let children = node_at(number).children;
+            let near = side_of_turning;
+            let side = if is_good(children[near]) { near } else { 1 - near };
+            number = children[side];
+            path = path << 1 | side as u32;
         }
-        Some(found)
+        self.search_leaf(node_at(number).members(), path << LEAF_BITS, rank, what)
+    }
+
+    /// The same among members of a leaf, whose first rank is `base`.
+    fn search_leaf(&self, mut members: u64, base: u32, rank: u32, what: Search) -> Option<u32> {
+        if what == Search::FirstFrom {
+            return (members != 0).then(|| base + members.trailing_zeros());
+        }
+        while let Some(last) = members.checked_ilog2() {
+            if self.end(base + last) > rank {
+                return Some(base + last);
+            }
+            members ^= 1 << last;
+        }
+        None
     }
 
     fn new_node(&mut self, end: u32) -> u32 {
@@ -196,10 +233,10 @@ impl RankSets {
     fn enter(&mut self, root: u32, rank: u32) {
         let end = self.end(rank);
         let mut node = root;
-        for bit in (0..self.bits).rev() {
+        for level in (0..self.levels).rev() {
             let here = &mut self.nodes[node as usize];
             here.end = here.end.max(end);
-            let side = (rank >> bit & 1) as usize;
+            let side = (rank >> (level + LEAF_BITS) & 1) as usize;
             node = match here.children[side] {
                 NONE => {
                     let new = self.new_node(end);
@@ -209,18 +246,26 @@ impl RankSets {
                 child => child,
             };
         }
+        let leaf = &mut self.nodes[node as usize];
+        leaf.end = leaf.end.max(end);
+        leaf.add_members(1 << (rank & ((1 << LEAF_BITS) - 1)));
     }
 
     /// One trie of two: the nodes of the second one are used up.
     fn join(&mut self, a: u32, b: u32) -> u32 {
-        let mut open = vec![(a, b)];
-        while let Some((into, from)) = open.pop() {
-            let Node { children, end } = self.nodes[from as usize];
-            self.nodes[into as usize].end = self.nodes[into as usize].end.max(end);
-            for (side, child) in children.into_iter().enumerate() {
-                match self.nodes[into as usize].children[side] {
-                    NONE => self.nodes[into as usize].children[side] = child,
-                    other if child != NONE => open.push((other, child)),
+        let mut open = vec![(a, b, self.levels)];
+        while let Some((into, from, levels)) = open.pop() {
+            let from = self.nodes[from as usize];
+            let node = &mut self.nodes[into as usize];
+            node.end = node.end.max(from.end);
+            let Some(levels) = levels.checked_sub(1) else {
+                node.add_members(from.members());
+                continue;
+            };
+            for (own, child) in node.children.iter_mut().zip(from.children) {
+                match *own {
+                    NONE => *own = child,
+                    other if child != NONE => open.push((other, child, levels)),
                     _ => {}
                 }
             }
@@ -253,7 +298,7 @@ mod tests {
     #[test]
     fn lists_and_tries_answer_what_a_walk_over_all_does() {
         let mut random = Random::new(7);
-        for count in [1, 2, 63, 64, 65, 500, 1024] {
+        for count in [1, 2, 63, 64, 65, 127, 128, 500, 1024, 5000] {
             let ends = laminar(count, &mut random);
             let mut sets = RankSets::new(ends.clone());
             // Ranks are dealt to sets, which then become one step by step.
@@ -306,6 +351,6 @@ mod tests {
             }
         }
         assert_eq!(all[0].len(), count as usize);
-        assert!(sets.nodes.len() < 16 * count as usize, "{}", sets.nodes.len());
+        assert!(sets.nodes.len() < 2 * count as usize, "{}", sets.nodes.len());
     }
 }

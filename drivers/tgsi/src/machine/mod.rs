@@ -161,6 +161,24 @@ impl Program {
         self.instructions[place] = instruction;
     }
 
+    /// Exchanges two instructions.
+    fn swap(&mut self, a: usize, b: usize) {
+        if a != b {
+            self.note_change();
+            self.access.swap(a, b);
+            self.instructions.swap(a, b);
+        }
+    }
+
+    /// Drops all instructions from a place on.
+    fn truncate(&mut self, count: usize) {
+        if count < self.access.len() {
+            self.note_change();
+            self.access.truncate(count);
+            self.instructions.truncate(count);
+        }
+    }
+
     /// Changes an instruction.
     pub(crate) fn edit(&mut self, place: usize, change: impl FnOnce(&mut Instruction)) {
         self.note_change();

@@ -21,63 +21,41 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
     let mut changed = false;
     // What follows an ELSE that is dropped is let out of its construct: constructs whose ENDIF has come already.
     let mut closed_early: Vec<bool> = Vec::new();
-    let old = std::mem::take(&mut program.instructions);
-    program.access.clear();
-    program.note_change();
-    let mut new: Vec<Instruction> = Vec::with_capacity(old.len());
-    let mut rest = old.into_iter().peekable();
-    while let Some(instruction) = rest.next() {
-        let next = rest.peek().map(|i| i.opcode);
-        match instruction.opcode {
+    // What is kept moves to the front: for each instruction that is added another one is dropped before.
+    let mut kept = 0;
+    for place in 0..program.access.len() {
+        let next = program.access.get(place + 1).map(|a| a.opcode);
+        let last = program.access[..kept].last().map(|a| a.opcode);
+        match program.access[place].opcode {
             Opcode::If | Opcode::Uif => closed_early.push(false),
-            Opcode::Else => {
-                let last = new.last().map(|i| i.opcode);
-                match last {
-                    _ if next == Some(Opcode::Endif) => {
-                        changed = true;
-                        continue;
-                    }
-                    Some(Opcode::Brk | Opcode::Cont) => {
-                        new.push(Instruction::new(Opcode::Endif));
-                        if let Some(closed) = closed_early.last_mut() {
-                            *closed = true;
-                        }
-                        changed = true;
-                        continue;
-                    }
-                    Some(Opcode::If | Opcode::Uif) => {
-                        if let Some(condition) = new.pop() {
-                            let is_float = condition.opcode == Opcode::If;
-                            let number = program.immediates.intern([0; 4]);
-                            let temp = program.num_temps;
-                            program.num_temps += 1;
-                            let register = Register::new(File::Temporary, temp as i32);
-                            let (opcode, test) = match (native_integers, is_float) {
-                                (false, _) => (Opcode::Seq, Opcode::If),
-                                (true, true) => (Opcode::Fseq, Opcode::Uif),
-                                (true, false) => (Opcode::Useq, Opcode::Uif),
-                            };
-                            let mut compare = Instruction::new(opcode);
-                            compare.dst.push(Dst::new(register).masked(1));
-                            compare.src.extend(condition.src.first().copied());
-                            compare.src.push(Src::new(Register::new(File::Immediate, number)));
-                            new.push(compare);
-                            let mut branch = Instruction::new(test);
-                            branch.src.push(Src::new(register).swizzled([0; 4]));
-                            new.push(branch);
-                            changed = true;
-                            continue;
-                        }
-                    }
-                    _ => {}
+            Opcode::Else => match last {
+                _ if next == Some(Opcode::Endif) => {
+                    changed = true;
+                    continue;
                 }
-            }
+                Some(Opcode::Brk | Opcode::Cont) => {
+                    program.set(kept, Instruction::new(Opcode::Endif));
+                    kept += 1;
+                    if let Some(closed) = closed_early.last_mut() {
+                        *closed = true;
+                    }
+                    changed = true;
+                    continue;
+                }
+                Some(Opcode::If | Opcode::Uif) => {
+                    negate_condition(program, kept - 1, native_integers);
+                    kept += 1;
+                    changed = true;
+                    continue;
+                }
+                _ => {}
+            },
             Opcode::Endif => {
                 if closed_early.pop() == Some(true) {
                     continue;
                 }
-                if matches!(new.last().map(|i| i.opcode), Some(Opcode::If | Opcode::Uif)) {
-                    new.pop();
+                if matches!(last, Some(Opcode::If | Opcode::Uif)) {
+                    kept -= 1;
                     changed = true;
                     continue;
                 }
@@ -88,12 +66,31 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
             }
             _ => {}
         }
-        new.push(instruction);
+        program.swap(kept, place);
+        kept += 1;
     }
-    for instruction in new {
-        program.push(instruction);
-    }
+    program.truncate(kept);
     changed
+}
+
+/// Puts a comparison with zero and a branch on that into the places of a branch and the next instruction.
+fn negate_condition(program: &mut Program, place: usize, native_integers: bool) {
+    let condition = &program.instructions[place];
+    let (opcode, test) = match (native_integers, condition.opcode == Opcode::If) {
+        (false, _) => (Opcode::Seq, Opcode::If),
+        (true, true) => (Opcode::Fseq, Opcode::Uif),
+        (true, false) => (Opcode::Useq, Opcode::Uif),
+    };
+    let mut compare = Instruction::new(opcode);
+    compare.src.extend(condition.src.first().copied());
+    let number = program.immediates.intern([0; 4]);
+    let register = Register::new(File::Temporary, program.new_temp() as i32);
+    compare.dst.push(Dst::new(register).masked(1));
+    compare.src.push(Src::new(Register::new(File::Immediate, number)));
+    program.set(place, compare);
+    let mut branch = Instruction::new(test);
+    branch.src.push(Src::new(register).swizzled([0; 4]));
+    program.set(place + 1, branch);
 }
 
 /// Whether flow instructions stand side by side that say something in a roundabout way. All that is tidied begins with such a pair.
