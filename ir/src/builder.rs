@@ -509,7 +509,7 @@ mod tests {
         assert_eq!(body.uses_of(phi).count(), 2);
         let dominance = body.dominance();
         assert!(dominance.dominates(head, latch) && !dominance.dominates(latch, head));
-        assert_eq!(dominance.frontier(latch), [head]);
+        assert_eq!(body.frontiers().of(latch), [head]);
         assert!(body.liveness().is_live_out(head, phi));
         assert!(!body.liveness().is_live_in(after, phi));
         assert_eq!(body.loop_tree().depth(latch), 1);

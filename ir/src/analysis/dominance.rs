@@ -1,5 +1,5 @@
 //! Dominance: immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"),
-//! dominance frontiers after Cytron et al., pre- and post-order numbers of the dominator tree for O(1) queries.
+//! pre- and post-order numbers of the dominator tree for O(1) queries; dominance frontiers after Cytron et al.
 //!
 //! Blocks are taken in reverse post-order of the graph, not in the order of the text: with `goto` a block may come before the one that dominates it.
 //!
@@ -14,8 +14,9 @@ use crate::entities::{Block, Def, Inst};
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Node {
     idom: PackedOption<Block>,
-    children: Vec<Block>,
-    frontier: Vec<Block>,
+    first_child: PackedOption<Block>,
+    /// The next child of the same block.
+    sibling: PackedOption<Block>,
     /// Both 0 for an unreachable block.
     pre: u32,
     post: u32,
@@ -23,7 +24,7 @@ struct Node {
     depth: u32,
 }
 
-/// Dominator tree and dominance frontiers of a body.
+/// Dominator tree of a body.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dominance {
     nodes: SecondaryMap<Block, Node>,
@@ -82,57 +83,38 @@ impl Dominance {
             }
         }
 
-        let mut nodes: SecondaryMap<Block, Node> = SecondaryMap::new();
-        for &block in &order.blocks {
+        let mut nodes: SecondaryMap<Block, Node> = SecondaryMap::with_capacity(body.num_blocks());
+        // Each comes before its siblings.
+        for &block in order.blocks.iter().rev() {
             if block != start
                 && let Some(up) = idom[block].expand()
             {
                 nodes[block].idom = up.into();
-                nodes[up].children.push(block);
+                nodes[block].sibling = nodes[up].first_child;
+                nodes[up].first_child = block.into();
             }
         }
-        // Pre- and post-order numbers from 1, with an explicit stack of (block, next child).
+        // Pre- and post-order numbers from 1.
         let mut preorder = Vec::with_capacity(order.blocks.len());
         let mut counter = 1;
-        nodes[start].pre = counter;
-        preorder.push(start);
-        let mut stack = vec![(start, 0usize)];
-        while let Some((block, next)) = stack.last_mut() {
+        let mut next = Some(start);
+        while let Some(mut block) = next {
+            nodes[block].pre = counter;
+            preorder.push(block);
             counter += 1;
-            match nodes[*block].children.get(*next).copied() {
-                Some(child) => {
-                    *next += 1;
-                    nodes[child].pre = counter;
-                    nodes[child].depth = nodes[*block].depth + 1;
-                    preorder.push(child);
-                    stack.push((child, 0));
-                }
-                None => {
-                    nodes[*block].post = counter;
-                    stack.pop();
-                }
+            next = nodes[block].first_child.expand();
+            if let Some(child) = next {
+                nodes[child].depth = nodes[block].depth + 1;
             }
-        }
-        for &block in &order.blocks {
-            let preds = body.predecessors(block);
-            // The way from outside counts as a predecessor of the start.
-            if preds.len() < 2 && block != start {
-                continue;
-            }
-            let stop = nodes[block].idom;
-            for &pred in preds {
-                let mut runner = pred;
-                while nodes[runner].post != 0 && Some(runner) != stop.expand() {
-                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop share most of the way.
-                    if nodes[runner].frontier.last() == Some(&block) {
-                        break;
-                    }
-                    nodes[runner].frontier.push(block);
-                    match nodes[runner].idom.expand() {
-                        Some(up) => runner = up,
-                        None => break,
-                    }
+            while next.is_none() {
+                nodes[block].post = counter;
+                counter += 1;
+                let Some(up) = nodes[block].idom.expand() else { break };
+                next = nodes[block].sibling.expand();
+                if let Some(sibling) = next {
+                    nodes[sibling].depth = nodes[block].depth;
                 }
+                block = up;
             }
         }
         Dominance { nodes, preorder }
@@ -144,13 +126,8 @@ impl Dominance {
     }
 
     /// Blocks immediately dominated by `block`, in the order of the text.
-    pub fn children(&self, block: Block) -> &[Block] {
-        &self.nodes[block].children
-    }
-
-    /// The dominance frontier of `block`.
-    pub fn frontier(&self, block: Block) -> &[Block] {
-        &self.nodes[block].frontier
+    pub fn children(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        std::iter::successors(self.nodes[block].first_child.expand(), |&child| self.nodes[child].sibling.expand())
     }
 
     /// Reachable blocks, parents of the tree before their children.
@@ -202,21 +179,65 @@ impl Dominance {
         }
         a
     }
+}
 
-    /// The iterated dominance frontier of a set of blocks: where values that are set in these blocks meet.
-    pub fn iterated_frontier(&self, blocks: impl IntoIterator<Item = Block>) -> Vec<Block> {
-        let mut result = Vec::new();
-        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-        let mut work: Vec<Block> = blocks.into_iter().collect();
-        while let Some(block) = work.pop() {
-            for &meet in self.frontier(block) {
-                if !std::mem::replace(&mut seen[meet], true) {
-                    result.push(meet);
-                    work.push(meet);
+/// Dominance frontiers of a body: where values that are set in a block meet others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frontiers {
+    /// By block: the first of its own, and one past the last.
+    ranges: SecondaryMap<Block, (u32, u32)>,
+    blocks: Vec<Block>,
+}
+
+impl Frontiers {
+    pub(super) fn compute(body: &Body) -> Frontiers {
+        let dominance = body.dominance();
+        let start = body.start_block();
+        let mut ranges: SecondaryMap<Block, (u32, u32)> = SecondaryMap::with_capacity(body.num_blocks());
+        // What was last found to be in the frontier of a block.
+        let mut last: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::with_capacity(body.num_blocks());
+        let mut found: Vec<(Block, Block)> = Vec::new();
+        for block in body.blocks() {
+            let preds = body.predecessors(block);
+            // The way from outside counts as a predecessor of the start.
+            if preds.len() < 2 && block != start {
+                continue;
+            }
+            let stop = dominance.idom(block);
+            for &pred in preds {
+                let mut runner = pred;
+                while dominance.is_reachable(runner) && Some(runner) != stop {
+                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop share most of the way.
+                    if std::mem::replace(&mut last[runner], block.into()) == block.into() {
+                        break;
+                    }
+                    found.push((runner, block));
+                    ranges[runner].1 += 1;
+                    match dominance.idom(runner) {
+                        Some(up) => runner = up,
+                        None => break,
+                    }
                 }
             }
         }
-        result
+        let mut next = 0;
+        for range in ranges.values_mut() {
+            let count = range.1;
+            *range = (next, next);
+            next += count;
+        }
+        let mut blocks = vec![start; found.len()];
+        for (runner, block) in found {
+            blocks[ranges[runner].1 as usize] = block;
+            ranges[runner].1 += 1;
+        }
+        Frontiers { ranges, blocks }
+    }
+
+    /// The dominance frontier of a block.
+    pub fn of(&self, block: Block) -> &[Block] {
+        let (start, end) = self.ranges[block];
+        &self.blocks[start as usize..end as usize]
     }
 }
 
@@ -286,7 +307,7 @@ mod tests {
 
     /// Compares with what removing each block says.
     fn check(body: &Body) {
-        let dominance = body.dominance();
+        let (dominance, frontiers) = (body.dominance(), body.frontiers());
         let blocks: Vec<Block> = body.block_order().blocks.clone();
         let reachable = reachable_without(body, None);
         for &dominator in &blocks {
@@ -310,7 +331,7 @@ mod tests {
                     !strictly && body.predecessors(meet).iter().find(reaches).is_some()
                 })
                 .collect();
-            let mut found = dominance.frontier(dominator).to_vec();
+            let mut found = frontiers.of(dominator).to_vec();
             frontier.sort_unstable();
             found.sort_unstable();
             assert_eq!(found, frontier, "frontier of {dominator}");

@@ -1,6 +1,6 @@
 //! Analyses of a body, each recomputed exactly when the code that it looked at has changed.
 //!
-//! [`Body::block_order`], [`Body::dominance`], [`Body::liveness`] and [`Body::loop_tree`] return shared results. Each result carries the epoch of the
+//! [`Body::block_order`], [`Body::dominance`], [`Body::frontiers`], [`Body::liveness`] and [`Body::loop_tree`] return shared results. Each result carries the epoch of the
 //! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
 //! A result in hand stays what it was when the body changes: it describes the body of that moment.
 //!
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use call_graph::{CallGraph, calls};
 pub use certainty::Certainty;
 pub use divergence::analyze_divergence;
-pub use dominance::Dominance;
+pub use dominance::{Dominance, Frontiers};
 pub use liveness::Liveness;
 pub use loop_info::{LoopAnalysis, LoopAnalyzer};
 pub use loops::{LoopInfo, LoopTree};
@@ -39,6 +39,7 @@ struct Slots {
     block_order: Slot<BlockOrder>,
     inst_order: Slot<InstOrder>,
     dominance: Slot<Dominance>,
+    frontiers: Slot<Frontiers>,
     liveness: Slot<Liveness>,
     loop_tree: Slot<LoopTree>,
 }
@@ -99,8 +100,10 @@ analyses! {
     block_order: BlockOrder, cfg_epoch;
     /// Numbers of instructions in the order of the text.
     inst_order: InstOrder, inst_epoch;
-    /// Dominator tree and dominance frontiers.
+    /// Dominator tree.
     dominance: Dominance, cfg_epoch;
+    /// Dominance frontiers.
+    frontiers: Frontiers, cfg_epoch;
     /// Values live at the borders of blocks.
     liveness: Liveness, inst_epoch;
     /// The loops, their nesting and their blocks.

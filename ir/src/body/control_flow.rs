@@ -263,7 +263,9 @@ impl Body {
 
     /// All blocks but the end block in the order of the text, as a snapshot.
     pub fn blocks_vec(&self) -> Vec<Block> {
-        self.blocks().collect()
+        let mut blocks = Vec::with_capacity(self.num_blocks());
+        blocks.extend(self.blocks());
+        blocks
     }
 
     /// The blocks of a list and of everything inside it, in the order of the text.

@@ -150,27 +150,27 @@ struct Candidate {
 
 /// The first part for one kind.
 fn convert_after(body: &mut Body, kind: Kind) -> bool {
-    let phis: Vec<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
+    // Most bodies have nothing to do here, and many phis.
+    let converted_inputs = |phi: Inst| {
+        let def = body.inst_def(phi).filter(|&def| body.bit_size(def) == kind.bit_size())?;
+        let inputs = body.sources(phi).filter_map(|s| kind.input(body, body.src_def(s)));
+        let size = inputs.map(|input| body.bit_size(input.def)).find(|&size| size < body.bit_size(def));
+        Some((size, size.is_some() || is_useful_mask(body, kind, phi)))
+    };
+    let all_phis = || body.blocks().flat_map(|block| body.phis(block));
+    if !all_phis().any(|phi| converted_inputs(phi).is_some_and(|(_, converted)| converted)) {
+        return false;
+    }
+    let phis: Vec<Inst> = all_phis().collect();
     let mut candidates: SecondaryMap<Inst, Candidate> = SecondaryMap::new();
     // One narrower size for all phis of a run: what another needs is for the next.
     let mut narrow_size = 0;
-    let mut any_converted = false;
     for &phi in &phis {
-        let Some(def) = body.inst_def(phi) else { continue };
-        if body.bit_size(def) != kind.bit_size() {
-            continue;
-        }
-        let inputs = body.sources(phi).filter_map(|s| kind.input(body, body.src_def(s)));
-        let size = inputs.map(|input| body.bit_size(input.def)).find(|&size| size < kind.bit_size());
+        let Some((size, converted)) = converted_inputs(phi) else { continue };
         if narrow_size == 0 {
             narrow_size = size.unwrap_or(0);
         }
-        let converted = size.is_some() || is_useful_mask(body, kind, phi);
         candidates[phi] = Candidate { qualifies: true, converted };
-        any_converted |= converted;
-    }
-    if !any_converted {
-        return false;
     }
     if narrow_size == 0 && kind == Kind::Mask {
         narrow_size = 1;
@@ -300,10 +300,14 @@ fn narrow_value(b: &mut Builder<'_>, kind: Kind, narrow_size: u8, value: Def, co
 
 /// The second part.
 fn convert_before(body: &mut Body) -> bool {
-    let phis: Vec<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
     let mut progress = false;
-    for phi in phis {
-        progress |= convert_sources(body, phi);
+    let mut phis: Vec<Inst> = Vec::new();
+    for block in body.blocks_vec() {
+        phis.clear();
+        phis.extend(body.phis(block));
+        for &phi in &phis {
+            progress |= convert_sources(body, phi);
+        }
     }
     progress
 }

@@ -39,26 +39,38 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
     if body.is_one_block() {
         return false;
     }
-    let mut work: VecDeque<Inst> = body.blocks().flat_map(|block| body.phis(block)).collect();
-    if work.is_empty() {
+    if body.blocks().all(|block| body.phis(block).next().is_none()) {
         return false;
     }
     let dominance = body.dominance();
+    // Phis that read a removed one.
+    let mut again: VecDeque<Inst> = VecDeque::new();
     let mut progress = false;
-    while let Some(phi) = work.pop_front() {
-        let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { continue };
-        if !dominance.is_reachable(block) {
-            continue;
+    for block in body.blocks_vec() {
+        let mut next = body.first_inst(block).filter(|&inst| body.is_phi(inst));
+        while let Some(phi) = next {
+            next = body.next_inst(phi).filter(|&inst| body.is_phi(inst));
+            progress |= remove_phi(body, &dominance, phi, &mut again);
         }
-        let Some(value) = single_value(body, &dominance, phi, block, def) else { continue };
-        work.extend(
-            body.uses_of(def).filter_map(|u| body.user(u).inst()).filter(|&user| user != phi && body.is_phi(user)),
-        );
-        body.replace_all_uses(def, value);
-        body.remove_inst(phi);
-        progress = true;
+    }
+    while let Some(phi) = again.pop_front() {
+        progress |= remove_phi(body, &dominance, phi, &mut again);
     }
     progress
+}
+
+/// Removes a phi that always has one value. The phis that read it are put behind `again`.
+fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut VecDeque<Inst>) -> bool {
+    let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { return false };
+    if !dominance.is_reachable(block) {
+        return false;
+    }
+    let Some(value) = single_value(body, dominance, phi, block, def) else { return false };
+    again
+        .extend(body.uses_of(def).filter_map(|u| body.user(u).inst()).filter(|&user| user != phi && body.is_phi(user)));
+    body.replace_all_uses(def, value);
+    body.remove_inst(phi);
+    true
 }
 
 /// The value that a phi always has, made if need be.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use cranelift_entity::SecondaryMap;
 
-use crate::analysis::Dominance;
+use crate::analysis::{Dominance, Frontiers};
 use crate::body::{Body, InstData, Shape, SourceSpec};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst};
@@ -68,6 +68,7 @@ impl Zeros {
 /// See the [module](self).
 pub struct PhiBuilder {
     dominance: Arc<Dominance>,
+    frontiers: Arc<Frontiers>,
     /// Entries, valid if the generation is that of the current value.
     entries: SecondaryMap<Block, (u32, Entry)>,
     generation: u32,
@@ -86,6 +87,7 @@ impl PhiBuilder {
     pub fn new(body: &Body) -> PhiBuilder {
         PhiBuilder {
             dominance: body.dominance(),
+            frontiers: body.frontiers(),
             entries: SecondaryMap::with_capacity(body.num_blocks()),
             generation: 0,
             shape: Shape::new(1, 32),
@@ -106,7 +108,7 @@ impl PhiBuilder {
         self.work.clear();
         self.work.extend(blocks);
         while let Some(block) = self.work.pop() {
-            for &meet in self.dominance.frontier(block) {
+            for &meet in self.frontiers.of(block) {
                 let entry = &mut self.entries[meet];
                 if *entry != (self.generation, Entry::NeedsPhi) {
                     *entry = (self.generation, Entry::NeedsPhi);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-use crate::analysis::Dominance;
+use crate::analysis::{Dominance, Frontiers};
 use crate::body::{Body, InstData, Shape, SourceSpec};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def};
@@ -62,6 +62,7 @@ struct Incoming {
 /// See the [module](self).
 pub(crate) struct PhiSlots {
     dominance: Arc<Dominance>,
+    frontiers: Arc<Frontiers>,
     slots: Vec<Slot>,
     /// Numbers of the slots of a block.
     by_block: SecondaryMap<Block, (u32, u32)>,
@@ -79,6 +80,7 @@ impl PhiSlots {
     pub(crate) fn new(body: &Body) -> PhiSlots {
         PhiSlots {
             dominance: body.dominance(),
+            frontiers: body.frontiers(),
             slots: Vec::new(),
             by_block: SecondaryMap::new(),
             incoming: Vec::new(),
@@ -99,7 +101,7 @@ impl PhiSlots {
         self.work.clear();
         self.work.extend_from_slice(blocks);
         while let Some(block) = self.work.pop() {
-            for &meet in self.dominance.frontier(block) {
+            for &meet in self.frontiers.of(block) {
                 if std::mem::replace(&mut self.met[meet], thing + 1) != thing + 1 {
                     self.slots.push(Slot { block: meet, thing, phi: PackedOption::default(), last_incoming: 0 });
                     self.work.push(meet);

@@ -49,7 +49,7 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
                 found.insert(inst, def);
             }
         }
-        steps.extend(dominance.children(block).iter().map(|&child| Step::Enter(child)));
+        steps.extend(dominance.children(block).map(Step::Enter));
     }
     found
 }

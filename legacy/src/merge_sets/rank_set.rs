@@ -145,7 +145,9 @@ impl RankSets {
                         continue;
                     };
                     let [clear, set] = node.children;
-                    open.extend([(set, levels, path << 1 | 1), (clear, levels, path << 1)].iter().filter(|n| n.0 != NONE));
+                    open.extend(
+                        [(set, levels, path << 1 | 1), (clear, levels, path << 1)].iter().filter(|n| n.0 != NONE),
+                    );
                 }
             }
         }
