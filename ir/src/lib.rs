@@ -60,6 +60,8 @@ pub mod text;
 pub mod types;
 pub mod validate;
 pub mod variable;
+#[cfg(test)]
+pub(crate) mod work;
 
 pub use body::{AluFlags, Body, InstData, Shape, SourceSpec, Swizzle};
 pub use builder::Builder;

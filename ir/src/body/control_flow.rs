@@ -220,6 +220,8 @@ impl Body {
     /// The block that follows in the order of the text (tree walk, outer before inner), none after the last.
     #[inline]
     pub fn next_block(&self, block: Block) -> Option<Block> {
+        #[cfg(test)]
+        crate::work::step();
         match self.blocks[block].next {
             Some(CfNode::If(id)) => return Some(self.ifs[id].then_list.first),
             Some(CfNode::Loop(id)) => return Some(self.loops[id].body.first),

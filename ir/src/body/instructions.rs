@@ -244,6 +244,8 @@ impl Body {
     /// What an instruction is.
     #[inline]
     pub fn inst(&self, inst: Inst) -> &InstData {
+        #[cfg(test)]
+        crate::work::step();
         &self.insts[inst].data
     }
 
@@ -268,6 +270,8 @@ impl Body {
     /// The block that an instruction is in; none if it is not placed.
     #[inline]
     pub fn inst_block(&self, inst: Inst) -> Option<Block> {
+        #[cfg(test)]
+        crate::work::step();
         self.insts[inst].block.expand()
     }
 
@@ -280,6 +284,8 @@ impl Body {
     /// The instruction after, in the same block.
     #[inline]
     pub fn next_inst(&self, inst: Inst) -> Option<Inst> {
+        #[cfg(test)]
+        crate::work::step();
         self.insts[inst].next.expand()
     }
 

@@ -14,6 +14,8 @@ impl Body {
     /// A source of a removed instruction reads nothing and must not be asked.
     #[inline]
     pub fn src_def(&self, source: Use) -> Def {
+        #[cfg(test)]
+        crate::work::step();
         self.uses[source].def.expand().unwrap_or_else(Def::reserved_value)
     }
 
@@ -329,6 +331,8 @@ impl Iterator for UseIter<'_> {
     type Item = Use;
 
     fn next(&mut self) -> Option<Use> {
+        #[cfg(test)]
+        crate::work::step();
         let current = self.next.expand()?;
         self.next = self.body.uses[current].next;
         Some(current)

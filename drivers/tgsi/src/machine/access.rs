@@ -26,6 +26,9 @@ pub(crate) const OUTPUTS: u32 = 1 << 27;
 /// Most registers that an instruction can read: each operand with its index registers, and texel offsets.
 const MAX_READS: usize = 20;
 
+/// Registers read that need no room elsewhere.
+const FEW_READS: usize = 4;
+
 /// A set of properties of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Traits(u32);
@@ -182,10 +185,58 @@ impl Counts {
     }
 }
 
+/// What an instruction reads, in order. Few read more than has room in place.
+#[derive(Clone, PartialEq, Debug)]
+enum Reads {
+    Few(ArrayVec<Components, FEW_READS>),
+    Many(Box<ArrayVec<Components, MAX_READS>>),
+}
+
+impl Reads {
+    #[inline]
+    fn push(&mut self, read: Components) {
+        match self {
+            Reads::Few(few) => {
+                if few.try_push(read).is_err() {
+                    let mut many: Box<ArrayVec<_, MAX_READS>> = Box::default();
+                    many.extend(few.iter().copied());
+                    many.push(read);
+                    *self = Reads::Many(many);
+                }
+            }
+            // There is room for all that an instruction can have.
+            Reads::Many(many) => {
+                let _ = many.try_push(read);
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Reads {
+    type Target = [Components];
+
+    #[inline]
+    fn deref(&self) -> &[Components] {
+        match self {
+            Reads::Few(few) => few,
+            Reads::Many(many) => many,
+        }
+    }
+}
+
+impl std::ops::DerefMut for Reads {
+    fn deref_mut(&mut self) -> &mut [Components] {
+        match self {
+            Reads::Few(few) => few,
+            Reads::Many(many) => many,
+        }
+    }
+}
+
 /// What an instruction reads and writes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Access {
-    reads: ArrayVec<Components, MAX_READS>,
+    reads: Reads,
     written: Components,
     channels: [u8; 5],
     masks: [u8; 5],
@@ -221,7 +272,7 @@ impl Access {
     /// Looks at an instruction. Temporaries below `first_temp` are elements of arrays.
     pub(crate) fn of(instruction: &Instruction, first_temp: u32) -> Access {
         let mut access = Access {
-            reads: ArrayVec::new(),
+            reads: Reads::Few(ArrayVec::new()),
             written: Components::NONE,
             channels: [0; 5],
             masks: [0; 5],
@@ -299,8 +350,7 @@ impl Access {
 
     fn read(&mut self, file: File, index: i32, mask: u8, first_temp: u32) {
         if let Some(number) = number(file, index, first_temp) {
-            // There is room for all that an instruction can have.
-            let _ = self.reads.try_push(Components::new(number, mask));
+            self.reads.push(Components::new(number, mask));
         }
     }
 
@@ -313,7 +363,7 @@ impl Access {
             let bit = |c: usize| (mask >> c & 1) << place[c];
             Components::new(ADDRESS_REGISTERS + number, bit(0) | bit(1) | bit(2) | bit(3))
         };
-        for read in &mut self.reads {
+        for read in self.reads.iter_mut() {
             *read = moved(*read);
         }
         self.written = moved(self.written);
