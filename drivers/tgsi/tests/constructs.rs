@@ -302,3 +302,54 @@ fn counters_keep_their_declared_ranges() {
                 UADD TEMP[0].x, TEMP[0].xxxx, TEMP[1].xxxx\nU2F OUT[0], TEMP[0].xxxx\nEND\n";
     assert_eq!(declarations(text, "HWATOMIC"), ["DCL HWATOMIC[0][0..3], ARRAY(1)", "DCL HWATOMIC[2][5..8], ARRAY(2)"]);
 }
+
+/// Whatever target a view has: what passes the check becomes what passes it, in either family.
+#[test]
+fn all_opcodes_with_all_targets() {
+    let mut counts = [0; 3];
+    for target in tgsi::tables::TextureTarget::ALL.iter().filter(|t| t.name() != "UNKNOWN").map(|t| t.name()) {
+        let sampled = ["SAMPLE", "SAMPLE_B", "SAMPLE_C", "SAMPLE_C_LZ", "SAMPLE_D", "SAMPLE_L", "GATHER4", "LOD"];
+        let sampled = sampled.iter().flat_map(|opcode| {
+            let more = match *opcode {
+                "SAMPLE" | "GATHER4" | "LOD" => "",
+                "SAMPLE_D" => ", IN[0], IN[0]",
+                _ => ", IN[0].xxxx",
+            };
+            [0, 1].map(|sampler| format!("{opcode} OUT[0], IN[0], SVIEW[0].yzwx, SAMP[{sampler}]{more}"))
+        });
+        let fetched = ["SAMPLE_I OUT[0], IN[0], SVIEW[0]", "SAMPLE_I_MS OUT[0], IN[0], SVIEW[0], IN[0].xxxx"];
+        let more = ["", "IN[0].xxxx, "];
+        let looked_up = ["TEX", "TXP", "TXB", "TXL", "TXF", "TEX_LZ", "TXF_LZ", "LODQ"].iter().map(|o| (o, ""));
+        let looked_up = looked_up.chain(["TEX2", "TXB2", "TXL2", "TG4"].iter().map(|o| (o, more[1])));
+        let looked_up = looked_up.chain([(&"TXD", "IN[0], IN[0], ")]);
+        let looked_up = looked_up.map(|(opcode, more)| format!("{opcode} OUT[0], IN[0], {more}SAMP[0], {target}"));
+        for instruction in sampled.chain(fetched.map(str::to_owned)).chain(looked_up) {
+            let text = format!(
+                "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0..1]\nDCL SVIEW[0], {target}, FLOAT\n{instruction}\nEND\n"
+            );
+            let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
+            if tgsi::check::check(&source).has_errors() {
+                counts[0] += 1;
+                continue;
+            }
+            let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
+            tgsi_ir::passes::pipeline::into_ssa(&mut ir);
+            let options = TgsiOptions::default();
+            tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options());
+            match translate(&ir, &options) {
+                Ok(shader) => {
+                    let report = tgsi::check::check(&shader);
+                    assert!(!report.has_errors(), "{target}, {instruction}: {:?}", report.diagnostics);
+                    counts[1] += 1;
+                }
+                // There is no form for a reference value beside separate units, nor for a level of cubes in an array.
+                Err(error) => {
+                    let formless = target.starts_with("SHADOW") || target == "CUBEARRAY";
+                    assert!(formless, "{target}, {instruction}: {error}");
+                    counts[2] += 1;
+                }
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+}

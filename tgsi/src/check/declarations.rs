@@ -251,7 +251,8 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         space: (d.file, None),
         first: key(outer(d), d.first),
         last: key(outer(d), d.last),
-        components: d.usage_mask,
+        // Only values have components: a mask splits neither a resource nor a system value.
+        components: if matches!(d.file, File::Input | File::Output | File::Temporary) { d.usage_mask } else { 15 },
         declaration: d,
     });
     sweep(registers.collect(), &mut |earlier, later| {

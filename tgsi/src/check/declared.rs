@@ -6,9 +6,6 @@ use super::registers::RegisterSet;
 use crate::shader::{Declaration, Shader};
 use crate::tables::{File, Semantic};
 
-/// Sampler views and images whose declarations are remembered one by one.
-const TYPED_UNITS: usize = 128;
-
 /// A register as one number: outer index (constant and atomic buffers, else 0) times 65536 plus inner index.
 pub(super) type Key = u32;
 
@@ -32,10 +29,8 @@ pub(super) struct Declared<'a> {
     ranges: [Vec<(Key, Key)>; 15],
     /// Per file: the registers of these ranges.
     registers: [RegisterSet; 15],
-    /// Inputs and outputs: (first, last, declaration), ascending.
-    interface: [Vec<(u16, u16, usize)>; 2],
-    /// Sampler views and images: register -> declaration, up to the most units that drivers have.
-    typed: [Vec<Option<usize>>; 2],
+    /// Inputs, outputs, sampler views and images: (first, last, declaration), ascending.
+    described: [Vec<(u16, u16, usize)>; 4],
     arrays: HashMap<(File, u16), usize>,
 }
 
@@ -43,26 +38,15 @@ impl<'a> Declared<'a> {
     /// Gathers the declarations of `shader`.
     pub(super) fn new(shader: &'a Shader) -> Declared<'a> {
         let mut ranges: [Vec<(Key, Key)>; 15] = Default::default();
-        let mut interface: [Vec<(u16, u16, usize)>; 2] = Default::default();
-        let mut typed: [Vec<Option<usize>>; 2] = Default::default();
+        let mut described: [Vec<(u16, u16, usize)>; 4] = Default::default();
         let mut arrays = HashMap::new();
         for (number, d) in shader.declarations.iter().enumerate() {
             if d.first > d.last {
                 continue;
             }
             ranges[d.file as usize].push((key(outer(d), d.first), key(outer(d), d.last)));
-            match d.file {
-                File::Input => interface[0].push((d.first, d.last, number)),
-                File::Output => interface[1].push((d.first, d.last, number)),
-                File::SamplerView | File::Image => {
-                    let units = &mut typed[usize::from(d.file == File::Image)];
-                    let end = TYPED_UNITS.min(usize::from(d.last) + 1);
-                    units.resize(units.len().max(end), None);
-                    for unit in units.iter_mut().take(usize::from(d.last) + 1).skip(d.first.into()) {
-                        unit.get_or_insert(number);
-                    }
-                }
-                _ => {}
+            if let Some(place) = described_place(d.file) {
+                described[place].push((d.first, d.last, number));
             }
             if let Some(array) = d.array() {
                 arrays.entry((d.file, array)).or_insert(number);
@@ -74,14 +58,14 @@ impl<'a> Declared<'a> {
         for list in &mut ranges {
             merge(list);
         }
-        interface.iter_mut().for_each(|list| list.sort_unstable());
+        described.iter_mut().for_each(|list| list.sort_unstable());
         let mut registers: [RegisterSet; 15] = Default::default();
         for (set, ranges) in registers.iter_mut().zip(&ranges) {
             for &(first, last) in ranges {
                 set.insert_range(first, last);
             }
         }
-        Declared { shader, ranges, registers, interface, typed, arrays }
+        Declared { shader, ranges, registers, described, arrays }
     }
 
     /// Whether any register of `file` is declared.
@@ -113,23 +97,23 @@ impl<'a> Declared<'a> {
 
     /// Semantic of an input or output register. `None`: not declared; `Some(None)`: declared without.
     pub(super) fn semantic(&self, file: File, index: i32) -> Option<Option<Semantic>> {
-        let index = u16::try_from(index).ok()?;
-        let list = match file {
-            File::Input => &self.interface[0],
-            File::Output => &self.interface[1],
-            _ => return None,
-        };
-        let after = list.partition_point(|&(first, _, _)| first <= index);
-        let &(_, last, number) = list.get(after.checked_sub(1)?)?;
-        (index <= last).then(|| self.shader.declarations.get(number)?.semantic.map(|s| s.name))
+        let declaration = self.declaration(file, index)?;
+        Some(declaration.semantic.map(|s| s.name))
     }
 
-    /// First declaration of a sampler view or image.
-    pub(super) fn typed(&self, file: File, index: i32) -> Option<&'a Declaration> {
-        let units = &self.typed[usize::from(file == File::Image)];
-        let number = (*units.get(usize::try_from(index).ok()?)?)?;
-        self.shader.declarations.get(number)
+    /// The declaration of an input, an output, a sampler view or an image; one of them if there are several.
+    pub(super) fn declaration(&self, file: File, index: i32) -> Option<&'a Declaration> {
+        let index = u16::try_from(index).ok()?;
+        let list = &self.described[described_place(file)?];
+        let after = list.partition_point(|&(first, _, _)| first <= index);
+        let &(_, last, number) = list.get(after.checked_sub(1)?)?;
+        if index <= last { self.shader.declarations.get(number) } else { None }
     }
+}
+
+/// Place of a file among those whose declarations say more than that there are registers.
+pub(super) fn described_place(file: File) -> Option<usize> {
+    [File::Input, File::Output, File::SamplerView, File::Image].iter().position(|&f| f == file)
 }
 
 /// Sorts ranges and joins those that overlap or touch.

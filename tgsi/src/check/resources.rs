@@ -3,7 +3,7 @@
 use super::declared::Declared;
 use super::operands::computes;
 use super::{Findings, Rule};
-use crate::diagnostic::Focus;
+use crate::diagnostic::{Diagnostic, Focus};
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
 use crate::tables::{File, Opcode, TextureTarget};
@@ -58,17 +58,18 @@ fn support(opcode: Opcode, target: TextureTarget) -> Support {
     let full = matches!(target, Shadow2DArray | ShadowCube | CubeArray | ShadowCubeArray);
     let unsampled = matches!(target, Buffer | Texture2DMsaa | Texture2DArrayMsaa | Unknown);
     match opcode {
-        Samp2hnd => when(target != Unknown),
-        Txq | Txqs => when(target != Unknown),
-        Txf | TxfLz if matches!(target, Cube | ShadowCube | CubeArray | ShadowCubeArray) => Support::CubeFetch,
-        Txf | TxfLz => when(target != Unknown),
+        Samp2hnd | Txq | Txqs => when(target != Unknown),
+        Txf | TxfLz | SampleI | SampleIMs if matches!(target, Cube | ShadowCube | CubeArray | ShadowCubeArray) => {
+            Support::CubeFetch
+        }
+        Txf | TxfLz | SampleI | SampleIMs => when(target != Unknown),
         _ if unsampled => Support::Undefined,
         Tex if target == ShadowCubeArray => Support::ExtraOperand,
         TexLz if target == ShadowCubeArray => Support::Undefined,
         Txp => when(!target.is_array() && target != ShadowCube),
         Txb | Txl if full => Support::ExtraOperand,
         Txd => when(target != ShadowCubeArray),
-        Tg4 => when(!matches!(target, Texture1D | Texture3D | Shadow1D | Texture1DArray | Shadow1DArray)),
+        Tg4 | Gather4 => when(!matches!(target, Texture1D | Texture3D | Shadow1D | Texture1DArray | Shadow1DArray)),
         _ => Support::Defined,
     }
 }
@@ -76,6 +77,9 @@ fn support(opcode: Opcode, target: TextureTarget) -> Support {
 fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     let info = i.opcode.info();
     let opcode = i.opcode;
+    if info.is_sample_family || opcode == Opcode::Lod {
+        sampled(i, declared, findings);
+    }
     let Some(texture) = &i.texture else {
         if info.is_tex {
             findings.report(Rule::MissingTarget, (i.span, Focus::Mnemonic), || {
@@ -92,19 +96,7 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         return;
     }
     let target = texture.target;
-    let at_target = (i.span, Focus::Word(target.name()));
-    match support(opcode, target) {
-        Support::Defined => {}
-        Support::ExtraOperand => {
-            findings.report(Rule::ExtraOperandTarget, at_target, || format!("{opcode} cannot access {target}"));
-        }
-        Support::CubeFetch => {
-            findings.report(Rule::CubeFetch, at_target, || format!("{opcode} of single texels of {target}"));
-        }
-        Support::Undefined => {
-            findings.report(Rule::TextureTarget, at_target, || format!("{opcode} is not defined for {target}"));
-        }
-    }
+    supported(opcode, target, (i.span, Focus::Word(target.name())), findings);
     let offsets = texture.offsets.len();
     if offsets > 1 && !(opcode == Opcode::Tg4 && offsets == 4) {
         findings.report(Rule::OffsetCount, (i.span, Focus::Mnemonic), || format!("{opcode} with {offsets} offsets"));
@@ -112,7 +104,7 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     if let Some(sampler) = i.src.last()
         && sampler.register.file == File::Sampler
         && sampler.register.indirect.is_none()
-        && let Some(declaration) = declared.typed(File::SamplerView, sampler.register.index)
+        && let Some(declaration) = declared.declaration(File::SamplerView, sampler.register.index)
         && let Some(view) = declaration.sampler_view
         && view.target != target
         && view.target != TextureTarget::Unknown
@@ -126,6 +118,43 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         if let Some(finding) = finding {
             finding.note(declaration.span, Focus::Word(view.target.name()), "the view is declared here");
         }
+    }
+}
+
+/// Reports what an opcode does not do with a target, here or in general.
+fn supported<'f>(
+    opcode: Opcode,
+    target: TextureTarget,
+    place: (Span, Focus),
+    findings: &'f mut Findings,
+) -> Option<&'f mut Diagnostic> {
+    let (rule, what) = match support(opcode, target) {
+        Support::Defined => return None,
+        Support::ExtraOperand => (Rule::ExtraOperandTarget, "cannot access"),
+        Support::CubeFetch => (Rule::CubeFetch, "of single texels of"),
+        Support::Undefined => (Rule::TextureTarget, "is not defined for"),
+    };
+    findings.report(rule, place, || format!("{opcode} {what} {target}"))
+}
+
+/// An instruction of the `SAMPLE` family: the target is that of the view.
+fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
+    if let Some(target) = i.texture.as_ref().map(|texture| texture.target)
+        && target != TextureTarget::Unknown
+    {
+        supported(i.opcode, target, (i.span, Focus::Word(target.name())), findings);
+        return;
+    }
+    // An index may name other views, too; it is the first of them that says what they are.
+    if let Some(view) = i.src.get(1)
+        && view.register.file == File::SamplerView
+        && let index = view.register.index
+        && let Some(declaration) = declared.declaration(File::SamplerView, index)
+        && let Some(target) = declaration.sampler_view.map(|view| view.target)
+        && target != TextureTarget::Unknown
+        && let Some(finding) = supported(i.opcode, target, (place(view.span, i), Focus::Whole), findings)
+    {
+        finding.note(declaration.span, Focus::Word(target.name()), "the view is declared here");
     }
 }
 
@@ -158,7 +187,7 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     if register.indirect.is_some() {
         return;
     }
-    let Some(declaration) = declared.typed(File::Image, register.index) else { return };
+    let Some(declaration) = declared.declaration(File::Image, register.index) else { return };
     let Some(image) = declaration.image else { return };
     let index = register.index;
     if info.is_store && !image.writable {
