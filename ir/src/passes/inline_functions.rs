@@ -8,14 +8,16 @@
 //!     impl main { call f %1 }
 //! ```
 //!
-//! - Functions are taken innermost first, so that what is inlined has no calls itself. Functions that call themselves, directly or not, keep
-//!   their calls (an interpreter or driver refuses them), and so do calls through pointers and of functions without code.
+//! - Only what stays is inlined into: entry points, exported functions, and those whose own calls stay. A call is replaced by the code of the callee as it
+//!   was written, whose calls are replaced next: going from the callees to the callers instead would copy the innermost code once for each caller around it.
+//! - Functions that call themselves, directly or not, keep their calls (an interpreter or driver refuses them), and so do calls through pointers and of
+//!   functions without code.
 //! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::lower_returns)).
 //! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
 //!   initialised, at every call: for a call in a loop, stores see to that.
 //! - Calls of calls can make exponentially much code; calls stay once a body has grown beyond [`MAX_INSTRUCTIONS`].
 //!
-//! Cost: the size of the result.
+//! Cost: the size of the result, and for every call with control flow what stands behind it in its block.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -39,32 +41,44 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
     if shader.functions.len() < 2 {
         return false;
     }
-    let mut finished: SecondaryMap<Function, bool> = SecondaryMap::new();
-    let mut progress = false;
+    // Functions in which nothing but code is left once calls are replaced.
+    let mut dissolves: SecondaryMap<Function, bool> = SecondaryMap::new();
     for function in CallGraph::new(&shader.functions).bottom_up() {
-        let Some(mut body) = shader.functions[function].body.take() else { continue };
-        // From the last to the first: what follows a call in its block is moved once.
-        for (call, callee) in calls(&body).rev() {
-            if matches!(body.inst(call), InstData::Call { indirect: true, .. })
-                || !finished[callee]
-                || body.num_insts() > MAX_INSTRUCTIONS
-            {
+        let Some(body) = &shader.functions[function].body else { continue };
+        dissolves[function] = calls(body).all(|(call, callee)| is_direct(body, call) && dissolves[callee]);
+    }
+    for data in shader.functions.values_mut() {
+        // The entry point keeps its returns: whether to lower them is another pass's business.
+        if let Some(body) = data.body.as_mut().filter(|_| !data.is_entry_point) {
+            lower_returns::lower_body(body);
+        }
+    }
+    let mut progress = false;
+    for function in shader.functions.keys() {
+        let data = &mut shader.functions[function];
+        if dissolves[function] && !data.is_entry_point && !data.is_exported {
+            continue;
+        }
+        let Some(mut body) = data.body.take() else { continue };
+        // From the last to the first: what follows a call in its block is moved once, and no call that is still to come can vanish.
+        let mut pending: Vec<(Inst, Function)> = calls(&body).collect();
+        while let Some((call, callee)) = pending.pop() {
+            if !dissolves[callee] || !is_direct(&body, call) || body.num_insts() > MAX_INSTRUCTIONS {
                 continue;
             }
             let Some(source) = &shader.functions[callee].body else { continue };
             let mut inliner =
                 Inliner { body: &mut body, types: &mut shader.types, variables: &mut shader.variables, source };
-            inliner.inline(call);
+            pending.extend(inliner.inline(call));
             progress = true;
         }
-        // The entry point keeps its returns: whether to lower them is another pass's business.
-        if !shader.functions[function].is_entry_point {
-            lower_returns::lower_body(&mut body);
-        }
-        finished[function] = calls(&body).next().is_none();
         shader.functions[function].body = Some(body);
     }
     progress | drop_uncalled(shader)
+}
+
+fn is_direct(body: &Body, call: Inst) -> bool {
+    matches!(body.inst(call), InstData::Call { indirect: false, .. })
 }
 
 struct Inliner<'a> {
@@ -75,7 +89,8 @@ struct Inliner<'a> {
 }
 
 impl Inliner<'_> {
-    fn inline(&mut self, call: Inst) {
+    /// Replaces a call; returns the calls of the code that has taken its place.
+    fn inline(&mut self, call: Inst) -> Vec<(Inst, Function)> {
         let arguments: Vec<Def> = self.body.sources(call).map(|s| self.body.src_def(s)).collect();
         let again = self
             .body
@@ -94,7 +109,7 @@ impl Inliner<'_> {
             })
             .collect();
         self.body.locals.extend(locals.iter().map(|&(_, new)| new));
-        let registers = self.adapt(list, &locals, &arguments);
+        let Adapted { registers, calls } = self.adapt(list, &locals, &arguments);
         if again {
             let mut b = Builder::new(self.body, Cursor::BlockStart(list.first));
             for register in registers {
@@ -117,15 +132,16 @@ impl Inliner<'_> {
         if self.body.inst_block(call).is_some() {
             self.body.remove_inst(call);
         }
+        calls
     }
 
-    /// Makes the clone fit its new place. Returns the handles of its registers.
-    fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Vec<Def> {
+    /// Makes the clone fit its new place.
+    fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Adapted {
         let mut renamed: SecondaryMap<Variable, Option<Variable>> = SecondaryMap::new();
         for &(old, new) in locals {
             renamed[old] = Some(new);
         }
-        let mut registers = Vec::new();
+        let mut adapted = Adapted::default();
         let blocks: Vec<_> = self.body.blocks_in(list).collect();
         for block in blocks {
             for inst in self.body.insts_vec(block) {
@@ -145,14 +161,24 @@ impl Inliner<'_> {
                     InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
                         let start = self.body.start_block();
                         self.body.move_inst(Cursor::BlockStart(start), inst);
-                        registers.extend(self.body.inst_def(inst));
+                        adapted.registers.extend(self.body.inst_def(inst));
                     }
+                    InstData::Call { callee, .. } => adapted.calls.push((inst, callee)),
                     _ => {}
                 }
             }
         }
-        registers
+        adapted
     }
+}
+
+/// What there is in a clone.
+#[derive(Default)]
+struct Adapted {
+    /// Handles of its registers.
+    registers: Vec<Def>,
+    /// Its calls in order.
+    calls: Vec<(Inst, Function)>,
 }
 
 fn clear_register(b: &mut Builder<'_>, register: Def) {
@@ -280,6 +306,37 @@ mod tests {
         let count = |op| body.insts(body.start_block()).filter(|&i| body.intrinsic(i) == Some(op)).count();
         assert_eq!((count(IntrinsicOp::DeclReg), count(IntrinsicOp::StorePreamble)), (2, 2));
         assert!(body.uses_of(seven).count() == 2);
+    }
+
+    /// What is innermost is copied once, not once for each caller around it.
+    #[test]
+    fn chains_of_calls_are_cheap() {
+        const LENGTH: usize = 3000;
+        let start = std::time::Instant::now();
+        let mut shader = Shader::new(Stage::Compute);
+        let mut body = Body::new();
+        let mut b = Builder::at_end(&mut body);
+        let mut value = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[], Shape::new(1, 32));
+        for _ in 0..LENGTH {
+            value = b.alu(AluOp::Ineg, &[value]);
+        }
+        b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
+        let mut callee = shader.functions.push(function("f", body));
+        for _ in 0..LENGTH {
+            let mut body = Body::new();
+            let mut b = Builder::at_end(&mut body);
+            let parameter = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[], Shape::new(1, 32));
+            call(&mut b, callee, parameter);
+            callee = shader.functions.push(function("g", body));
+        }
+        let mut b = Builder::at_end(shader.main_mut());
+        let seven = b.u32_const(7);
+        call(&mut b, callee, seven);
+        assert!(inline_functions(&mut shader));
+        validate(&shader).unwrap();
+        let body = shader.main();
+        assert_eq!((shader.functions.len(), body.insts(body.start_block()).count()), (1, LENGTH + 2));
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     }
 
     #[test]
