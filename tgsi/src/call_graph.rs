@@ -73,6 +73,18 @@ impl CallGraph {
         }
         sizes.last().copied().unwrap_or(0)
     }
+
+    /// How deep the main program is once each call is replaced; `depths` are those of the parts alone, in the order of `inlined_size`, and `of_call` says how deep
+    /// in its part the `CAL` of a number stands. Without recursion.
+    pub(crate) fn inlined_depth(&self, mut depths: Vec<u64>, of_call: impl Fn(u32) -> u64) -> u64 {
+        for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
+            for call in self.graph.edges(caller) {
+                let depth = of_call(*call.weight()).saturating_add(depths[call.target().index()]);
+                depths[caller.index()] = depths[caller.index()].max(depth);
+            }
+        }
+        depths.last().copied().unwrap_or(0)
+    }
 }
 
 fn node(place: usize) -> NodeIndex {

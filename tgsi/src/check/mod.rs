@@ -20,6 +20,7 @@
 
 mod declarations;
 mod declared;
+mod expansion;
 mod lints;
 mod operands;
 mod properties;
@@ -124,7 +125,9 @@ impl Findings {
             // Instructions that stand for others have no operands.
             OperandCount => gaps.instructions,
             BadCall | MissingEnd | NoMainProgram | CodeAfterEnd | LabelOutOfRange | UnusedDeclaration
-            | MixedSampling | CallsTooMany => gaps.instructions || gaps.structure,
+            | MixedSampling | CallsTooMany | TooManyStores | TooManyMerges | TooManyReached => {
+                gaps.instructions || gaps.structure
+            }
             BlockNotOpened | BlockNotClosed | BlocksCrossed | DividedTwice | Recursion | NestedSubroutine
             | EndInsideBlock => gaps.structure,
             NeverWritten | NeverRead | Unreachable | UncalledSubroutine => gaps.instructions || gaps.structure,

@@ -37,6 +37,7 @@ rules! {
     TooManyImmediates = Error "T0106" "too-many-immediates", "read constants from CONST, or move the limit `immediates`";
     TooManyStores = Error "T0109" "too-many-stores", "declare the outputs that are written, or move the limit `expansion`";
     TooManyMerges = Error "T0110" "too-many-merges", "nest less deep, use fewer temporaries, or move the limit `expansion`";
+    TooManyReached = Error "T0111" "too-many-reached", "declare what is indexed in one piece, as an array, or move the limit `expansion`";
     TooManyRegisters = Error "T0107" "too-many-registers", "declare what is used, or move the limit `registers`";
 
     // The stage.

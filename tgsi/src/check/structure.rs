@@ -1,11 +1,10 @@
 //! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which opcode.
 
-use super::{Findings, Rule};
-use crate::call_graph::CallGraph;
+use super::{Findings, Rule, expansion};
 use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
 use crate::span::Span;
-use crate::structure::{Structure, StructureError, structure};
+use crate::structure::{StructureError, structure};
 use crate::tables::{Opcode, Processor};
 
 /// Applies the rules.
@@ -43,21 +42,6 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-/// How much code there is once each call is replaced by its subroutine. Without recursion: that is an error of the structure.
-fn calls(shader: &Shader, structure: &Structure, findings: &mut Findings) {
-    let Some(graph) = CallGraph::new(shader, structure) else { return };
-    let mut sizes: Vec<u64> = structure.subroutines.iter().map(|&(begin, end)| u64::from(end - begin)).collect();
-    sizes.push(u64::from(structure.end));
-    let size = graph.inlined_size(sizes);
-    let first = graph.first_call().unwrap_or(0);
-    let limit = findings.limits.expansion;
-    if size > limit && size > shader.instructions.len() as u64 {
-        findings.report(Rule::CallsTooMany, (shader.instructions[first as usize].span, Focus::Mnemonic), || {
-            format!("with all calls replaced there would be {} instructions; {} is the limit", size, limit)
-        });
-    }
-}
-
 /// Returns whether the blocks are well nested.
 fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
     let errors = match structure(shader) {
@@ -69,7 +53,7 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
                     format!("blocks are nested {} deep; {} is the limit", structure.max_depth, limit)
                 });
             }
-            calls(shader, &structure, findings);
+            expansion::check(shader, &structure, findings);
             return true;
         }
         Err(errors) => errors,
