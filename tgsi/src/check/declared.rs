@@ -1,5 +1,7 @@
 //! Which registers a shader declares, for lookups in O(log n), whatever the size of the ranges.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 
 use super::registers::RegisterSet;
@@ -29,7 +31,7 @@ pub(super) struct Declared<'a> {
     ranges: [Vec<(Key, Key)>; 15],
     /// Per file: the registers of these ranges.
     registers: [RegisterSet; 15],
-    /// Inputs, outputs, sampler views and images: (first, last, declaration), ascending.
+    /// Inputs, outputs, sampler views and images: (first, last, declaration), disjoint and ascending.
     described: [Vec<(u16, u16, usize)>; 4],
     arrays: HashMap<(File, u16), usize>,
 }
@@ -58,7 +60,7 @@ impl<'a> Declared<'a> {
         for list in &mut ranges {
             merge(list);
         }
-        described.iter_mut().for_each(|list| list.sort_unstable());
+        described.iter_mut().for_each(divide);
         let mut registers: [RegisterSet; 15] = Default::default();
         for (set, ranges) in registers.iter_mut().zip(&ranges) {
             for &(first, last) in ranges {
@@ -101,7 +103,7 @@ impl<'a> Declared<'a> {
         Some(declaration.semantic.map(|s| s.name))
     }
 
-    /// The declaration of an input, an output, a sampler view or an image; one of them if there are several.
+    /// The declaration of an input, an output, a sampler view or an image; the first one if there are several.
     pub(super) fn declaration(&self, file: File, index: i32) -> Option<&'a Declaration> {
         let index = u16::try_from(index).ok()?;
         let list = &self.described[described_place(file)?];
@@ -116,6 +118,38 @@ pub(super) fn described_place(file: File) -> Option<usize> {
     [File::Input, File::Output, File::SamplerView, File::Image].iter().position(|&f| f == file)
 }
 
+/// Sorts ranges with their declarations; what several declare belongs to the first of them.
+fn divide(list: &mut Vec<(u16, u16, usize)>) {
+    list.sort_unstable();
+    if list.windows(2).all(|pair| matches!(pair, [a, b] if a.1 < b.0)) {
+        return;
+    }
+    // Where ranges begin and where they no longer reach.
+    let begins = list.iter().map(|&(first, _, number)| (u32::from(first), true, number));
+    let ends = list.iter().map(|&(_, last, number)| (u32::from(last) + 1, false, number));
+    let mut edges: Vec<(u32, bool, usize)> = begins.chain(ends).collect();
+    edges.sort_unstable();
+    list.clear();
+    let mut open = BTreeSet::new();
+    let mut from = 0;
+    for (place, begins, number) in edges {
+        if let Some(&owner) = open.first()
+            && place > from
+        {
+            match list.last_mut() {
+                Some(before) if before.2 == owner && u32::from(before.1) + 1 == from => before.1 = (place - 1) as u16,
+                _ => list.push((from as u16, (place - 1) as u16, owner)),
+            }
+        }
+        from = place;
+        if begins {
+            open.insert(number);
+        } else {
+            open.remove(&number);
+        }
+    }
+}
+
 /// Sorts ranges and joins those that overlap or touch.
 fn merge(ranges: &mut Vec<(Key, Key)>) {
     ranges.sort_unstable();
@@ -126,4 +160,19 @@ fn merge(ranges: &mut Vec<(Key, Key)>) {
         }
         joined
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_declaration_counts() {
+        let mut list = vec![(2, 43, 0), (3, 3, 1), (0, 5, 2), (40, u16::MAX, 3), (44, 44, 4)];
+        divide(&mut list);
+        assert_eq!(list, [(0, 1, 2), (2, 43, 0), (44, u16::MAX, 3)]);
+        let mut list = vec![(7, 9, 1), (0, 3, 0), (8, 8, 0)];
+        divide(&mut list);
+        assert_eq!(list, [(0, 3, 0), (7, 7, 1), (8, 8, 0), (9, 9, 1)]);
+    }
 }
