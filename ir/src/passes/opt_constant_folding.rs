@@ -16,16 +16,19 @@
 //!   memory with an initialiser.
 //! - Textures: a constant texture or sampler offset goes into the index; a bias of zero and an offset of zero go away.
 //!
-//! One sweep in the order of the text; what follows from a folded value folds in the same sweep (but for phis around loops).
+//! - Behind an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
+//!
+//! One sweep in the order of the text; what follows from a folded value folds in the same sweep (but for phis around loops), so that in a row of `if`s each of which
+//! is decided by the one before it all are decided. The `if`s themselves stay for [`opt_dead_cf`](mod@crate::passes::opt_dead_cf).
 
 use arrayvec::ArrayVec;
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{EntitySet, PrimaryMap};
 
 use crate::alu::{self, AluOp, ExecutionMode};
 use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
-use crate::entities::{Def, Inst, Variable};
+use crate::entities::{Block, Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -52,7 +55,9 @@ struct Context<'a> {
 impl Context<'_> {
     fn fold_body(&self, body: &mut Body) -> bool {
         let mut progress = false;
+        let mut ways = Ways::default();
         for block in body.blocks_vec() {
+            progress |= ways.enter(body, block);
             let mut next = body.first_inst(block);
             while let Some(inst) = next {
                 next = body.next_inst(inst);
@@ -66,6 +71,7 @@ impl Context<'_> {
                     _ => false,
                 };
             }
+            ways.leave(body, block);
         }
         progress
     }
@@ -179,6 +185,61 @@ impl Context<'_> {
             Initializer::Vector(values) if values.len() >= count => Some(values.iter().take(count).copied().collect()),
             _ => None,
         }
+    }
+}
+
+/// Blocks that are never run because a condition is constant, as far as the sweep has come.
+#[derive(Default)]
+struct Ways {
+    never: EntitySet<Block>,
+    any: bool,
+}
+
+impl Ways {
+    /// Begins with a block: phis that are constant on every way that can be taken become that constant.
+    fn enter(&mut self, body: &mut Body, block: Block) -> bool {
+        if !self.any {
+            return false;
+        }
+        let predecessors = body.predecessors(block);
+        let never = predecessors.iter().filter(|&&predecessor| self.never.contains(predecessor)).count();
+        if never == 0 || self.never.contains(block) {
+            return false;
+        }
+        // Ways around a loop that comes to its end further on are among the others.
+        if never == predecessors.len() {
+            self.never.insert(block);
+            return false;
+        }
+        let mut progress = false;
+        for phi in body.phis(block).collect::<Vec<Inst>>() {
+            let (Some(def), Some(values)) = (body.inst_def(phi), self.only_constant(body, phi)) else { continue };
+            let bit_size = body.bit_size(def);
+            let cursor = Cursor::after_phis(body, block);
+            let new = Builder::new(body, cursor).constant(bit_size, &values);
+            body.replace_all_uses(def, new);
+            body.remove_inst(phi);
+            progress = true;
+        }
+        progress
+    }
+
+    /// The constant that a phi is on every way that can be taken.
+    fn only_constant(&self, body: &Body, phi: Inst) -> Option<Values> {
+        let taken = body.phi_sources(phi).filter(|&(predecessor, _)| !self.never.contains(predecessor));
+        let mut values = taken.map(|(_, source)| body.def_constant(body.src_def(source)));
+        let first = values.next()??;
+        values.all(|other| other == Some(first)).then(|| first.iter().copied().collect())
+    }
+
+    /// Is through with a block: the side of an `if` behind it that is not taken is never run.
+    fn leave(&mut self, body: &Body, block: Block) {
+        let Some(id) = body.following_if(block).filter(|_| body.structured) else { return };
+        let Some(condition) = body.constant_component(body.src_def(body.if_condition(id)), 0) else { return };
+        // What is in the side follows from this, block by block.
+        let side = if condition != 0 { body.else_list(id) } else { body.then_list(id) };
+        self.never.insert(side.first);
+        self.any = true;
     }
 }
 
@@ -403,6 +464,32 @@ mod tests {
         assert_eq!(body.num_sources(tex), 1);
         let data = body.tex(tex).unwrap();
         assert_eq!((data.op, data.texture_index), (TexOp::Tex, 5));
+    }
+
+    /// Each condition of a row is known once the one before it is.
+    #[test]
+    fn rows_of_conditions() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let offset = b.u32_const(0);
+        let unknown = b.intrinsic_def(IntrinsicOp::LoadPushConstant, &[offset], &[], Shape::new(1, 32));
+        let zero = b.u32_const(0);
+        let (mut known, mut phis) = (zero, Vec::new());
+        for _ in 0..100 {
+            let condition = b.alu(AluOp::Ine, &[known, zero]);
+            let branch = b.push_if(condition);
+            b.end_if(branch);
+            let sides = [b.body.then_list(branch).last, b.body.else_list(branch).last];
+            known = b.phi(Shape::new(1, 32), &[(sides[0], unknown), (sides[1], known)]);
+            phis.push(known);
+        }
+        b.intrinsic(IntrinsicOp::StorePreamble, &[known], &[], None);
+        assert!(opt_constant_folding(&mut shader));
+        assert!(!opt_constant_folding(&mut shader));
+        let body = shader.main();
+        assert!(phis.iter().all(|&phi| body.inst_block(body.def_inst(phi)).is_none()));
+        let store = body.insts(body.body_list().last).find(|&i| body.intrinsic(i) == Some(IntrinsicOp::StorePreamble));
+        assert_eq!(body.constant_component(body.src(store.unwrap(), 0), 0), Some(0));
     }
 
     #[test]

@@ -92,6 +92,8 @@ pub struct Passes<'a> {
     skipped: &'a [&'static str],
     observer: Option<&'a mut dyn PassObserver>,
     round: Round,
+    /// Rounds of cleaning so far.
+    cleanings: usize,
     stopped: bool,
     settled: Vec<Settled>,
     changes: Changes,
@@ -195,6 +197,12 @@ impl<'a> Passes<'a> {
     /// Says where the pipeline is.
     pub(super) fn round_mut(&mut self) -> &mut Round {
         &mut self.round
+    }
+
+    /// Counts one more round of cleaning; whether there are no more than so many.
+    pub(super) fn may_clean(&mut self, most: usize) -> bool {
+        self.cleanings += 1;
+        self.cleanings <= most
     }
 
     /// Runs a pass like [`run`](Self::run), but not if since the same variant of it last had nothing left to do only passes that it [ignores](Ignores) have changed something. All calls must

@@ -17,6 +17,10 @@ use crate::variable::VariableModes;
 /// that real shaders take a handful; the bound is there for those that nobody has seen.
 const MAX_ROUNDS: usize = 100;
 
+/// Rounds of cleaning in all rounds of the optimiser together: a row of a thousand things each of which can only be seen once the one before it is gone must not
+/// be walked a thousand times.
+const MAX_CLEANING_ROUNDS: usize = 2 * MAX_ROUNDS;
+
 /// Loops one behind the other that are found to do nothing while there are registers, the last first. What is left is found in SSA form.
 const MAX_EARLY_ROUNDS: usize = 3;
 
@@ -154,8 +158,8 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
     let switches = options.switches();
     let algebraic = again!(Nothing, NONE, opt_algebraic, switches);
     for round in 0.. {
-        if round == MAX_ROUNDS {
-            log::info!(target: LOG_TARGET, "cleaning still finds something after {MAX_ROUNDS} rounds");
+        if round == MAX_ROUNDS || !passes.may_clean(MAX_CLEANING_ROUNDS) {
+            log::info!(target: LOG_TARGET, "cleaning still finds something after {round} rounds");
             break;
         }
         passes.round_mut().cleaning = round + 1;
