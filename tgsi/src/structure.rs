@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::call_graph::CallGraph;
 use crate::shader::Shader;
 use crate::span::Span;
-use crate::tables::Opcode;
+use crate::tables::{BlockPart, Opcode};
 
 /// Marks an instruction without a partner in [`Structure::partner`].
 pub const NO_PARTNER: u32 = u32::MAX;
@@ -182,8 +182,8 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
         let (opcode, span) = (instruction.opcode, instruction.span);
         let inside = stack.last().map(|open| open.instruction);
         let unopened = |opening| StructureError::Unopened { opcode, opening, inside, instruction: number, span };
-        match opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+        match opcode.block() {
+            Some(BlockPart::Opens) => {
                 if opcode == Opcode::Bgnsub
                     && let Some(inside) = inside
                 {
@@ -204,7 +204,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                 });
                 result.max_depth = result.max_depth.max(stack.len() as u32);
             }
-            Opcode::Else | Opcode::Case | Opcode::Default => {
+            Some(BlockPart::Divides) => {
                 let (wanted, opening): (&[Opcode], _) = if opcode == Opcode::Else {
                     (&[Opcode::If, Opcode::Uif], "IF")
                 } else {
@@ -224,7 +224,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                     _ => errors.push(unopened(opening)),
                 }
             }
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => {
+            Some(BlockPart::Closes) => {
                 let (wanted, opening): (&[Opcode], _) = match opcode {
                     Opcode::Endif => (&[Opcode::If, Opcode::Uif], "IF"),
                     Opcode::Endloop => (&[Opcode::Bgnloop], "BGNLOOP"),
@@ -261,16 +261,21 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                     result.partner[leaving as usize] = number;
                 }
             }
-            Opcode::Brk | Opcode::Cont => {
-                let target = if opcode == Opcode::Brk { breakables.last() } else { loops.last() };
-                match target.and_then(|&place| stack.get_mut(place)) {
-                    Some(open) => open.leaving.push(number),
-                    None => errors.push(unopened(if opcode == Opcode::Brk { "BGNLOOP or SWITCH" } else { "BGNLOOP" })),
+            None => match opcode {
+                Opcode::Brk | Opcode::Cont => {
+                    let (target, opening) = match opcode {
+                        Opcode::Brk => (breakables.last(), "BGNLOOP or SWITCH"),
+                        _ => (loops.last(), "BGNLOOP"),
+                    };
+                    match target.and_then(|&place| stack.get_mut(place)) {
+                        Some(open) => open.leaving.push(number),
+                        None => errors.push(unopened(opening)),
+                    }
                 }
-            }
-            Opcode::Cal => calls.push(number),
-            Opcode::End => result.end = result.end.min(number),
-            _ => {}
+                Opcode::Cal => calls.push(number),
+                Opcode::End => result.end = result.end.min(number),
+                _ => {}
+            },
         }
     }
     errors.extend(stack.iter().map(|open| StructureError::Unclosed {

@@ -312,7 +312,6 @@ mod tests {
     #[test]
     fn chains_of_calls_are_cheap() {
         const LENGTH: usize = 3000;
-        let start = std::time::Instant::now();
         let mut shader = Shader::new(Stage::Compute);
         let mut body = Body::new();
         let mut b = Builder::at_end(&mut body);
@@ -332,11 +331,10 @@ mod tests {
         let mut b = Builder::at_end(shader.main_mut());
         let seven = b.u32_const(7);
         call(&mut b, callee, seven);
-        assert!(inline_functions(&mut shader));
+        assert!(crate::work::check_linear("inline_functions", &mut shader, inline_functions));
         validate(&shader).unwrap();
         let body = shader.main();
         assert_eq!((shader.functions.len(), body.insts(body.start_block()).count()), (1, LENGTH + 2));
-        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     }
 
     #[test]

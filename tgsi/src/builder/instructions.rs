@@ -3,7 +3,7 @@
 use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
 use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Register, Src, TextureOffset};
-use crate::tables::{MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
+use crate::tables::{BlockPart, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 
 impl ShaderBuilder {
     /// Appends an instruction and returns its number.
@@ -112,7 +112,7 @@ impl ShaderBuilder {
     fn follow(&mut self, number: u32, opcode: Opcode) {
         let misplaced = BuildError::Misplaced { instruction: number, opcode };
         match opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+            _ if opcode.block() == Some(BlockPart::Opens) => {
                 self.blocks.push(OpenBlock { opcode, instruction: number, labelled: number });
             }
             Opcode::Else => match self.blocks.last_mut() {

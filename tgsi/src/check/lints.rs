@@ -11,7 +11,7 @@ use crate::scan::needed_mask;
 use crate::shader::{Instruction, Register, Shader};
 use crate::span::Span;
 use crate::structure::Structure;
-use crate::tables::{File, Opcode};
+use crate::tables::{BlockPart, File, Opcode};
 
 /// Applies the rules. `structure` is none if the blocks are wrong; then nothing is said about what is reached.
 pub(super) fn lint(shader: &Shader, structure: Option<&Structure>, findings: &mut Findings) {
@@ -139,17 +139,11 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
     let mut depth = 0u32;
     let mut dead: Option<Dead> = None;
     for i in &shader.instructions {
+        let part = i.opcode.block();
         let ends_part = match i.opcode {
-            Opcode::Else
-            | Opcode::Case
-            | Opcode::Default
-            | Opcode::Endif
-            | Opcode::Endloop
-            | Opcode::Endswitch
-            | Opcode::Endsub => true,
             // The end of the main program is no instruction of it.
             Opcode::End | Opcode::Bgnsub => depth == 0,
-            _ => false,
+            _ => matches!(part, Some(BlockPart::Divides | BlockPart::Closes)),
         };
         if ends_part && dead.as_ref().is_some_and(|dead| dead.depth == depth) {
             dead = None;
@@ -169,10 +163,10 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
                 finding.note(dead.behind, Focus::Mnemonic, says);
             }
         }
-        match i.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => depth += 1,
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => depth = depth.saturating_sub(1),
-            _ => {}
+        match part {
+            Some(BlockPart::Opens) => depth += 1,
+            Some(BlockPart::Closes) => depth = depth.saturating_sub(1),
+            Some(BlockPart::Divides) | None => {}
         }
         let leaves = match i.opcode {
             Opcode::Brk | Opcode::Cont | Opcode::Ret | Opcode::Switch => true,

@@ -5,7 +5,7 @@ use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
 use crate::span::Span;
 use crate::structure::{StructureError, structure};
-use crate::tables::{Opcode, Processor};
+use crate::tables::{BlockPart, Opcode, Processor};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
@@ -98,10 +98,10 @@ fn nesting(shader: &Shader, findings: &mut Findings) -> bool {
 fn deepest(shader: &Shader, limit: u64) -> Option<Span> {
     let mut depth = 0u64;
     let beyond = shader.instructions.iter().find(|i| {
-        match i.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => depth += 1,
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => depth = depth.saturating_sub(1),
-            _ => {}
+        match i.opcode.block() {
+            Some(BlockPart::Opens) => depth += 1,
+            Some(BlockPart::Closes) => depth = depth.saturating_sub(1),
+            Some(BlockPart::Divides) | None => {}
         }
         depth > limit
     });
@@ -117,8 +117,8 @@ fn end(shader: &Shader, findings: &mut Findings) {
     let mut main_instructions = 0usize;
     let mut reported = false;
     for instruction in &shader.instructions {
-        match instruction.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+        match instruction.opcode.block() {
+            Some(BlockPart::Opens) => {
                 if depth == 0 {
                     outermost = Some(instruction.span);
                     main_instructions += usize::from(instruction.opcode != Opcode::Bgnsub);
@@ -128,11 +128,11 @@ fn end(shader: &Shader, findings: &mut Findings) {
                     continue;
                 }
             }
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => {
+            Some(BlockPart::Closes) => {
                 depth = depth.saturating_sub(1);
                 continue;
             }
-            Opcode::End if depth > 0 => {
+            _ if depth > 0 && instruction.opcode == Opcode::End => {
                 let finding =
                     findings.report(Rule::EndInsideBlock, instruction.span, || "END inside a block".to_owned());
                 if let (Some(finding), Some(outermost)) = (finding, outermost) {

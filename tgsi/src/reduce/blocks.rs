@@ -4,25 +4,25 @@ use super::Reducer;
 use super::edit::{with_instructions, without};
 use crate::shader::{Instruction, Shader};
 use crate::structure::{Structure, structure};
-use crate::tables::Opcode;
+use crate::tables::{BlockPart, Opcode};
 
 /// First and last instruction of each block, by the number of either.
 fn blocks(shader: &Shader) -> Vec<Option<(usize, usize)>> {
     let mut result = vec![None; shader.instructions.len()];
     let mut open = Vec::new();
     for (number, instruction) in shader.instructions.iter().enumerate() {
-        match instruction.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => open.push(number),
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub => {
+        match instruction.opcode.block() {
+            Some(BlockPart::Opens) => open.push(number),
+            Some(BlockPart::Closes) => {
                 if let Some(first) = open.pop() {
                     (result[first], result[number]) = (Some((first, number)), Some((first, number)));
                 }
             }
-            Opcode::Else | Opcode::Case | Opcode::Default => {
+            Some(BlockPart::Divides) => {
                 // Until the block is closed its last instruction is not known.
                 result[number] = open.last().map(|&first| (first, first));
             }
-            _ => {}
+            None => {}
         }
     }
     for number in 0..result.len() {

@@ -8,7 +8,7 @@ pub(crate) mod lookup;
 mod opcode;
 
 use lookup::{NameTable, Word, slots};
-pub use opcode::{Opcode, OpcodeInfo, OperandType, OutputMode};
+pub use opcode::{BlockPart, Opcode, OpcodeInfo, OperandType, OutputMode};
 pub use tgsi_ir::PixelFormat;
 use tgsi_ir::intrinsics::indices::SamplerDim;
 

@@ -51,6 +51,17 @@ pub enum OutputMode {
     NoOutput,
 }
 
+/// What an opcode does to the blocks it stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BlockPart {
+    /// A block begins behind it.
+    Opens,
+    /// The next part of the innermost block begins behind it.
+    Divides,
+    /// The innermost block ends with it.
+    Closes,
+}
+
 /// A row of the opcode table.
 #[derive(Debug)]
 pub struct OpcodeInfo {
@@ -76,6 +87,8 @@ pub struct OpcodeInfo {
     pub is_sample_family: bool,
     /// Carries a memory word when it comes from text.
     pub has_memory: bool,
+    /// What it does to blocks; none: it stands in them.
+    pub block: Option<BlockPart>,
     /// Printed one level less indented.
     pub dedents: bool,
     /// What follows is printed one level more indented.
@@ -112,6 +125,7 @@ macro_rules! opcode_table {
                     is_branch: has_flag(&[$(stringify!($flag)),*], "branch"),
                     is_sample_family: has_flag(&[$(stringify!($flag)),*], "sample_family"),
                     has_memory: has_flag(&[$(stringify!($flag)),*], "memory"),
+                    block: block_part(&[$(stringify!($flag)),*]),
                     dedents: has_flag(&[$(stringify!($flag)),*], "dedent"),
                     indents: has_flag(&[$(stringify!($flag)),*], "indent"),
                 }),+];
@@ -137,6 +151,18 @@ macro_rules! opcode_table {
             };
         }
     };
+}
+
+const fn block_part(flags: &[&str]) -> Option<BlockPart> {
+    if has_flag(flags, "opens") {
+        Some(BlockPart::Opens)
+    } else if has_flag(flags, "divides") {
+        Some(BlockPart::Divides)
+    } else if has_flag(flags, "closes") {
+        Some(BlockPart::Closes)
+    } else {
+        None
+    }
 }
 
 const fn has_flag(flags: &[&str], flag: &str) -> bool {
@@ -166,6 +192,11 @@ impl Opcode {
     /// Mnemonic without suffixes.
     pub fn name(self) -> &'static str {
         self.info().name
+    }
+
+    /// What the opcode does to blocks.
+    pub fn block(self) -> Option<BlockPart> {
+        self.info().block
     }
 
     /// The opcode with this mnemonic (no suffixes), without regard to ASCII case.
@@ -254,11 +285,11 @@ Div = 70 "DIV", dst Float, src [Float, Float], Componentwise, [];
 Dp2 = 71 "DP2", dst Float, src [Float, Float], Replicate, [];
 Txl = 72 "TXL", dst Float, src [Float, Float], Other, [tex];
 Brk = 73 "BRK", dst None, src [], NoOutput, [];
-If = 74 "IF", dst None, src [Float], NoOutput, [branch indent];
-Uif = 75 "UIF", dst None, src [Uint], NoOutput, [branch indent];
+If = 74 "IF", dst None, src [Float], NoOutput, [branch indent opens];
+Uif = 75 "UIF", dst None, src [Uint], NoOutput, [branch indent opens];
 ReadInvoc = 76 "READ_INVOC", dst Float, src [Float, Float], Componentwise, [];
-Else = 77 "ELSE", dst None, src [], NoOutput, [branch dedent indent];
-Endif = 78 "ENDIF", dst None, src [], NoOutput, [dedent];
+Else = 77 "ELSE", dst None, src [], NoOutput, [branch dedent indent divides];
+Endif = 78 "ENDIF", dst None, src [], NoOutput, [dedent closes];
 DdxFine = 79 "DDX_FINE", dst Float, src [Float], Componentwise, [];
 DdyFine = 80 "DDY_FINE", dst Float, src [Float], Componentwise, [];
 Ceil = 83 "CEIL", dst Float, src [Float], Componentwise, [];
@@ -276,10 +307,10 @@ Txq = 95 "TXQ", dst Uint, src [Uint, Uint], Other, [tex];
 Cont = 96 "CONT", dst None, src [], NoOutput, [];
 Emit = 97 "EMIT", dst None, src [Float], NoOutput, [];
 Endprim = 98 "ENDPRIM", dst None, src [Float], NoOutput, [];
-Bgnloop = 99 "BGNLOOP", dst None, src [], NoOutput, [branch indent];
-Bgnsub = 100 "BGNSUB", dst None, src [], NoOutput, [indent];
-Endloop = 101 "ENDLOOP", dst None, src [], NoOutput, [branch dedent];
-Endsub = 102 "ENDSUB", dst None, src [], NoOutput, [dedent];
+Bgnloop = 99 "BGNLOOP", dst None, src [], NoOutput, [branch indent opens];
+Bgnsub = 100 "BGNSUB", dst None, src [], NoOutput, [indent opens];
+Endloop = 101 "ENDLOOP", dst None, src [], NoOutput, [branch dedent closes];
+Endsub = 102 "ENDSUB", dst None, src [], NoOutput, [dedent closes];
 Atomfadd = 103 "ATOMFADD", dst Float, src [Float, Float, Float], Other, [store];
 Txqs = 104 "TXQS", dst Uint, src [Uint], Other, [tex];
 Resq = 105 "RESQ", dst Float, src [Float], Other, [memory];
@@ -315,10 +346,10 @@ Usge = 137 "USGE", dst Uint, src [Uint, Uint], Componentwise, [];
 Ushr = 138 "USHR", dst Uint, src [Uint, Uint], Componentwise, [];
 Uslt = 139 "USLT", dst Uint, src [Uint, Uint], Componentwise, [];
 Usne = 140 "USNE", dst Uint, src [Uint, Uint], Componentwise, [];
-Switch = 141 "SWITCH", dst None, src [Uint], NoOutput, [];
-Case = 142 "CASE", dst None, src [Uint], NoOutput, [];
-Default = 143 "DEFAULT", dst None, src [], NoOutput, [];
-Endswitch = 144 "ENDSWITCH", dst None, src [], NoOutput, [];
+Switch = 141 "SWITCH", dst None, src [Uint], NoOutput, [opens];
+Case = 142 "CASE", dst None, src [Uint], NoOutput, [divides];
+Default = 143 "DEFAULT", dst None, src [], NoOutput, [divides];
+Endswitch = 144 "ENDSWITCH", dst None, src [], NoOutput, [closes];
 Sample = 145 "SAMPLE", dst Float, src [Float, Float, Float], Other, [sample_family];
 SampleI = 146 "SAMPLE_I", dst Float, src [Uint, Uint], Other, [sample_family];
 SampleIMs = 147 "SAMPLE_I_MS", dst Float, src [Uint, Uint, Uint], Other, [sample_family];

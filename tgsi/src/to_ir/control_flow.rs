@@ -30,7 +30,7 @@ use super::declarations::Context;
 use super::sources::{Lanes, Loaded, Unchanging};
 use crate::shader::{Instruction, Register};
 use crate::structure::NO_PARTNER;
-use crate::tables::{Opcode, OperandType, Processor};
+use crate::tables::{BlockPart, Opcode, OperandType, Processor};
 
 /// An open block.
 enum Frame {
@@ -152,23 +152,17 @@ impl<'t, 's> Translator<'t, 's> {
 
     /// Whether the skipping ends at this opcode: it closes or divides a block that was open when it began.
     fn skip_to(&mut self, opcode: Opcode) -> bool {
-        match opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch | Opcode::Bgnsub => {
+        match opcode.block() {
+            Some(BlockPart::Opens) => {
                 self.skipped_depth += 1;
                 false
             }
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch | Opcode::Endsub if self.skipped_depth > 0 => {
+            Some(BlockPart::Closes) if self.skipped_depth > 0 => {
                 self.skipped_depth -= 1;
                 false
             }
-            Opcode::Else
-            | Opcode::Case
-            | Opcode::Default
-            | Opcode::Endif
-            | Opcode::Endloop
-            | Opcode::Endswitch
-            | Opcode::Endsub => self.skipped_depth == 0,
-            _ => false,
+            Some(BlockPart::Divides | BlockPart::Closes) => self.skipped_depth == 0,
+            None => false,
         }
     }
 

@@ -4,7 +4,7 @@ use super::{free_number, insert, registers};
 use crate::shader::{Declaration, Dst, Immediate, Indirect, Instruction, Register, Shader, Src};
 use crate::smith::choices::Choices;
 use crate::structure::structure;
-use crate::tables::{File, ImmediateType, Opcode, OutputMode};
+use crate::tables::{BlockPart, File, ImmediateType, Opcode, OutputMode};
 
 /// Makes one change, if there is a place for it.
 pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
@@ -85,15 +85,12 @@ fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     let mut depth = 0;
     let mut last = None;
     for (number, instruction) in shader.instructions.iter().enumerate().skip(first) {
-        match instruction.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop | Opcode::Switch => depth += 1,
-            Opcode::Endif | Opcode::Endloop | Opcode::Endswitch => depth -= 1,
-            Opcode::Else | Opcode::Case | Opcode::Default if depth == 0 => break,
-            Opcode::Brk | Opcode::Cont => {
-                // Those that stay inside would be welcome, but only the outermost ones are told apart easily.
-                break;
-            }
-            Opcode::End | Opcode::Bgnsub | Opcode::Endsub => break,
+        match (instruction.opcode, instruction.opcode.block()) {
+            // Jumps that stay inside would be welcome, but only the outermost ones are told apart easily.
+            (Opcode::Brk | Opcode::Cont | Opcode::End | Opcode::Bgnsub | Opcode::Endsub, _) => break,
+            (_, Some(BlockPart::Opens)) => depth += 1,
+            (_, Some(BlockPart::Closes)) => depth -= 1,
+            (_, Some(BlockPart::Divides)) if depth == 0 => break,
             _ => {}
         }
         if depth < 0 {

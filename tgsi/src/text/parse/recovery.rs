@@ -100,18 +100,14 @@ impl Parser<'_> {
     fn unknown_instruction(&mut self, word: Word<'_>, place: Span) {
         use Opcode::*;
         let (name, _) = legacy::split_suffixes(word);
-        let blocks = [
-            If, Uif, Else, Endif, Bgnloop, Endloop, Switch, Case, Default, Endswitch, Brk, Cont, Bgnsub, Endsub, Ret,
-            End,
-        ];
+        let counts = |opcode: Opcode| opcode.block().is_some() || matches!(opcode, Brk | Cont | Ret | End);
         match Opcode::from_word(name) {
-            Some(opcode) if blocks.contains(&opcode) => self.gap_of(opcode, place),
+            Some(opcode) if counts(opcode) => self.gap_of(opcode, place),
             Some(_) => self.gap_of(Nop, place),
             None => {
                 let names = Opcode::ALL.iter().map(|opcode| opcode.name());
-                let meant = closest_name(name.as_str(), names);
-                let block = |name: &str| blocks.iter().any(|opcode| opcode.name() == name);
-                self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(block);
+                let meant = closest_name(name.as_str(), names).and_then(Opcode::from_name);
+                self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(counts);
                 self.gap_of(Nop, place);
             }
         }

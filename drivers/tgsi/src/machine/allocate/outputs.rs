@@ -1,6 +1,6 @@
 //! Bundles that are outputs.
 
-use tgsi::tables::Opcode;
+use tgsi::tables::{BlockPart, Opcode};
 
 use super::super::Program;
 use super::super::access::{Access, Counts, OUTPUTS, Traits};
@@ -42,10 +42,10 @@ pub(super) fn become_outputs(program: &Program, allocation: &mut Allocation) {
     let mut writes: Vec<Counts> = Vec::new();
     let mut depth = 0i32;
     for (place, access) in program.access.iter().enumerate() {
-        match access.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop => depth += 1,
-            Opcode::Endif | Opcode::Endloop => depth -= 1,
-            _ => {}
+        match access.opcode.block() {
+            Some(BlockPart::Opens) => depth += 1,
+            Some(BlockPart::Closes) => depth -= 1,
+            Some(BlockPart::Divides) | None => {}
         }
         if let Some(written) = access.written().filter(|w| w.is_output()) {
             let output = written.register() - OUTPUTS as usize;
