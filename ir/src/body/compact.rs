@@ -12,9 +12,6 @@ use crate::entities::{Def, Inst, Use};
 /// Bodies of fewer instructions are left alone: they fit the caches as they are.
 const MIN_INSTS: usize = 1 << 16;
 
-/// One more for so many.
-const ROOM: usize = 8;
-
 /// New numbers by old ones.
 struct Numbers {
     insts: Vec<PackedOption<Inst>>,
@@ -38,10 +35,10 @@ impl Body {
             return false;
         }
         let (order, numbers) = self.number_anew();
-        // With room for a few more: to grow is to have all of it twice for a while.
-        let mut defs = PrimaryMap::with_capacity(numbers.defs.len());
-        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(order.len() + order.len() / ROOM);
-        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(self.uses.len() + self.uses.len() / ROOM);
+        // With room for as many again, which costs nothing before it is used: to grow is to have all of it twice for a while.
+        let mut defs = PrimaryMap::with_capacity(2 * numbers.defs.len());
+        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(2 * order.len());
+        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(2 * self.uses.len());
         // An `if` that is gone has no condition.
         let gone = Use::reserved_value();
         let conditions: Vec<Use> =
