@@ -412,6 +412,13 @@ fn extract(value: u64, index: u64, bits: u32) -> u64 {
     if shift < 64 { value >> shift & mask(bits) } else { 0 }
 }
 
+/// The `index`-th group of bits of a number, as a number of its own. Beyond the last one there is the sign.
+#[inline]
+fn extract_signed(value: i64, index: u64, bits: u32) -> i64 {
+    let shift = index.saturating_mul(u64::from(bits)).min(63);
+    sign_extend((value >> shift) as u64 & mask(bits), bits)
+}
+
 /// The low `bits` bits moved to the `index`-th group.
 #[inline]
 fn insert(value: u64, index: u64, bits: u32) -> u64 {

@@ -10,10 +10,11 @@
 //! "Or" is the maximum, "not" is equality with 0.0, "exclusive or" is inequality. Conditions of `if`s and `terminate_if` test for other than 0 and
 //! read the float. To be run after [`lower_int_to_float`](mod@super::lower_int_to_float) where there are no integers. What has no float form
 //! (comparisons of integers or 64-bit floats, intrinsics that make or take booleans, selections of 64 bits) keeps its 32-bit boolean and is
-//! converted, so that the meaning is the same for every shader.
+//! converted, so that the meaning is the same for every shader; arithmetic on numbers of one bit becomes selections first.
 
 use cranelift_entity::SecondaryMap;
 
+use super::boolean_numbers;
 use super::lower_bool_to_int32::wide_form;
 use crate::alu::AluOp;
 use crate::body::{Body, InstData, Shape};
@@ -29,6 +30,7 @@ type Booleans = SecondaryMap<Def, bool>;
 pub fn lower_bool_to_float(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
+        progress |= boolean_numbers::lower(body);
         let mut booleans = Booleans::new();
         let mut insts = Vec::new();
         for block in body.blocks() {

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Opcodes with a 32-bit form get it; those that work on integers of any width (`iand`, `inot`, `mov`, phis, registers, ...) only change their width, which is
-//! right for 0 and all ones. Conditions of `if`s and the boolean sources of intrinsics read the 32-bit value.
+//! right for 0 and all ones; arithmetic, for which it is not, becomes selections first. Conditions of `if`s and the boolean sources of intrinsics read the 32-bit value.
 
+use super::boolean_numbers;
 use crate::alu::AluOp;
 use crate::body::{Body, InstData, Shape};
 use crate::builder::{AluSrc, Builder};
@@ -22,6 +23,7 @@ use crate::shader::Shader;
 pub fn lower_bool_to_int32(shader: &mut Shader) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
+        progress |= boolean_numbers::lower(body);
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
                 progress |= lower(body, inst);

@@ -2,6 +2,7 @@
 
 pub(crate) mod access_times;
 pub(crate) mod arithmetic;
+mod boolean_numbers;
 pub mod convert_to_lcssa;
 pub(crate) mod deref_tree;
 pub mod index_tree;

@@ -4,6 +4,7 @@
 //! compared with [`evaluate`].
 
 mod bit_size;
+mod booleans;
 mod division;
 mod doubles;
 mod int64;
