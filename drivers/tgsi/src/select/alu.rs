@@ -3,6 +3,7 @@
 use tgsi::shader::{Dst, Register, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::AluFlags;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_legacy::chase::{self, Operand};
 
@@ -58,9 +59,6 @@ const fn componentwise(op: AluOp) -> Option<Opcode> {
         AluOp::Inot => Opcode::Not,
         AluOp::ImulHigh => Opcode::ImulHi,
         AluOp::UmulHigh => Opcode::UmulHi,
-        AluOp::IbitfieldExtract => Opcode::Ibfe,
-        AluOp::UbitfieldExtract => Opcode::Ubfe,
-        AluOp::BitfieldInsert => Opcode::Bfi,
         AluOp::BitfieldReverse => Opcode::Brev,
         AluOp::BitCount => Opcode::Popc,
         AluOp::FindLsb => Opcode::Lsb,
@@ -138,11 +136,18 @@ const fn vector_comparison(op: AluOp) -> Option<(Opcode, Opcode, usize)> {
 /// Operands of one instruction: value and swizzle of each source.
 pub(super) type Sources = arrayvec::ArrayVec<(Value, Swizzle), 4>;
 
-/// Words of the components in use.
-type ArrayWords = arrayvec::ArrayVec<u32, 4>;
+/// Words of an operand that are known, of the components in use.
+pub(super) fn known(
+    immediates: &crate::machine::Immediates,
+    src: &Src,
+    mask: u8,
+) -> Option<arrayvec::ArrayVec<u32, 4>> {
+    let words = crate::machine::operands::immediate_words(immediates, src)?;
+    Some((0..4).filter(|c| mask & 1 << c != 0).map(|c| words[c]).collect())
+}
 
 /// The operand whose channel c is component `swizzle[c]`.
-fn operand(source: &(Value, Swizzle)) -> Src {
+pub(super) fn operand(source: &(Value, Swizzle)) -> Src {
     let channels = [0, 1, 2, 3].map(|c| source.1.get(c) & 3);
     source.0.source(channels)
 }
@@ -269,6 +274,7 @@ impl Selector<'_> {
             self.compare_vectors(dst, compare, combine, count, &sources);
             return Ok(());
         }
+        let flags = body.alu(inst).map_or(AluFlags::NONE, |(_, flags)| flags);
         let src = |number: usize| sources.get(number).map(operand).ok_or(unsupported.clone());
         match op {
             AluOp::Fneg => self.emit_saturated(Opcode::Mov, dst, &[negated(src(0)?)], saturate),
@@ -285,6 +291,13 @@ impl Selector<'_> {
                 self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
             }
             AluOp::Fmulz => self.multiply_or_zero(dst, src(0)?, src(1)?, saturate),
+            // Rounded once, as the sum; without a product the addend.
+            AluOp::Ffmaz if self.options.native_integers || self.options.has_cmp => {
+                let (sum, m) = (self.temp(), dst.write_mask);
+                self.emit(Opcode::Fma, Dst::new(sum).masked(m), &[src(0)?, src(1)?, src(2)?]);
+                let counts = self.both_factors_count(src(0)?, src(1)?, m);
+                self.select_negative(dst, [negated(counts), Value::new(sum).source([0, 1, 2, 3]), src(2)?], saturate);
+            }
             AluOp::Ffmaz => {
                 let product = self.temp();
                 self.multiply_or_zero(Dst::new(product).masked(dst.write_mask), src(0)?, src(1)?, false);
@@ -305,6 +318,16 @@ impl Selector<'_> {
                 self.emit(Opcode::Ineg, Dst::new(negative).masked(dst.write_mask), &[src(1)?]);
                 self.emit(Opcode::Uadd, dst, &[src(0)?, Value::new(negative).source([0, 1, 2, 3])]);
             }
+            // `LRP` takes the difference of both first: another rounding, and NaN beside infinities.
+            AluOp::Flrp if flags.contains(AluFlags::EXACT) => {
+                let (m, one) = (dst.write_mask, self.float(1.0));
+                let [rest, first, second] = [(); 3].map(|()| self.temp());
+                let read = |register| Value::new(register).source([0, 1, 2, 3]);
+                self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(src(2)?)]);
+                self.emit(Opcode::Mul, Dst::new(first).masked(m), &[src(0)?, read(rest)]);
+                self.emit(Opcode::Mul, Dst::new(second).masked(m), &[src(1)?, src(2)?]);
+                self.emit_saturated(Opcode::Add, dst, &[read(first), read(second)], saturate);
+            }
             AluOp::Flrp => self.emit_saturated(Opcode::Lrp, dst, &[src(2)?, src(1)?, src(0)?], saturate),
             AluOp::B2f32 => {
                 let one = self.float(1.0);
@@ -314,20 +337,49 @@ impl Selector<'_> {
                 let one = self.word(1);
                 self.emit(Opcode::And, dst, &[src(0)?, one]);
             }
-            AluOp::Fcsel => {
+            // Booleans as floats, which is what targets without integers have here, are no NaN.
+            AluOp::Fcsel if !self.options.native_integers && !flags.contains(AluFlags::EXACT) => {
                 let condition = self.magnitude(src(0)?, dst.write_mask);
                 self.select_negative(dst, [negated(condition), src(1)?, src(2)?], saturate);
             }
+            // NaN is other than 0,
+            AluOp::Fcsel => {
+                self.select_where((Opcode::Fsne, Opcode::Sne), dst, [src(0)?, src(1)?, src(2)?], saturate);
+            }
+            // not greater
             AluOp::FcselGt => self.select_negative(dst, [negated(src(0)?), src(1)?, src(2)?], saturate),
-            AluOp::FcselGe => self.select_negative(dst, [src(0)?, src(2)?, src(1)?], saturate),
+            // and not at least as much, where a comparison the other way round would take it for that.
+            AluOp::FcselGe => {
+                self.select_where((Opcode::Fsge, Opcode::Sge), dst, [src(0)?, src(1)?, src(2)?], saturate);
+            }
+            AluOp::UbitfieldExtract | AluOp::IbitfieldExtract | AluOp::BitfieldInsert => {
+                self.bit_field_in_range(dst, op, &sources);
+            }
             AluOp::ExtractU8 | AluOp::ExtractI8 | AluOp::ExtractU16 | AluOp::ExtractI16 => {
                 let bits = if matches!(op, AluOp::ExtractU8 | AluOp::ExtractI8) { 8 } else { 16 };
                 let signed = matches!(op, AluOp::ExtractI8 | AluOp::ExtractI16);
                 let (shift, width) = (self.word(if bits == 8 { 3 } else { 4 }), self.word(bits));
-                let start = self.temp();
-                self.emit(Opcode::Shl, Dst::new(start).masked(dst.write_mask), &[src(1)?, shift]);
-                let start = Value::new(start).source([0, 1, 2, 3]);
-                self.emit(if signed { Opcode::Ibfe } else { Opcode::Ubfe }, dst, &[src(0)?, start, width]);
+                let (start, all, m) = (self.temp(), [0, 1, 2, 3], dst.write_mask);
+                self.emit(Opcode::Shl, Dst::new(start).masked(m), &[src(1)?, shift]);
+                let operands = [src(0)?, Value::new(start).source(all), width];
+                let opcode = if signed { Opcode::Ibfe } else { Opcode::Ubfe };
+                let count = 32 / bits;
+                if known(&self.program.immediates, &src(1)?, m).is_some_and(|words| words.iter().all(|&w| w < count)) {
+                    self.emit(opcode, dst, &operands);
+                    return Ok(());
+                }
+                // Beyond the last part there is the sign, or nothing.
+                let (part, exists, count) = (self.temp(), self.temp(), self.word(count));
+                self.emit(opcode, Dst::new(part).masked(m), &operands);
+                self.emit(Opcode::Uslt, Dst::new(exists).masked(m), &[src(1)?, count]);
+                let (part, exists) = (Value::new(part).source(all), Value::new(exists).source(all));
+                if signed {
+                    let (sign, most) = (self.temp(), self.word(31));
+                    self.emit(Opcode::Ishr, Dst::new(sign).masked(m), &[src(0)?, most]);
+                    self.emit(Opcode::Ucmp, dst, &[exists, part, Value::new(sign).source(all)]);
+                } else {
+                    self.emit(Opcode::And, dst, &[part, exists]);
+                }
             }
             AluOp::Iadd3 => {
                 let sum = self.temp();
@@ -425,24 +477,44 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
     }
 
+    /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a float, as the target has them.
+    fn select_where(&mut self, compare: (Opcode, Opcode), dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
+        let (truth, zero) = (self.temp(), self.float(0.0));
+        let (to_truth, is_so) = (Dst::new(truth).masked(dst.write_mask), Value::new(truth).source([0, 1, 2, 3]));
+        if self.options.native_integers {
+            self.emit(compare.0, to_truth, &[a, zero]);
+            self.emit_saturated(Opcode::Ucmp, dst, &[is_so, b, c], saturate);
+        } else {
+            self.emit(compare.1, to_truth, &[a, zero]);
+            self.select_negative(dst, [negated(is_so), b, c], saturate);
+        }
+    }
+
+    /// 1.0 where neither is 0, else 0.0.
+    fn both_factors_count(&mut self, a: Src, b: Src, mask: u8) -> Src {
+        let zero = self.float(0.0);
+        let [first, second, both] = [(); 3].map(|()| self.temp());
+        let read = |register| Value::new(register).source([0, 1, 2, 3]);
+        self.emit(Opcode::Sne, Dst::new(first).masked(mask), &[a, zero]);
+        self.emit(Opcode::Sne, Dst::new(second).masked(mask), &[b, zero]);
+        self.emit(Opcode::Mul, Dst::new(both).masked(mask), &[read(first), read(second)]);
+        read(both)
+    }
+
     /// The product, but 0 where a factor is 0, whatever the other is.
     fn multiply_or_zero(&mut self, dst: Dst, a: Src, b: Src, saturate: bool) {
-        let (zero, all, m) = (self.float(0.0), [0, 1, 2, 3], dst.write_mask);
-        let [product, first, second] = [self.temp(), self.temp(), self.temp()];
+        let (zero, all, m, product) = (self.float(0.0), [0, 1, 2, 3], dst.write_mask, self.temp());
         let read = |register| Value::new(register).source(all);
         self.emit(Opcode::Mul, Dst::new(product).masked(m), &[a, b]);
-        self.emit(Opcode::Sne, Dst::new(first).masked(m), &[a, zero]);
-        self.emit(Opcode::Sne, Dst::new(second).masked(m), &[b, zero]);
-        let counts = self.temp();
-        self.emit(Opcode::Mul, Dst::new(counts).masked(m), &[read(first), read(second)]);
+        let counts = self.both_factors_count(a, b, m);
         if self.options.has_cmp || self.options.native_integers {
-            self.select_negative(dst, [negated(read(counts)), read(product), zero], saturate);
+            self.select_negative(dst, [negated(counts), read(product), zero], saturate);
             return;
         }
         // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to nothing there and to infinities elsewhere.
         let one = self.float(1.0);
         let [rest, inverse, least, most, above] = [(); 5].map(|()| self.temp());
-        self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(read(counts))]);
+        self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(counts)]);
         for channel in (0..4u8).filter(|c| m & 1 << c != 0) {
             self.emit(Opcode::Rcp, Dst::new(inverse).masked(1 << channel), &[Value::new(rest).lane(channel)]);
         }
@@ -498,102 +570,6 @@ impl Selector<'_> {
         let zero = self.word(0);
         self.emit(Opcode::Ucmp, dst, &[b, result, zero]);
         Ok(())
-    }
-
-    /// Bit fields with the IR's conventions: widths count modulo 32, where TGSI's opcodes know a width of 32.
-    fn bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
-        let body = self.body;
-        let all = [0, 1, 2, 3];
-        let known = |immediates: &crate::machine::Immediates, src: &Src, mask: u8| -> Option<ArrayWords> {
-            let words = crate::machine::operands::immediate_words(immediates, src)?;
-            Some((0..4).filter(|c| mask & 1 << c != 0).map(|c| words[c]).collect())
-        };
-        if op == AluOp::Bfi
-            && body.alu_op(body.def_inst(body.src(inst, 0))) == Some(AluOp::Bfm)
-            && let Some((offset, width)) = self.mask_parts(inst)
-        {
-            let (register, mask, _) = self.alu_destination(def);
-            let dst = Dst::new(register).masked(lane_mask(mask, 32));
-            let width = self.narrow_width(width, dst.write_mask);
-            self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offset, width]);
-            return;
-        }
-        let (register, mask, _) = self.alu_destination(def);
-        let dst = Dst::new(register).masked(lane_mask(mask, 32));
-        let m = dst.write_mask;
-        match op {
-            AluOp::Ubfe | AluOp::Ibfe => {
-                let opcode = if op == AluOp::Ubfe { Opcode::Ubfe } else { Opcode::Ibfe };
-                let width = self.narrow_width(operand(&sources[2]), m);
-                self.emit(opcode, dst, &[operand(&sources[0]), operand(&sources[1]), width]);
-            }
-            AluOp::Bfm => {
-                let (one, minus_one) = (self.word(1), self.word(u32::MAX));
-                let (power, ones) = (self.temp(), self.temp());
-                self.emit(Opcode::Shl, Dst::new(power).masked(m), &[one, operand(&sources[0])]);
-                self.emit(Opcode::Uadd, Dst::new(ones).masked(m), &[Value::new(power).source(all), minus_one]);
-                self.emit(Opcode::Shl, dst, &[Value::new(ones).source(all), operand(&sources[1])]);
-            }
-            _ => {
-                let selector = operand(&sources[0]);
-                // A run of ones is a field.
-                if let Some(words) = known(&self.program.immediates, &selector, m)
-                    && words
-                        .iter()
-                        .all(|&w| w != 0 && (w >> w.trailing_zeros()).wrapping_add(1) & (w >> w.trailing_zeros()) == 0)
-                {
-                    let (mut offsets, mut widths) = ([0; 4], [0; 4]);
-                    for (c, &word) in (0..4).filter(|c| m & 1 << c != 0).zip(&words) {
-                        offsets[c] = word.trailing_zeros();
-                        widths[c] = word.count_ones();
-                    }
-                    let (offsets, widths) = (self.immediate(offsets).source(all), self.immediate(widths).source(all));
-                    self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offsets, widths]);
-                    return;
-                }
-                let (lowest, shifted, chosen, inverse, kept) =
-                    (self.temp(), self.temp(), self.temp(), self.temp(), self.temp());
-                self.emit(Opcode::Lsb, Dst::new(lowest).masked(m), &[selector]);
-                let count = Value::new(lowest).source(all);
-                self.emit(Opcode::Shl, Dst::new(shifted).masked(m), &[operand(&sources[1]), count]);
-                self.emit(Opcode::And, Dst::new(chosen).masked(m), &[Value::new(shifted).source(all), selector]);
-                self.emit(Opcode::Not, Dst::new(inverse).masked(m), &[selector]);
-                let operands = [operand(&sources[2]), Value::new(inverse).source(all)];
-                self.emit(Opcode::And, Dst::new(kept).masked(m), &operands);
-                self.emit(Opcode::Or, dst, &[Value::new(chosen).source(all), Value::new(kept).source(all)]);
-            }
-        }
-    }
-
-    /// Offset and width of the `bfm` that makes the mask of a `bfi`, if they do not change.
-    fn mask_parts(&mut self, inst: Inst) -> Option<(Src, Src)> {
-        let body = self.body;
-        let source = body.source(inst, 0);
-        let maker = body.def_inst(body.src_def(source));
-        let outer = body.swizzle(source);
-        let mut parts: arrayvec::ArrayVec<Src, 2> = arrayvec::ArrayVec::new();
-        for number in [1, 0] {
-            let part = body.source(maker, number);
-            let def = body.src_def(part);
-            if chase::load_reg_for_def(body, def).is_some() {
-                return None;
-            }
-            let swizzle = outer.compose(body.swizzle(part));
-            parts.push(self.value(def).source([0, 1, 2, 3].map(|c| swizzle.get(c) & 3)));
-        }
-        Some((*parts.first()?, *parts.get(1)?))
-    }
-
-    /// A width modulo 32.
-    fn narrow_width(&mut self, width: Src, mask: u8) -> Src {
-        let fits = crate::machine::operands::immediate_words(&self.program.immediates, &width)
-            .is_some_and(|words| (0..4).all(|c| mask & 1 << c == 0 || words[c] != 32));
-        if fits {
-            return width;
-        }
-        let (narrow, low) = (self.temp(), self.word(31));
-        self.emit(Opcode::And, Dst::new(narrow).masked(mask), &[width, low]);
-        Value::new(narrow).source([0, 1, 2, 3])
     }
 
     fn compare_vectors(&mut self, dst: Dst, compare: Opcode, combine: Opcode, count: usize, sources: &Sources) {

@@ -8,6 +8,7 @@
 mod address;
 mod alu;
 mod alu64;
+mod bit_fields;
 mod control_flow;
 mod floats;
 mod helpers;
