@@ -222,17 +222,19 @@ impl<'a> Parser<'a> {
     fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
         struct Frame {
             ty: Option<Type>,
+            /// Of a matrix, whose type `ty` is then, only a column.
+            is_column: bool,
             values: Vec<u64>,
             elements: Vec<Initializer>,
         }
-        let frame = |ty| Frame { ty, values: Vec::new(), elements: Vec::new() };
+        let frame = |ty, is_column| Frame { ty, is_column, values: Vec::new(), elements: Vec::new() };
         s.expect("{", "`{`")?;
-        let mut frames = vec![frame(Some(ty))];
+        let mut frames = vec![frame(Some(ty), false)];
         let mut finished = None;
         while let Some(top) = frames.last_mut() {
             if s.eat("}") {
-                let Some(Frame { ty, values, elements }) = frames.pop() else { break };
-                let value = match self.finish_initializer(ty, values, elements) {
+                let Some(Frame { ty, is_column, values, elements }) = frames.pop() else { break };
+                let value = match self.finish_initializer(ty, is_column, values, elements) {
                     Some(value) => value,
                     None => return s.fail(TextErrorKind::BadInitializer),
                 };
@@ -242,15 +244,16 @@ impl<'a> Parser<'a> {
                 }
                 s.eat(",");
             } else if s.eat("{") {
-                let inner = top.ty.and_then(|ty| match self.shader.types.get(ty) {
-                    TypeData::Array { element, .. } => Some(*element),
-                    TypeData::Struct { fields, .. } => fields.get(top.elements.len()).map(|f| f.ty),
-                    _ => None,
-                });
+                let (inner, is_column) = match top.ty.map(|ty| (ty, self.shader.types.get(ty))) {
+                    Some((_, TypeData::Array { element, .. })) => (Some(*element), false),
+                    Some((_, TypeData::Struct { fields, .. })) => (fields.get(top.elements.len()).map(|f| f.ty), false),
+                    Some((ty, TypeData::Matrix { .. })) if !top.is_column => (Some(ty), true),
+                    _ => (None, false),
+                };
                 if frames.len() >= MAX_NESTING {
                     return s.fail(TextErrorKind::BadInitializer);
                 }
-                frames.push(frame(inner));
+                frames.push(frame(inner, is_column));
             } else if s.eat_word("null") {
                 top.elements.push(Initializer::Null);
                 s.eat(",");
@@ -287,6 +290,7 @@ impl<'a> Parser<'a> {
     fn finish_initializer(
         &self,
         ty: Option<Type>,
+        is_column: bool,
         values: Vec<u64>,
         mut elements: Vec<Initializer>,
     ) -> Option<Initializer> {
@@ -296,6 +300,9 @@ impl<'a> Parser<'a> {
         match ty.map(|ty| self.shader.types.get(ty)) {
             Some(&TypeData::Vector { components, .. }) if elements.is_empty() => {
                 (values.len() == usize::from(components)).then_some(Initializer::Vector(values))
+            }
+            Some(&TypeData::Matrix { rows, .. }) if is_column && elements.is_empty() => {
+                (values.len() == usize::from(rows)).then_some(Initializer::Vector(values))
             }
             Some(&TypeData::Matrix { columns, rows, .. }) if elements.is_empty() => {
                 if values.len() != usize::from(columns) * usize::from(rows) {

@@ -215,7 +215,9 @@ impl Printer<'_> {
                     }
                 }
                 Initializer::Elements(elements) => {
-                    let columns = matches!(type_data, Some(TypeData::Matrix { .. }));
+                    // Numbers of a matrix stand in one row, unless a column is none of numbers.
+                    let braces = !matches!(type_data, Some(TypeData::Matrix { .. }))
+                        || elements.iter().any(|element| !matches!(element, Initializer::Vector(_)));
                     for (i, element) in elements.iter().enumerate().rev() {
                         let element_type = match type_data {
                             Some(TypeData::Array { element, .. }) => Some(*element),
@@ -224,7 +226,6 @@ impl Printer<'_> {
                             Some(TypeData::Matrix { .. }) => ty,
                             _ => None,
                         };
-                        let braces = !columns;
                         if braces {
                             steps.push(Step::Text(" }"));
                         }

@@ -4,7 +4,7 @@ use super::error::Collector;
 use super::{ModeNames, Place, ValidationErrorKind};
 use crate::entities::{Function, Type, Variable};
 use crate::shader::{Shader, Stage};
-use crate::types::{TypeData, TypeTable};
+use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
 /// Where each variable is declared.
@@ -126,6 +126,12 @@ fn is_compact_type(types: &TypeTable, data: &VariableData) -> bool {
     inner.and_then(array).is_some_and(|element| matches!(types.get(element), TypeData::Vector { components: 1, .. }))
 }
 
+/// Whether there are as many numbers as components, none of them with more bits than the scalar.
+fn fits_vector(values: &[u64], scalar: ScalarType, components: u8) -> bool {
+    let bits = u32::from(scalar.bit_size());
+    values.len() == usize::from(components) && values.iter().all(|v| v.checked_shr(bits).unwrap_or(0) == 0)
+}
+
 /// Whether an initialiser has the structure of a type. Walks with an explicit stack.
 fn fits_type(shader: &Shader, ty: Type, initializer: &Initializer) -> bool {
     let types = &shader.types;
@@ -137,22 +143,15 @@ fn fits_type(shader: &Shader, ty: Type, initializer: &Initializer) -> bool {
             // A named type without known fields.
             (_, TypeData::Opaque(_)) => {}
             (Initializer::Vector(values), &TypeData::Vector { scalar, components }) => {
-                let bits = u32::from(scalar.bit_size());
-                if values.len() != usize::from(components)
-                    || values.iter().any(|v| v.checked_shr(bits).unwrap_or(0) != 0)
-                {
+                if !fits_vector(values, scalar, components) {
                     return false;
                 }
             }
             (Initializer::Elements(columns), &TypeData::Matrix { scalar, columns: count, rows }) => {
-                let bits = u32::from(scalar.bit_size());
                 let fits = columns.len() == usize::from(count)
                     && columns.iter().all(|column| match column {
                         Initializer::Null => true,
-                        Initializer::Vector(values) => {
-                            values.len() == usize::from(rows)
-                                && values.iter().all(|v| v.checked_shr(bits).unwrap_or(0) == 0)
-                        }
+                        Initializer::Vector(values) => fits_vector(values, scalar, rows),
                         _ => false,
                     });
                 if !fits {

@@ -525,7 +525,8 @@ fn every_variable_property() {
         let fields = vec![Field { name: "in".to_string(), ty: inner, offset: 0 }];
         let block = shader.types.intern(TypeData::Struct { name: "Block".to_string(), fields, interface: true });
         let opaque = shader.types.intern(TypeData::Opaque("Thing".to_string()));
-        let types = [vec2, vec4, array, arrays, strided, mat, image, inner, block, opaque];
+        let dmat = shader.types.intern(TypeData::Matrix { scalar: ScalarType::Double, columns: 2, rows: 3 });
+        let types = [vec2, vec4, array, arrays, strided, mat, image, inner, block, opaque, dmat];
         let mut number = 0u32;
         for &(mode, ..) in VariableModes::ALL {
             for (t, &ty) in types.iter().enumerate() {
@@ -566,6 +567,18 @@ fn every_variable_property() {
                         Initializer::Vector(floats(&[0.3; 4])),
                     ])),
                     (1, 5) => Some(Initializer::Elements(vec![Initializer::Vector(floats(&[1.0, 2.0, 3.0, 1e-9])); 3])),
+                    (2, 5) => Some(Initializer::Elements(vec![
+                        Initializer::Vector(floats(&[1.0, 2.0, 3.0, 1e-9])),
+                        Initializer::Null,
+                        Initializer::Vector(floats(&[4.0; 4])),
+                    ])),
+                    (1 | 2, 10) => Some(Initializer::Elements(vec![
+                        Initializer::Vector([0.1f64, -0.0, f64::NAN].map(f64::to_bits).to_vec()),
+                        match number % 3 {
+                            1 => Initializer::Vector([1e300f64, 3.0, f64::INFINITY].map(f64::to_bits).to_vec()),
+                            _ => Initializer::Null,
+                        },
+                    ])),
                     (1, 7) => Some(Initializer::Elements(vec![
                         Initializer::Vector(floats(&[0.0; 4])),
                         Initializer::Elements(vec![Initializer::Vector(floats(&[7.0; 4])); 3]),
