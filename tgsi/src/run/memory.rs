@@ -213,13 +213,6 @@ impl Machine<'_> {
                     let texel = self.texel(op, 0, unit, lane);
                     self.resources.image_store(texel, value);
                 }
-                Resource::Counter(buffer, counter) => {
-                    if op.write_mask & 1 != 0
-                        && let Some(counter) = self.counter(buffer, counter, address)
-                    {
-                        *counter = value[0];
-                    }
-                }
                 resource => {
                     if let Some(bytes) = self.bytes_mut(resource) {
                         for channel in super::kernel::channels(op.write_mask) {
@@ -283,7 +276,7 @@ impl Machine<'_> {
         op.write_mask
     }
 
-    /// `RESQ`: bytes of a buffer in x (other channels stay), counters of a counter buffer, or the size and samples of an image.
+    /// `RESQ`: bytes of a buffer in x (other channels stay), or the size and samples of an image.
     fn size_query(&mut self, op: &Op) -> u8 {
         let mut mask = op.write_mask & 1;
         for lane in 0..self.lanes {
@@ -297,12 +290,6 @@ impl Machine<'_> {
                     let size = self.resources.image_size(unit, target.sampler_dim(), target.is_array());
                     let extent = |component: usize| if component < extents(target) { size.size[component] } else { 0 };
                     [extent(0), extent(1), extent(2), size.samples]
-                }
-                Resource::Constants(buffer) => {
-                    [self.inputs.constants.get(buffer).map_or(0, |words| words.len() as u32 * 4), 0, 0, 0]
-                }
-                Resource::Counter(buffer, _) => {
-                    [self.counters.get(usize::from(buffer)).map_or(0, |c| c.len() as u32 * 4), 0, 0, 0]
                 }
                 resource => [self.bytes_mut(resource).map_or(0, |bytes| bytes.len() as u32), 0, 0, 0],
             };

@@ -330,15 +330,6 @@ impl Translator<'_, '_> {
                 let indices = [write_mask, ALIGNMENT[0], ALIGNMENT[1]];
                 self.b.intrinsic(IntrinsicOp::StoreShared, &[value, offset], &indices, None);
             }
-            Resource::Counter { buffer, offset, dynamic } => {
-                if mask & 1 != 0 {
-                    let address = self.counter_address(&address, dynamic);
-                    let value = self.scalar(&value, OperandType::Float, 0);
-                    self.in_counter_buffer(buffer, offset, address, |t, counter| {
-                        t.counter_atomic(counter, AtomicOp::Xchg, &[value])
-                    });
-                }
-            }
             Resource::Image(image) => {
                 let (coordinate, sample) = self.texel(&address, image.target);
                 let value = self.vector(&value, OperandType::Float, 4);
@@ -348,7 +339,8 @@ impl Translator<'_, '_> {
                 let op = if image.is_handle { IntrinsicOp::BindlessImageStore } else { IntrinsicOp::ImageDerefStore };
                 self.b.intrinsic(op, &[image.name, coordinate, sample, value, level], &indices, None);
             }
-            Resource::Constants(_) | Resource::Nothing => {}
+            // Checked shaders store to nothing else.
+            Resource::Counter { .. } | Resource::Constants(_) | Resource::Nothing => {}
         }
     }
 
@@ -382,14 +374,10 @@ impl Translator<'_, '_> {
             Resource::Image(image) => return self.query_image(instruction, &image),
             _ if mask & 1 == 0 => return,
             Resource::Buffer(number) => self.b.intrinsic_def(IntrinsicOp::GetSsboSize, &[number], &flags, shape),
-            Resource::Constants(block) => self.b.intrinsic_def(IntrinsicOp::GetUboSize, &[block], &[], shape),
-            Resource::Shared => self.constant(self.context.ir.info.shared_size),
-            Resource::Counter { .. } => {
-                // Counter buffers have the size of what is declared of them.
-                let last = self.context.file_bounds.get(&File::HwAtomic).map_or(-1, |&(_, last)| last);
-                self.constant((last + 1) as u32 * 4)
+            // Checked shaders ask for nothing else.
+            Resource::Constants(_) | Resource::Shared | Resource::Counter { .. } | Resource::Nothing => {
+                self.constant(0)
             }
-            Resource::Nothing => self.constant(0),
         };
         self.write_masked(instruction, 1, AluSrc::component(size, 0));
     }
