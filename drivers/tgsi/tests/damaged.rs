@@ -1,8 +1,8 @@
 //! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. Nothing panics, every rejection has a place
 //! within the input, and what passes the check translates to what passes it again.
 //!
-//! The demo shaders and small ones of the fixtures are damaged in every test run. Fifty real ones, in all places, are in the test that is ignored:
-//! `cargo test --release -p tgsi-driver-tgsi --test damaged -- --ignored --nocapture`.
+//! The demo shaders and small ones of the fixtures are damaged in every test run, and of all that can be done to fifty real ones a part. The whole of it, minutes
+//! long: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test damaged -- --nocapture`.
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
@@ -21,6 +21,19 @@ use tgsi_ir::passes::pipeline;
 
 /// What a byte becomes: what means something somewhere, and what means nothing.
 const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
+
+/// How much of what can be done to a shader is done.
+#[derive(Clone, Copy)]
+struct Extent<'a> {
+    /// Every so manieth byte is changed,
+    step: usize,
+    /// to each of these,
+    to: &'a [u8],
+    /// and of all changes every so manieth is made.
+    every: usize,
+    /// Of what passes the check one in so many is translated.
+    sample: usize,
+}
 
 /// What was done and what came of it.
 #[derive(Default)]
@@ -110,12 +123,16 @@ impl Tally {
         }
     }
 
-    /// Every truncation of an input, and the change of every `step`th byte to each of the given ones; one in `sample` of what passes is translated.
-    fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, step: usize, to: &[u8], sample: usize) {
+    /// Truncations of an input, and changes of single bytes.
+    fn damage(&mut self, name: &str, bytes: &[u8], is_text: bool, extent: Extent<'_>) {
+        let Extent { step, to, every, sample } = extent;
         let mut number = 0;
         let mut one = |tally: &mut Tally, damaged: &[u8], place: usize, byte: Option<u8>| {
             number += 1;
-            let chosen = number % sample == 0;
+            if number % every != 0 {
+                return;
+            }
+            let chosen = number / every % sample == 0;
             let what = || format!("{name}, byte {place} {byte:?}: {}", String::from_utf8_lossy(damaged));
             if is_text { tally.text(damaged, chosen, &what) } else { tally.tokens(damaged, chosen, &what) }
         };
@@ -133,11 +150,11 @@ impl Tally {
     }
 
     /// A text and its tokens.
-    fn both(&mut self, name: &str, text: &[u8], step: usize, to: &[u8], sample: usize) {
-        self.damage(name, text, true, step, to, sample);
+    fn both(&mut self, name: &str, text: &[u8], extent: Extent<'_>) {
+        self.damage(name, text, true, extent);
         let Ok(parsed) = tgsi::text::parse(text) else { return };
         let words = encode(&parsed.shader).unwrap_or_else(|error| panic!("{name}: {error}"));
-        self.damage(name, &bytes_from_words(&words), false, step, to, sample);
+        self.damage(name, &bytes_from_words(&words), false, extent);
     }
 
     fn show(&self) {
@@ -152,7 +169,8 @@ fn demo_shaders() {
     let mut tally = Tally::default();
     for path in common::shaders(&folder.join("demo")) {
         let text = std::fs::read(&path).expect("a text");
-        tally.both(&path.display().to_string(), &text, 1, b"9x]., \n\xff", 101);
+        let extent = Extent { step: 1, to: b"9x]., \n\xff", every: 1, sample: 101 };
+        tally.both(&path.display().to_string(), &text, extent);
     }
     // Whatever the fixtures of the check have, errors and old constructs among it.
     for path in
@@ -160,7 +178,8 @@ fn demo_shaders() {
     {
         let text = std::fs::read(&path).expect("a text");
         if text.len() < 2000 {
-            tally.both(&path.display().to_string(), &text, 7, b"7]y\n", 101);
+            let extent = Extent { step: 7, to: b"7]y\n", every: 1, sample: 101 };
+            tally.both(&path.display().to_string(), &text, extent);
         }
     }
     tally.show();
@@ -169,9 +188,11 @@ fn demo_shaders() {
 
 /// Fifty real shaders, spread over all that are of moderate size.
 #[test]
-#[ignore = "takes minutes"]
 fn real_shaders() {
     let Some(folder) = common::shared("corpus", "real_shaders") else { return };
+    let all = std::env::var_os("TGSIC_ALL_DAMAGE").is_some();
+    // A number without divisors: all places and all bytes have their turn.
+    let (every, sample) = if all { (1, 97) } else { (23, 29) };
     let small: Vec<_> = common::shaders(&folder)
         .into_iter()
         .filter(|path| path.metadata().is_ok_and(|m| (200..3000).contains(&m.len())))
@@ -181,9 +202,11 @@ fn real_shaders() {
     let mut tally = Tally::default();
     for (number, path) in chosen.iter().enumerate() {
         let text = std::fs::read(path).expect("a text");
-        tally.both(&path.display().to_string(), &text, 1, BYTES, 97);
+        tally.both(&path.display().to_string(), &text, Extent { step: 1, to: BYTES, every, sample });
         if number % 10 == 9 {
             tally.show();
         }
     }
+    assert!(tally.inputs > 1_500_000 / every && tally.accepted > 150_000 / every && tally.codes.len() > 60);
+    assert!(tally.translated > 100);
 }
