@@ -1,7 +1,7 @@
 //! What the finished shader declares: collected during selection (resources, system values, constants), and from the final instructions (inputs,
 //! outputs, with the components that are used).
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ pub(crate) struct ArrayKey {
 }
 
 /// How an image is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ImageUse {
     pub(crate) target: TextureTarget,
     pub(crate) format: PixelFormat,
@@ -73,6 +73,18 @@ struct IoVariable {
     first: u32,
     count: u32,
     is_array: bool,
+}
+
+/// What a run-time index may reach, declared once: ranges may have tens of thousands of units, and every instruction may reach all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Reached {
+    Samplers(u32, u32),
+    Views(u32, u32, TextureTarget, ReturnType),
+    AnyViews(u32, u32),
+    Images(u32, u32, ImageUse),
+    Buffers(u32, bool),
+    ConstantBuffers(Option<(u32, u32)>),
+    Counters(i32),
 }
 
 /// Declarations under construction.
@@ -95,6 +107,7 @@ pub(crate) struct Declared {
     arrays: Vec<ArrayKey>,
     array_numbers: HashMap<ArrayKey, u16>,
     variables: BTreeMap<(IoFile, u32), IoVariable>,
+    reached: HashSet<Reached>,
 }
 
 /// The processor of a stage that TGSI can express.
@@ -260,6 +273,42 @@ impl Declared {
         self.images.insert(unit, ImageUse { writable: usage.writable || writable, ..usage });
     }
 
+    /// So many samplers from the first on.
+    pub(crate) fn samplers(&mut self, first: u32, count: u32) {
+        if count == 1 || self.reached.insert(Reached::Samplers(first, count)) {
+            (first..first.saturating_add(count)).for_each(|unit| self.sampler(unit));
+        }
+    }
+
+    /// So many views from the first on.
+    pub(crate) fn views(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
+        if count == 1 || self.reached.insert(Reached::Views(first, count, target, returns)) {
+            (first..first.saturating_add(count)).for_each(|unit| self.view(unit, target, returns));
+        }
+    }
+
+    /// So many views from the first on, where nothing else says what they are.
+    pub(crate) fn views_if_absent(&mut self, first: u32, count: u32, target: TextureTarget, returns: ReturnType) {
+        // Nothing is absent after the first time.
+        if count == 1 || self.reached.insert(Reached::AnyViews(first, count)) {
+            (first..first.saturating_add(count)).for_each(|unit| self.view_if_absent(unit, target, returns));
+        }
+    }
+
+    /// So many images from the first on.
+    pub(crate) fn images(&mut self, first: u32, count: u32, usage: ImageUse) {
+        if self.reached.insert(Reached::Images(first, count, usage)) {
+            (first..first.saturating_add(count)).for_each(|unit| self.image(unit, usage));
+        }
+    }
+
+    /// So many storage buffers.
+    pub(crate) fn buffers(&mut self, count: u32, atomic: bool) {
+        if self.reached.insert(Reached::Buffers(count, atomic)) {
+            (0..count).for_each(|number| self.buffer(number, atomic));
+        }
+    }
+
     pub(crate) fn image_if_absent(&mut self, unit: u32, usage: ImageUse) {
         self.images.entry(declarable(unit)).or_insert(usage);
     }
@@ -282,10 +331,13 @@ impl Declared {
 
     /// Constants of every buffer, for a run-time buffer number.
     pub(crate) fn all_buffers(&mut self, shader: &Shader, reach: Option<(u32, u32)>) {
+        let known = !self.buffer_sizes.is_empty();
+        if !self.reached.insert(Reached::ConstantBuffers(reach.filter(|_| !known))) {
+            return;
+        }
         let end = shader.info.num_ubos.saturating_add(shader.info.first_ubo_buffer());
         let buffers: BTreeSet<u32> =
             (0..end).chain(self.buffer_sizes.keys().copied()).take(MOST_BUFFERS as usize).collect();
-        let known = !self.buffer_sizes.is_empty();
         for buffer in buffers {
             if buffer == 0 && (known || shader.num_uniforms > 0) {
                 if shader.num_uniforms > 0 {
@@ -301,6 +353,10 @@ impl Declared {
 
     /// A counter, or all that a run-time index which starts at `first` may reach.
     pub(crate) fn counters(&mut self, buffer: i32, first: i32, dynamic: bool) {
+        let is_known = self.counter_ranges.contains_key(&buffer);
+        if dynamic && is_known && !self.reached.insert(Reached::Counters(buffer)) {
+            return;
+        }
         let ranges = self.counter_ranges.get(&buffer).map_or(&[][..], |r| &r[..]);
         let used = self.counters.entry(buffer).or_default();
         if !dynamic {

@@ -192,23 +192,24 @@ impl Translator<'_, '_> {
         let access = access(instruction);
         self.note_image(name, format, access, declared.is_none_or(|declared| declared.writable));
         let info = &mut self.context.ir.info;
-        for unit in match register.indirect {
+        // Masks have 64 places, and an index may reach a thousand times as many units.
+        let (first, last) = match register.indirect {
             Some(indirect) => self
                 .context
                 .array_bounds
                 .get(&(File::Image, indirect.array_id))
                 .or_else(|| self.context.file_bounds.get(&File::Image))
-                .map_or(0..=0, |&(first, last)| first..=last),
-            None => register.index..=register.index,
-        } {
-            if (0..64).contains(&unit) {
-                info.images_used |= 1 << unit;
-                if target == TextureTarget::Buffer {
-                    info.image_buffers |= 1 << unit;
-                }
-                if target.is_msaa() {
-                    info.msaa_images |= 1 << unit;
-                }
+                .copied()
+                .unwrap_or_default(),
+            None => (register.index, register.index),
+        };
+        for unit in first.max(0)..=last.min(63) {
+            info.images_used |= 1 << unit;
+            if target == TextureTarget::Buffer {
+                info.image_buffers |= 1 << unit;
+            }
+            if target.is_msaa() {
+                info.msaa_images |= 1 << unit;
             }
         }
         ImageAccess { name, is_handle: false, target, format, access }

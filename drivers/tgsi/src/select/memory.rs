@@ -321,9 +321,7 @@ impl Selector<'_> {
             }
             None => {
                 let (slot, add) = self.load_address(number, Purpose::Resource);
-                for index in 0..self.shader.info.num_ssbos {
-                    self.declared.buffer(index, atomic);
-                }
+                self.declared.buffers(self.shader.info.num_ssbos, atomic);
                 Register::new(File::Buffer, add).indexed_by(slot.0, slot.1, 0)
             }
         }
@@ -541,9 +539,7 @@ impl Selector<'_> {
                 }
                 Some(index) => {
                     let count = self.shader.types.array_elements(data.ty).max(1);
-                    for number in 0..count {
-                        self.declared.image(data.binding + number, usage);
-                    }
+                    self.declared.images(data.binding, count, usage);
                     let slot = self.load_value(index.lane(0), Purpose::Resource);
                     Src::new(Register::new(File::Image, unit.base as i32).indexed_by(slot.0, slot.1, 0))
                 }

@@ -363,12 +363,8 @@ impl Selector<'_> {
         }
         // The opcode says whether it compares, never the view.
         let target = target(data.dim, data.is_array, false);
-        for unit in first_sampler..first_sampler.saturating_add(num_samplers) {
-            self.declared.sampler(unit);
-        }
-        for unit in first_view..first_view.saturating_add(num_views) {
-            self.declared.view(unit, target, return_type(data.dest_type));
-        }
+        self.declared.samplers(first_sampler, num_samplers);
+        self.declared.views(first_view, num_views, target, return_type(data.dest_type));
         let mut instruction = Instruction::new(opcode);
         if !offsets.is_empty() || opcode != Opcode::Lod {
             instruction.texture = Some(Box::new(InstructionTexture {
@@ -504,13 +500,12 @@ impl Selector<'_> {
         });
         let is_query = data.op.is_query();
         let declare = |s: &mut Self, number: u32, count: u32| {
-            for unit in number..number.saturating_add(count.max(1)) {
-                s.declared.sampler(unit);
-                if is_query {
-                    s.declared.view_if_absent(unit, target, returns)
-                } else {
-                    s.declared.view(unit, target, returns)
-                }
+            let count = count.max(1);
+            s.declared.samplers(number, count);
+            if is_query {
+                s.declared.views_if_absent(number, count, target, returns)
+            } else {
+                s.declared.views(number, count, target, returns)
             }
         };
         let (base, dynamic) = match texture {
