@@ -314,7 +314,8 @@ impl Selector<'_> {
     // ---- buffers ----------------------------------------------------------------------------------------------------------
 
     fn buffer(&mut self, number: Def, atomic: bool) -> Register {
-        match self.body.constant_component(number, 0) {
+        // A number that no operand can have leads to no buffer, and stays an index.
+        match self.body.constant_component(number, 0).filter(|&index| index <= MAX_OPERAND_INDEX as u64) {
             Some(index) => {
                 self.declared.buffer(index as u32, atomic);
                 Register::new(File::Buffer, index as i32)

@@ -459,8 +459,15 @@ impl Selector<'_> {
                 let Some(parent) = self.units[body.src(inst, 0)] else { return };
                 let stride = body.deref_type(def).map_or(1, |ty| self.shader.types.array_elements(ty).max(1));
                 let mut unit = parent;
-                match body.constant_component(body.src(inst, 1), 0) {
-                    Some(index) => unit.base = unit.base.wrapping_add((index as u32).wrapping_mul(stride)),
+                // A constant beyond the array is an index like one that is known when the shader runs: no operand names what it leads to.
+                let length = body.deref_type(body.src(inst, 0)).map(|ty| self.shader.types.array_elements(ty) / stride);
+                let named = body
+                    .constant_component(body.src(inst, 1), 0)
+                    .filter(|&index| length.is_none_or(|length| index < u64::from(length)))
+                    .map(|index| u64::from(unit.base).saturating_add(index.saturating_mul(u64::from(stride))))
+                    .filter(|&base| base <= tgsi::limits::MAX_OPERAND_INDEX as u64);
+                match named {
+                    Some(base) => unit.base = base as u32,
                     None => {
                         // The index is read here: a register may change before the deref is used.
                         let mut index = self.source(inst, 1);
