@@ -111,8 +111,17 @@ impl Shader {
     #[inline]
     pub fn push_instruction(&mut self, instruction: Instruction) -> u32 {
         self.order.push(ItemKind::Instruction);
+        if self.instructions.len() == self.instructions.capacity() && self.instructions.len() >= 1 << 12 {
+            self.make_room();
+        }
         self.instructions.push(instruction);
         self.instructions.len() as u32 - 1
+    }
+
+    /// Makes room for three times as many instructions: a copy that is left behind has been written and stays in memory, room that is not used was never touched.
+    #[cold]
+    fn make_room(&mut self) {
+        self.instructions.reserve_exact(3 * self.instructions.len());
     }
 
     /// Brings the stream into the usual order: properties, declarations, immediates, instructions. To be called after items were added to or taken from the lists themselves.
