@@ -1,8 +1,9 @@
 //! Texts of 64 KiB that are made to take long: the answer is a shader or an error with a place, and what is made on the way stays small. Work is counted, not
-//! timed: the instructions that there are after every pass, and the bytes of the result. Times and memory are shown by the test that is ignored:
+//! timed: the instructions that there are after every pass, how often passes change something, and the bytes of the result. Times and memory are shown, too, if that is
+//! asked for:
 //!
 //! ```text
-//! cargo test --release -p tgsic --test hostile -- --ignored --nocapture
+//! TGSIC_TIMES=1 cargo test --release -p tgsic --test hostile -- --nocapture
 //! ```
 
 mod common;
@@ -15,6 +16,8 @@ use common::{Folder, tgsic};
 const SIZE: usize = 64 << 10;
 /// Most instructions of the IR that any of them may become.
 const MOST_INSTRUCTIONS: u64 = 400_000;
+/// Most instructions that all passes together may have walked over: each that ran, times the instructions that there were.
+const MOST_WORK: u64 = 5_000_000;
 /// Most bytes of a result.
 const MOST_BYTES: usize = 2 << 20;
 
@@ -44,6 +47,16 @@ fn doubling(depth: usize) -> String {
     let calls = each(depth - 1, |i| format!("BGNSUB\nCAL :{next}\nCAL :{next}\nENDSUB\n", next = 7 + 4 * i));
     let leaf = "BGNSUB\nADD TEMP[0],TEMP[0],IN[0]\nENDSUB\n";
     format!("{FRAG}DCL TEMP[0]\nCAL :3\nMOV OUT[0],TEMP[0]\nEND\n{calls}{leaf}")
+}
+
+/// Subroutines each of which calls the next one, between these lines; the last one has so many instructions.
+fn chain(length: usize, before: &[&str], behind: &[&str], last: usize) -> String {
+    let lines = 3 + before.len() + behind.len();
+    let lines_of = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let subroutine = |inside: String| format!("BGNSUB\n{}{inside}{}ENDSUB\n", lines_of(before), lines_of(behind));
+    let calls = each(length, |i| subroutine(format!("CAL :{}\n", 3 + lines * (i + 1))));
+    let leaf = each(last, |i| format!("ADD TEMP[{}],TEMP[0],IN[0]\n", i % 400));
+    format!("{FRAG}DCL TEMP[0..399]\nCAL :3\nMOV OUT[0],TEMP[0]\nEND\n{calls}BGNSUB\n{leaf}ENDSUB\n")
 }
 
 /// Loops that count to 32, one in the other.
@@ -201,6 +214,25 @@ fn texts() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "inputs with a gap",
+            fill(
+                &format!("{FRAG}DCL IN[2..4000],GENERIC[2]\nDCL TEMP[0]\n{index}"),
+                same("ADD TEMP[0],TEMP[0],IN[ADDR[0].x]\n"),
+                "MOV OUT[0],TEMP[0]\nEND\n",
+            ),
+        ),
+        ("a chain of calls", chain(900, &["IF IN[0].xxxx", "KILL", "ENDIF"], &[], 1000)),
+        ("blocks around calls", chain(1000, &["IF IN[0].xxxx"], &["ENDIF"], 400)),
+        ("loops around calls", chain(900, &["BGNLOOP"], &["BRK", "ENDLOOP"], 10)),
+        (
+            "conditions that are equal values",
+            fill(
+                &temps(3),
+                same("USNE TEMP[2].x,TEMP[0].xxxx,TEMP[1].xxxx\nUIF TEMP[2].xxxx\nMOV TEMP[0],IN[0]\nENDIF\n"),
+                "MOV OUT[0],TEMP[0]\nEND\n",
+            ),
+        ),
+        (
             "loads",
             fill(
                 &format!("{VERT}DCL BUFFER[0]\nDCL TEMP[0]\n"),
@@ -217,13 +249,21 @@ fn most_instructions(record: &str) -> u64 {
     counts.max().unwrap_or(0)
 }
 
+/// The instructions in front of every pass that ran, summed up.
+fn work(record: &str) -> u64 {
+    let before = record.lines().filter_map(|line| line.split(" -> ").next()?.rsplit(' ').next()?.parse::<u64>().ok());
+    before.sum()
+}
+
 #[test]
 fn hostile_texts_stay_small() {
+    let folder = Folder::new();
+    let timed = std::env::var_os("TGSIC_TIMES").is_some();
     for (name, text) in texts() {
         let check = tgsic(&["check", "--error-format", "gcc"], &text);
         assert!(matches!(check.status, 0 | 1), "{name}: {}", check.stderr);
         assert!(!check.stderr.contains("panicked"), "{name}: {}", check.stderr);
-        let translate = tgsic(&["translate", "-v", "--error-format", "gcc"], &text);
+        let translate = tgsic(&["translate", "-vv", "--error-format", "gcc"], &text);
         // What passes the check may still need more temporaries than operands can name.
         let too_many = translate.status == 1 && translate.stderr.contains("[T0712]");
         assert!(translate.status == check.status || too_many, "{name}: {}", translate.stderr);
@@ -234,43 +274,32 @@ fn hostile_texts_stay_small() {
         }
         let most = most_instructions(&translate.stderr);
         assert!(most < MOST_INSTRUCTIONS, "{name}: {most} instructions");
+        let work = work(&translate.stderr);
+        assert!(work < MOST_WORK, "{name}: {work} instructions walked over");
         assert!(translate.stdout.len() < MOST_BYTES, "{name}: {} bytes", translate.stdout.len());
+        if timed {
+            println!("{name:40} {most} instructions, {work} walked over");
+            show_times(&folder, name, &text);
+        }
     }
 }
 
-/// User time and largest memory of each, as `time` measures them.
-#[test]
-#[ignore = "shows what is measured"]
-fn hostile_texts_measured() {
-    let folder = Folder::new();
-    let mut slow = Vec::new();
-    for (name, text) in texts() {
-        folder.write("text.tgsi", text.as_bytes());
-        for command in ["check", "translate"] {
-            let mut time = Command::new("time");
-            time.args([
-                "-q",
-                "-f",
-                "%U %M",
-                env!("CARGO_BIN_EXE_tgsic"),
-                command,
-                "--error-format",
-                "gcc",
-                "text.tgsi",
-            ]);
-            let Ok(output) = time.current_dir(folder.path(".")).stdin(Stdio::null()).output() else {
-                println!("skipped: there is no program `time`");
-                return;
-            };
-            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            let figures: Vec<f64> =
-                errors.lines().last().unwrap_or_default().split(' ').filter_map(|f| f.parse().ok()).collect();
-            let [seconds, kilobytes] = figures[..] else { panic!("{name}: {errors}") };
-            println!("{name:40} {command:9} {seconds:5.2} s {:6.1} MiB", kilobytes / 1024.0);
-            if seconds >= 0.1 || kilobytes >= 65_536.0 {
-                slow.push(name);
-            }
-        }
+/// Shows user time and largest memory as `time` measures them.
+fn show_times(folder: &Folder, name: &str, text: &str) {
+    folder.write("text.tgsi", text.as_bytes());
+    for command in ["check", "translate"] {
+        let mut time = Command::new("time");
+        let program = env!("CARGO_BIN_EXE_tgsic");
+        time.args(["-q", "-f", "%U %M", program, command, "--error-format", "gcc", "text.tgsi"]);
+        let Ok(output) = time.current_dir(folder.path(".")).stdin(Stdio::null()).output() else {
+            println!("skipped: there is no program `time`");
+            return;
+        };
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let figures: Vec<f64> =
+            errors.lines().last().unwrap_or_default().split(' ').filter_map(|f| f.parse().ok()).collect();
+        let [seconds, kilobytes] = figures[..] else { panic!("{name}: {errors}") };
+        let slow = if seconds >= 0.1 || kilobytes >= 65_536.0 { "0.1 s or 64 MiB exceeded" } else { "" };
+        println!("{name:40} {command:9} {seconds:5.2} s {:6.1} MiB {slow}", kilobytes / 1024.0);
     }
-    println!("0.1 s or 64 MiB exceeded: {slow:?}");
 }

@@ -196,15 +196,45 @@ fn links_are_written_through() {
     assert_eq!(folder.read("sub/new"), tgsic(&["print"], FRAG).well().stdout);
 }
 
-/// An input that never ends is given up.
+/// An input that never ends, or not soon, is given up, whatever kind of file it is.
 #[test]
 fn an_endless_input_ends() {
-    if !is_there("/dev/zero") {
-        return;
+    let folder = Folder::new();
+    // Larger than the memory of most machines, and no block of it on any disk.
+    let large = std::fs::File::create(folder.path("large")).expect("a file");
+    let mut inputs = vec![];
+    if large.set_len(1 << 40).is_ok() {
+        inputs.push("large");
     }
+    inputs.extend(["/dev/zero", "/dev/urandom"].into_iter().filter(|path| is_there(path)));
     for command in ["check", "translate", "print"] {
-        let output = Folder::new().run(&[command, "/dev/zero"]);
-        assert_eq!(output.status, 1, "{}", output.stderr);
-        assert!(output.stderr.contains("[T01"), "{}", output.stderr);
+        for input in &inputs {
+            let output = folder.run(&[command, input]);
+            assert_eq!(output.status, 1, "{command} {input}: {}", output.stderr);
+            assert!(output.stderr.contains("[T01"), "{command} {input}: {}", output.stderr);
+        }
+    }
+}
+
+/// A pipe is read as far as is needed, also where it has a name.
+#[test]
+fn a_pipe_is_an_input() {
+    let folder = Folder::new();
+    let Ok(true) = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().map(|s| s.success()) else {
+        return;
+    };
+    let written = |endless: bool| {
+        let path = folder.path("pipe");
+        std::thread::spawn(move || {
+            let mut pipe = std::fs::File::options().write(true).open(path).expect("a pipe");
+            // Whoever reads leaves in time: an error.
+            while std::io::Write::write_all(&mut pipe, FRAG.as_bytes()).is_ok() && endless {}
+        })
+    };
+    for (endless, status) in [(false, 0), (true, 1)] {
+        let writer = written(endless);
+        let output = folder.run(&["check", "pipe"]);
+        assert_eq!((output.status, output.stderr.contains("[T0100]")), (status, endless), "{}", output.stderr);
+        writer.join().expect("a writer");
     }
 }
