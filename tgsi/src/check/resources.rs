@@ -122,12 +122,12 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
 }
 
 /// Reports what an opcode does not do with a target, here or in general.
-fn supported<'f>(
+fn supported(
     opcode: Opcode,
     target: TextureTarget,
     place: (Span, Focus),
-    findings: &'f mut Findings,
-) -> Option<&'f mut Diagnostic> {
+    findings: &mut Findings,
+) -> Option<&mut Diagnostic> {
     let (rule, what) = match support(opcode, target) {
         Support::Defined => return None,
         Support::ExtraOperand => (Rule::ExtraOperandTarget, "cannot access"),

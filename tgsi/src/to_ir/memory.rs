@@ -4,7 +4,7 @@ use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, AtomicOp, MemorySemantics, SamplerDim, Scope};
+use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, SamplerDim, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
