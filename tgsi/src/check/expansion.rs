@@ -149,9 +149,10 @@ fn reached(parts: &Parts<'_>, findings: &mut Findings) {
     }
     let of_instruction = |i: &Instruction| {
         let registers = i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register));
+        let interpolates = matches!(i.opcode, Opcode::InterpCentroid | Opcode::InterpSample | Opcode::InterpOffset);
         registers.fold(0u64, |sum, register| {
             let reach = FILES.iter().position(|file| *file == register.file).and_then(|place| files.get(place));
-            sum.saturating_add(reach.map_or(0, |reach| reach.of(shader, register)))
+            sum.saturating_add(reach.map_or(0, |reach| reach.of(shader, register, interpolates)))
         })
     };
     let total = parts.total(parts.sums(|i, _| of_instruction(i).saturating_mul(CHOICE)));
@@ -179,6 +180,8 @@ struct Reach {
     disjoint: bool,
     /// Whether there is no gap between them, so that the whole file can be accessed as one.
     whole: bool,
+    /// Whether there is one declaration only.
+    single: bool,
 }
 
 impl Reach {
@@ -193,6 +196,7 @@ impl Reach {
         let (Some(&(first, _)), Some(last)) = (ranges.first(), ranges.iter().map(|range| range.1).max()) else {
             return Reach::default();
         };
+        let single = ranges.len() == 1 && described_place(file).is_some();
         let mut end = first;
         let (mut disjoint, mut whole) = (true, described_place(file).is_some());
         for (first, last) in ranges {
@@ -200,17 +204,17 @@ impl Reach {
             whole &= first <= end;
             end = end.max(last + 1);
         }
-        Reach { span: last - first + 1, disjoint, whole }
+        Reach { span: last - first + 1, disjoint, whole, single }
     }
 
-    /// Registers among which an operand chooses.
-    fn of(&self, shader: &Shader, register: &Register) -> u64 {
+    /// Registers among which an operand chooses. What is interpolated has to be a variable.
+    fn of(&self, shader: &Shader, register: &Register, interpolates: bool) -> u64 {
         let Some(indirect) = register.indirect else { return 0 };
         let is_of = |d: &&Declaration| d.file == register.file && d.array() == Some(indirect.array_id);
         let mut parts = if indirect.array_id == 0 { None } else { Some(shader.declarations.iter().filter(is_of)) };
         match parts.as_mut().and_then(|parts| Some((parts.next()?, parts.next()))) {
             Some((_, None)) if self.disjoint => 0,
-            None if self.whole => 0,
+            None if self.single || (self.whole && !interpolates) => 0,
             _ => self.span,
         }
     }
