@@ -383,11 +383,14 @@ fn extract(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     let a = m.pair(0);
     let (place, exists) = part_place(m, bits);
     let shifted = m.shr64(a, place, false);
-    let zero = m.int(0);
-    let present = m.bcsel(exists, shifted.lo, zero);
     if matches!(op, AluOp::ExtractU8 | AluOp::ExtractU16) {
+        let zero = m.int(0);
+        let present = m.bcsel(exists, shifted.lo, zero);
         return Pair { lo: m.iand_imm(present, (1 << bits) - 1), hi: zero };
     }
+    // Beyond the number there is its sign.
+    let sign = m.ishr_imm(a.hi, 31);
+    let present = m.bcsel(exists, shifted.lo, sign);
     let top = m.ishl_imm(present, 32 - bits);
     let lo = m.ishr_imm(top, 32 - bits);
     Pair { lo, hi: m.ishr_imm(lo, 31) }
