@@ -25,11 +25,11 @@ const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
 /// How much of what can be done to a shader is done.
 #[derive(Clone, Copy)]
 struct Extent<'a> {
-    /// Every so manieth byte is changed,
+    /// Every n-th byte is changed,
     step: usize,
     /// to each of these,
     to: &'a [u8],
-    /// and of all changes every so manieth is made.
+    /// and of all changes every n-th is made.
     every: usize,
     /// Of what passes the check one in so many is translated.
     sample: usize,
