@@ -223,15 +223,15 @@ impl Reach {
 /// Blocks of a loop count for so many others.
 const LOOP: u64 = 4;
 
-/// As many merges for each instruction are no product of anything, however long the shader is.
-const MERGES: u64 = 8;
+/// Longer shaders may have as many merges for every so many instructions: the code itself is as long, and no product of anything.
+const LONG: u64 = 1 << 14;
 
 /// What would come of registers that are written in blocks: behind every block those that were written inside of it have a value that depends on the way, behind
 /// and in front of a loop as well.
 fn merges(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
-    let in_proportion = MERGES.saturating_mul(shader.instructions.len() as u64);
-    let limit = findings.limits.expansion.saturating_mul(2).max(in_proportion);
+    let length = (shader.instructions.len() as u64 / LONG).max(1);
+    let limit = findings.limits.expansion.saturating_mul(2).saturating_mul(length);
     if parts.graph.is_none() && (shader.instructions.len() as u64).saturating_mul(LOOP) < limit / 64 {
         return;
     }
