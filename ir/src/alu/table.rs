@@ -618,11 +618,11 @@ macro_rules! alu_opcodes {
                 => each |a, b| a.max(b);
             ExtractU8 "extract_u8" "int-binary": UINT = [UINT, UINT], INTS, [], "zext((a >> (8*b)) mod 2^8)"
                 => each |a, b| extract(a, b, 8);
-            ExtractI8 "extract_i8" "int-binary": INT = [INT, INT], INTS, [], "sext8((a >>s (8*b)) mod 2^8)"
+            ExtractI8 "extract_i8" "int-binary": INT = [INT, INT], INTS, [], "sext8((a >> (8*b)) mod 2^8)"
                 => each |a, b| extract_signed(a, b as u64, 8);
             ExtractU16 "extract_u16" "int-binary": UINT = [UINT, UINT], INTS, [], "zext((a >> (16*b)) mod 2^16)"
                 => each |a, b| extract(a, b, 16);
-            ExtractI16 "extract_i16" "int-binary": INT = [INT, INT], INTS, [], "sext16((a >>s (16*b)) mod 2^16)"
+            ExtractI16 "extract_i16" "int-binary": INT = [INT, INT], INTS, [], "sext16((a >> (16*b)) mod 2^16)"
                 => each |a, b| extract_signed(a, b as u64, 16);
             InsertU8 "insert_u8" "int-binary": UINT = [UINT, UINT], INTS, [], "(a mod 2^8) << (8*b)"
                 => each |a, b| insert(a, b, 8);
@@ -747,9 +747,9 @@ macro_rules! alu_opcodes {
                 => each |a| a;
             U2u1 "u2u1" "convert": UINT1 = [UINT], INTS, [NUMERIC_CONVERSION], "zext or truncate a to 1 bits"
                 => each |a| a;
-            F2i1 "f2i1" "convert": INT1 = [FLOAT], FLOATS, [NUMERIC_CONVERSION], "lowest bit of trunc(a) as 32-bit signed integer"
+            F2i1 "f2i1" "convert": INT1 = [FLOAT], FLOATS, [NUMERIC_CONVERSION], "trunc(a) as 1-bit signed integer"
                 => each_real |a| i64::from(a as i32);
-            F2u1 "f2u1" "convert": UINT1 = [FLOAT], FLOATS, [NUMERIC_CONVERSION], "lowest bit of trunc(a) as 32-bit unsigned integer"
+            F2u1 "f2u1" "convert": UINT1 = [FLOAT], FLOATS, [NUMERIC_CONVERSION], "trunc(a) as 1-bit unsigned integer"
                 => each_real |a| u64::from(a as u32);
             B2i1 "b2i1" "convert": INT1 = [BOOL], BOOLS, [NUMERIC_CONVERSION], "a ? 1 : 0 in 1 bits"
                 => each |a| i64::from(a);

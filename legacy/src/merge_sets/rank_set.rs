@@ -353,6 +353,6 @@ mod tests {
             }
         }
         assert_eq!(all[0].len(), count as usize);
-        assert!(sets.nodes.len() < 2 * count as usize, "{}", sets.nodes.len());
+        assert!(sets.nodes.len() < 4 * count as usize, "{}", sets.nodes.len());
     }
 }
