@@ -48,6 +48,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod explain;
 pub mod limits;
+pub mod operands;
 pub mod reduce;
 pub mod run;
 pub mod scan;

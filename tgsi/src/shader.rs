@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use arrayvec::ArrayVec;
 
+use crate::operands::Operands;
 use crate::span::Span;
 use crate::tables::{
     File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
@@ -322,6 +323,12 @@ impl Property {
     }
 }
 
+/// Destinations of an instruction.
+pub type Destinations = Operands<Dst, 1, 2>;
+
+/// Sources of an instruction.
+pub type Sources = Operands<Src, 3, 5>;
+
 /// An instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Instruction {
@@ -338,9 +345,9 @@ pub struct Instruction {
     /// Memory word.
     pub memory: Option<InstructionMemory>,
     /// Destinations.
-    pub dst: ArrayVec<Dst, 2>,
+    pub dst: Destinations,
     /// Sources.
-    pub src: ArrayVec<Src, 5>,
+    pub src: Sources,
     /// Where the instruction stands, mnemonic included, number label excluded.
     pub span: Span,
 }
@@ -355,8 +362,8 @@ impl Instruction {
             label: None,
             texture: None,
             memory: None,
-            dst: ArrayVec::new(),
-            src: ArrayVec::new(),
+            dst: Destinations::new(),
+            src: Sources::new(),
             span: Span::default(),
         }
     }

@@ -622,7 +622,7 @@ impl Selector<'_> {
             && !dest.saturate
             && let Some(value) = common_value(&parts, wide)
         {
-            self.values[result] = Some(value);
+            self.values.set(result, value);
             return Ok(());
         }
         let (register, mask, saturate) = self.alu_destination(def);

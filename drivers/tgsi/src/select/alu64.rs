@@ -286,7 +286,7 @@ impl Selector<'_> {
         if let Operand::Ssa(result) = dest.operand
             && !dest.saturate
         {
-            self.values[result] = Some(value);
+            self.values.set(result, value);
             return;
         }
         let (register, mask, saturate) = self.alu_destination(def);

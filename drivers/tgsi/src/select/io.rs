@@ -125,7 +125,7 @@ impl Selector<'_> {
             return;
         }
         let value = self.settled(body.source(inst, 0));
-        self.values[def] = Some(value);
+        self.values.set(def, value);
     }
 
     /// The value of a source as something that does not change: copied if it is a register of the IR.

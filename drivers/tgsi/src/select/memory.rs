@@ -217,7 +217,7 @@ impl Selector<'_> {
                 // Read where it stands; its reader finds the unit behind it.
                 if let Some(def) = body.inst_def(inst) {
                     let value = self.settled(body.source(inst, 0));
-                    self.values[def] = Some(value);
+                    self.values.set(def, value);
                 }
             }
             LoadVulkanDescriptor => self.handle(inst),

@@ -17,6 +17,7 @@ mod memory;
 mod recognize;
 pub(crate) mod system_values;
 mod texture;
+mod values;
 
 use cranelift_entity::SecondaryMap;
 use tgsi::builder::BuildError;
@@ -33,35 +34,8 @@ use crate::machine::Program;
 use crate::options::{Dialect, TgsiOptions};
 use crate::{DriverError, declarations};
 use address::Purpose;
-
-/// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and `2k + 1`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Value {
-    pub(crate) register: Register,
-    pub(crate) lanes: [u8; 4],
-    pub(crate) absolute: bool,
-    pub(crate) negate: bool,
-}
-
-impl Value {
-    fn new(register: Register) -> Value {
-        Value { register, lanes: [0, 1, 2, 3], absolute: false, negate: false }
-    }
-
-    /// The source operand whose channel `c` is lane `channels[c]`.
-    fn source(&self, channels: [u8; 4]) -> Src {
-        Src {
-            absolute: self.absolute,
-            negate: self.negate,
-            ..Src::new(self.register).swizzled(channels.map(|c| self.lanes[usize::from(c & 3)]))
-        }
-    }
-
-    /// Lane `lane` in all channels.
-    fn lane(&self, lane: u8) -> Src {
-        self.source([lane; 4])
-    }
-}
+pub(crate) use values::Value;
+use values::Values;
 
 /// Where a register of the IR lives.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +69,7 @@ pub(crate) struct Selector<'a> {
     pub(crate) options: &'a TgsiOptions,
     pub(crate) program: Program,
     pub(crate) declared: Declared,
-    values: SecondaryMap<Def, Option<Value>>,
+    values: Values,
     homes: SecondaryMap<Def, Option<Home>>,
     units: SecondaryMap<Def, Option<Unit>>,
     addresses: Vec<LoadedAddress>,
@@ -115,6 +89,9 @@ pub(crate) struct Selector<'a> {
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
+/// Numbers of instructions above which those that are there are not counted.
+const LARGE: usize = 1 << 14;
+
 /// Selects the whole entry point.
 pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
@@ -126,7 +103,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         options,
         program: Program::default(),
         declared: declarations::Declared::of(shader),
-        values: SecondaryMap::new(),
+        values: Values::new(body.num_defs()),
         homes: SecondaryMap::new(),
         units: SecondaryMap::new(),
         addresses: vec![LoadedAddress { source: None, used: 0 }; count],
@@ -137,9 +114,14 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         size_query: None,
         killed: None,
     };
-    selector.values.resize(body.num_defs());
     selector.declare_registers()?;
-    selector.program.reserve(body.blocks().map(|block| body.insts(block).count()).sum());
+    // Room that is not used costs nothing where there is much of it.
+    let count = if body.num_insts() > LARGE {
+        body.num_insts()
+    } else {
+        body.blocks().map(|block| body.insts(block).count()).sum()
+    };
+    selector.program.reserve(count);
     selector.begin_helpers();
     selector.control_flow()?;
     Ok(selector)
@@ -258,7 +240,7 @@ impl Selector<'_> {
 
     /// What holds an SSA value.
     fn value(&mut self, def: Def) -> Value {
-        if let Some(value) = self.values[def] {
+        if let Some(value) = self.values.get(def) {
             return value;
         }
         let body = self.body;
@@ -281,7 +263,7 @@ impl Selector<'_> {
             // A value that nobody made: undefined, so zero will do.
             _ => self.immediate([0; 4]),
         };
-        self.values[def] = Some(value);
+        self.values.set(def, value);
         value
     }
 
@@ -292,7 +274,7 @@ impl Selector<'_> {
     /// Binds a value to a new temporary and returns the temporary.
     fn bind_temp(&mut self, def: Def) -> Register {
         let register = self.temp();
-        self.values[def] = Some(Value::new(register));
+        self.values.set(def, Value::new(register));
         register
     }
 
@@ -392,7 +374,7 @@ impl Selector<'_> {
     /// Makes a value be what some register already holds: by binding if it stays SSA, by a `MOV` otherwise.
     fn bind_or_move(&mut self, def: Def, value: Value) {
         if let Operand::Ssa(_) = chase::chase_dest(self.body, def) {
-            self.values[def] = Some(value);
+            self.values.set(def, value);
             return;
         }
         let register = self.destination(def);

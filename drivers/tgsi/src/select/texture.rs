@@ -4,7 +4,7 @@
 //! second one. Where the parts stand in one register already, a swizzle is all it needs.
 
 use arrayvec::ArrayVec;
-use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Src, TextureOffset};
+use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Sources, Src, TextureOffset};
 use tgsi::span::Span;
 use tgsi::tables::{File, Opcode, ReturnType, TextureTarget};
 use tgsi_ir::alu::{AluType, BaseType};
@@ -336,7 +336,7 @@ impl Selector<'_> {
         let extra = |s: &mut Self, kind: TexSrcKind| body.tex_src(inst, kind).map(|source| s.operand(source).lane(0));
         let (view, first_view, num_views) = self.unit_register(inst, File::SamplerView, texture)?;
         let (sampler, first_sampler, num_samplers) = self.unit_register(inst, File::Sampler, sampler)?;
-        let mut sources: ArrayVec<Src, 5> = ArrayVec::new();
+        let mut sources = Sources::new();
         sources.extend([coordinate, Src::new(view), Src::new(sampler)]);
         let comparator = extra(self, TexSrcKind::Comparator);
         let zero_level = body.tex_src(inst, TexSrcKind::Lod).is_some_and(|source| {

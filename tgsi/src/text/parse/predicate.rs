@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Replaces destinations by scratch registers.
-    pub(super) fn hold(&mut self, dst: &mut ArrayVec<Dst, 2>) -> Held {
+    pub(super) fn hold(&mut self, dst: &mut [Dst]) -> Held {
         let mut held = Held::new();
         for (dst, scratch) in dst.iter_mut().zip(RESULTS) {
             let register = self.legacy.scratch(scratch);

@@ -1,0 +1,175 @@
+//! Lists of operands: as many as an instruction can have, with room in place for as many as instructions usually have.
+//!
+//! Shaders are lists of instructions, so their size is what a large shader costs in memory, and in time wherever it is walked. Two destinations, and four or five sources,
+//! are so rare that they stand elsewhere.
+
+use std::ops::{Deref, DerefMut};
+
+use smallvec::SmallVec;
+
+/// A list of at most `MOST` operands, `USUAL` of which have room in place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operands<T, const USUAL: usize, const MOST: usize>(SmallVec<[T; USUAL]>);
+
+impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
+    /// No operands.
+    #[inline]
+    pub fn new() -> Self {
+        Operands(SmallVec::new())
+    }
+
+    /// How many operands there may be.
+    pub const fn capacity(&self) -> usize {
+        MOST
+    }
+
+    /// Whether there may be no more.
+    pub fn is_full(&self) -> bool {
+        self.len() >= MOST
+    }
+
+    /// Appends an operand.
+    ///
+    /// # Panics
+    /// If there are as many as there may be.
+    #[inline]
+    pub fn push(&mut self, operand: T) {
+        assert!(!self.is_full(), "an instruction has no more than {MOST} such operands");
+        self.0.push(operand);
+    }
+
+    /// Appends an operand.
+    ///
+    /// # Errors
+    /// The operand, if there are as many as there may be.
+    pub fn try_push(&mut self, operand: T) -> Result<(), T> {
+        if self.is_full() {
+            return Err(operand);
+        }
+        self.0.push(operand);
+        Ok(())
+    }
+
+    /// Inserts an operand before the one at `place`.
+    ///
+    /// # Panics
+    /// If there are as many as there may be, or if there is no such place.
+    pub fn insert(&mut self, place: usize, operand: T) {
+        assert!(!self.is_full(), "an instruction has no more than {MOST} such operands");
+        self.0.insert(place, operand);
+    }
+
+    /// Takes the last operand.
+    pub fn pop(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+
+    /// Takes an operand out.
+    ///
+    /// # Panics
+    /// If there is no such operand.
+    pub fn remove(&mut self, place: usize) -> T {
+        self.0.remove(place)
+    }
+
+    /// Leaves so many operands at most.
+    pub fn truncate(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+
+    /// Leaves no operand.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<T, const USUAL: usize, const MOST: usize> Default for Operands<T, USUAL, MOST> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, const USUAL: usize, const MOST: usize> Deref for Operands<T, USUAL, MOST> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T, const USUAL: usize, const MOST: usize> DerefMut for Operands<T, USUAL, MOST> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+/// # Panics
+/// If there are more than there may be.
+impl<T, const USUAL: usize, const MOST: usize> Extend<T> for Operands<T, USUAL, MOST> {
+    #[inline]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, operands: I) {
+        operands.into_iter().for_each(|operand| self.push(operand));
+    }
+}
+
+/// # Panics
+/// If there are more than there may be.
+impl<T, const USUAL: usize, const MOST: usize> FromIterator<T> for Operands<T, USUAL, MOST> {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = T>>(operands: I) -> Self {
+        let mut list = Self::new();
+        list.extend(operands);
+        list
+    }
+}
+
+impl<'a, T, const USUAL: usize, const MOST: usize> IntoIterator for &'a Operands<T, USUAL, MOST> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, T, const USUAL: usize, const MOST: usize> IntoIterator for &'a mut Operands<T, USUAL, MOST> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl<T, const USUAL: usize, const MOST: usize> IntoIterator for Operands<T, USUAL, MOST> {
+    type Item = T;
+    type IntoIter = smallvec::IntoIter<[T; USUAL]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Instruction;
+
+    #[test]
+    fn no_more_than_there_may_be() {
+        let mut list: Operands<u32, 1, 2> = Operands::new();
+        assert_eq!((list.try_push(1), list.try_push(2), list.try_push(3)), (Ok(()), Ok(()), Err(3)));
+        assert_eq!((list.capacity(), list.is_full(), &list[..]), (2, true, &[1, 2][..]));
+        assert!(std::panic::catch_unwind(|| [1, 2, 3].into_iter().collect::<Operands<u32, 1, 2>>()).is_err());
+        assert_eq!((list.remove(0), list.pop(), list.pop()), (1, Some(2), None));
+    }
+
+    #[test]
+    fn size_in_memory() {
+        assert!(size_of::<Instruction>() <= 240, "{}", size_of::<Instruction>());
+    }
+}
