@@ -12,82 +12,102 @@ use crate::entities::{Def, Inst, Use};
 /// Bodies of fewer instructions are left alone: they fit the caches as they are.
 const MIN_INSTS: usize = 1 << 16;
 
-/// New numbers by old ones.
-struct Numbers {
-    insts: Vec<PackedOption<Inst>>,
-    defs: Vec<PackedOption<Def>>,
+/// Tables of a body that were left behind: what comes next takes their room, which has been touched already.
+#[derive(Default, Debug)]
+pub(super) struct Spare {
+    insts: PrimaryMap<Inst, InstNode>,
+    defs: PrimaryMap<Def, DefNode>,
+    uses: PrimaryMap<Use, UseNode>,
 }
 
-impl Numbers {
-    fn inst(&self, old: PackedOption<Inst>) -> PackedOption<Inst> {
-        old.expand().and_then(|inst| self.insts[inst.index()].expand()).into()
+impl Clone for Spare {
+    fn clone(&self) -> Spare {
+        Spare::default()
     }
+}
 
-    fn def(&self, old: PackedOption<Def>) -> PackedOption<Def> {
-        old.expand().and_then(|def| self.defs[def.index()].expand()).into()
+impl Spare {
+    /// Empty tables for as many entries as there are, and more: to grow is to have all of it twice for a while, and room that is not used costs nothing.
+    fn take(&mut self, insts: usize, defs: usize, uses: usize) -> Spare {
+        let Spare { insts: old_insts, defs: old_defs, uses: old_uses } = std::mem::take(self);
+        Spare { insts: emptied(old_insts, insts), defs: emptied(old_defs, defs), uses: emptied(old_uses, uses) }
     }
+}
+
+/// A table that was about as large, without its entries, or a new one. Of the `entries` that there are some will not be taken over.
+fn emptied<K: EntityRef, V>(mut table: PrimaryMap<K, V>, entries: usize) -> PrimaryMap<K, V> {
+    if 2 * table.len() >= entries {
+        table.clear();
+        return table;
+    }
+    PrimaryMap::with_capacity(entries + entries / 2)
 }
 
 impl Body {
-    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then.
-    pub fn compact(&mut self) -> bool {
+    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: there will be no other
+    /// time, so that what is left behind is of no use.
+    pub fn compact(&mut self, is_last: bool) -> bool {
         if self.insts.len() < MIN_INSTS {
             return false;
         }
-        let (order, numbers) = self.number_anew();
-        // With room for as many again, which costs nothing before it is used: to grow is to have all of it twice for a while.
-        let mut defs = PrimaryMap::with_capacity(2 * numbers.defs.len());
-        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(2 * order.len());
-        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(2 * self.uses.len());
+        let Spare { mut insts, mut defs, mut uses } =
+            self.spare.take(self.insts.len(), self.defs.len(), self.uses.len());
+        let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
         // An `if` that is gone has no condition.
         let gone = Use::reserved_value();
         let conditions: Vec<Use> =
             self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
         let mut next_block = Some(self.start_block());
-        let mut next_inst = 0;
         while let Some(block) = next_block {
             next_block = self.next_block(block);
-            while let Some(&old) = order.get(next_inst).filter(|&&inst| self.insts[inst].block.expand() == Some(block))
-            {
-                next_inst += 1;
+            let first = insts.next_key();
+            let mut next = self.blocks[block].first_inst;
+            while let Some(old) = next.expand() {
                 let node = &self.insts[old];
+                next = node.next;
+                let inst = insts.next_key();
                 for def in self.defs_of(old) {
-                    let mut node = self.defs[def];
-                    node.inst = numbers.inst(node.inst);
-                    node.first_use = PackedOption::default();
-                    defs.push(node);
+                    let new = DefNode { inst: inst.into(), first_use: PackedOption::default(), ..self.defs[def] };
+                    numbers[def.index()] = defs.push(new).into();
                 }
                 let first_source = uses.len() as u32;
+                // What they read may have no new number yet.
                 for source in self.sources(old) {
-                    let node = &self.uses[source];
-                    uses.push(UseNode { user: insts.len() as u32, def: numbers.def(node.def), ..*node });
+                    uses.push(UseNode { user: inst.as_u32(), ..self.uses[source] });
                 }
                 insts.push(InstNode {
-                    prev: numbers.inst(node.prev),
-                    next: numbers.inst(node.next),
-                    def: numbers.def(node.def),
+                    prev: Some(inst).filter(|&inst| inst != first).map(|inst| Inst::new(inst.index() - 1)).into(),
+                    next: next.expand().map(|_| Inst::new(inst.index() + 1)).into(),
+                    def: node.def.expand().and_then(|def| numbers[def.index()].expand()).into(),
                     first_source,
                     touched: false,
                     ..*node
                 });
             }
+            let last = insts.next_key();
+            let is_empty = first == last;
+            let node = &mut self.blocks[block];
+            node.first_inst = Some(first).filter(|_| !is_empty).into();
+            node.last_inst = Some(last).filter(|_| !is_empty).map(|inst| Inst::new(inst.index() - 1)).into();
             if let Some(id) = self.following_if(block) {
-                let node = &self.uses[conditions[id.index()]];
-                self.ifs[id].condition = uses.push(UseNode { def: numbers.def(node.def), ..*node });
+                self.ifs[id].condition = uses.push(self.uses[conditions[id.index()]]);
             }
         }
-        link_anew(&mut defs, &mut uses);
-        if order.iter().all(|&inst| !matches!(self.insts[inst].data, InstData::ParallelCopy(_))) {
+        link_anew(&mut defs, &mut uses, &numbers);
+        if insts.values().all(|node| !matches!(node.data, InstData::ParallelCopy(_))) {
             self.copies = PrimaryMap::new();
         }
         for node in self.copies.values_mut().flatten() {
-            node.dest = numbers.def(node.dest);
+            node.dest = node.dest.expand().and_then(|def| numbers[def.index()].expand()).into();
         }
-        for node in self.blocks.values_mut() {
-            node.first_inst = numbers.inst(node.first_inst);
-            node.last_inst = numbers.inst(node.last_inst);
+        let old = Spare {
+            insts: std::mem::replace(&mut self.insts, insts),
+            defs: std::mem::replace(&mut self.defs, defs),
+            uses: std::mem::replace(&mut self.uses, uses),
+        };
+        if !is_last {
+            self.spare = old;
         }
-        (self.insts, self.defs, self.uses) = (insts, defs, uses);
         self.touched.clear();
         self.simplified_for = None;
         self.forget_unused();
@@ -103,38 +123,18 @@ impl Body {
         };
         self.inst_def(inst).into_iter().chain(copies.iter().filter_map(|copy| copy.dest.expand()))
     }
-
-    /// The instructions in the order of the text, and what their numbers will be.
-    fn number_anew(&self) -> (Vec<Inst>, Numbers) {
-        let mut order: Vec<Inst> = Vec::new();
-        let mut numbers = Numbers {
-            insts: vec![PackedOption::default(); self.insts.len()],
-            defs: vec![PackedOption::default(); self.defs.len()],
-        };
-        let mut next_def = 0;
-        for block in self.blocks() {
-            for inst in self.insts(block) {
-                numbers.insts[inst.index()] = Inst::new(order.len()).into();
-                order.push(inst);
-                for def in self.defs_of(inst) {
-                    numbers.defs[def.index()] = Def::from_u32(next_def).into();
-                    next_def += 1;
-                }
-            }
-        }
-        (order, numbers)
-    }
 }
 
-/// Makes the lists of uses, the last of the text first: as if the text had just been built.
+/// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just been built.
 ///
 /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
-fn link_anew(defs: &mut PrimaryMap<Def, DefNode>, uses: &mut PrimaryMap<Use, UseNode>) {
+fn link_anew(defs: &mut PrimaryMap<Def, DefNode>, uses: &mut PrimaryMap<Use, UseNode>, numbers: &[PackedOption<Def>]) {
     for number in 0..uses.len() {
         let source = Use::new(number);
         let node = &mut uses[source];
-        (node.prev, node.next) = (PackedOption::default(), PackedOption::default());
-        let Some(def) = node.def.expand() else { continue };
+        let def = node.def.expand().and_then(|def| numbers[def.index()].expand());
+        (node.def, node.prev, node.next) = (def.into(), PackedOption::default(), PackedOption::default());
+        let Some(def) = def else { continue };
         let first = std::mem::replace(&mut defs[def].first_use, source.into());
         uses[source].next = first;
         if let Some(first) = first.expand() {
@@ -184,8 +184,8 @@ mod tests {
             users
         };
         let before = users(&shader);
-        assert!(shader.main_mut().compact());
-        assert!(!shader.main_mut().compact());
+        assert!(shader.main_mut().compact(true));
+        assert!(!shader.main_mut().compact(true));
         validate(&shader).unwrap();
         assert_eq!(users(&shader), before);
         assert_eq!((shader.main().num_insts(), shader.main().num_defs()), (7, 6));

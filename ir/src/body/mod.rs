@@ -630,6 +630,7 @@ pub struct Body {
     used_below: Option<u32>,
     /// Values that have lost their last use since that is known. Some may have others again.
     unused: Vec<Def>,
+    spare: compact::Spare,
     analyses: AnalysisCache,
 }
 
@@ -672,6 +673,7 @@ impl Body {
             simplified_for: None,
             used_below: None,
             unused: Vec::new(),
+            spare: compact::Spare::default(),
             analyses: AnalysisCache::default(),
         };
         body.update_successors(start);
@@ -762,11 +764,11 @@ impl Body {
         self.made_register = false;
     }
 
-    /// Makes room for so many more instructions, with as many values, and two sources each.
+    /// Makes room for so many more instructions, with as many values, and five sources for two of them.
     pub fn reserve_insts(&mut self, count: usize) {
         self.insts.reserve(count);
         self.defs.reserve(count);
-        self.uses.reserve(2 * count);
+        self.uses.reserve(5 * count / 2);
     }
 
     /// Number of loops ever made: if it is 0, there is no loop.

@@ -143,7 +143,7 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
 /// Large bodies get new numbers, which all that follows is faster for.
 fn compact(shader: &mut Shader) {
     for body in shader.bodies_mut() {
-        body.compact();
+        body.compact(false);
     }
 }
 

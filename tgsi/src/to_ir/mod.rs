@@ -139,7 +139,7 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
     let mut main = Body::new();
     // What an instruction becomes at most, passes included; large shaders are less dense.
     let count = shader.instructions.len();
-    main.reserve_insts((12 * count).min(4 * count + 100_000));
+    main.reserve_insts((12 * count).min(6 * count + 100_000));
     let mut translator = Translator::main(&mut context, &mut main);
     translator.declare_registers();
     translator.translate(0, shader.instructions.len() as u32);

@@ -178,7 +178,9 @@ pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passe
     progress |= run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 32));
     if progress {
         run!(passes, shader, opt_dce);
-        run!(passes, shader, compact, |s| { s.bodies_mut().fold(false, |progress, body| body.compact() | progress) });
+        run!(passes, shader, compact, |s| {
+            s.bodies_mut().fold(false, |progress, body| body.compact(true) | progress)
+        });
     }
     run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.fuse_fabs));
     Ok(())
