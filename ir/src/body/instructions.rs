@@ -1,6 +1,8 @@
 //! Instructions: making, placing, moving, removing, asking.
 
+use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use prefetch_index::prefetch_index;
 
 use super::{
     AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, SimplifiedFor, Swizzle, TexData,
@@ -10,6 +12,9 @@ use crate::alu::AluOp;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
+
+/// How far walks along the instructions ask for what comes next: far enough for memory to answer, where a body is larger than the caches.
+const AHEAD: usize = 16;
 
 /// Components and bit size of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -278,6 +283,7 @@ impl Body {
     /// The instruction before, in the same block.
     #[inline]
     pub fn prev_inst(&self, inst: Inst) -> Option<Inst> {
+        prefetch_index(self.insts.as_values_slice(), inst.index().wrapping_sub(AHEAD));
         self.insts[inst].prev.expand()
     }
 
@@ -286,6 +292,7 @@ impl Body {
     pub fn next_inst(&self, inst: Inst) -> Option<Inst> {
         #[cfg(test)]
         crate::work::step();
+        prefetch_index(self.insts.as_values_slice(), inst.index() + AHEAD);
         self.insts[inst].next.expand()
     }
 

@@ -18,8 +18,6 @@
 //! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
 //! What reads a value that nobody else reads has no equal, and does not enter the table; it does when that value takes the uses of another one over.
 
-use cranelift_entity::packed_option::PackedOption;
-
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, DerefKind, InstData};
 use crate::entities::{Def, Inst, Use};
@@ -42,12 +40,19 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
 
 /// The last instruction of each hash. Half of the slots at least stay free.
 pub(crate) struct Table {
-    slots: Vec<(u64, PackedOption<Inst>)>,
+    /// Of each slot the hash, and the number of the instruction plus 1: 0 if there is none.
+    slots: Vec<(u64, u32)>,
+    used: usize,
 }
 
 impl Table {
+    /// A table for about so many instructions; it grows.
     pub(crate) fn new(count: usize) -> Table {
-        Table { slots: vec![(0, PackedOption::default()); (2 * count + 1).next_power_of_two()] }
+        Table::with_slots((2 * count + 1).next_power_of_two())
+    }
+
+    fn with_slots(slots: usize) -> Table {
+        Table { slots: vec![(0, 0); slots], used: 0 }
     }
 
     /// Enters an instruction, and returns the one of the same hash that was there.
@@ -55,23 +60,45 @@ impl Table {
         let mask = self.slots.len() - 1;
         let mut place = (hash >> 32) as usize & mask;
         loop {
-            let (known, entry) = &mut self.slots[place];
-            let before = entry.expand();
-            if before.is_none() || *known == hash {
-                *known = hash;
-                *entry = inst.into();
-                return before;
+            let slot = &mut self.slots[place];
+            if slot.1 == 0 {
+                *slot = (hash, inst.as_u32() + 1);
+                self.used += 1;
+                if 2 * self.used > mask {
+                    self.grow();
+                }
+                return None;
+            }
+            if slot.0 == hash {
+                return Some(Inst::from_u32(std::mem::replace(&mut slot.1, inst.as_u32() + 1) - 1));
             }
             place = (place + 1) & mask;
         }
     }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = 2 * self.slots.len();
+        for (hash, inst) in std::mem::replace(self, Table::with_slots(slots)).slots {
+            if inst != 0 {
+                self.insert(hash, Inst::from_u32(inst - 1));
+            }
+        }
+    }
 }
+
+/// Most instructions that the table has room for at the beginning. In large bodies most read a value that nobody else reads, and never enter it.
+const MOST_EXPECTED: usize = 1 << 14;
 
 /// The pass on one body.
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
     // In one block what comes first dominates.
     let dominance = (!body.is_one_block()).then(|| body.dominance());
-    let mut table = Table::new(body.blocks().map(|block| body.insts(block).count()).sum());
+    let mut table = Table::new(if body.num_insts() > MOST_EXPECTED {
+        MOST_EXPECTED
+    } else {
+        body.blocks().map(|block| body.insts(block).count()).sum()
+    });
     let mut removed: Vec<Inst> = Vec::new();
     // Those before which the walk did not stop.
     let mut passed_over = vec![false; body.num_insts()];

@@ -116,6 +116,9 @@ impl<'a> Parser<'a> {
         if predicate.is_none() && suffixes.saturation != Saturation::MinusOneOne {
             instruction.saturate = suffixes.saturation == Saturation::ZeroOne;
             instruction.precise = suffixes.precise;
+            if self.shader.instructions.len() == self.shader.instructions.capacity() {
+                self.make_room();
+            }
             self.shader.push_instruction(instruction);
             return Ok(());
         }

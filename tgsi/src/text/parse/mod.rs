@@ -150,6 +150,15 @@ impl<'a> Parser<'a> {
         self.source.get(self.at..).unwrap_or_default()
     }
 
+    /// Makes room for as many instructions as the rest of the text has, if it is like what was read: a copy that is left behind has been written and stays in memory, room that is not used was
+    /// never touched.
+    #[cold]
+    fn make_room(&mut self) {
+        let count = self.shader.instructions.len();
+        let expected = count * (self.text.len() - self.at.min(self.text.len())) / self.at.max(1);
+        self.shader.instructions.reserve_exact((expected + expected / 16).max(count / 4 + 16));
+    }
+
     /// Where reading ends.
     fn end(&self) -> usize {
         self.source.len()
