@@ -40,6 +40,7 @@ fn convert_body(body: &mut Body) -> bool {
     if body.blocks().all(|b| body.phis(b).next().is_none()) {
         return false;
     }
+    body.release_spare();
     let copies = isolate_phis(body);
     let webs = merge_sets(body, &copies).finish();
     let registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };

@@ -44,14 +44,17 @@ fn emptied<K: EntityRef, V>(mut table: PrimaryMap<K, V>, entries: usize) -> Prim
 }
 
 impl Body {
-    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: there will be no other
-    /// time, so that what is left behind is of no use.
+    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: nothing
+    /// will be added to speak of, and what is left behind is of no use.
     pub fn compact(&mut self, is_last: bool) -> bool {
         if self.insts.len() < MIN_INSTS {
             return false;
         }
-        let Spare { mut insts, mut defs, mut uses } =
-            self.spare.take(self.insts.len(), self.defs.len(), self.uses.len());
+        let Spare { mut insts, mut defs, mut uses } = if is_last {
+            self.exact_tables()
+        } else {
+            self.spare.take(self.insts.len(), self.defs.len(), self.uses.len())
+        };
         let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
         // An `if` that is gone has no condition.
         let gone = Use::reserved_value();
@@ -113,6 +116,27 @@ impl Body {
         self.forget_unused();
         self.changed_insts();
         true
+    }
+
+    /// Forgets the tables that the last compaction left behind: to be called before much else needs room.
+    pub fn release_spare(&mut self) {
+        self.spare = Spare::default();
+    }
+
+    /// Tables with room for what is in use: they fit where memory was given back.
+    fn exact_tables(&self) -> Spare {
+        let (mut insts, mut defs, mut uses) = (0, 0, self.ifs.len());
+        for node in self.insts.values().filter(|node| node.block.is_some()) {
+            insts += 1;
+            defs += usize::from(node.def.is_some());
+            uses += node.num_sources as usize;
+        }
+        defs += self.copies.values().map(Vec::len).sum::<usize>();
+        Spare {
+            insts: PrimaryMap::with_capacity(insts),
+            defs: PrimaryMap::with_capacity(defs),
+            uses: PrimaryMap::with_capacity(uses),
+        }
     }
 
     /// The values that an instruction makes.

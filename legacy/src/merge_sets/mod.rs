@@ -18,7 +18,7 @@ use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, Inst, InstData};
 
 use live_ranges::{LiveRanges, Run};
-use rank_set::{RankSet, RankSets};
+use rank_set::{Members, RankSet, RankSets};
 
 /// No set, no value.
 const NONE: u32 = u32::MAX;
@@ -138,9 +138,6 @@ impl Ranks {
     }
 }
 
-/// Members that a new set has room for: those of a phi with two sources, and one to merge with.
-const FIRST_MEMBERS: usize = 4;
-
 /// Disjoint sets of values. Only values that have ranks can be merged.
 pub(crate) struct MergeSets {
     /// By value.
@@ -204,9 +201,7 @@ impl MergeSets {
         let set = &mut self.set_of[rank as usize];
         if *set == NONE {
             *set = self.sets.len() as u32;
-            let mut list = Vec::with_capacity(FIRST_MEMBERS);
-            list.push(rank);
-            self.sets.push(RankSet::List(list));
+            self.sets.push(RankSet::List(Members::from_slice(&[rank])));
             self.is_web.push(false);
         }
         *set
@@ -238,11 +233,11 @@ impl MergeSets {
         let (into, from) = if self.len(a) >= self.len(b) { (a, b) } else { (b, a) };
         let into = self.set(into);
         let old = self.set_of[from as usize];
-        let mut all = std::mem::replace(&mut self.sets[into as usize], RankSet::List(Vec::new()));
-        match self.sets.get_mut(old as usize).map(|set| std::mem::replace(set, RankSet::List(Vec::new()))) {
+        let mut all = std::mem::replace(&mut self.sets[into as usize], RankSet::List(Members::new()));
+        match self.sets.get_mut(old as usize).map(|set| std::mem::replace(set, RankSet::List(Members::new()))) {
             Some(set) => {
                 self.is_web[into as usize] |= self.is_web[old as usize];
-                let mut members = Vec::new();
+                let mut members = Members::new();
                 self.rank_sets.list(&set, &mut members);
                 for rank in members {
                     self.set_of[rank as usize] = into;
@@ -271,7 +266,7 @@ impl MergeSets {
             return true;
         }
         let before = self.steps.get();
-        let mut members = Vec::new();
+        let mut members = Members::new();
         let is_list = match &mut self.sets[small as usize] {
             RankSet::List(list) => {
                 std::mem::swap(list, &mut members);

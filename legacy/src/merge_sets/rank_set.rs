@@ -4,6 +4,8 @@
 //! many steps as they have nodes in common, which are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a rank has bits but for
 //! the last six: its leaves are sets of bits.
 
+use smallvec::SmallVec;
+
 /// Most members of a set that is a sorted list.
 const MAX_LIST: usize = 64;
 
@@ -45,10 +47,13 @@ enum Search {
     NearestDominator,
 }
 
+/// Members of a set, or of several. Those of a phi with two sources, and one to merge with, stand in place.
+pub(super) type Members = SmallVec<[u32; 4]>;
+
 /// Ranks.
 pub(super) enum RankSet {
     /// Ascending.
-    List(Vec<u32>),
+    List(Members),
     /// Root, and how many there are.
     Trie(u32, u32),
 }
@@ -128,9 +133,9 @@ impl RankSets {
     }
 
     /// Puts the members behind those of a list, in ascending order.
-    pub(super) fn list(&self, set: &RankSet, members: &mut Vec<u32>) {
+    pub(super) fn list(&self, set: &RankSet, members: &mut Members) {
         match set {
-            RankSet::List(list) => members.extend(list),
+            RankSet::List(list) => members.extend_from_slice(list),
             RankSet::Trie(root, _) => {
                 // Nodes with the levels below them, and the bits that lead to them.
                 let mut open = vec![(*root, self.levels, 0u32)];
@@ -304,7 +309,8 @@ mod tests {
             let ends = laminar(count, &mut random);
             let mut sets = RankSets::new(ends.clone());
             // Ranks are dealt to sets, which then become one step by step.
-            let mut dealt: Vec<(RankSet, Vec<u32>)> = (0..4).map(|_| (RankSet::List(Vec::new()), Vec::new())).collect();
+            let mut dealt: Vec<(RankSet, Vec<u32>)> =
+                (0..4).map(|_| (RankSet::List(Members::new()), Vec::new())).collect();
             for rank in 0..count {
                 let (set, members) = &mut dealt[(random.bits() >> 20) as usize % 5 % 4];
                 sets.insert(set, rank);
@@ -312,9 +318,9 @@ mod tests {
             }
             while let Some((set, mut members)) = dealt.pop() {
                 members.sort_unstable();
-                let mut listed = Vec::new();
+                let mut listed = Members::new();
                 sets.list(&set, &mut listed);
-                assert_eq!(listed, members);
+                assert_eq!(listed[..], members[..]);
                 assert_eq!(set.len(), members.len());
                 for rank in 0..count {
                     let first = members.iter().copied().find(|&m| m >= rank);
@@ -337,7 +343,7 @@ mod tests {
         let mut sets = RankSets::new((1..=count).collect());
         let mut all: Vec<RankSet> = (0..count)
             .map(|rank| {
-                let mut set = RankSet::List(Vec::new());
+                let mut set = RankSet::List(Members::new());
                 sets.insert(&mut set, rank.reverse_bits() >> 18);
                 set
             })
