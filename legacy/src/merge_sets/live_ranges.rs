@@ -25,7 +25,8 @@ pub(super) struct LiveRanges {
 
 impl LiveRanges {
     pub(super) fn of(body: &Body, ranks: &Ranks) -> LiveRanges {
-        let mut ranges = LiveRanges { first: Vec::with_capacity(ranks.defs.len() + 1), runs: Vec::new() };
+        let mut ranges =
+            LiveRanges { first: Vec::with_capacity(ranks.defs.len() + 1), runs: Vec::with_capacity(ranks.defs.len()) };
         let mut walk = Walk {
             body,
             ranks,

@@ -259,30 +259,35 @@ impl MergeSets {
             return false;
         }
         let (large, small) = if self.len(a) >= self.len(b) { (a, b) } else { (b, a) };
-        // Whoever is alone may as well be in a set of its own.
-        let (large, small) = (self.set(large), self.set(small));
-        let pair = (large.min(small), large.max(small));
+        let (set, other) = (self.set_of[large as usize], self.set_of[small as usize]);
+        if set == NONE {
+            // Both are alone.
+            let (above, below) = (a.min(b), a.max(b));
+            self.step();
+            return self.rank_sets.dominates(above, below) && self.ranges.outlives(above, below);
+        }
+        let pair = (set.min(other), set.max(other));
         if self.interfering.contains(&pair) {
             return true;
         }
         let before = self.steps.get();
         let mut members = Members::new();
-        let is_list = match &mut self.sets[small as usize] {
-            RankSet::List(list) => {
+        let mut is_list = false;
+        match self.sets.get_mut(other as usize) {
+            None => members.push(small),
+            Some(RankSet::List(list)) => {
+                is_list = true;
                 std::mem::swap(list, &mut members);
-                true
             }
-            trie @ RankSet::Trie(..) => {
-                self.rank_sets.list(trie, &mut members);
-                false
-            }
-        };
-        let found = members.iter().any(|&rank| self.interferes_with(rank, large));
+            Some(trie @ RankSet::Trie(..)) => self.rank_sets.list(trie, &mut members),
+        }
+        let found = members.iter().any(|&rank| self.interferes_with(rank, set));
         if is_list {
-            self.sets[small as usize] = RankSet::List(members);
+            self.sets[other as usize] = RankSet::List(members);
         }
         if found && self.steps.get() - before >= MANY_STEPS {
-            self.interfering.insert(pair);
+            let other = self.set(small);
+            self.interfering.insert((set.min(other), set.max(other)));
         }
         found
     }

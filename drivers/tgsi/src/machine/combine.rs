@@ -18,7 +18,7 @@ use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode};
 
 use super::access::{Access, Counts};
-use super::flow::blocks;
+use super::flow::block_from;
 use super::operands::immediate_words;
 use super::propagate::{Tracker, apply_modifiers};
 use super::{Immediates, Program};
@@ -35,9 +35,11 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
     let mut tracker = Tracker::new(program);
     let readers = count_readers(program);
     let mut changed = false;
-    for block in blocks(program) {
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
         tracker.block_start = block.start;
-        for place in block.start..block.end {
+        for place in block.clone() {
             // A combined instruction may combine again: AND of NOT, UIF of USNE of a comparison.
             for _ in 0..4 {
                 if !combines(program.access[place].opcode, options) {

@@ -1,29 +1,49 @@
 //! Blocks of the instruction list.
 
+use std::num::NonZeroU32;
+use std::ops::Range;
+
 use tgsi::tables::Opcode;
 
 use super::Program;
-use super::access::Traits;
+use super::access::{Access, Traits};
 
 /// A run of instructions `start..end`. Every flow instruction ends the block that it is in.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) successors: [Option<usize>; 2],
+    /// The first block follows none.
+    successors: [Option<NonZeroU32>; 2],
+}
+
+impl Block {
+    /// The blocks that follow.
+    pub(crate) fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+        self.successors.into_iter().flatten().map(|block| block.get() as usize)
+    }
+}
+
+/// The instructions of the block that begins at a place; none at the end of the program. A walk over all blocks needs no list of them.
+pub(crate) fn block_from(program: &Program, start: usize) -> Option<Range<usize>> {
+    let rest = program.access.get(start..)?;
+    let count = rest.iter().position(|access| access.traits.any(Traits::FLOW)).map_or(rest.len(), |last| last + 1);
+    (count > 0).then_some(start..start + count)
 }
 
 /// Cuts a program into blocks and joins them by their edges. A program whose constructs do not nest gives edges to the end.
 pub(crate) fn blocks(program: &Program) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::with_capacity(8);
+    let is_flow = |access: &&Access| access.traits.any(Traits::FLOW);
+    let mut blocks: Vec<Block> = Vec::with_capacity(program.access.iter().filter(is_flow).count() + 1);
     let mut start = 0;
-    for (place, access) in program.access.iter().enumerate() {
-        if access.traits.any(Traits::FLOW) {
-            blocks.push(Block { start, end: place + 1, successors: [None; 2] });
-            start = place + 1;
-        }
+    while let Some(block) = block_from(program, start) {
+        start = block.end;
+        blocks.push(Block { start: block.start, end: block.end, successors: [None; 2] });
     }
-    blocks.push(Block { start, end: program.access.len(), successors: [None; 2] });
+    // What jumps to the end leads somewhere.
+    if program.access.last().is_none_or(|access| is_flow(&access)) {
+        blocks.push(Block { start, end: start, successors: [None; 2] });
+    }
     if blocks.len() > 1 {
         join(program, &mut blocks);
     }
@@ -36,13 +56,14 @@ fn join(program: &Program, blocks: &mut [Block]) {
         /// Block that ends in `IF` and waits for the other side.
         condition: Option<usize>,
         /// The last block that jumps to the end of the construct; each has the one before as its successor until the end is known.
-        to_end: Option<usize>,
+        to_end: Option<NonZeroU32>,
         /// First block of a loop.
-        head: Option<usize>,
+        head: Option<NonZeroU32>,
     }
     let mut open: Vec<Open> = Vec::new();
+    let successor = |number: usize| NonZeroU32::new(number as u32);
     for number in 0..blocks.len() {
-        let next = (number + 1 < blocks.len()).then_some(number + 1);
+        let next = (number + 1 < blocks.len()).then(|| successor(number + 1)).flatten();
         let last =
             blocks[number].end.checked_sub(1).filter(|&l| l >= blocks[number].start).map(|l| program.access[l].opcode);
         match last {
@@ -52,7 +73,7 @@ fn join(program: &Program, blocks: &mut [Block]) {
             }
             Some(Opcode::Else) => {
                 if let Some(construct) = open.last_mut() {
-                    blocks[number].successors[0] = construct.to_end.replace(number);
+                    blocks[number].successors[0] = std::mem::replace(&mut construct.to_end, successor(number));
                     if let Some(condition) = construct.condition.take() {
                         blocks[condition].successors[1] = next;
                     }
@@ -79,7 +100,7 @@ fn join(program: &Program, blocks: &mut [Block]) {
             }
             Some(Opcode::Brk) => {
                 if let Some(construct) = open.iter_mut().rev().find(|o| o.head.is_some()) {
-                    blocks[number].successors[0] = construct.to_end.replace(number);
+                    blocks[number].successors[0] = std::mem::replace(&mut construct.to_end, successor(number));
                 }
             }
             Some(Opcode::Cont) => {
@@ -95,9 +116,9 @@ fn join(program: &Program, blocks: &mut [Block]) {
 }
 
 /// Gives blocks, each of which has the one before as its successor, another one.
-fn lead(blocks: &mut [Block], mut last: Option<usize>, to: Option<usize>) {
+fn lead(blocks: &mut [Block], mut last: Option<NonZeroU32>, to: Option<NonZeroU32>) {
     while let Some(block) = last {
-        last = std::mem::replace(&mut blocks[block].successors[0], to);
+        last = std::mem::replace(&mut blocks[block.get() as usize].successors[0], to);
     }
 }
 

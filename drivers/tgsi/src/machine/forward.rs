@@ -15,7 +15,7 @@ use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Program;
 use super::access::{Access, Counts, Traits, number};
-use super::flow::blocks;
+use super::flow::block_from;
 use super::operands::{is_componentwise, is_narrowing, is_permutable, permute};
 
 /// Farthest that a maker may be away from the copy; keeps the pass linear.
@@ -56,8 +56,10 @@ pub(crate) fn forward_results(program: &mut Program) -> bool {
         }
     }
     let mut dead: Vec<bool> = Vec::new();
-    for block in blocks(program) {
-        for place in block.start..block.end {
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
+        for place in block.clone() {
             let access = &program.access[place];
             if access.opcode == Opcode::Mov
                 && let Some(plan) = plan(program, &states, block.start, place)

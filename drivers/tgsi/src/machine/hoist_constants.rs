@@ -279,7 +279,7 @@ fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool
                 if is_constant { set.remove(number, mask) } else { set.insert(number, mask) }
             }
         }
-        for successor in blocks[block].successors.into_iter().flatten() {
+        for successor in blocks[block].successors() {
             if other[successor].unite(&set) && !pending[successor] {
                 pending[successor] = true;
                 work.push(successor);

@@ -124,8 +124,7 @@ struct Predecessors {
 
 impl Predecessors {
     fn of(blocks: &[Block]) -> Predecessors {
-        let edges =
-            || blocks.iter().enumerate().flat_map(|(b, block)| block.successors.iter().flatten().map(move |&s| (b, s)));
+        let edges = || blocks.iter().enumerate().flat_map(|(b, block)| block.successors().map(move |s| (b, s)));
         let mut starts = vec![0u32; blocks.len() + 1];
         let mut count = 0;
         for (_, to) in edges() {
@@ -383,7 +382,7 @@ mod tests {
         while changed {
             changed = false;
             for (number, block) in blocks.iter().enumerate().rev() {
-                for &successor in block.successors.iter().flatten() {
+                for successor in block.successors() {
                     for (out, &behind) in live_out[number].iter_mut().zip(&live_in[successor]) {
                         *out |= behind;
                     }
@@ -403,7 +402,7 @@ mod tests {
         let mut work = vec![0];
         while let Some(block) = work.pop() {
             if !std::mem::replace(&mut found[block], true) {
-                work.extend(blocks[block].successors.iter().flatten());
+                work.extend(blocks[block].successors());
             }
         }
         found

@@ -13,7 +13,7 @@ use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::File;
 
 use super::access::{Access, Traits};
-use super::flow::blocks;
+use super::flow::block_from;
 use super::operands::{immediate_value, is_immediate_value, same_register};
 use super::tracker::Tracker;
 use super::{Immediates, Program};
@@ -34,8 +34,10 @@ pub(crate) fn merge_instructions(program: &mut Program) -> bool {
     // The last place that writes a register, and for each place the one before.
     let mut last_writer = vec![NONE; tracker.len()];
     let mut earlier_writer = vec![NONE; program.instructions.len()];
-    for block in blocks(program) {
-        for place in block.start..block.end {
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
+        for place in block.clone() {
             let access = &program.access[place];
             let Some(register) = access.written().map(|w| tracker.place_of(w)) else {
                 tracker.record(access, place);

@@ -13,7 +13,7 @@ use tgsi::tables::{File, Opcode};
 
 use super::Program;
 use super::access::{ARRAYS, Access, Traits, number};
-use super::flow::blocks;
+use super::flow::block_from;
 use super::operands::{is_value, takes_modifiers};
 
 /// Last writes, as places plus one.
@@ -128,9 +128,11 @@ pub(crate) fn propagate_copies(program: &mut Program) -> bool {
     }
     let mut tracker = Tracker::new(program);
     let mut changed = false;
-    for block in blocks(program) {
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
         tracker.block_start = block.start;
-        for place in block.start..block.end {
+        for place in block.clone() {
             // What reads no temporary has nothing to propagate to.
             if program.access[place].reads().iter().any(|read| read.temp().is_some()) {
                 for source in 0..program.instructions[place].src.len() {

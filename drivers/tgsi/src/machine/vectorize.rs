@@ -18,7 +18,7 @@ use tgsi::tables::File;
 use super::Program;
 use super::access::{Access, Traits};
 use super::allocate::{Freedom, freedoms};
-use super::flow::blocks;
+use super::flow::block_from;
 use super::hash::FastHasher;
 use super::merge::{merged, with_new_rows};
 use super::operands::is_immediate_value;
@@ -134,8 +134,10 @@ pub(crate) fn vectorize(program: &mut Program) -> bool {
     let mut dead: Vec<bool> = Vec::new();
     let mut tracker = Tracker::new(program);
     let mut chains = Chains::new(program.instructions.len());
-    for block in blocks(program) {
-        'places: for place in block.start..block.end {
+    let mut next = 0;
+    while let Some(block) = block_from(program, next) {
+        next = block.end;
+        'places: for place in block.clone() {
             renames.apply(program, place);
             let Some((temp, mask)) = own(&program.access[place]) else {
                 tracker.record(&program.access[place], place);
