@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use smallvec::SmallVec;
 
 /// A list of at most `MOST` operands, `USUAL` of which have room in place.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(PartialEq, Debug)]
 pub struct Operands<T, const USUAL: usize, const MOST: usize>(SmallVec<[T; USUAL]>);
 
 impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
@@ -80,6 +80,13 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
     /// Leaves no operand.
     pub fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+impl<T: Copy, const USUAL: usize, const MOST: usize> Clone for Operands<T, USUAL, MOST> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Operands(SmallVec::from_slice(&self.0))
     }
 }
 

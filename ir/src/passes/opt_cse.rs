@@ -87,18 +87,14 @@ impl Table {
     }
 }
 
-/// Most instructions that the table has room for at the beginning. In large bodies most read a value that nobody else reads, and never enter it.
-const MOST_EXPECTED: usize = 1 << 14;
+/// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody else reads, and never enter it.
+const MOST_EXPECTED: usize = 1 << 12;
 
 /// The pass on one body.
 pub(crate) fn merge_equal(body: &mut Body) -> bool {
     // In one block what comes first dominates.
     let dominance = (!body.is_one_block()).then(|| body.dominance());
-    let mut table = Table::new(if body.num_insts() > MOST_EXPECTED {
-        MOST_EXPECTED
-    } else {
-        body.blocks().map(|block| body.insts(block).count()).sum()
-    });
+    let mut table = Table::new((body.num_insts() / 16).min(MOST_EXPECTED));
     let mut removed: Vec<Inst> = Vec::new();
     // Those before which the walk did not stop.
     let mut passed_over = vec![false; body.num_insts()];

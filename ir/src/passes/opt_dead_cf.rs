@@ -44,15 +44,17 @@ pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
         return false;
     }
     let mut progress = false;
+    let mut any_unreachable = false;
     let mut next = Some(body.start_block());
     while let Some(block) = next {
         while simplify_after(body, block) {
             progress = true;
         }
+        any_unreachable |= is_unreachable(body, block);
         next = body.next_block(block);
     }
     // Backwards: a node is known to be never left once its inside is settled.
-    let mut previous = Some(body.body_list().last);
+    let mut previous = Some(body.body_list().last).filter(|_| progress || any_unreachable);
     while let Some(block) = previous {
         progress |= remove_unreachable(body, block);
         previous = body.prev_block(block);
@@ -84,9 +86,14 @@ fn simplify_after(body: &mut Body, block: Block) -> bool {
     true
 }
 
+/// Whether a block follows a node which is never left, as far as is known.
+fn is_unreachable(body: &Body, block: Block) -> bool {
+    body.predecessors(block).is_empty() && body.node_before(block).is_some()
+}
+
 /// Empties a block that follows a node which is never left, with everything behind it.
 fn remove_unreachable(body: &mut Body, block: Block) -> bool {
-    if body.node_before(block).is_none() || !body.predecessors(block).is_empty() {
+    if !is_unreachable(body, block) {
         return false;
     }
     let mut progress = false;

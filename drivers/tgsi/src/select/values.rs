@@ -50,6 +50,7 @@ impl Values {
     }
 
     /// What holds a value.
+    #[inline]
     pub(super) fn get(&self, def: Def) -> Option<Value> {
         let place = self.places[def];
         let number = place.checked_sub(1)? >> 1;
