@@ -45,12 +45,13 @@ fn emptied<K: EntityRef, V>(mut table: PrimaryMap<K, V>, entries: usize) -> Prim
 
 impl Body {
     /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: nothing
-    /// will be added to speak of, and what is left behind is of no use.
+    /// will be added to speak of, and what is left behind is of no use. Otherwise the body keeps it, until it is used again or [released](Self::release_spare).
     pub fn compact(&mut self, is_last: bool) -> bool {
         if self.insts.len() < MIN_INSTS {
             return false;
         }
         let Spare { mut insts, mut defs, mut uses } = if is_last {
+            self.release_spare();
             self.exact_tables()
         } else {
             self.spare.take(self.insts.len(), self.defs.len(), self.uses.len())
@@ -60,9 +61,12 @@ impl Body {
         let gone = Use::reserved_value();
         let conditions: Vec<Use> =
             self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
+        // Blocks that are gone have no instructions.
+        let mut gone_blocks = vec![true; self.blocks.len()];
         let mut next_block = Some(self.start_block());
         while let Some(block) = next_block {
             next_block = self.next_block(block);
+            gone_blocks[block.index()] = false;
             let first = insts.next_key();
             let mut next = self.blocks[block].first_inst;
             while let Some(old) = next.expand() {
@@ -95,6 +99,9 @@ impl Body {
             if let Some(id) = self.following_if(block) {
                 self.ifs[id].condition = uses.push(self.uses[conditions[id.index()]]);
             }
+        }
+        for (node, _) in self.blocks.values_mut().zip(gone_blocks).filter(|(_, is_gone)| *is_gone) {
+            (node.first_inst, node.last_inst) = (PackedOption::default(), PackedOption::default());
         }
         link_anew(&mut defs, &mut uses, &numbers);
         if insts.values().all(|node| !matches!(node.data, InstData::ParallelCopy(_))) {
@@ -216,5 +223,28 @@ mod tests {
         let text = print(&shader);
         assert!(text.contains("%4 = imul %0 (0x1), %3\n"), "{text}");
         assert!(matches!(shader.main().user(shader.main().uses_of(Def::from_u32(2)).next().unwrap()), User::If(_)));
+    }
+
+    #[test]
+    fn tables_that_were_left_behind() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let x = b.u32_const(1);
+        let mut sum = x;
+        for _ in 0..MIN_INSTS {
+            sum = b.alu(AluOp::Iadd, &[sum, x]);
+        }
+        b.intrinsic(IntrinsicOp::StorePreamble, &[sum], &[], None);
+        let text = print(&shader);
+        for is_last in [false, false, true] {
+            let body = shader.main_mut();
+            let dead = Builder::at_end(body).alu(AluOp::Ineg, &[x]);
+            let dead = body.def_inst(dead);
+            body.remove_insts(&[dead]);
+            assert!(body.compact(is_last));
+            validate(&shader).unwrap();
+            assert_eq!(print(&shader), text);
+            assert_eq!(shader.main().spare.insts.is_empty(), is_last);
+        }
     }
 }
