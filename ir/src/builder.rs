@@ -258,7 +258,7 @@ impl<'a> Builder<'a> {
         });
         let sources: arrayvec::ArrayVec<SourceSpec, 16> =
             sources.iter().take(16).map(|&s| SourceSpec::plain(s)).collect();
-        let indices = Body::indices(op, indices);
+        let indices = self.body.push_indices(Body::indices(op, indices));
         self.build(InstData::Intrinsic { op, num_components, indices }, &sources, dest)
     }
 
@@ -277,7 +277,7 @@ impl<'a> Builder<'a> {
     /// Declares a register at the top of the body and returns its handle. `num_array_elems` 0 = no array.
     pub fn decl_reg(&mut self, shape: Shape, num_array_elems: u32) -> Def {
         let op = IntrinsicOp::DeclReg;
-        let indices = Body::indices(
+        let indices = self.body.push_indices(Body::indices(
             op,
             &[
                 (IndexKind::NumComponents, i32::from(shape.num_components)),
@@ -285,7 +285,7 @@ impl<'a> Builder<'a> {
                 (IndexKind::BitSize, i32::from(shape.bit_size)),
                 (IndexKind::Divergent, 1),
             ],
-        );
+        ));
         let data = InstData::Intrinsic { op, num_components: 0, indices };
         let inst = self.body.create_inst(data, &[], Some(Shape::new(1, 32)));
         let start = self.body.start_block();
@@ -306,6 +306,7 @@ impl<'a> Builder<'a> {
         let shape = self.body.register_shape(handle);
         let mut indices = [0; MAX_INDICES];
         indices[Self::LOAD_REG_BASE] = base as i32;
+        let indices = self.body.push_indices(indices);
         let data = InstData::Intrinsic { op: IntrinsicOp::LoadReg, num_components: shape.num_components, indices };
         self.build_def(data, &[SourceSpec::plain(handle)], shape)
     }
@@ -321,6 +322,7 @@ impl<'a> Builder<'a> {
         let mut indices = [0; MAX_INDICES];
         indices[Self::STORE_REG_BASE] = base as i32;
         indices[Self::STORE_REG_WRITE_MASK] = write_mask as i32;
+        let indices = self.body.push_indices(indices);
         let num_components = self.body.num_components(value);
         let data = InstData::Intrinsic { op: IntrinsicOp::StoreReg, num_components, indices };
         self.build(data, &[SourceSpec::plain(value), SourceSpec::plain(handle)], None)

@@ -30,6 +30,8 @@ entities! {
     Tex "tex";
     /// The payload of a parallel copy.
     Copies "copies";
+    /// The layout of a cast.
+    Cast "cast";
     /// A variable of a shader.
     Variable "var";
     /// A function of a shader.

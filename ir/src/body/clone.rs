@@ -7,8 +7,8 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 use super::{
-    BlockNode, Body, CfList, CfNode, CfParent, CopyEntry, IfControl, IfNode, InstData, JumpKind, LoopControl, LoopNode,
-    Shape, SourceSpec, TexData,
+    BlockNode, Body, CastLayout, CfList, CfNode, CfParent, CopyEntry, DerefKind, IfControl, IfNode, InstData, JumpKind,
+    LoopControl, LoopNode, MAX_INDICES, Shape, SourceSpec, TexData,
 };
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, User};
@@ -79,6 +79,8 @@ enum Bulk {
     None,
     /// Number of components in the pool of the template.
     Constants(usize),
+    Indices([i32; MAX_INDICES]),
+    Cast(CastLayout),
     Tex(TexData),
     Copies(Vec<CopyEntry>, Vec<(Def, Shape)>),
 }
@@ -214,6 +216,8 @@ impl Body {
                 Bulk::Constants(values.len())
             }
             InstData::Tex(id) => Bulk::Tex(self.texs[id]),
+            InstData::Intrinsic { .. } => Bulk::Indices(*self.inst_indices(inst)),
+            InstData::Deref { kind: DerefKind::Cast(cast), .. } => Bulk::Cast(self.cast(cast)),
             InstData::ParallelCopy(id) => {
                 let entries = self.copies[id].clone();
                 let defs = entries.iter().filter_map(|e| e.dest.expand()).map(|d| (d, self.shape(d))).collect();
@@ -292,6 +296,12 @@ impl Body {
                 InstData::LoadConst { start: self.push_constants(values) }
             }
             (&Bulk::Tex(tex), _) => InstData::Tex(self.push_tex(tex)),
+            (&Bulk::Indices(indices), InstData::Intrinsic { op, num_components, .. }) => {
+                InstData::Intrinsic { op, num_components, indices: self.push_indices(indices) }
+            }
+            (&Bulk::Cast(layout), InstData::Deref { modes, ty, .. }) => {
+                InstData::Deref { kind: DerefKind::Cast(self.push_cast(layout)), modes, ty }
+            }
             (Bulk::Copies(entries, _), _) => {
                 let mut entries = entries.clone();
                 for entry in &mut entries {
@@ -306,7 +316,7 @@ impl Body {
                     else_block: remap.block(else_block),
                 })
             }
-            (Bulk::None, data) => data,
+            (Bulk::None | Bulk::Indices(_) | Bulk::Cast(_), data) => data,
         };
         let def = inst.def.map(|d| remap.def(d));
         let clone = self.create_inst_with_def(data, sources, inst.shape, def);

@@ -5,13 +5,12 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use prefetch_index::prefetch_index;
 
 use super::{
-    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, MAX_INDICES, SimplifiedFor, Swizzle, TexData,
-    TexSrcKind,
+    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, SimplifiedFor, Swizzle, TexData, TexSrcKind,
 };
 use crate::alu::AluOp;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
-use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::intrinsics::IntrinsicOp;
 
 /// How far walks along the instructions ask for what comes next: far enough for memory to answer, where a body is larger than the caches.
 const AHEAD: usize = 16;
@@ -370,25 +369,6 @@ impl Body {
         }
     }
 
-    /// A constant index of an intrinsic; 0 if it has no such index.
-    #[inline]
-    pub fn index(&self, inst: Inst, kind: IndexKind) -> i32 {
-        match &self.insts[inst].data {
-            InstData::Intrinsic { op, indices, .. } => op.info().index_slot(kind).map_or(0, |slot| indices[slot]),
-            _ => 0,
-        }
-    }
-
-    /// Sets a constant index of an intrinsic; an index that it does not have is ignored.
-    pub fn set_index(&mut self, inst: Inst, kind: IndexKind, value: i32) {
-        if let InstData::Intrinsic { op, indices, .. } = &mut self.insts[inst].data
-            && let Some(slot) = op.info().index_slot(kind)
-        {
-            indices[slot] = value;
-            self.changed_insts();
-        }
-    }
-
     /// Payload of a texture instruction.
     pub fn tex(&self, inst: Inst) -> Option<&TexData> {
         match self.insts[inst].data {
@@ -552,18 +532,6 @@ impl Body {
     /// Puts the payload of a texture instruction into the arena; the result goes into [`InstData::Tex`].
     pub fn push_tex(&mut self, data: TexData) -> Tex {
         self.texs.push(data)
-    }
-
-    /// Constant indices of an intrinsic from pairs; the others are 0.
-    pub fn indices(op: IntrinsicOp, values: &[(IndexKind, i32)]) -> [i32; MAX_INDICES] {
-        let mut indices = [0; MAX_INDICES];
-        for &(kind, value) in values {
-            match op.info().index_slot(kind) {
-                Some(slot) => indices[slot] = value,
-                None => debug_assert!(false, "{} has no index {}", op.name(), kind.name()),
-            }
-        }
-        indices
     }
 
     /// An empty parallel copy, in no block yet.

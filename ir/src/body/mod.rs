@@ -21,6 +21,7 @@
 mod clone;
 mod compact;
 mod control_flow;
+mod details;
 mod edit;
 mod graph;
 mod inspect;
@@ -33,13 +34,14 @@ use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 
 use crate::alu::{AluOp, AluType};
 use crate::analysis::AnalysisCache;
-use crate::entities::{Block, Copies, Def, Function, If, Inst, Loop, Tex, Type, Use, User, Variable};
+use crate::entities::{Block, Cast, Copies, Def, Function, If, Inst, Loop, Tex, Type, Use, User, Variable};
 use crate::intrinsics::IntrinsicOp;
 use crate::intrinsics::indices::SamplerDim;
 use crate::variable::VariableModes;
 
 pub use clone::{ListTemplate, Remap};
 pub use control_flow::{CfList, CfNode, CfParent};
+pub use details::Indices;
 pub use graph::BlockGraph;
 pub use instructions::{Shape, SourceSpec};
 
@@ -159,15 +161,19 @@ pub enum DerefKind {
     PtrAsArray,
     /// A field. Source: parent.
     Struct(u32),
-    /// Any value taken as a pointer. Source: the value.
-    Cast {
-        /// Stride for pointer arithmetic, bytes.
-        ptr_stride: u32,
-        /// Alignment, a power of two, 0 = unknown.
-        align_mul: u32,
-        /// Offset from that alignment.
-        align_offset: u32,
-    },
+    /// Any value taken as a pointer; see [`Body::cast`]. Source: the value.
+    Cast(Cast),
+}
+
+/// What is known of the memory that a cast points at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct CastLayout {
+    /// Stride for pointer arithmetic, bytes.
+    pub ptr_stride: u32,
+    /// Alignment, a power of two, 0 = unknown.
+    pub align_mul: u32,
+    /// Offset from that alignment.
+    pub align_offset: u32,
 }
 
 /// Jumps.
@@ -465,8 +471,8 @@ pub enum InstData {
         op: IntrinsicOp,
         /// Components, for vectorised intrinsics; else 0.
         num_components: u8,
-        /// Constant indices in the order of the table.
-        indices: [i32; MAX_INDICES],
+        /// Constant indices; see [`Body::inst_indices`].
+        indices: Indices,
     },
     /// A constant; see [`Body::constant`].
     LoadConst {
@@ -605,6 +611,7 @@ pub struct Body {
     insts: PrimaryMap<Inst, InstNode>,
     defs: PrimaryMap<Def, DefNode>,
     uses: PrimaryMap<Use, UseNode>,
+    details: details::Details,
     blocks: PrimaryMap<Block, BlockNode>,
     ifs: PrimaryMap<If, IfNode>,
     loops: PrimaryMap<Loop, LoopNode>,
@@ -653,6 +660,7 @@ impl Body {
             insts: PrimaryMap::new(),
             defs: PrimaryMap::new(),
             uses: PrimaryMap::new(),
+            details: details::Details::default(),
             blocks,
             ifs: PrimaryMap::new(),
             loops: PrimaryMap::new(),
@@ -788,8 +796,8 @@ mod tests {
 
     #[test]
     fn sizes_in_memory() {
-        assert!(size_of::<InstNode>() <= 64, "{}", size_of::<InstNode>());
-        assert_eq!(size_of::<InstData>(), 36);
+        assert_eq!(size_of::<InstNode>(), 44);
+        assert_eq!(size_of::<InstData>(), 16);
         assert_eq!(size_of::<UseNode>(), 24);
         assert_eq!(size_of::<DefNode>(), 12);
     }

@@ -19,7 +19,7 @@
 //! What reads a value that nobody else reads has no equal, and does not enter the table; it does when that value takes the uses of another one over.
 
 use crate::alu::AluOp;
-use crate::body::{AluFlags, Body, DerefKind, InstData};
+use crate::body::{AluFlags, Body, CastLayout, DerefKind, InstData};
 use crate::entities::{Def, Inst, Use};
 use crate::intrinsics::indices::Access;
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
@@ -225,7 +225,8 @@ pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
                 DerefKind::ArrayWildcard => 3,
                 DerefKind::PtrAsArray => 4,
                 DerefKind::Struct(field) => mix(5, u64::from(field)),
-                DerefKind::Cast { ptr_stride, align_mul, align_offset } => {
+                DerefKind::Cast(cast) => {
+                    let CastLayout { ptr_stride, align_mul, align_offset } = body.cast(cast);
                     mix(mix(mix(6, ptr_stride.into()), align_mul.into()), align_offset.into())
                 }
             };
@@ -244,9 +245,9 @@ pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
                 .fold(0u64, |sum, s| sum.wrapping_add(mix(body.payload(s), u64::from(body.src_def(s).as_u32()))));
             mix(mix(5, block), sum)
         }
-        InstData::Intrinsic { op, num_components, indices } => {
+        InstData::Intrinsic { op, num_components, .. } => {
             let seed = mix(mix(6, op as u64), num_components.into());
-            plain(indices.iter().fold(seed, |h, &i| mix(h, i as u32 as u64)))
+            plain(body.inst_indices(inst).iter().fold(seed, |h, &i| mix(h, i as u32 as u64)))
         }
         InstData::Call { .. } | InstData::Jump(_) | InstData::Undef | InstData::ParallelCopy(_) => 7,
     };
@@ -272,7 +273,18 @@ pub(crate) fn insts_equal(body: &Body, a: Inst, b: Inst) -> bool {
                 })
         }
         (InstData::Tex(_), InstData::Tex(_)) => body.tex(a) == body.tex(b) && sources_equal(body, a, b),
-        (x @ (InstData::Deref { .. } | InstData::Intrinsic { .. }), y) => x == y && sources_equal(body, a, b),
+        (InstData::Deref { kind, modes, ty }, InstData::Deref { kind: other, modes: other_modes, ty: other_ty }) => {
+            body.deref_kinds_equal(kind, other) && modes == other_modes && ty == other_ty && sources_equal(body, a, b)
+        }
+        (
+            InstData::Intrinsic { op, num_components, .. },
+            InstData::Intrinsic { op: other, num_components: other_components, .. },
+        ) => {
+            op == other
+                && num_components == other_components
+                && body.inst_indices(a) == body.inst_indices(b)
+                && sources_equal(body, a, b)
+        }
         _ => false,
     }
 }

@@ -624,7 +624,7 @@ mod tests {
         let cast = variables[7].0;
         let mut b = Builder::at_end(shader.main_mut());
         let root = b.deref_var(cast, VariableModes::FUNCTION_TEMP, four);
-        let kind = DerefKind::Cast { ptr_stride: 0, align_mul: 0, align_offset: 0 };
+        let kind = DerefKind::Cast(b.body.push_cast(Default::default()));
         let cast = split_var_copies::child(&mut b, root, kind, four);
         let zero = b.u32_const(0);
         let lane = b.intrinsic_def(IntrinsicOp::LoadInput, &[zero], &[], Shape::new(1, 32));

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use cranelift_entity::packed_option::ReservedValue;
+
 use super::error::TextErrorKind;
 use super::index_text::{letter_component, parse_index, parse_io_semantics, parse_modes, parse_xfb};
 use super::lexer::{Failure, Outcome, Scanner, did_you_mean};
@@ -10,9 +12,10 @@ use super::print::{mask_to, parse_float, sign_extend};
 use super::reconstruct::guess_num_components;
 use crate::alu::{AluOp, AluType};
 use crate::body::{
-    AluFlags, DerefKind, InstData, MAX_COMPONENTS, MAX_INDICES, SourceSpec, Swizzle, TexData, TexOp, TexSrcKind,
+    AluFlags, CastLayout, DerefKind, InstData, MAX_COMPONENTS, MAX_INDICES, SourceSpec, Swizzle, TexData, TexOp,
+    TexSrcKind,
 };
-use crate::entities::{Inst, Type};
+use crate::entities::{Cast, Inst, Type};
 use crate::intrinsics::indices::SamplerDim;
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::variable::VariableModes;
@@ -237,7 +240,8 @@ impl<'a> BodyParser<'_, 'a> {
                 // The type of the pointer is said again behind.
                 s.group()?;
                 sources.push(self.plain(&mut s)?);
-                DerefKind::Cast { ptr_stride: 0, align_mul: 0, align_offset: 0 }
+                // Its layout comes last.
+                DerefKind::Cast(Cast::reserved_value())
             }
             "deref_struct" => {
                 s.expect("&", "`&`")?;
@@ -284,7 +288,10 @@ impl<'a> BodyParser<'_, 'a> {
         let inside = s.group()?;
         let (modes, mut ty) = self.modes_and_type(inside)?;
         let kind = match kind {
-            DerefKind::Cast { .. } => cast_layout(&mut s)?,
+            DerefKind::Cast(_) => {
+                let layout = cast_layout(&mut s)?;
+                DerefKind::Cast(self.body.push_cast(layout))
+            }
             kind => kind,
         };
         s.finish()?;
@@ -499,6 +506,7 @@ impl<'a> BodyParser<'_, 'a> {
                 }
             }
         }
+        let indices = self.body.push_indices(indices);
         let data = InstData::Intrinsic { op, num_components, indices };
         Ok(match line.dest {
             Some(dest) => self.make(data, &sources, dest),
@@ -533,7 +541,7 @@ fn constant_value(word: &str, bits: u8) -> Option<u64> {
 }
 
 /// `(ptr_stride=0, align_mul=0, align_offset=0)`
-fn cast_layout(s: &mut Scanner<'_>) -> Outcome<DerefKind> {
+fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
     let mut numbers = [0u32; 3];
     if !s.is_done() {
         s.expect("(", "`(`")?;
@@ -547,7 +555,7 @@ fn cast_layout(s: &mut Scanner<'_>) -> Outcome<DerefKind> {
         s.expect(")", "`)`")?;
     }
     let [ptr_stride, align_mul, align_offset] = numbers;
-    Ok(DerefKind::Cast { ptr_stride, align_mul, align_offset })
+    Ok(CastLayout { ptr_stride, align_mul, align_offset })
 }
 
 /// What stands behind the sources of a texture instruction.

@@ -9,7 +9,7 @@ use super::reconstruct::{guess_num_components, guess_tex, prints_sampler_index, 
 use super::slot_names::io_mode;
 use super::type_names::{has_stride, push_type, type_data};
 use crate::alu::{AluOp, BaseType};
-use crate::body::{AluFlags, Body, DEFAULT_TG4_OFFSETS, DerefKind, InstData, JumpKind, TexOp, TexSrcKind};
+use crate::body::{AluFlags, Body, CastLayout, DEFAULT_TG4_OFFSETS, DerefKind, InstData, JumpKind, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst, Use};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::types::TypeData;
@@ -55,8 +55,8 @@ impl Printer<'_> {
             }
             InstData::Call { callee, indirect } => self.call(state, inst, callee, indirect),
             InstData::Tex(_) => self.tex(state, inst),
-            InstData::Intrinsic { op, num_components, indices } => {
-                self.intrinsic(state, inst, op, num_components, &indices);
+            InstData::Intrinsic { op, num_components, .. } => {
+                self.intrinsic(state, inst, op, num_components, body.inst_indices(inst));
             }
             InstData::LoadConst { .. } => self.load_const(state, inst),
             InstData::Jump(kind) => self.jump(state, inst, kind),
@@ -293,7 +293,8 @@ impl Printer<'_> {
     fn deref_tail(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         match kind {
             DerefKind::Var(_) => return,
-            DerefKind::Cast { ptr_stride, align_mul, align_offset } => {
+            DerefKind::Cast(cast) => {
+                let CastLayout { ptr_stride, align_mul, align_offset } = state.body.cast(cast);
                 let _ =
                     write!(self.out, "  (ptr_stride={ptr_stride}, align_mul={align_mul}, align_offset={align_offset})");
                 return;

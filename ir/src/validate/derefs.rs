@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::{Checker, ValidationErrorKind};
-use crate::body::{DerefKind, InstData, Shape};
+use crate::body::{CastLayout, DerefKind, InstData, Shape};
 use crate::entities::{Def, Inst, Type};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::VariableModes;
@@ -40,7 +40,8 @@ impl Checker<'_> {
                 self.expect(inst, modes == data.mode, ValidationErrorKind::DerefVarModes);
                 self.expect(inst, ty == data.ty, ValidationErrorKind::DerefVarType);
             }
-            DerefKind::Cast { align_mul, align_offset, .. } => {
+            DerefKind::Cast(cast) => {
+                let CastLayout { align_mul, align_offset, .. } = self.body.cast(cast);
                 self.check_cast(inst, modes);
                 let possible = match align_mul {
                     0 => align_offset == 0,

@@ -74,15 +74,16 @@ impl FunctionCompiler<'_, '_> {
                 step.index = self.source(inst, 1)?;
             }
             DerefKind::PtrAsArray => {
-                let cast = body.is_def_live(parent_def).then(|| *body.inst(body.def_inst(parent_def)));
-                step.stride = match cast {
-                    Some(InstData::Deref { kind: DerefKind::Cast { ptr_stride, .. }, modes, .. })
-                        if ptr_stride != 0 && modes.intersects(BYTE_MODES) =>
+                let parent = body.is_def_live(parent_def).then(|| *body.inst(body.def_inst(parent_def)));
+                let ptr_stride = match parent {
+                    Some(InstData::Deref { kind: DerefKind::Cast(cast), modes, .. })
+                        if modes.intersects(BYTE_MODES) =>
                     {
-                        ptr_stride
+                        body.cast(cast).ptr_stride
                     }
-                    _ => layout.stride(ty, modes),
+                    _ => 0,
                 };
+                step.stride = if ptr_stride == 0 { layout.stride(ty, modes) } else { ptr_stride };
                 step.index = self.source(inst, 1)?;
             }
             DerefKind::Struct(number) => {

@@ -26,8 +26,8 @@ impl FunctionCompiler<'_, '_> {
                     self.compile_call(inst, callee)?;
                 }
                 InstData::Tex(_) => self.compile_texture(inst)?,
-                InstData::Intrinsic { op, indices, .. } => {
-                    self.compile_intrinsic(inst, op, indices)?;
+                InstData::Intrinsic { op, .. } => {
+                    self.compile_intrinsic(inst, op, *body.inst_indices(inst))?;
                 }
                 InstData::LoadConst { .. } | InstData::Undef | InstData::Phi => {}
                 InstData::ParallelCopy(_) => self.compile_parallel_copy(inst)?,

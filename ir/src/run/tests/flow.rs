@@ -199,7 +199,7 @@ fn calls_with_pointers() {
     let mut b = Builder::at_end(body);
     let pointer = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[(IndexKind::ParamIdx, 0)], SCALAR);
     let value = b.intrinsic_def(IntrinsicOp::LoadParam, &[], &[(IndexKind::ParamIdx, 1)], SCALAR);
-    let kind = crate::body::DerefKind::Cast { ptr_stride: 0, align_mul: 0, align_offset: 0 };
+    let kind = crate::body::DerefKind::Cast(b.body.push_cast(Default::default()));
     let data = InstData::Deref { kind, modes: VariableModes::FUNCTION_TEMP, ty: uint };
     let cast = b.build(data, &[crate::SourceSpec::plain(pointer)], Some(SCALAR));
     let Some(cast) = b.body.inst_def(cast) else { panic!("a cast has a value") };

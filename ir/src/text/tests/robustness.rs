@@ -215,6 +215,7 @@ fn broken_shaders_print() {
     data.location_frac = 200;
     let variable = shader.add_variable(data);
     let body = shader.main_mut();
+    let indices = body.push_indices([-1; crate::body::MAX_INDICES]);
     body.reserve_defs(3);
     let start = body.start_block();
     let gap = Def::from_u32(1);
@@ -236,11 +237,7 @@ fn broken_shaders_print() {
     }
     place(InstData::Call { callee: Function::from_u32(9), indirect: true }, &[], None);
     place(InstData::Phi, &[], shape);
-    let store = InstData::Intrinsic {
-        op: crate::intrinsics::IntrinsicOp::StoreDeref,
-        num_components: 200,
-        indices: [-1; crate::body::MAX_INDICES],
-    };
+    let store = InstData::Intrinsic { op: crate::intrinsics::IntrinsicOp::StoreDeref, num_components: 200, indices };
     place(store, &[], None);
     let annotations = [
         (AnnotationTarget::Shader, "error: of the shader"),

@@ -5,8 +5,8 @@ use pretty_assertions::assert_eq;
 use super::parse_ok;
 use crate::alu::{AluOp, AluType};
 use crate::body::{
-    AluFlags, Body, CfNode, DerefKind, IfControl, InstData, JumpKind, LoopControl, MAX_INDICES, Shape, SourceSpec,
-    Swizzle, TexData, TexOp, TexSrcKind,
+    AluFlags, Body, CastLayout, CfNode, DerefKind, IfControl, InstData, JumpKind, LoopControl, MAX_INDICES, Shape,
+    SourceSpec, Swizzle, TexData, TexOp, TexSrcKind,
 };
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
@@ -46,6 +46,7 @@ fn describe(shader: &Shader, body: &Body) -> Vec<String> {
                 InstData::Deref { kind, modes, ty } => {
                     let kind = match kind {
                         DerefKind::Var(v) => format!("var {}", shader.variables[v].name),
+                        DerefKind::Cast(cast) => format!("{:?}", body.cast(cast)),
                         kind => format!("{kind:?}"),
                     };
                     format!("{kind} {modes:?} {}", type_name(&shader.types, ty))
@@ -251,6 +252,7 @@ fn every_intrinsic() {
                     _ if info.is_vectorized() => components,
                     _ => 0,
                 };
+                let indices = b.body.push_indices(indices);
                 b.build(InstData::Intrinsic { op, num_components, indices }, &sources, shape);
             }
         }
@@ -689,12 +691,12 @@ fn derefs() {
     let ptr = link(&mut b, DerefKind::Var(buffer), ssbo, block, &[]);
     let data = link(&mut b, DerefKind::Struct(1), ssbo, strided, &[ptr]);
     link(&mut b, DerefKind::Array, ssbo, float, &[data, index]);
-    let cast = DerefKind::Cast { ptr_stride: 4, align_mul: 16, align_offset: 8 };
+    let cast = DerefKind::Cast(b.body.push_cast(CastLayout { ptr_stride: 4, align_mul: 16, align_offset: 8 }));
     let cast = link(&mut b, cast, VariableModes::GENERIC, block, &[index]);
     link(&mut b, DerefKind::Struct(0), VariableModes::GENERIC, float, &[cast]);
     let element = link(&mut b, DerefKind::PtrAsArray, VariableModes::GENERIC, block, &[cast, again]);
     link(&mut b, DerefKind::PtrAsArray, VariableModes::GENERIC, block, &[element, index]);
-    let constant_cast = DerefKind::Cast { ptr_stride: 0, align_mul: 0, align_offset: 0 };
+    let constant_cast = DerefKind::Cast(b.body.push_cast(CastLayout::default()));
     let strided_cast = link(&mut b, constant_cast, ssbo, strided, &[one]);
     link(&mut b, DerefKind::Array, ssbo, float, &[strided_cast, one]);
     // A constant in a side of an `if` is not seen behind it.

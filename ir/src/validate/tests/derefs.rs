@@ -4,7 +4,9 @@ use super::*;
 
 pub(super) fn deref_rules() {
     use VariableModes as M;
-    let cast = |align_mul, align_offset| DerefKind::Cast { ptr_stride: 0, align_mul, align_offset };
+    let cast = |b: &mut Builder, align_mul, align_offset| {
+        DerefKind::Cast(b.body.push_cast(crate::body::CastLayout { ptr_stride: 0, align_mul, align_offset }))
+    };
     deref_trips(&["deref-var-modes"], |b, d| {
         b.deref_var(d.temp, M::MEM_SHARED, d.array);
     });
@@ -36,20 +38,25 @@ pub(super) fn deref_rules() {
     });
     deref_trips(&["cast-modes"], |b, d| {
         let x = b.u32_const(0);
-        deref(b, cast(0, 0), M::MEM_SSBO.union(M::MEM_UBO), d.vec4, &[x], ONE);
-        deref(b, cast(0, 0), M::GENERIC, d.vec4, &[x], ONE);
+        let kind = cast(b, 0, 0);
+        deref(b, kind, M::MEM_SSBO.union(M::MEM_UBO), d.vec4, &[x], ONE);
+        let kind = cast(b, 0, 0);
+        deref(b, kind, M::GENERIC, d.vec4, &[x], ONE);
     });
     deref_trips(&["cast-no-modes"], |b, d| {
         let x = b.u32_const(0);
-        deref(b, cast(0, 0), M::NONE, d.vec4, &[x], ONE);
+        let kind = cast(b, 0, 0);
+        deref(b, kind, M::NONE, d.vec4, &[x], ONE);
     });
     deref_trips(&["cast-parent-modes"], |b, d| {
         let parent = b.deref_var(d.temp, M::SHADER_TEMP, d.array);
-        deref(b, cast(0, 0), M::MEM_SHARED, d.vec4, &[parent], ONE);
+        let kind = cast(b, 0, 0);
+        deref(b, kind, M::MEM_SHARED, d.vec4, &[parent], ONE);
     });
     deref_trips(&["cast-align"], |b, d| {
         let x = b.u32_const(0);
-        deref(b, cast(3, 0), M::MEM_SSBO, d.vec4, &[x], ONE);
+        let kind = cast(b, 3, 0);
+        deref(b, kind, M::MEM_SSBO, d.vec4, &[x], ONE);
     });
     deref_trips(&["deref-parent"], |b, d| {
         let x = b.u32_const(0);

@@ -77,7 +77,8 @@ fn intrinsic(
     shape: Option<Shape>,
 ) -> Inst {
     let sources: Vec<SourceSpec> = sources.iter().map(|&d| SourceSpec::plain(d)).collect();
-    b.build(InstData::Intrinsic { op, num_components, indices: Body::indices(op, indices) }, &sources, shape)
+    let indices = b.body.push_indices(Body::indices(op, indices));
+    b.build(InstData::Intrinsic { op, num_components, indices }, &sources, shape)
 }
 
 const ONE: Shape = Shape::new(1, 32);

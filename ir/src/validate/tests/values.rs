@@ -12,7 +12,11 @@ pub(super) fn uses_and_values() {
         b.build(InstData::Undef, &[], None);
     });
     code_trips(&["def-unexpected"], |b| {
-        b.build(InstData::Intrinsic { op: IntrinsicOp::Terminate, num_components: 0, indices: [0; 8] }, &[], Some(ONE));
+        b.build(
+            InstData::Intrinsic { op: IntrinsicOp::Terminate, num_components: 0, indices: Default::default() },
+            &[],
+            Some(ONE),
+        );
     });
     code_trips(&["def-components"], |b| {
         b.undef(6, 32);
