@@ -9,7 +9,7 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 use super::{Body, DefNode, InstData, InstNode, UseNode};
 use crate::entities::{Def, Inst, Use};
 
-/// Bodies of fewer instructions are left alone: they fit the caches as they are.
+/// Bodies of fewer instructions are not [large](Body::is_large).
 const MIN_INSTS: usize = 1 << 16;
 
 /// Tables of a body that were left behind: what comes next takes their room, which has been touched already.
@@ -44,10 +44,15 @@ fn emptied<K: EntityRef, V>(mut table: PrimaryMap<K, V>, entries: usize) -> Prim
 }
 
 impl Body {
+    /// Whether a body does not fit the caches, so that what spares walks along it is worth its while.
+    pub(crate) fn is_large(&self) -> bool {
+        self.insts.len() >= MIN_INSTS
+    }
+
     /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: nothing
     /// will be added to speak of, and what is left behind is of no use. Otherwise the body keeps it, until it is used again or [released](Self::release_spare).
     pub fn compact(&mut self, is_last: bool) -> bool {
-        if self.insts.len() < MIN_INSTS {
+        if !self.is_large() {
             return false;
         }
         let Spare { mut insts, mut defs, mut uses } = if is_last {
@@ -118,8 +123,7 @@ impl Body {
         if !is_last {
             self.spare = old;
         }
-        self.touched.clear();
-        self.simplified_for = None;
+        self.renumber_changes();
         self.forget_unused();
         self.changed_insts();
         true

@@ -4,9 +4,7 @@ use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use prefetch_index::prefetch_index;
 
-use super::{
-    AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, SimplifiedFor, Swizzle, TexData, TexSrcKind,
-};
+use super::{AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, Swizzle, TexData, TexSrcKind};
 use crate::alu::AluOp;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
@@ -212,35 +210,6 @@ impl Body {
     pub(crate) fn take_unused(&mut self, values: &mut Vec<Def>) -> Option<Inst> {
         values.append(&mut self.unused);
         self.used_below.map(Inst::from_u32)
-    }
-
-    /// Notes an ALU instruction that is new, reads something else than before, or reads alone what others read too. Before the first pass that asks for it nobody does.
-    #[inline]
-    pub(super) fn touch(&mut self, inst: Inst) {
-        if self.simplified_for.is_none() {
-            return;
-        }
-        let node = &mut self.insts[inst];
-        if !node.touched && matches!(node.data, InstData::Alu { .. }) {
-            node.touched = true;
-            self.touched.push(inst);
-        }
-    }
-
-    /// The ALU instructions touched since the same pass last called [`set_simplified`](Self::set_simplified); none if another did, or nobody yet: then all are to be looked at. Some of them may
-    /// be gone.
-    pub(crate) fn take_touched(&mut self, pass: SimplifiedFor) -> Option<Vec<Inst>> {
-        let touched = std::mem::take(&mut self.touched);
-        for &inst in &touched {
-            self.insts[inst].touched = false;
-        }
-        (self.simplified_for.take() == Some(pass)).then_some(touched)
-    }
-
-    /// Says that a pass has nothing left to do. What it touched itself is forgotten.
-    pub(crate) fn set_simplified(&mut self, pass: SimplifiedFor) {
-        self.take_touched(pass);
-        self.simplified_for = Some(pass);
     }
 
     // ---- asking -------------------------------------------------------------------------------------------------------
@@ -694,6 +663,7 @@ impl Body {
         debug_assert!(!matches!(cursor, Cursor::Before(other) | Cursor::After(other) if other == inst));
         self.unlink_inst(inst);
         self.link_inst(cursor, inst);
+        self.touch(inst);
         self.changed_insts();
     }
 
@@ -704,6 +674,7 @@ impl Body {
         for source in self.sources(inst) {
             self.unlink_use(source);
         }
+        self.touch_removed(inst);
         let block = self.insts[inst].block.expand();
         let was_jump = self.jump(inst).is_some();
         self.unlink_inst(inst);

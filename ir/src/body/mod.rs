@@ -18,6 +18,7 @@
 //! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of instructions, sources or
 //! control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is out of date, and no pass declares what it preserves.
 
+mod changes;
 mod clone;
 mod compact;
 mod control_flow;
@@ -501,7 +502,7 @@ struct InstNode {
     num_sources: u32,
     /// Scratch of passes.
     pass_flags: u8,
-    /// It is in the list of touched ALU instructions.
+    /// It is in the list of changes since someone last asked for the time.
     touched: bool,
 }
 
@@ -631,8 +632,9 @@ pub struct Body {
     made_undef: bool,
     made_copy: bool,
     made_register: bool,
-    touched: Vec<Inst>,
-    simplified_for: Option<SimplifiedFor>,
+    changes: changes::Changes,
+    /// For which pass nothing was left to do, and when.
+    simplified_for: Option<(changes::SimplifiedFor, u64)>,
     /// Instructions below this number have an effect or uses, unless their value is in `unused`; none if that is not known.
     used_below: Option<u32>,
     /// Values that have lost their last use since that is known. Some may have others again.
@@ -640,9 +642,6 @@ pub struct Body {
     spare: compact::Spare,
     analyses: AnalysisCache,
 }
-
-/// Names a pass over ALU instructions and the switches of the target that it ran for; see [`Body::take_touched`].
-pub(crate) type SimplifiedFor = (&'static str, u128);
 
 impl Default for Body {
     fn default() -> Self {
@@ -677,7 +676,7 @@ impl Body {
             made_undef: false,
             made_copy: false,
             made_register: false,
-            touched: Vec::new(),
+            changes: changes::Changes::default(),
             simplified_for: None,
             used_below: None,
             unused: Vec::new(),

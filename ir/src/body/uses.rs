@@ -134,9 +134,9 @@ impl Body {
         let others = self.defs[replacement].first_use;
         let mut last = first;
         loop {
+            self.uses[last].def = replacement.into();
             self.touch_user(last);
-            let node = &mut self.uses[last];
-            node.def = replacement.into();
+            let node = &self.uses[last];
             match node.next.expand() {
                 Some(next) => last = next,
                 None => break,
@@ -189,13 +189,6 @@ impl Body {
         });
     }
 
-    #[inline]
-    fn touch_user(&mut self, source: Use) {
-        if let User::Inst(inst) = self.uses[source].user() {
-            self.touch(inst);
-        }
-    }
-
     /// Enters a source at the head of the list of uses of `def`.
     #[inline]
     pub(super) fn link_use(&mut self, source: Use, def: Def) {
@@ -224,7 +217,7 @@ impl Body {
         }
         match self.defs[def].first_use.expand() {
             None => self.note_unused(def),
-            Some(only) if self.simplified_for.is_some() && self.uses[only].next.is_none() => self.touch_user(only),
+            Some(only) if self.keeps_changes() && self.uses[only].next.is_none() => self.touch_user(only),
             Some(_) => {}
         }
         let node = &mut self.uses[source];
@@ -267,6 +260,7 @@ impl Body {
         let node = &mut self.insts[inst];
         node.num_sources += 1;
         let number = node.num_sources - 1;
+        self.touch(inst);
         self.changed_insts();
         number
     }
@@ -290,6 +284,7 @@ impl Body {
             self.unlink_use(self.source(inst, count - 1));
         }
         self.insts[inst].num_sources -= 1;
+        self.touch(inst);
         self.changed_insts();
     }
 

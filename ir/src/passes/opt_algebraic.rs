@@ -46,7 +46,7 @@ fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) 
     let pass = (set.file, matcher.switches);
     let mut progress = false;
     for body in shader.bodies_mut() {
-        let mut work = match body.take_touched(pass) {
+        let mut work = match body.take_unsimplified(pass) {
             Some(touched) => Work::after(body, &touched),
             None => Work::new(body),
         };

@@ -23,6 +23,9 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
 use crate::shader::Shader;
 
+/// Uses of a copy that are looked at before it is taken for one that can be read through.
+const USES_LOOKED_AT: usize = 16;
+
 /// See the [module](self).
 pub fn opt_copy_prop(shader: &mut Shader) -> bool {
     let mut progress = false;
@@ -48,6 +51,42 @@ pub(crate) fn propagate(body: &mut Body) -> bool {
         }
     }
     progress
+}
+
+/// Whether a change may have left a copy that can be read through.
+pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
+    if body.inst_block(changed).is_none() {
+        return false;
+    }
+    let is_copy = |inst: Inst| body.alu_op(inst).is_some_and(AluOp::is_vec_or_mov);
+    if is_copy(changed)
+        && let Some(def) = body.inst_def(changed)
+    {
+        let mut uses = body.uses_of(def);
+        let may_go = uses.by_ref().take(USES_LOOKED_AT).any(|source| may_read_through(body, changed, def, source));
+        if may_go || body.is_unused(def) || uses.next().is_some() {
+            return true;
+        }
+    }
+    body.sources(changed).any(|source| {
+        let (value, copy) = (body.src_def(source), body.src_inst(source));
+        is_copy(copy) && may_read_through(body, copy, value, source)
+    })
+}
+
+/// Whether a source may read what a mov or vector copies.
+fn may_read_through(body: &Body, copy: Inst, def: Def, source: Use) -> bool {
+    if whole_copy(body, copy, def).is_some() {
+        return true;
+    }
+    let Some(user) = body.user(source).inst() else { return false };
+    let Some(op) = body.alu_op(user) else { return false };
+    if op == AluOp::Mov || body.alu_op(copy) == Some(AluOp::Mov) {
+        return true;
+    }
+    let components = body.alu_src_components(user, body.source_number(source));
+    let value = |i: usize| body.src(copy, usize::from(body.swizzle(source).get(i)));
+    (1..components).all(|i| value(i) == value(0))
 }
 
 /// The value that a mov or vector copies as it is: same components, same order.

@@ -137,6 +137,31 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     !removed.is_empty()
 }
 
+/// Uses of an operand that are looked at for an equal instruction.
+const USES_LOOKED_AT: usize = 32;
+
+/// Whether a change may have left two instructions that are equal: both read each of their operands.
+pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
+    if body.inst_block(changed).is_none() || !is_candidate(body, changed) {
+        return false;
+    }
+    if body.sources(changed).any(|source| body.is_single_use(source)) {
+        return false;
+    }
+    let is_equal = |source: Use| {
+        let user = body.user(source).inst().filter(|&user| user != changed);
+        user.is_some_and(|user| insts_equal(body, changed, user))
+    };
+    for source in body.sources(changed) {
+        let mut uses = body.uses_of(body.src_def(source));
+        let found = uses.by_ref().take(USES_LOOKED_AT).any(is_equal);
+        if found || uses.next().is_none() {
+            return found;
+        }
+    }
+    true
+}
+
 #[inline]
 fn is_candidate(body: &Body, inst: Inst) -> bool {
     match *body.inst(inst) {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use log::{Level, log, log_enabled};
 
+use crate::body::Body;
+use crate::entities::Inst;
 use crate::shader::Shader;
 
 /// Target of the record.
@@ -105,7 +107,44 @@ struct Settled {
     variant: u128,
     /// When it was so.
     time: u64,
+    /// The same in the body, if there is one only, and that large.
+    seen: Option<Seen>,
 }
+
+/// When something was so in a body.
+#[derive(Clone, Copy)]
+struct Seen {
+    cfg_epoch: u64,
+    /// See [`Body::changed_since`].
+    change_time: u64,
+}
+
+impl Seen {
+    /// In small bodies to run a pass costs no more than to look at what changed; builds with debug assertions do, to find passes that are wrong about what concerns them.
+    #[inline]
+    fn now(shader: &mut Shader) -> Option<Seen> {
+        let mut bodies = shader.bodies_mut();
+        let body = bodies.next().filter(|body| body.is_large() || cfg!(debug_assertions))?;
+        let seen = Seen { cfg_epoch: body.cfg_epoch(), change_time: body.change_time() };
+        bodies.next().is_none().then_some(seen)
+    }
+
+    /// Whether it is known that nothing has changed since then that concerns a pass.
+    #[cold]
+    fn is_still_so(self, shader: &Shader, concerns: Concerns) -> bool {
+        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
+        let Some(body) = bodies.next().filter(|body| body.cfg_epoch() == self.cfg_epoch) else { return false };
+        body.changed_since(self.change_time).is_some_and(|changed| {
+            changed.len() <= MAX_CHANGES.max(body.num_insts() / 16) && !changed.iter().any(|&inst| concerns(body, inst))
+        })
+    }
+}
+
+/// Whether a pass may have something to do because an instruction has changed, which may be gone by now. It must not take long.
+pub(super) type Concerns = fn(&Body, Inst) -> bool;
+
+/// Changes up to which each of them is looked at, even in small bodies, before a pass runs again.
+const MAX_CHANGES: usize = 16;
 
 /// What a pass that ran leaves to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -176,6 +215,8 @@ pub(super) struct Again {
     pub(super) variant: u128,
     pub(super) leaves: Leaves,
     pub(super) ignores: Ignores,
+    /// Which changes may leave something to it, of those that are not ignored; if there is none, all.
+    pub(super) concerns: Option<Concerns>,
 }
 
 impl<'a> Passes<'a> {
@@ -205,15 +246,18 @@ impl<'a> Passes<'a> {
         self.cleanings <= most
     }
 
-    /// Runs a pass like [`run`](Self::run), but not if since the same variant of it last had nothing left to do only passes that it [ignores](Ignores) have changed something. All calls must
-    /// be about one shader.
+    /// Runs a pass like [`run`](Self::run), but not if since the same variant of it last had nothing left to do only passes that it [ignores](Ignores) have changed something, or only
+    /// instructions have changed that do not [concern](Concerns) it. All calls must be about one shader.
+    ///
+    /// # Panics
+    /// As [`run_pass`], and in builds with debug assertions if a change did concern the pass.
     pub(super) fn run_again(
         &mut self,
         shader: &mut Shader,
         again: Again,
         pass: impl FnOnce(&mut Shader) -> bool,
     ) -> bool {
-        let Again { name, variant, leaves, ignores } = again;
+        let Again { name, variant, leaves, ignores, concerns } = again;
         let epoch = shader.inst_epoch();
         if self.changes.epoch != epoch {
             // By somebody else.
@@ -223,12 +267,28 @@ impl<'a> Passes<'a> {
         // Names are compared by place: where one text stands at two places, a run is not left out.
         let same = |s: &Settled| std::ptr::eq(s.name, name) && s.variant == variant;
         let known = self.settled.iter().position(same);
-        if known.is_some_and(|i| !self.changes.any_since(self.settled[i].time, ignores)) {
-            return false;
+        if let Some(settled) = known.map(|i| &mut self.settled[i]) {
+            if !self.changes.any_since(settled.time, ignores) {
+                return false;
+            }
+            if let (Some(seen), Some(concerns)) = (settled.seen, concerns)
+                && seen.is_still_so(shader, concerns)
+            {
+                settled.time = self.changes.clock;
+                settled.seen = Seen::now(shader);
+                #[cfg(debug_assertions)]
+                assert!(
+                    self.is_left_out(name) || !pass(&mut shader.clone()),
+                    "changes concerned {name} and it was left out"
+                );
+                return false;
+            }
         }
+        // Its own changes may concern it too, once others have been made.
+        let seen = concerns.and_then(|_| Seen::now(shader));
         let changed = self.run(shader, name, pass);
         if !changed || leaves == Leaves::Nothing {
-            let settled = Settled { name, variant, time: self.changes.clock };
+            let settled = Settled { name, variant, time: self.changes.clock, seen };
             match known {
                 Some(i) => self.settled[i] = settled,
                 None => self.settled.push(settled),
@@ -237,12 +297,16 @@ impl<'a> Passes<'a> {
         changed
     }
 
+    fn is_left_out(&self, name: &str) -> bool {
+        self.stopped || self.skipped.contains(&name)
+    }
+
     /// Runs a pass, unless it is left out or the pipeline was ended, and returns whether it changed anything.
     ///
     /// # Panics
     /// As [`run_pass`].
     pub fn run(&mut self, shader: &mut Shader, name: &'static str, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
-        if self.stopped || self.skipped.contains(&name) {
+        if self.is_left_out(name) {
             return false;
         }
         let Some(observer) = &mut self.observer else {

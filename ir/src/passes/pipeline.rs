@@ -84,7 +84,13 @@ macro_rules! run {
 /// A pass that runs again and again: what it leaves to itself, and whose changes it may sleep through.
 macro_rules! again {
     ($leaves:ident, $ignores:expr, $pass:ident $(, $variant:expr)?) => {
-        Again { name: stringify!($pass), variant: 0 $(+ $variant)?, leaves: Leaves::$leaves, ignores: $ignores }
+        Again {
+            name: stringify!($pass),
+            variant: 0 $(+ $variant)?,
+            leaves: Leaves::$leaves,
+            ignores: $ignores,
+            concerns: None,
+        }
     };
 }
 
@@ -98,10 +104,15 @@ const MERGED_OR_FOLDED: Ignores = MERGED.and(Ignores::FOLDING);
 const MERGED_OR_NARROWED: Ignores = MERGED.and(Ignores::NARROWING);
 const NO_COPIES: Ignores = MERGED_OR_FOLDED.and(Ignores::RULES);
 
-/// [`run`] for passes that run again and again: not where nothing that they heed has changed since.
+/// [`run`] for passes that run again and again: not where nothing that they heed has changed since. With an `if` they say themselves which changes concern them.
 macro_rules! run_again {
-    ($passes:expr, $shader:expr, $($leaves:ident $ignores:ident $pass:ident),+ $(,)?) => {
-        [$($passes.run_again($shader, again!($leaves, $ignores, $pass), $pass)),+].contains(&true)
+    ($passes:expr, $shader:expr, $($leaves:ident $ignores:ident $pass:ident $(if $concerns:path)?),+ $(,)?) => {
+        [$({
+            let again = again!($leaves, $ignores, $pass);
+            $(let again = Again { concerns: Some($concerns), ..again };)?
+            $passes.run_again($shader, again, $pass)
+        }),+]
+        .contains(&true)
     };
 }
 
@@ -163,16 +174,21 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             break;
         }
         passes.round_mut().cleaning = round + 1;
-        let mut changed = run_again!(passes, shader, Nothing NO_COPIES opt_copy_prop, Nothing MERGED_OR_NARROWED opt_constant_folding);
+        let mut changed = run_again!(
+            passes,
+            shader,
+            Nothing NO_COPIES opt_copy_prop if opt_copy_prop::concerns,
+            Nothing MERGED_OR_NARROWED opt_constant_folding if opt_constant_folding::concerns,
+        );
         changed |= passes.run_again(shader, algebraic, |s| opt_algebraic(s, options));
         changed |= run_again!(
             passes,
             shader,
-            Something MERGED_OR_FOLDED opt_undef,
-            Something REMOVALS opt_remove_phis,
-            Something CSE opt_dead_cf,
+            Something MERGED_OR_FOLDED opt_undef if opt_undef::concerns,
+            Something REMOVALS opt_remove_phis if opt_remove_phis::concerns,
+            Something CSE opt_dead_cf if opt_dead_cf::concerns,
             // Behind the rules, some of which ask for a single use.
-            Nothing REMOVALS opt_cse,
+            Nothing REMOVALS opt_cse if opt_cse::concerns,
             Nothing CSE opt_dce,
         );
         // Indices may have become constant, loads may have gone.
@@ -231,8 +247,8 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
         changed |= run_again!(
             passes,
             shader,
-            Something NONE opt_narrow_selects,
-            Something REMOVALS opt_phi_precision,
+            Something NONE opt_narrow_selects if opt_narrow_selects::concerns,
+            Something REMOVALS opt_phi_precision if opt_phi_precision::concerns,
             Something NONE opt_loop,
         );
         let unroll = |s: &mut Shader| opt_loop_unroll(s, options);
