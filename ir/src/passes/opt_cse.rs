@@ -38,10 +38,19 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
     progress
 }
 
+/// A place of a [`Table`].
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The hash, the upper half of which says where it belongs.
+    upper: u32,
+    lower: u32,
+    /// The number of the instruction plus 1: 0 if there is none.
+    inst: u32,
+}
+
 /// The last instruction of each hash. Half of the slots at least stay free.
 pub(crate) struct Table {
-    /// Of each slot the hash, and the number of the instruction plus 1: 0 if there is none.
-    slots: Vec<(u64, u32)>,
+    slots: Vec<Slot>,
     used: usize,
 }
 
@@ -52,25 +61,26 @@ impl Table {
     }
 
     fn with_slots(slots: usize) -> Table {
-        Table { slots: vec![(0, 0); slots], used: 0 }
+        Table { slots: vec![Slot { upper: 0, lower: 0, inst: 0 }; slots], used: 0 }
     }
 
     /// Enters an instruction, and returns the one of the same hash that was there.
     pub(crate) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
         let mask = self.slots.len() - 1;
-        let mut place = (hash >> 32) as usize & mask;
+        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
+        let mut place = upper as usize & mask;
         loop {
             let slot = &mut self.slots[place];
-            if slot.1 == 0 {
-                *slot = (hash, inst.as_u32() + 1);
+            if slot.inst == 0 {
+                *slot = Slot { upper, lower, inst: inst.as_u32() + 1 };
                 self.used += 1;
                 if 2 * self.used > mask {
                     self.grow();
                 }
                 return None;
             }
-            if slot.0 == hash {
-                return Some(Inst::from_u32(std::mem::replace(&mut slot.1, inst.as_u32() + 1) - 1));
+            if (slot.upper, slot.lower) == (upper, lower) {
+                return Some(Inst::from_u32(std::mem::replace(&mut slot.inst, inst.as_u32() + 1) - 1));
             }
             place = (place + 1) & mask;
         }
@@ -79,9 +89,9 @@ impl Table {
     #[cold]
     fn grow(&mut self) {
         let slots = 2 * self.slots.len();
-        for (hash, inst) in std::mem::replace(self, Table::with_slots(slots)).slots {
+        for Slot { upper, lower, inst } in std::mem::replace(self, Table::with_slots(slots)).slots {
             if inst != 0 {
-                self.insert(hash, Inst::from_u32(inst - 1));
+                self.insert(u64::from(upper) << 32 | u64::from(lower), Inst::from_u32(inst - 1));
             }
         }
     }
