@@ -485,8 +485,7 @@ impl Declared {
             let io = self.io(processor, file, register, mask, variable);
             match variable {
                 Some(variable) if variable.is_array => {
-                    let others = masks.range((file, register + 1)..).map(|(&other, _)| other);
-                    let count = self.own_count(processor, file, variable, others).min(0x7fff) as u16;
+                    let count = variable.count.min(0x7fff) as u16;
                     let array = match file {
                         IoFile::Input => builder.input_array(io, count),
                         IoFile::Output => builder.output_array(io, count),
@@ -517,23 +516,6 @@ impl Declared {
                 }
             }
         }
-    }
-
-    /// Registers of an array, up to the first of the others that are in use which belongs to the patch where these belong to vertices, or the other way round: no register is both.
-    fn own_count(
-        &self,
-        processor: Processor,
-        file: IoFile,
-        array: &IoVariable,
-        others: impl Iterator<Item = (IoFile, u32)>,
-    ) -> u32 {
-        let is_patch = |variable: &IoVariable| {
-            semantic_of(processor, file.tgsi(), variable.data.location).is_some_and(|(semantic, _)| semantic.is_patch())
-        };
-        others
-            .take_while(|&(other_file, register)| other_file == file && register - array.first < array.count)
-            .find(|&(_, register)| self.variable(file, register).is_some_and(|v| is_patch(v) != is_patch(array)))
-            .map_or(array.count, |(_, register)| register - array.first)
     }
 
     fn io(&self, processor: Processor, file: IoFile, register: u32, mask: u8, variable: Option<&IoVariable>) -> Io {
