@@ -1,13 +1,13 @@
 //! What changed in a body since a pass last had nothing left to do in it.
 //!
 //! A list of instructions, in the order in which they changed: new ones, and those that read something else than before, became something else, were moved, read alone what others read too,
-//! or are gone (in bodies without loops only what does more than compute). For the condition of an `if` it is the instruction that makes it. Times are places in that list. It is kept from the first time on that someone asks for one, and forgotten as a
+//! lost the last reader, or are gone (in bodies without loops only what does more than compute). For the condition of an `if` it is the instruction that makes it. Times are places in that list. It is kept from the first time on that someone asks for one, and forgotten as a
 //! whole when it has become as long as the body: who asks for what changed since then is told that nobody knows. Changes of the control flow are told by [`Body::cfg_epoch`] alone.
 
 use cranelift_entity::EntityRef;
 
 use super::{Body, InstData};
-use crate::entities::{Inst, Use, User};
+use crate::entities::{Def, Inst, Use, User};
 
 /// Changes after which a list is forgotten even in the smallest of bodies.
 const FEWEST: usize = 64;
@@ -76,6 +76,16 @@ impl Body {
                     self.touch(maker);
                 }
             }
+        }
+    }
+
+    /// Notes that a value has lost its last use.
+    #[inline(always)]
+    pub(super) fn touch_unused(&mut self, def: Def) {
+        if self.changes.kept == Kept::All
+            && let Some(maker) = self.try_def_inst(def)
+        {
+            self.touch(maker);
         }
     }
 
@@ -181,13 +191,13 @@ mod tests {
         body.set_src(body.source(adds, 0), y);
         assert_eq!(body.changed_since(second), Some(&[adds][..]));
         assert_eq!(body.changed_since(first), Some(&[adds, adds][..]));
-        // A condition is told by what makes it.
+        // A condition is told by what makes it, and what nobody reads any more is told too.
         let third = body.change_time();
         let never = Builder::at_start(body).bool_const(false);
         let condition = body.if_condition(id);
         body.set_src(condition, never);
-        let makes = body.def_inst(never);
-        assert_eq!(body.changed_since(third), Some(&[makes][..]));
+        let (makes, made) = (body.def_inst(never), body.def_inst(test));
+        assert_eq!(body.changed_since(third), Some(&[makes, made][..]));
         // More than there are instructions are forgotten.
         let mut steps = 0;
         while body.changed_since(third).is_some() {

@@ -216,7 +216,10 @@ impl Body {
             self.uses[next].prev = prev;
         }
         match self.defs[def].first_use.expand() {
-            None => self.note_unused(def),
+            None => {
+                self.note_unused(def);
+                self.touch_unused(def);
+            }
             Some(only) if self.keeps_changes() && self.uses[only].next.is_none() => self.touch_user(only),
             Some(_) => {}
         }

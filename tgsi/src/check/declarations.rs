@@ -17,6 +17,7 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
         one(shader.processor, d, findings);
     }
     overlaps(shader, findings);
+    vertex_and_patch(shader, findings);
     arrays(shader, declared, findings);
     limits_of_files(shader, findings);
     for (number, immediate) in shader.immediates.iter().enumerate() {
@@ -283,6 +284,37 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
             }
         }
     });
+}
+
+/// Registers that are declared to belong to the vertices and to the patch: they are different places, and only one has its vertex named.
+fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
+    let file = match shader.processor {
+        Processor::TessControl => File::Output,
+        Processor::TessEval => File::Input,
+        _ => return,
+    };
+    let mut declarations: Vec<&Declaration> =
+        shader.declarations.iter().filter(|d| d.file == file && d.first <= d.last).collect();
+    declarations.sort_by_key(|d| d.first);
+    // Of each kind the one that reaches farthest.
+    let mut reach: [Option<&Declaration>; 2] = [None; 2];
+    for declaration in declarations {
+        let is_patch = declaration.semantic.is_some_and(|semantic| semantic.name.is_patch());
+        if let Some(other) = reach[usize::from(!is_patch)].filter(|other| other.last >= declaration.first) {
+            let message = || match is_patch {
+                true => format!("{} belongs to the patch, {} to the vertices", show(declaration), show(other)),
+                false => format!("{} belongs to the vertices, {} to the patch", show(declaration), show(other)),
+            };
+            let finding = findings.report(Rule::VertexAndPatch, (declaration.span, Focus::Register), message);
+            if let Some(finding) = finding {
+                finding.note(other.span, Focus::Register, "the other one");
+            }
+        }
+        let own = &mut reach[usize::from(is_patch)];
+        if own.is_none_or(|own| own.last < declaration.last) {
+            *own = Some(declaration);
+        }
+    }
 }
 
 /// Calls `found` with the declarations of two claims that share a number and a component; once for each later claim.

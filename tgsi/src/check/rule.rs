@@ -65,6 +65,7 @@ rules! {
     BackwardsRange = Error "T0330" "backwards-range", "write the lower register first";
     UndeclarableFile = Error "T0331" "undeclarable-file", "immediates are declared with IMM, NULL is not declared at all";
     OverlappingRegisters = Warning "T0514" "overlapping-registers", "declare every register once";
+    VertexAndPatch = Error "T0336" "vertex-and-patch", "no register belongs to the vertices and to the patch: take another one";
     DuplicateSemantic = Warning "T0515" "duplicate-semantic", "give every register a semantic of its own";
     DuplicateArray = Warning "T0516" "duplicate-array", "number the arrays of a file differently";
     EmptyUsageMask = Warning "T0517" "empty-usage-mask", "a register without components is of no use";
