@@ -9,13 +9,17 @@
 //! ```
 //!
 //! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what comes from `A` and `B`. No
-//! side of the first `if` ends in a jump; a side of the second may, then what follows both is reached from the other alone.
+//! side of either `if` ends in a jump. A jump within the second one may leave it; the phis between the two are then needed in no place that only
+//! such a jump leads to, since they would not be made on the way to it any more.
+
+use std::sync::Arc;
 
 use cranelift_entity::SecondaryMap;
 
+use crate::analysis::Dominance;
 use crate::body::{Body, CfNode, CfParent, InstData};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, If, Inst};
+use crate::entities::{Block, Def, If, Inst, Use};
 use crate::passes::repair_ssa::use_block;
 
 /// Which side of a merged `if` a block is in. One map for all: what it says of earlier ones does not count.
@@ -24,6 +28,9 @@ struct Sides {
     of_block: SecondaryMap<Block, u32>,
     merged: u32,
 }
+
+/// Dominance as it was before the first merging that asked for it. What dominates a block in it does so later too: a merging only takes ways away.
+type Before = Option<Arc<Dominance>>;
 
 /// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends of the sides may move.
 #[derive(Default)]
@@ -39,10 +46,11 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     let mut next = Some(body.start_block());
     let mut sides = Sides { of_block: SecondaryMap::new(), merged: 0 };
     let mut waiting = Waiting::default();
+    let mut dominance = Before::None;
     while let Some(block) = next {
         if let Some(first) = body.following_if(block) {
             let mut merged = false;
-            while merge_next(body, block, &mut waiting) {
+            while merge_next(body, block, &mut waiting, &mut dominance) {
                 merged = true;
             }
             if merged {
@@ -57,7 +65,7 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
 }
 
 /// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to [`Sides::replace_phis_inside`].
-fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting) -> bool {
+fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
     let Some(first) = body.following_if(before) else { return false };
     let between = body.block_after_if(first);
     let Some(second) = body.following_if(between) else { return false };
@@ -81,6 +89,9 @@ fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting) -> bool {
     if !body.insts(between).all(movable) {
         return false;
     }
+    if has_jump(body, second) && !waiting.may_jump_over(body, between, second, dominance) {
+        return false;
+    }
     waiting.take_out(body, between, ends);
     for inst in body.insts_vec(between) {
         body.move_inst(Cursor::BlockEnd(before), inst);
@@ -94,7 +105,26 @@ fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting) -> bool {
     true
 }
 
+fn has_jump(body: &Body, id: If) -> bool {
+    let lists = [body.then_list(id), body.else_list(id)];
+    lists.into_iter().flat_map(|list| body.blocks_in(list)).any(|block| body.block_jump(block).is_some())
+}
+
 impl Waiting {
+    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and behind that only, and not where just a jump in
+    /// them leads. What waits already is not looked through again for each `if` of a row: that is for the next run.
+    fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
+        let mut phis = body.phis(between).peekable();
+        if phis.peek().is_none() {
+            return self.phis.is_empty();
+        }
+        let dominance = dominance.get_or_insert_with(|| body.dominance());
+        let places = [body.then_list(second).first, body.else_list(second).first, body.block_after_if(second)];
+        let is_inside = |source: Use| {
+            use_block(body, source).is_some_and(|block| places.iter().any(|&place| dominance.dominates(place, block)))
+        };
+        self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
+    }
     /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is from the same side.
     fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
         for phi in body.phis(block).collect::<Vec<_>>() {
