@@ -8,20 +8,22 @@
 //! ```
 //!
 //! After Boissinot, Darte, Rastello, Dupont de Dinechin, Guillon: "Revisiting Out-of-SSA Translation for Correctness, Code Quality, and
-//! Efficiency" (2009), as NIR applies it:
+//! Efficiency" (2009), with the copies that isolate phis not made before it is known that they are needed:
 //!
-//! 1. every phi is *isolated*: parallel copies at the end of the predecessors and at the start of its block give it values of its own;
-//! 2. the values of a phi then cannot interfere and form a *web*; copies are removed by merging the sets of source and destination where no two values of
-//!    the union interfere (a linear walk in dominance order);
+//! 1. a phi, and each of its sources in turn, form a *web* where no two values of the union interfere (a linear walk in dominance order);
+//! 2. a source that does not get into the web is copied into it at the end of its predecessor. Such a block leads nowhere else, and of the web nothing is live
+//!    there: it would be where the phi is made. Only in unstructured control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is
+//!    read as soon as they are made, and all that they receive is copied;
 //! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition a `store_reg` right behind;
-//! 4. the copies that remain are put in sequence, a cycle with the help of one more register.
+//! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one more register.
 //!
 //! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi sources that are undefined get no
 //! copy. A constant is never part of a web: it is stored.
 
-use cranelift_entity::SecondaryMap;
+use std::collections::{BTreeMap, BTreeSet};
+
 use log::trace;
-use tgsi_ir::body::CfNode;
+use tgsi_ir::body::{CfNode, CopyEntry};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
 
@@ -41,94 +43,97 @@ fn convert_body(body: &mut Body) -> bool {
         return false;
     }
     body.release_spare();
-    let copies = isolate_phis(body);
-    let webs = merge_sets(body, &copies).finish();
-    let registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };
-    resolve(body, registers, &copies);
+    let mut out_of_phis = Copies::default();
+    let webs = merge_sets(body, &mut out_of_phis).finish();
+    let mut registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };
+    let Copies { mut copies, isolated } = out_of_phis;
+    for phi in isolated {
+        read_isolated(body, &mut registers, phi);
+    }
+    copies.sort_by_key(|copy| copy.block);
+    let mut cycles = 0;
+    for of_block in copies.chunk_by(|a, b| a.block == b.block) {
+        cycles += sequentialize(body, &mut registers, Cursor::before_jump(body, of_block[0].block), of_block);
+    }
+    drop(copies);
+    cycles += resolve(body, &mut registers);
+    trace!(
+        "convert_from_ssa: {} registers, {cycles} of them for cycles of copies",
+        registers.handles.iter().flatten().count()
+    );
     true
 }
 
+/// A copy that is made together with all others of its block.
+#[derive(Clone, Copy)]
+struct Copy {
+    block: Block,
+    source: Use,
+    /// A value of the web that receives it, or one that is its own.
+    dest: Def,
+}
+
+/// What phis need besides webs.
+#[derive(Default)]
+struct Copies {
+    copies: Vec<Copy>,
+    /// Phis that are read from the web where they are made, and nowhere else.
+    isolated: BTreeSet<Def>,
+}
+
 /// The sets of values that share registers.
-fn merge_sets(body: &Body, copies: &BlockCopies) -> MergeSets {
+fn merge_sets(body: &Body, copies: &mut Copies) -> MergeSets {
     let mut sets = MergeSets::new(body);
-    collect_phi_webs(body, &mut sets);
-    coalesce(body, &mut sets, copies);
+    // Structured control flow has no such edges.
+    for block in body.blocks().filter(|&block| !body.structured && has_critical_edge(body, block)) {
+        copies.isolated.extend(body.phis(block).filter_map(|phi| body.inst_def(phi)));
+    }
+    let dominance = body.dominance();
+    // What a loop brings back into its head comes last, when it is known what else the value is together with.
+    let mut brought_back: BTreeMap<Block, Vec<Copy>> = BTreeMap::new();
+    let coalesce = |sets: &mut MergeSets, copies: &mut Copies, copy: Copy| {
+        let source = body.src_def(copy.source);
+        let is_isolated = [copy.dest, source].iter().any(|def| copies.isolated.contains(def));
+        if is_isolated || !sets.coalesce(copy.dest, source) {
+            copies.copies.push(copy);
+        }
+    };
+    for block in body.blocks() {
+        for phi in body.phis(block) {
+            let Some(dest) = body.inst_def(phi) else { continue };
+            sets.make_web(dest);
+            for (pred, source) in body.phi_sources(phi) {
+                let copy = Copy { block: pred, source, dest };
+                if is_undef(body, body.src_def(source)) {
+                    continue;
+                }
+                if dominance.is_reachable(pred) && dominance.dominates(block, pred) {
+                    brought_back.entry(pred).or_default().push(copy);
+                } else {
+                    coalesce(&mut sets, copies, copy);
+                }
+            }
+        }
+        for copy in brought_back.remove(&block).unwrap_or_default() {
+            coalesce(&mut sets, copies, copy);
+        }
+    }
     sets
 }
 
-/// Puts the values of each phi into one set, which will be a register.
-fn collect_phi_webs(body: &Body, sets: &mut MergeSets) {
-    for block in body.blocks() {
-        for phi in body.phis(block) {
-            let Some(def) = body.inst_def(phi) else { continue };
-            sets.make_web(def);
-            for source in body.sources(phi) {
-                let value = body.src_def(source);
-                if !is_undef(body, value) {
-                    sets.merge(def, value);
-                }
-            }
-        }
-    }
+/// Whether a block is entered from one that leads elsewhere too.
+fn has_critical_edge(body: &Body, block: Block) -> bool {
+    body.predecessors(block).iter().any(|&pred| body.successors(pred).nth(1).is_some())
 }
 
-/// Merges the sets of source and destination of every copy where no two values of the union interfere.
-fn coalesce(body: &Body, sets: &mut MergeSets, copies: &BlockCopies) {
-    for &block in &copies.blocks {
-        for copy in [copies.start[block], copies.end[block]].into_iter().flatten() {
-            for entry in body.copies(copy).into_iter().flatten() {
-                let Some(dest) = entry.dest.expand() else { continue };
-                let source = body.src(copy, entry.source as usize);
-                if !sets.interfere(dest, source) {
-                    sets.merge(dest, source);
-                }
-            }
-        }
-    }
-}
-
-/// The parallel copies of each block: (at its start, at its end).
-struct BlockCopies {
-    blocks: Vec<Block>,
-    start: SecondaryMap<Block, Option<Inst>>,
-    end: SecondaryMap<Block, Option<Inst>>,
-}
-
-/// Steps 1 and 2 of the module documentation's first point: copies for every phi.
-fn isolate_phis(body: &mut Body) -> BlockCopies {
-    let blocks = body.blocks_vec();
-    let mut copies = BlockCopies { blocks, start: SecondaryMap::new(), end: SecondaryMap::new() };
-    // First what every predecessor copies, so that each parallel copy is made in one go.
-    let mut at_end: Vec<(Block, Use)> = Vec::new();
-    for &block in &copies.blocks {
-        for phi in body.phis(block) {
-            at_end.extend(body.phi_sources(phi).filter(|&(_, source)| !is_undef(body, body.src_def(source))));
-        }
-    }
-    at_end.sort_by_key(|&(pred, _)| pred);
-    for sources in at_end.chunk_by(|a, b| a.0 == b.0) {
-        let block = sources[0].0;
-        let values: Vec<Def> = sources.iter().map(|&(_, source)| body.src_def(source)).collect();
-        let (copy, dests) = body.create_parallel_copy_of(&values);
-        body.insert_inst(Cursor::before_jump(body, block), copy);
-        for (&(_, source), dest) in sources.iter().zip(dests) {
-            body.set_src(source, dest);
-        }
-        copies.end[block] = Some(copy);
-    }
-    for &block in &copies.blocks {
-        let phis: Vec<Def> = body.phis(block).filter_map(|phi| body.inst_def(phi)).collect();
-        let Some(last) = body.phis(block).last() else { continue };
-        let (copy, dests) = body.create_parallel_copy_of(&phis);
-        body.insert_inst(Cursor::After(last), copy);
-        for (number, (&phi, dest)) in phis.iter().zip(dests).enumerate() {
-            // Whole lists of readers, the copy among them.
-            body.replace_all_uses(phi, dest);
-            body.set_src(body.source(copy, number), phi);
-        }
-        copies.start[block] = Some(copy);
-    }
-    copies
+/// Lets all that reads an isolated phi read a copy that is made behind the phis.
+fn read_isolated(body: &mut Body, registers: &mut Registers, phi: Def) {
+    let (Some(block), Some(handle)) = (body.inst_block(body.def_inst(phi)), registers.handle(body, phi)) else {
+        return;
+    };
+    let cursor = Cursor::after_phis(body, block);
+    let value = Builder::new(body, cursor).load_reg(handle, 0);
+    body.replace_all_uses(phi, value);
 }
 
 fn is_undef(body: &Body, def: Def) -> bool {
@@ -168,10 +173,11 @@ fn declare(body: &mut Body, like: Def) -> Def {
     handle
 }
 
-/// Steps 3 and 4: loads, stores, sequential copies.
-fn resolve(body: &mut Body, mut registers: Registers, copies: &BlockCopies) {
-    let mut registers_made = 0usize;
-    for &block in copies.blocks.iter().rev() {
+/// Step 3: loads and stores, and parallel copies that were there. Returns how many extra registers these needed.
+fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
+    let mut cycles = 0;
+    let blocks = body.blocks_vec();
+    for &block in blocks.iter().rev() {
         let mut inst = body.last_inst(block);
         if let Some(CfNode::If(id)) = body.node_after(block) {
             let condition = body.if_condition(id);
@@ -185,10 +191,19 @@ fn resolve(body: &mut Body, mut registers: Registers, copies: &BlockCopies) {
             // Instructions made below stand behind `current` or right before it; what comes next is what stands before now.
             inst = body.prev_inst(current);
             if body.is_phi(current) {
+                for number in (0..body.num_sources(current)).rev() {
+                    body.remove_source(current, number);
+                }
                 continue;
             }
-            if body.copies(current).is_some() {
-                registers_made += sequentialize(body, &mut registers, current);
+            if let Some(entries) = body.copies(current) {
+                let copy = |entry: &CopyEntry| {
+                    let source = body.source(current, entry.source as usize);
+                    Some(Copy { block, source, dest: entry.dest.expand()? })
+                };
+                let copies: Vec<Copy> = entries.iter().filter_map(copy).collect();
+                cycles += sequentialize(body, registers, Cursor::Before(current), &copies);
+                remove_copy(body, current);
                 continue;
             }
             if let Some(def) = body.inst_def(current)
@@ -197,29 +212,16 @@ fn resolve(body: &mut Body, mut registers: Registers, copies: &BlockCopies) {
                 let mask = (1 << body.num_components(def)) - 1;
                 Builder::new(body, Cursor::After(current)).store_reg(def, handle, 0, mask);
             }
-            load_sources(body, &mut registers, current);
+            load_sources(body, registers, current);
         }
     }
-    // Phis are left for last: until now other blocks' copies could be asked for their sets.
-    for &block in &copies.blocks {
-        let phis: Vec<Inst> = body.phis(block).collect();
-        for phi in phis {
-            let count = body.num_sources(phi);
-            for number in (0..count).rev() {
-                body.remove_source(phi, number);
-            }
-        }
-    }
-    for &block in &copies.blocks {
-        let phis: Vec<Inst> = body.phis(block).collect();
-        for phi in phis {
+    // Until now they could be asked for their sets.
+    for block in blocks {
+        for phi in body.phis(block).collect::<Vec<_>>() {
             body.remove_inst_with_undef(phi);
         }
     }
-    trace!(
-        "convert_from_ssa: {} registers, {registers_made} of them for cycles of copies",
-        registers.handles.iter().flatten().count()
-    );
+    cycles
 }
 
 /// Makes each source that belongs to a web read a load right before the instruction. Two sources that read the same register share it.
@@ -273,46 +275,39 @@ impl Transfer {
     }
 }
 
-/// Replaces a parallel copy by loads and stores in an order that loses nothing. Returns how many extra registers cycles needed.
+/// Makes copies by loads and stores in an order that loses nothing. Returns how many extra registers cycles needed.
 ///
 /// Destinations that stay SSA values are read first of all: nothing of the sequence has been written then. Between registers it is the shell game: `location[v]` is where the
 /// content of `v` is now, a destination is ready when nobody needs what it holds any more.
-fn sequentialize(body: &mut Body, registers: &mut Registers, copy: Inst) -> usize {
-    let entries = body.copies(copy).unwrap_or(&[]).to_vec();
+fn sequentialize(body: &mut Body, registers: &mut Registers, mut cursor: Cursor, copies: &[Copy]) -> usize {
     let mut transfer = Transfer { values: Vec::new(), wanted: Vec::new(), numbered: Vec::new() };
     let mut destinations: Vec<usize> = Vec::new();
-    let mut cursor = Cursor::Before(copy);
-
-    for entry in &entries {
-        let source = body.src(copy, entry.source as usize);
+    for &Copy { source, dest, .. } in copies {
+        let source = body.src_def(source);
         let from = registers.register(body, source);
-        let Some(dest) = entry.dest.expand() else { continue };
-        match registers.register(body, dest) {
-            None => {
-                let value = match from {
-                    None => source,
-                    Some((_, handle)) => {
-                        let mut builder = Builder::new(body, cursor);
-                        let value = builder.load_reg(handle, 0);
-                        cursor = builder.cursor;
-                        value
-                    }
-                };
-                body.replace_all_uses(dest, value);
-            }
-            Some(to) => {
-                if from.is_some_and(|from| from.0 == to.0) {
-                    continue;
+        let Some(to) = registers.register(body, dest) else {
+            let value = match from {
+                None => source,
+                Some((_, handle)) => {
+                    let mut builder = Builder::new(body, cursor);
+                    let value = builder.load_reg(handle, 0);
+                    cursor = builder.cursor;
+                    value
                 }
-                let a = match from {
-                    None => transfer.add(Value::Ssa(source)),
-                    Some(from) => transfer.register(registers, from),
-                };
-                let b = transfer.register(registers, to);
-                transfer.wanted[b] = Some(a);
-                destinations.push(b);
-            }
+            };
+            body.replace_all_uses(dest, value);
+            continue;
+        };
+        if from.is_some_and(|from| from.0 == to.0) {
+            continue;
         }
+        let a = match from {
+            None => transfer.add(Value::Ssa(source)),
+            Some(from) => transfer.register(registers, from),
+        };
+        let b = transfer.register(registers, to);
+        transfer.wanted[b] = Some(a);
+        destinations.push(b);
     }
     for &set in &transfer.numbered {
         registers.places[set] = 0;
@@ -371,7 +366,6 @@ fn sequentialize(body: &mut Body, registers: &mut Registers, copy: Inst) -> usiz
             to_do.push(start);
         }
     }
-    remove_copy(body, copy);
     extra
 }
 
@@ -464,9 +458,7 @@ mod tests {
     fn merging_is_linear_in_exits() {
         let steps = |count: u32| {
             let mut shader = many_exits(count);
-            let body = shader.main_mut();
-            let copies = isolate_phis(body);
-            merge_sets(body, &copies).steps()
+            merge_sets(shader.main_mut(), &mut Copies::default()).steps()
         };
         let (few, many) = (steps(200), steps(1600));
         assert!(few >= 200 && many <= 9 * few, "{few} {many}");

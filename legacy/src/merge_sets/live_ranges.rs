@@ -36,12 +36,16 @@ impl LiveRanges {
             entered: Vec::new(),
             next: 0,
         };
-        // The ranks of the instruction at hand.
+        // The ranks of the instruction at hand; all phis of a block are made at once.
         let mut own = Run { start: 0, end: 0 };
         for (rank, &def) in ranks.defs.iter().enumerate() {
             let inst = body.def_inst(def);
             if rank as u32 >= own.end {
-                let made_here = |&def: &Def| body.def_inst(def) == inst;
+                let block = body.is_phi(inst).then(|| body.inst_block(inst));
+                let made_here = |&def: &Def| {
+                    let other = body.def_inst(def);
+                    other == inst || body.is_phi(other) && block == Some(body.inst_block(other))
+                };
                 own.start = rank as u32;
                 own.end = own.start + ranks.defs[rank..].iter().take_while(|def| made_here(def)).count() as u32;
             }

@@ -41,8 +41,7 @@ impl Webs {
     }
 }
 
-/// The values that can be in a set with others, in the order of dominance: those that are made by phis and parallel copies, or read by parallel copies. A constant cannot be made in a register:
-/// it is stored.
+/// The values that can be in a set with others, in the order of dominance: those that are made or read by phis. A constant cannot be made in a register: it is stored.
 struct Ranks {
     /// By value; [`NONE`] if it stays alone.
     rank: Vec<u32>,
@@ -100,17 +99,14 @@ impl Ranks {
         let mut mark = |def: Def| {
             count += usize::from(std::mem::replace(&mut self.rank[def.as_u32() as usize], CAN_MERGE) == NONE);
         };
-        for inst in body.insts(block) {
-            if let Some(phi) = body.inst_def(inst).filter(|_| body.is_phi(inst)) {
-                mark(phi);
+        for phi in body.phis(block) {
+            if let Some(def) = body.inst_def(phi) {
+                mark(def);
             }
-            for copy in body.copies(inst).unwrap_or(&[]) {
-                if let Some(dest) = copy.dest.expand() {
-                    mark(dest);
-                }
-                let source = body.src(inst, copy.source as usize);
-                if !matches!(body.inst(body.def_inst(source)), InstData::LoadConst { .. }) {
-                    mark(source);
+            for source in body.sources(phi) {
+                let value = body.src_def(source);
+                if !matches!(body.inst(body.def_inst(value)), InstData::LoadConst { .. } | InstData::Undef) {
+                    mark(value);
                 }
             }
         }
@@ -224,8 +220,17 @@ impl MergeSets {
         }
     }
 
+    /// Merges the sets of two values where no value of the one interferes with one of the other. Returns whether they are together.
+    pub(crate) fn coalesce(&mut self, a: Def, b: Def) -> bool {
+        let can_merge = !self.interfere(a, b);
+        if can_merge {
+            self.merge(a, b);
+        }
+        can_merge
+    }
+
     /// Joins the sets of two values, which must not interfere and not be constants.
-    pub(crate) fn merge(&mut self, a: Def, b: Def) {
+    fn merge(&mut self, a: Def, b: Def) {
         let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return };
         if self.are_together(a, b) {
             return;
@@ -253,7 +258,7 @@ impl MergeSets {
     }
 
     /// Whether a copy from one value to the other cannot be saved: a value of one's set interferes with a value of the other's, or one can be in no set.
-    pub(crate) fn interfere(&mut self, a: Def, b: Def) -> bool {
+    fn interfere(&mut self, a: Def, b: Def) -> bool {
         let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return true };
         if self.are_together(a, b) {
             return false;
