@@ -42,7 +42,6 @@ fn convert_body(body: &mut Body) -> bool {
     if body.blocks().all(|b| body.phis(b).next().is_none()) {
         return false;
     }
-    body.release_spare();
     let mut out_of_phis = Copies::default();
     let webs = merge_sets(body, &mut out_of_phis).finish();
     let mut registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };

@@ -12,116 +12,31 @@ use crate::entities::{Def, Inst, Use};
 /// Bodies of fewer instructions are not [large](Body::is_large).
 const MIN_INSTS: usize = 1 << 16;
 
-/// Tables of a body that were left behind: what comes next takes their room, which has been touched already.
-#[derive(Default, Debug)]
-pub(super) struct Spare {
-    insts: PrimaryMap<Inst, InstNode>,
-    defs: PrimaryMap<Def, DefNode>,
-    uses: PrimaryMap<Use, UseNode>,
-}
-
-impl Clone for Spare {
-    fn clone(&self) -> Spare {
-        Spare::default()
-    }
-}
-
-impl Spare {
-    /// Empty tables for as many entries as there are, and more: to grow is to have all of it twice for a while, and room that is not used costs nothing.
-    fn take(&mut self, insts: usize, defs: usize, uses: usize) -> Spare {
-        let Spare { insts: old_insts, defs: old_defs, uses: old_uses } = std::mem::take(self);
-        Spare { insts: emptied(old_insts, insts), defs: emptied(old_defs, defs), uses: emptied(old_uses, uses) }
-    }
-}
-
-/// A table that was about as large, without its entries, or a new one. Of the `entries` that there are some will not be taken over.
-fn emptied<K: EntityRef, V>(mut table: PrimaryMap<K, V>, entries: usize) -> PrimaryMap<K, V> {
-    if 2 * table.len() >= entries {
-        table.clear();
-        return table;
-    }
-    PrimaryMap::with_capacity(entries + entries / 2)
-}
-
 impl Body {
     /// Whether a body does not fit the caches, so that what spares walks along it is worth its while.
     pub(crate) fn is_large(&self) -> bool {
         self.insts.len() >= MIN_INSTS
     }
 
-    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: nothing
-    /// will be added to speak of, and what is left behind is of no use. Otherwise the body keeps it, until it is used again or [released](Self::release_spare).
+    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: little
+    /// will be added to speak of.
+    ///
+    /// One table is left behind before the next one is made, the largest first: the next one takes its room.
     pub fn compact(&mut self, is_last: bool) -> bool {
         if !self.is_large() {
             return false;
         }
-        let Spare { mut insts, mut defs, mut uses } = if is_last {
-            self.release_spare();
-            self.exact_tables()
-        } else {
-            self.spare.take(self.insts.len(), self.defs.len(), self.uses.len())
-        };
-        let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
-        // An `if` that is gone has no condition.
-        let gone = Use::reserved_value();
-        let conditions: Vec<Use> =
-            self.ifs.values_mut().map(|node| std::mem::replace(&mut node.condition, gone)).collect();
-        // Blocks that are gone have no instructions.
-        let mut gone_blocks = vec![true; self.blocks.len()];
-        let mut next_block = Some(self.start_block());
-        while let Some(block) = next_block {
-            next_block = self.next_block(block);
-            gone_blocks[block.index()] = false;
-            let first = insts.next_key();
-            let mut next = self.blocks[block].first_inst;
-            while let Some(old) = next.expand() {
-                let node = &self.insts[old];
-                next = node.next;
-                let inst = insts.next_key();
-                for def in self.defs_of(old) {
-                    let new = DefNode { inst: inst.into(), first_use: PackedOption::default(), ..self.defs[def] };
-                    numbers[def.index()] = defs.push(new).into();
-                }
-                let first_source = uses.len() as u32;
-                // What they read may have no new number yet.
-                for source in self.sources(old) {
-                    uses.push(UseNode { user: inst.as_u32(), ..self.uses[source] });
-                }
-                insts.push(InstNode {
-                    prev: Some(inst).filter(|&inst| inst != first).map(|inst| Inst::new(inst.index() - 1)).into(),
-                    next: next.expand().map(|_| Inst::new(inst.index() + 1)).into(),
-                    def: node.def.expand().and_then(|def| numbers[def.index()].expand()).into(),
-                    first_source,
-                    touched: false,
-                    ..*node
-                });
-            }
-            let last = insts.next_key();
-            let is_empty = first == last;
-            let node = &mut self.blocks[block];
-            node.first_inst = Some(first).filter(|_| !is_empty).into();
-            node.last_inst = Some(last).filter(|_| !is_empty).map(|inst| Inst::new(inst.index() - 1)).into();
-            if let Some(id) = self.following_if(block) {
-                self.ifs[id].condition = uses.push(self.uses[conditions[id.index()]]);
-            }
-        }
-        for (node, _) in self.blocks.values_mut().zip(gone_blocks).filter(|(_, is_gone)| *is_gone) {
-            (node.first_inst, node.last_inst) = (PackedOption::default(), PackedOption::default());
-        }
-        link_anew(&mut defs, &mut uses, &numbers);
-        if insts.values().all(|node| !matches!(node.data, InstData::ParallelCopy(_))) {
+        let size = self.size();
+        // Room for more that is not used costs nothing, and to grow is to have all of it twice for a while.
+        let room = |entries: usize| entries + if is_last { entries / 8 } else { entries / 2 };
+        let numbers = self.compact_uses(room(size.uses));
+        self.compact_insts(&numbers, room(size.insts), room(size.defs));
+        self.link_anew(&numbers);
+        if self.insts.values().all(|node| !matches!(node.data, InstData::ParallelCopy(_))) {
             self.copies = PrimaryMap::new();
         }
         for node in self.copies.values_mut().flatten() {
             node.dest = node.dest.expand().and_then(|def| numbers[def.index()].expand()).into();
-        }
-        let old = Spare {
-            insts: std::mem::replace(&mut self.insts, insts),
-            defs: std::mem::replace(&mut self.defs, defs),
-            uses: std::mem::replace(&mut self.uses, uses),
-        };
-        if !is_last {
-            self.spare = old;
         }
         self.renumber_changes();
         self.forget_unused();
@@ -129,24 +44,99 @@ impl Body {
         true
     }
 
-    /// Forgets the tables that the last compaction left behind: to be called before much else needs room.
-    pub fn release_spare(&mut self) {
-        self.spare = Spare::default();
+    /// How much is in use.
+    fn size(&self) -> Size {
+        let mut size = Size { insts: 0, defs: 0, uses: self.ifs.len() };
+        for node in self.insts.values().filter(|node| node.block.is_some()) {
+            size.insts += 1;
+            size.defs += usize::from(node.def.is_some());
+            size.uses += node.num_sources as usize;
+        }
+        size.defs += self.copies.values().map(Vec::len).sum::<usize>();
+        size
     }
 
-    /// Tables with room for what is in use: they fit where memory was given back.
-    fn exact_tables(&self) -> Spare {
-        let (mut insts, mut defs, mut uses) = (0, 0, self.ifs.len());
-        for node in self.insts.values().filter(|node| node.block.is_some()) {
-            insts += 1;
-            defs += usize::from(node.def.is_some());
-            uses += node.num_sources as usize;
+    /// Makes the table of uses, in the order of the text, with the new numbers of instructions, and those of values that they had. Returns the numbers of values.
+    fn compact_uses(&mut self, room: usize) -> Vec<PackedOption<Def>> {
+        let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
+        let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(room);
+        // An `if` that is gone has no condition.
+        let mut conditions = vec![Use::reserved_value(); self.ifs.len()];
+        let (mut num_insts, mut num_defs) = (0, 0);
+        for block in self.blocks() {
+            for inst in self.insts(block) {
+                for def in self.defs_of(inst) {
+                    numbers[def.index()] = Def::new(num_defs).into();
+                    num_defs += 1;
+                }
+                for source in self.sources(inst) {
+                    uses.push(UseNode { user: num_insts, ..self.uses[source] });
+                }
+                num_insts += 1;
+            }
+            if let Some(id) = self.following_if(block) {
+                conditions[id.index()] = uses.push(self.uses[self.if_condition(id)]);
+            }
         }
-        defs += self.copies.values().map(Vec::len).sum::<usize>();
-        Spare {
-            insts: PrimaryMap::with_capacity(insts),
-            defs: PrimaryMap::with_capacity(defs),
-            uses: PrimaryMap::with_capacity(uses),
+        self.uses = uses;
+        for (node, condition) in self.ifs.values_mut().zip(conditions) {
+            node.condition = condition;
+        }
+        numbers
+    }
+
+    /// Makes the tables of instructions and values, whose uses have been numbered anew.
+    fn compact_insts(&mut self, numbers: &[PackedOption<Def>], room_insts: usize, room_defs: usize) {
+        let mut insts: PrimaryMap<Inst, InstNode> = PrimaryMap::with_capacity(room_insts);
+        let mut defs: PrimaryMap<Def, DefNode> = PrimaryMap::with_capacity(room_defs);
+        let mut first_source = 0;
+        // Blocks that are gone have no instructions.
+        let mut ends = vec![(PackedOption::default(), PackedOption::default()); self.blocks.len()];
+        for block in self.blocks() {
+            let first = insts.next_key();
+            for old in self.insts(block) {
+                let node = &self.insts[old];
+                let inst = insts.next_key();
+                for def in self.defs_of(old) {
+                    defs.push(DefNode { inst: inst.into(), first_use: PackedOption::default(), ..self.defs[def] });
+                }
+                insts.push(InstNode {
+                    prev: Some(inst).filter(|&inst| inst != first).map(|inst| Inst::new(inst.index() - 1)).into(),
+                    next: node.next.expand().map(|_| Inst::new(inst.index() + 1)).into(),
+                    def: node.def.expand().and_then(|def| numbers[def.index()].expand()).into(),
+                    first_source,
+                    touched: false,
+                    ..*node
+                });
+                first_source += u32::from(node.num_sources);
+            }
+            if insts.next_key() != first {
+                ends[block.index()] = (first.into(), Inst::new(insts.len() - 1).into());
+            }
+            first_source += u32::from(self.following_if(block).is_some());
+        }
+        (self.insts, self.defs) = (insts, defs);
+        for (node, (first, last)) in self.blocks.values_mut().zip(ends) {
+            (node.first_inst, node.last_inst) = (first, last);
+        }
+    }
+
+    /// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just been built.
+    ///
+    /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
+    fn link_anew(&mut self, numbers: &[PackedOption<Def>]) {
+        let (defs, uses) = (&mut self.defs, &mut self.uses);
+        for number in 0..uses.len() {
+            let source = Use::new(number);
+            let node = &mut uses[source];
+            let def = node.def.expand().and_then(|def| numbers[def.index()].expand());
+            (node.def, node.prev, node.next) = (def.into(), PackedOption::default(), PackedOption::default());
+            let Some(def) = def else { continue };
+            let first = std::mem::replace(&mut defs[def].first_use, source.into());
+            uses[source].next = first;
+            if let Some(first) = first.expand() {
+                uses[first].prev = source.into();
+            }
         }
     }
 
@@ -160,22 +150,11 @@ impl Body {
     }
 }
 
-/// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just been built.
-///
-/// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
-fn link_anew(defs: &mut PrimaryMap<Def, DefNode>, uses: &mut PrimaryMap<Use, UseNode>, numbers: &[PackedOption<Def>]) {
-    for number in 0..uses.len() {
-        let source = Use::new(number);
-        let node = &mut uses[source];
-        let def = node.def.expand().and_then(|def| numbers[def.index()].expand());
-        (node.def, node.prev, node.next) = (def.into(), PackedOption::default(), PackedOption::default());
-        let Some(def) = def else { continue };
-        let first = std::mem::replace(&mut defs[def].first_use, source.into());
-        uses[source].next = first;
-        if let Some(first) = first.expand() {
-            uses[first].prev = source.into();
-        }
-    }
+/// Numbers of entries.
+struct Size {
+    insts: usize,
+    defs: usize,
+    uses: usize,
 }
 
 #[cfg(test)]
@@ -230,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_were_left_behind() {
+    fn again_and_again() {
         let mut shader = Shader::new(Stage::Compute);
         let mut b = Builder::at_end(shader.main_mut());
         let x = b.u32_const(1);
@@ -248,7 +227,6 @@ mod tests {
             assert!(body.compact(is_last));
             validate(&shader).unwrap();
             assert_eq!(print(&shader), text);
-            assert_eq!(shader.main().spare.insts.is_empty(), is_last);
         }
     }
 }

@@ -639,7 +639,6 @@ pub struct Body {
     used_below: Option<u32>,
     /// Values that have lost their last use since that is known. Some may have others again.
     unused: Vec<Def>,
-    spare: compact::Spare,
     analyses: AnalysisCache,
 }
 
@@ -680,7 +679,6 @@ impl Body {
             simplified_for: None,
             used_below: None,
             unused: Vec::new(),
-            spare: compact::Spare::default(),
             analyses: AnalysisCache::default(),
         };
         body.update_successors(start);
