@@ -89,9 +89,6 @@ pub(crate) struct Selector<'a> {
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
-/// Numbers of instructions above which those that are there are not counted.
-const LARGE: usize = 1 << 14;
-
 /// Selects the whole entry point.
 pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
@@ -115,16 +112,24 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         killed: None,
     };
     selector.declare_registers()?;
-    // Room that is not used costs nothing where there is much of it.
-    let count = if body.num_insts() > LARGE {
-        body.num_insts()
-    } else {
-        body.blocks().map(|block| body.insts(block).count()).sum()
-    };
-    selector.program.reserve(count);
+    selector.program.reserve(expected_length(body));
     selector.begin_helpers();
     selector.control_flow()?;
     Ok(selector)
+}
+
+/// About how many instructions there will be, rather more than less: room that is not used costs little, but all of it must be found in one piece, and to grow is to have it twice.
+fn expected_length(body: &Body) -> usize {
+    let expected = |inst: Inst| match *body.inst(inst) {
+        // Values that are put together in another register than they are made in.
+        InstData::Alu { op, .. } if op.is_vec_or_mov() => 2,
+        InstData::Alu { .. } | InstData::Tex(_) => 1,
+        InstData::Intrinsic { op, .. } => usize::from(op != IntrinsicOp::StoreReg && body.inst_def(inst).is_none()),
+        _ => 0,
+    };
+    // `IF`, `ELSE` and `ENDIF` stand for blocks.
+    let count: usize = body.blocks().map(|block| 1 + body.insts(block).map(expected).sum::<usize>()).sum();
+    count + count / 8
 }
 
 /// The lanes that a component mask covers for values of `bits` bits.
