@@ -28,8 +28,8 @@ use super::allocate::coalesce_copies;
 use super::flow::{ComponentSet, blocks};
 use super::operands::immediate_words;
 
-/// Longer programs are left alone: there would be two of them.
-const MAX_INSTRUCTIONS: usize = 200_000;
+/// Longer programs are left alone: there would be two of them, which do not fit the caches.
+const MAX_INSTRUCTIONS: usize = 50_000;
 
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
