@@ -1,8 +1,10 @@
 //! What changed in a body since a pass last had nothing left to do in it.
 //!
-//! A list of instructions, in the order in which they changed: new ones, and those that read something else than before, became something else, were moved, read alone what others read too,
-//! lost the last reader, or are gone (in bodies without loops only what does more than compute). For the condition of an `if` it is the instruction that makes it. Times are places in that list. It is kept from the first time on that someone asks for one, and forgotten as a
-//! whole when it has become as long as the body: who asks for what changed since then is told that nobody knows. Changes of the control flow are told by [`Body::cfg_epoch`] alone.
+//! A list of instructions, in the order in which they changed: new ones, and those that read something else than before, became something else, were moved, read alone what
+//! others read too, lost the last reader, or are gone (in bodies without loops only what does more than compute). For the condition of an `if` it is the instruction that makes it.
+//!
+//! Times are places in that list. It is kept from the first time on that someone asks for one, and forgotten as a whole when it has become as long as the body: who asks for
+//! what changed since then is told that nobody knows. Changes of the control flow are told by [`Body::cfg_epoch`] alone.
 
 use cranelift_entity::EntityRef;
 
