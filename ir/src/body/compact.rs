@@ -108,7 +108,7 @@ impl Body {
                     touched: false,
                     ..*node
                 });
-                first_source += u32::from(node.num_sources);
+                first_source += node.num_sources;
             }
             if insts.next_key() != first {
                 ends[block.index()] = (first.into(), Inst::new(insts.len() - 1).into());
