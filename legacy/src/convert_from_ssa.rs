@@ -20,7 +20,7 @@
 //! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi sources that are undefined get no
 //! copy. A constant is never part of a web: it is stored.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use log::trace;
 use tgsi_ir::body::{CfNode, CopyEntry};
@@ -39,12 +39,13 @@ pub fn convert_from_ssa(shader: &mut Shader) -> bool {
 }
 
 fn convert_body(body: &mut Body) -> bool {
-    if body.blocks().all(|b| body.phis(b).next().is_none()) {
+    if is_out_of_ssa(body) {
         return false;
     }
     let mut out_of_phis = Copies::default();
     let webs = merge_sets(body, &mut out_of_phis).finish();
-    let mut registers = Registers { handles: vec![None; webs.count], places: vec![0; webs.count], webs };
+    let (handles, places) = (vec![None; webs.count], vec![0; webs.count]);
+    let mut registers = Registers { webs, handles, others: HashMap::new(), places };
     let Copies { mut copies, isolated } = out_of_phis;
     for phi in isolated {
         read_isolated(body, &mut registers, phi);
@@ -70,6 +71,9 @@ struct Copy {
     source: Use,
     /// A value of the web that receives it, or one that is its own.
     dest: Def,
+    /// They are handles of registers that were there before.
+    source_is_register: bool,
+    dest_is_register: bool,
 }
 
 /// What phis need besides webs.
@@ -102,7 +106,7 @@ fn merge_sets(body: &Body, copies: &mut Copies) -> MergeSets {
             let Some(dest) = body.inst_def(phi) else { continue };
             sets.make_web(dest);
             for (pred, source) in body.phi_sources(phi) {
-                let copy = Copy { block: pred, source, dest };
+                let copy = Copy { block: pred, source, dest, source_is_register: false, dest_is_register: false };
                 if is_undef(body, body.src_def(source)) {
                     continue;
                 }
@@ -144,7 +148,9 @@ struct Registers {
     webs: Webs,
     /// Handle of the register of each set.
     handles: Vec<Option<Def>>,
-    /// Place of each register in the list of a parallel copy, plus one; all 0 between copies.
+    /// Numbers, above those of sets, of registers that were there before, as far as parallel copies name them.
+    others: HashMap<Def, usize>,
+    /// By number: the place of the register in the list of a parallel copy, plus one; all 0 between copies.
     places: Vec<u32>,
 }
 
@@ -159,6 +165,15 @@ impl Registers {
         let set = self.webs.get(def)?;
         let handle = *self.handles[set].get_or_insert_with(|| declare(body, def));
         Some((set, handle))
+    }
+
+    /// Number and handle of a register that was there before.
+    fn named(&mut self, handle: Def) -> (usize, Def) {
+        let number = *self.others.entry(handle).or_insert_with(|| {
+            self.places.push(0);
+            self.places.len() - 1
+        });
+        (number, handle)
     }
 }
 
@@ -196,11 +211,14 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
                 continue;
             }
             if let Some(entries) = body.copies(current) {
-                let copy = |entry: &CopyEntry| {
-                    let source = body.source(current, entry.source as usize);
-                    Some(Copy { block, source, dest: entry.dest.expand()? })
+                let copy = |entry: &CopyEntry| Copy {
+                    block,
+                    source: body.source(current, entry.source as usize),
+                    dest: entry.dest.expand().unwrap_or_else(|| body.src(current, entry.dest_register as usize)),
+                    source_is_register: entry.source_is_register,
+                    dest_is_register: entry.dest.is_none(),
                 };
-                let copies: Vec<Copy> = entries.iter().filter_map(copy).collect();
+                let copies: Vec<Copy> = entries.iter().map(copy).collect();
                 cycles += sequentialize(body, registers, Cursor::Before(current), &copies);
                 remove_copy(body, current);
                 continue;
@@ -281,10 +299,11 @@ impl Transfer {
 fn sequentialize(body: &mut Body, registers: &mut Registers, mut cursor: Cursor, copies: &[Copy]) -> usize {
     let mut transfer = Transfer { values: Vec::new(), wanted: Vec::new(), numbered: Vec::new() };
     let mut destinations: Vec<usize> = Vec::new();
-    for &Copy { source, dest, .. } in copies {
+    for &Copy { source, dest, source_is_register, dest_is_register, .. } in copies {
         let source = body.src_def(source);
-        let from = registers.register(body, source);
-        let Some(to) = registers.register(body, dest) else {
+        let from = if source_is_register { Some(registers.named(source)) } else { registers.register(body, source) };
+        let to = if dest_is_register { Some(registers.named(dest)) } else { registers.register(body, dest) };
+        let Some(to) = to else {
             let value = match from {
                 None => source,
                 Some((_, handle)) => {
@@ -398,9 +417,11 @@ fn remove_copy(body: &mut Body, copy: Inst) {
     body.remove_inst(copy);
 }
 
-/// Whether a shader has neither phis nor parallel copies.
+/// Whether a body has neither phis nor parallel copies.
 pub fn is_out_of_ssa(body: &Body) -> bool {
-    body.blocks().all(|b| body.insts(b).all(|i| !matches!(body.inst(i), InstData::Phi | InstData::ParallelCopy(_))))
+    let is_copy = |inst: Inst| matches!(body.inst(inst), InstData::ParallelCopy(_));
+    body.blocks().all(|b| body.phis(b).next().is_none())
+        && (!body.has_parallel_copies() || body.blocks().all(|b| !body.insts(b).any(is_copy)))
 }
 
 #[cfg(test)]

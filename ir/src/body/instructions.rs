@@ -509,35 +509,6 @@ impl Body {
         self.create_inst(InstData::ParallelCopy(id), &[], None)
     }
 
-    /// A parallel copy of several values at once, in no block yet, and the new values in order. Linear, however many there are.
-    pub fn create_parallel_copy_of(&mut self, sources: &[Def]) -> (Inst, Vec<Def>) {
-        let first = self.defs.len() as u32;
-        self.reserve_defs(first as usize + sources.len());
-        let dests: Vec<Def> = (0..sources.len() as u32).map(|i| Def::from_u32(first + i)).collect();
-        let entries = dests
-            .iter()
-            .enumerate()
-            .map(|(i, &dest)| CopyEntry {
-                dest: dest.into(),
-                dest_register: 0,
-                source: i as u32,
-                source_is_register: false,
-                dest_divergent: false,
-            })
-            .collect();
-        let id = self.copies.push(entries);
-        let specs: Vec<SourceSpec> = sources.iter().map(|&s| SourceSpec::plain(s)).collect();
-        let inst = self.create_inst(InstData::ParallelCopy(id), &specs, None);
-        for (&dest, &source) in dests.iter().zip(sources) {
-            let Shape { num_components, bit_size } = self.shape(source);
-            let node = &mut self.defs[dest];
-            node.inst = inst.into();
-            node.num_components = num_components;
-            node.bit_size = bit_size;
-        }
-        (inst, dests)
-    }
-
     fn copies_id(&self, inst: Inst) -> Option<Copies> {
         match self.insts[inst].data {
             InstData::ParallelCopy(id) => Some(id),

@@ -760,7 +760,7 @@ impl Body {
     }
 
     /// Whether there ever was a parallel copy.
-    pub(crate) fn has_parallel_copies(&self) -> bool {
+    pub fn has_parallel_copies(&self) -> bool {
         !self.copies.is_empty()
     }
 

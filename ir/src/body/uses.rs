@@ -402,8 +402,5 @@ mod tests {
         body.add_phi_source(phi, Block::from_u32(count), x);
         assert_eq!(body.num_sources(phi), count as usize + 1);
         assert_eq!(body.sources(phi).last().map(|s| body.phi_predecessor(s)), Some(Block::from_u32(count)));
-        let (copy, dests) = body.create_parallel_copy_of(&vec![x; count as usize]);
-        let entry = body.copies(copy).and_then(|entries| entries.last()).copied().unwrap();
-        assert_eq!((entry.source, entry.dest.expand()), (count - 1, dests.last().copied()));
     }
 }
