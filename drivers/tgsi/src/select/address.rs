@@ -221,8 +221,10 @@ impl Selector<'_> {
     /// the machine to say; there are no such registers, vertices and constant buffers, which are read as zero and written to nowhere.
     pub(super) fn replace_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
         let has_room = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
+        // Numbers of these are not those of the result.
+        let is_virtual = |file: File| matches!(file, File::Temporary | File::Immediate);
         let is_named = |register: &Register| {
-            (register.indirect.is_some() || has_room(register.index))
+            (register.indirect.is_some() || is_virtual(register.file) || has_room(register.index))
                 && register.dimension.is_none_or(|d| d.indirect.is_some() || has_room(d.index))
         };
         for src in instruction.src.iter_mut().filter(|src| !is_named(&src.register)) {
