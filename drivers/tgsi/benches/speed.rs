@@ -13,8 +13,12 @@ use divan::counter::{BytesCount, ItemsCount};
 use tgsi::Shader;
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{TgsiOptions, translate, translate_owned};
+use tgsi_driver_tgsi::{TgsiOptions, translate, translate_tgsi};
 use tgsi_ir::passes::pipeline;
+
+/// That of the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
     divan::main();
@@ -256,10 +260,7 @@ fn translating(bencher: Bencher<'_, '_>, input: Input) {
         input,
         |text, _| text,
         |text| {
-            let mut ir = in_ir(&parsed_text(text));
-            pipeline::into_ssa(&mut ir);
-            pipeline::optimize(&mut ir, &options.compiler_options());
-            let shader = translate_owned(ir, &options).expect("a shader that translates");
+            let shader = translate_tgsi(parsed_text(text), &options).expect("a shader that translates");
             divan::black_box(print(&shader, PrintOptions::default()));
         },
     );

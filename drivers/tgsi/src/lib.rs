@@ -14,6 +14,7 @@ mod finish;
 mod lower;
 mod machine;
 mod options;
+mod pieces;
 mod properties;
 mod select;
 
@@ -21,6 +22,7 @@ pub use dialect::interface::Interface;
 pub use dialect::reading::read_dialect;
 pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, lower_with, outside_integers};
 pub use options::{Dialect, IndirectFiles, TgsiOptions, UnknownOption};
+pub use pieces::{Pieces, TranslateError, translate_tgsi};
 
 use tgsi::builder::BuildError;
 use tgsi::tables::{File, Opcode};

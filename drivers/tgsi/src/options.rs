@@ -77,6 +77,9 @@ pub struct TgsiOptions {
     pub unoptimized_ra: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
+    /// Shaders of twice as many instructions or more are [translated in pieces](crate::Pieces) of as many or some more; 0: never. Only for those that have all of TGSI
+    /// (no [dialect](Self::dialect), [integers](Self::native_integers)).
+    pub piece_size: usize,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
     pub optimize: bool,
 }
@@ -136,6 +139,7 @@ impl Default for TgsiOptions {
             address_registers: 3,
             unoptimized_ra: false,
             vec_to_regs: false,
+            piece_size: 1 << 13,
             optimize: true,
         }
     }
@@ -190,6 +194,8 @@ named_options! {
     "one_address" => |o| o.address_registers = 1;
     "unoptimized_ra" => |o| o.unoptimized_ra = true;
     "vec_to_regs" => |o| o.vec_to_regs = true;
+    "small_pieces" => |o| o.piece_size = 4;
+    "whole" => |o| o.piece_size = 0;
     "plain" => |o| o.optimize = false;
     "virgl" => |o| o.dialect = Dialect::Virgl;
 }

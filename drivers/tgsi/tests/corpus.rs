@@ -17,7 +17,8 @@ use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_driver_tgsi::{
-    EVERY_REGISTER, OutsideIntegers, TgsiOptions, lower, outside_integers, translate, translate_lowered,
+    EVERY_REGISTER, OutsideIntegers, Pieces, TgsiOptions, lower, outside_integers, translate, translate_lowered,
+    translate_tgsi,
 };
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
@@ -45,18 +46,14 @@ fn in_ssa(source: &Shader) -> tgsi_ir::Shader {
 }
 
 fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
-    let mut ir = in_ssa(source);
-    // What the command does by default.
-    pipeline::optimize(&mut ir, &options.compiler_options());
     if verbose() {
         println!("--- before\n{}", show(source));
     }
-    lower(&mut ir, options).map_err(|e| e.to_string())?;
-    if verbose() {
-        println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
-    }
-    tgsi_legacy::check::check(&ir, options.fuse_fabs).map_err(|v| format!("not trivial: {v:?}"))?;
-    let shader = translate_lowered(&ir, options).map_err(|e| e.to_string())?;
+    let shader = if Pieces::are_wanted(source, options) {
+        translate_tgsi(source.clone(), options).map_err(|e| e.to_string())?
+    } else {
+        whole_through_driver(source, options)?
+    };
     if verbose() {
         println!("--- after\n{}", show(&shader));
     }
@@ -66,6 +63,18 @@ fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, Stri
         return Err(text);
     }
     if errors.is_empty() { Ok(shader) } else { Err(errors.join("; ")) }
+}
+
+fn whole_through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
+    let mut ir = in_ssa(source);
+    // What the command does by default.
+    pipeline::optimize(&mut ir, &options.compiler_options());
+    lower(&mut ir, options).map_err(|e| e.to_string())?;
+    if verbose() {
+        println!("--- lowered\n{}", tgsi_ir::text::print(&ir));
+    }
+    tgsi_legacy::check::check(&ir, options.fuse_fabs).map_err(|v| format!("not trivial: {v:?}"))?;
+    translate_lowered(&ir, options).map_err(|e| e.to_string())
 }
 
 fn temporaries(shader: &Shader) -> u32 {
@@ -280,6 +289,7 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("one address register", TgsiOptions { address_registers: 1, ..all() }),
         ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
         ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
+        ("small pieces", TgsiOptions { piece_size: 4, ..all() }),
         ("optimize off", TgsiOptions { optimize: false, ..all() }),
         ("no modifiers", TgsiOptions { fuse_fabs: false, has_cmp: false, fuse_mad: false, ..all() }),
         ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all() }),

@@ -6,7 +6,7 @@ use tgsi::span::Span;
 use tgsi::tables::File;
 use tgsi::text::Reading;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_driver_tgsi::{Dialect, DriverError, Interface};
+use tgsi_driver_tgsi::{Dialect, DriverError, Interface, Pieces};
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
 
@@ -115,16 +115,40 @@ impl Subject {
 
     /// The shader translated by the TGSI driver; what was given is gone then, as large shaders need the room.
     pub fn into_translated(self, plan: &Plan, mut observer: Option<&mut dyn PassObserver>) -> Result<Shader, Problem> {
-        let ir = self.to_ir()?;
-        let interface = self.kept_interface(plan);
         let places = self.places();
+        let whole = match self {
+            Subject::Tgsi(shader) if Pieces::are_wanted(&shader, &plan.options) => {
+                match Pieces::of(shader, &plan.options) {
+                    Ok(pieces) => return translate_pieces(pieces, &places, plan, observer),
+                    Err(shader) => Subject::Tgsi(*shader),
+                }
+            }
+            subject => subject,
+        };
+        let interface = whole.kept_interface(plan);
+        whole.into_translated_within(interface.as_ref(), &places, plan, &mut observer)
+    }
+
+    fn into_translated_within(
+        self,
+        interface: Option<&Interface>,
+        places: &Places,
+        plan: &Plan,
+        observer: &mut Option<&mut dyn PassObserver>,
+    ) -> Result<Shader, Problem> {
+        let ir = self.to_ir()?;
         drop(self);
-        let ir = take_to(ir, Stage::Opt, plan, again(&mut observer));
-        ir.and_then(|ir| translate(ir, interface.as_ref(), plan, observer)).map_err(|error| places.problem(error))
+        let ir = take_to(ir, Stage::Opt, plan, again(observer));
+        ir.and_then(|ir| translate(ir, interface, plan, again(observer))).map_err(|error| places.problem(error))
     }
 
     /// The shader translated by the TGSI driver.
     pub fn translate(&self, plan: &Plan) -> Result<Shader, Problem> {
+        if let Subject::Tgsi(shader) = self
+            && Pieces::are_wanted(shader, &plan.options)
+        {
+            return Subject::Tgsi(shader.clone()).into_translated(plan, None);
+        }
         let ir = self.observed(Stage::Opt, plan, None)?;
         translate(ir, self.kept_interface(plan).as_ref(), plan, None).map_err(|error| self.places().problem(error))
     }
@@ -193,6 +217,20 @@ impl Places {
             None => Problem::Coded(error.code(), error.to_string()),
         }
     }
+}
+
+fn translate_pieces(
+    mut pieces: Pieces,
+    places: &Places,
+    plan: &Plan,
+    mut observer: Option<&mut dyn PassObserver>,
+) -> Result<Shader, Problem> {
+    while let Some(piece) = pieces.next() {
+        let interface = Some(pieces.interface());
+        let translated = Subject::Tgsi(piece).into_translated_within(interface, places, plan, &mut observer)?;
+        pieces.put(translated);
+    }
+    pieces.finish().map_err(|error| places.problem(error))
 }
 
 fn translate(

@@ -40,6 +40,8 @@ fn every_stage_computes_the_same() {
     let output =
         folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
+    let output = folder.run(&["smith", "--verify", "--count", "400", "--driver-option", "small_pieces"]);
+    assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::sync::Once;
 use tgsi::Shader;
 use tgsi::reduce::{Limits, reduce};
 use tgsi::run::{OpcodeCounts, Program, RunError, run_counted};
+use tgsi_driver_tgsi::Pieces;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
@@ -190,12 +191,14 @@ impl Verification<'_> {
             .map_err(|e| wrong("registers", e))?;
         compare_ir("registers", &lowered)?;
         place.set("driver:tgsi");
+        let is_cut = Pieces::are_wanted(shader, &self.plan.options);
         let translated = match subject.kept_interface(self.plan) {
             Some(_) => match subject.translate(self.plan) {
                 // A dialect has not all that TGSI has.
                 Err(problem) if is_not_in_dialect(&problem) => return Ok(()),
                 translated => translated.map_err(|p| wrong("driver:tgsi", p.brief()))?,
             },
+            None if is_cut => subject.translate(self.plan).map_err(|p| wrong("driver:tgsi", p.brief()))?,
             None => tgsi_driver_tgsi::translate_lowered(&lowered, &self.plan.options)
                 .map_err(|e| wrong("driver:tgsi", e))?,
         };

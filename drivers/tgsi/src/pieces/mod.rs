@@ -1,0 +1,287 @@
+//! Large shaders, translated piece by piece: memory and caches need to hold one piece, not the whole, and time grows with length and nothing else.
+//!
+//! A shader is cut between instructions that are in no block. Each [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
+//!
+//! ```text
+//! a piece, as it is translated:                        what becomes of it:
+//!     MOV TEMP[3].xy, CONST[carried][3]                    ADD TEMP[0].x, TEMP[0].yyyy, IN[0].xxxx
+//!     ADD TEMP[3].x, TEMP[3].yyyy, IN[0].xxxx
+//!     STORE BUFFER[carried 3.x].x, IMM[0].xxxx, TEMP[3].xxxx
+//! ```
+//!
+//! - **Carried registers** are the temporaries of the source, and its outputs, which are temporaries until the last piece copies them. Before a piece they are constants, of a
+//!   buffer that the source does not have: like those, they are the same wherever they are read. After it they are words of memory that the source does not have, one buffer a
+//!   component: stores are kept, and nothing else writes there. In the result both are the same temporary, the register's home.
+//! - The **last piece comes first**: what its translation still reads is what the one before has to store. So what nobody needs goes, however far away it is made.
+//! - A home that is written is not what it was: what reads the old value behind the store gets a copy of it ([`join`]).
+//!
+//! Shaders are left whole where the state between two instructions is more than that: subroutines, indices into temporaries or outputs, outputs that are read, stages that
+//! emit vertices or share outputs ([`cut`]). What a value may be (its range, that it is a truth value) is not known across a cut, and equal values on both sides of it are computed on
+//! both. The result declares what the source does, used or not.
+
+mod cut;
+mod join;
+
+use std::collections::HashMap;
+
+use tgsi::Shader;
+use tgsi::shader::{Declaration, Dst, Immediate, Instruction, InstructionMemory, Property, Register, Src};
+use tgsi::tables::{File, ImmediateType, Opcode};
+use tgsi::to_ir::{ToIrError, ToIrOptions, to_ir};
+use tgsi_ir::passes::pipeline;
+use thiserror::Error;
+
+use crate::dialect::interface::Interface;
+use crate::options::TgsiOptions;
+use crate::{DriverError, translate_within};
+use cut::{Carriers, cuts, is_large};
+use join::Joined;
+
+/// Why a shader of TGSI has no translation.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum TranslateError {
+    /// It has no form in the IR.
+    #[error(transparent)]
+    ToIr(#[from] ToIrError),
+    /// The driver has no form for it.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// The whole way of a shader that was [checked](tgsi::check): through the IR, optimised, and back, in pieces if it is large.
+///
+/// # Errors
+/// [`TranslateError`]: what the IR or TGSI cannot express.
+pub fn translate_tgsi(shader: Shader, options: &TgsiOptions) -> Result<Shader, TranslateError> {
+    let whole = |shader: Shader, interface: Option<&Interface>| {
+        let mut ir = to_ir(&shader, &ToIrOptions::default())?;
+        drop(shader);
+        pipeline::into_ssa(&mut ir);
+        pipeline::optimize(&mut ir, &options.compiler_options());
+        Ok(translate_within(ir, interface, options)?)
+    };
+    let mut pieces = match Pieces::of(shader, options) {
+        Ok(pieces) => pieces,
+        Err(shader) => return whole(*shader, None),
+    };
+    while let Some(piece) = pieces.next() {
+        let translated = whole(piece, Some(pieces.interface()))?;
+        pieces.put(translated);
+    }
+    Ok(pieces.finish()?)
+}
+
+/// A large shader on its way, piece by piece.
+pub struct Pieces {
+    /// What is not translated yet.
+    source: Shader,
+    /// Where pieces begin, but for the first one.
+    cuts: Vec<usize>,
+    is_started: bool,
+    carriers: Carriers,
+    /// The pieces in which components of carried registers are first written: `u32::MAX` if in none.
+    first_written: Vec<[u32; 4]>,
+    /// Components of carried registers that are read behind the piece at hand.
+    live: Vec<u8>,
+    /// What others see, as far as it is known.
+    interface: Interface,
+    properties: Vec<Property>,
+    joined: Joined,
+    /// Place of a register in the list of those that the piece at hand names: `u32::MAX` for none.
+    places: Vec<u32>,
+    immediates: HashMap<i32, i32>,
+}
+
+impl Pieces {
+    /// Cuts a shader.
+    ///
+    /// # Errors
+    /// The shader as it was, if it is not large, or cannot be cut.
+    pub fn of(shader: Shader, options: &TgsiOptions) -> Result<Pieces, Box<Shader>> {
+        let Some((cuts, carriers)) = cuts(&shader, options) else { return Err(Box::new(shader)) };
+        let count = carriers.count();
+        let mut first_written = vec![[u32::MAX; 4]; count];
+        let mut starts = cuts.iter().copied().peekable();
+        let mut piece = 0;
+        for (place, instruction) in shader.instructions.iter().enumerate() {
+            while starts.next_if(|&start| start <= place).is_some() {
+                piece += 1;
+            }
+            for dst in &instruction.dst {
+                if let Some(number) = carriers.number(&dst.register) {
+                    for c in (0..4).filter(|c| dst.write_mask >> c & 1 != 0) {
+                        let first = &mut first_written[number][c];
+                        *first = piece.min(*first);
+                    }
+                }
+            }
+        }
+        Ok(Pieces {
+            cuts,
+            is_started: false,
+            first_written,
+            live: vec![0; count],
+            interface: Interface::of(&shader),
+            properties: shader.properties.clone(),
+            joined: Joined::new(shader.processor, count),
+            places: vec![u32::MAX; count],
+            immediates: HashMap::new(),
+            carriers,
+            source: shader,
+        })
+    }
+
+    /// Whether a shader is so large that it is cut if it can be.
+    pub fn are_wanted(shader: &Shader, options: &TgsiOptions) -> bool {
+        is_large(shader, options)
+    }
+
+    /// The declarations that a piece is to be translated with.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// The next piece to be translated, from the end to the start; none after the first one.
+    #[expect(clippy::should_implement_trait, reason = "the result of each is given back before the next")]
+    pub fn next(&mut self) -> Option<Shader> {
+        if self.source.instructions.is_empty() {
+            return None;
+        }
+        let number = self.cuts.len() as u32;
+        let start = self.cuts.pop().unwrap_or(0);
+        let is_last = !std::mem::replace(&mut self.is_started, true);
+        let mut instructions = self.source.instructions.split_off(start);
+        if is_last {
+            instructions.pop_if(|i| i.opcode == Opcode::End);
+        }
+        Some(self.piece(number, instructions, is_last))
+    }
+
+    /// A piece as a shader of its own.
+    fn piece(&mut self, number: u32, mut instructions: Vec<Instruction>, is_last: bool) -> Shader {
+        let mut piece = Shader::new(self.source.processor);
+        piece.processor_span = self.source.processor_span;
+        piece.properties.clone_from(&self.properties);
+        let kept = |d: &&Declaration| d.file != File::Temporary;
+        piece.declarations.extend(self.source.declarations.iter().filter(kept).cloned());
+        // What it names: carried registers with the components that it writes, and immediates.
+        let mut named: Vec<(usize, u8)> = Vec::new();
+        self.immediates.clear();
+        for instruction in &mut instructions {
+            for register in registers_mut(instruction) {
+                if let Some(number) = self.carriers.number(register) {
+                    *register = Register { file: File::Temporary, index: number as i32, ..*register };
+                    if self.places[number] == u32::MAX {
+                        self.places[number] = named.len() as u32;
+                        named.push((number, 0));
+                    }
+                } else if register.file == File::Immediate {
+                    register.index = self.immediate(&mut piece, register.index);
+                }
+            }
+            for dst in &instruction.dst {
+                if dst.register.file == File::Temporary {
+                    named[self.places[dst.register.index as usize] as usize].1 |= dst.write_mask & 0xf;
+                }
+            }
+            for offset in instruction.texture.iter_mut().flat_map(|texture| &mut texture.offsets) {
+                if offset.file == File::Immediate {
+                    offset.index = self.immediate(&mut piece, offset.index);
+                }
+            }
+        }
+        for &(number, _) in &named {
+            self.places[number] = u32::MAX;
+        }
+        named.sort_unstable();
+        let zero = piece.immediates.len() as i32;
+        piece.immediates.push(Immediate::new(ImmediateType::Uint32, [0; 4]));
+        if is_last {
+            // Outputs of which only other pieces know.
+            let others = self.carriers.outputs().filter(|&r| named.binary_search_by_key(&r, |n| n.0).is_err());
+            let others: Vec<_> = others.map(|r| (r, 0)).collect();
+            named.extend(others);
+        }
+        let temporary = |number: usize| Register::new(File::Temporary, number as i32);
+        let mut all = Vec::with_capacity(instructions.len() + 2 * named.len() + 1);
+        for &(register, _) in &named {
+            let before = mask(|c| self.first_written[register][c] < number);
+            if before != 0 {
+                all.push(mov(temporary(register), before, Src::new(self.carriers.constant(register))));
+            }
+        }
+        all.append(&mut instructions);
+        for &(register, written) in &named {
+            if let Some(output) = self.carriers.output(register).filter(|_| is_last) {
+                let mask = mask(|c| self.first_written[register][c] != u32::MAX);
+                if mask != 0 {
+                    all.push(mov(output, mask, Src::new(temporary(register))));
+                }
+            }
+            for c in (0..4).filter(|c| (self.live[register] & written) >> c & 1 != 0) {
+                let word = self.carriers.memory(register, c);
+                piece.declarations.push(Declaration::new(File::Buffer, word, word));
+                let mut store = Instruction::new(Opcode::Store);
+                store.memory = Some(InstructionMemory::default());
+                store.dst.push(Dst::new(Register::new(File::Buffer, word.into())).masked(1));
+                store.src.push(Src::new(Register::new(File::Immediate, zero)).swizzled([0; 4]));
+                store.src.push(Src::new(temporary(register)).swizzled([c as u8; 4]));
+                all.push(store);
+            }
+        }
+        all.push(Instruction::new(Opcode::End));
+        piece.instructions = all;
+        if let Some(last) = self.carriers.count().checked_sub(1) {
+            piece.declarations.push(Declaration::new(File::Temporary, 0, last as u16));
+            let dimension = Some(self.carriers.buffer());
+            piece.declarations.push(Declaration { dimension, ..Declaration::new(File::Constant, 0, last as u16) });
+        }
+        piece.order_by_kind();
+        piece
+    }
+
+    /// The number that an immediate of the source has in a piece.
+    fn immediate(&mut self, piece: &mut Shader, index: i32) -> i32 {
+        *self.immediates.entry(index).or_insert_with(|| {
+            let immediate = usize::try_from(index).ok().and_then(|i| self.source.immediates.get(i));
+            piece.immediates.extend(immediate.cloned());
+            piece.immediates.len() as i32 - 1
+        })
+    }
+
+    /// Takes the translation of the piece that [`next`](Self::next) gave.
+    pub fn put(&mut self, mut translated: Shader) {
+        translated.declarations.retain(|d| !self.carriers.holds(d));
+        // System values that the driver has found use for.
+        self.interface = Interface::of(&translated);
+        self.joined.put(translated, &self.carriers, &mut self.live);
+    }
+
+    /// The whole.
+    ///
+    /// # Errors
+    /// [`DriverError`]: there are more temporaries than operands can name.
+    pub fn finish(self) -> Result<Shader, DriverError> {
+        let mut shader = self.joined.finish(self.interface.into_declarations())?;
+        shader.properties = self.properties;
+        shader.order_by_kind();
+        Ok(shader)
+    }
+}
+
+/// The registers of all operands.
+fn registers_mut(instruction: &mut Instruction) -> impl Iterator<Item = &mut Register> {
+    let Instruction { dst, src, .. } = instruction;
+    dst.iter_mut().map(|d| &mut d.register).chain(src.iter_mut().map(|s| &mut s.register))
+}
+
+fn mask(is_in: impl Fn(usize) -> bool) -> u8 {
+    (0..4).filter(|&c| is_in(c)).fold(0, |mask, c| mask | 1 << c)
+}
+
+fn mov(register: Register, write_mask: u8, value: Src) -> Instruction {
+    let mut instruction = Instruction::new(Opcode::Mov);
+    instruction.dst.push(Dst::new(register).masked(write_mask));
+    instruction.src.push(value);
+    instruction
+}

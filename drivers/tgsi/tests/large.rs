@@ -1,0 +1,122 @@
+//! Shaders with more values than operands have numbers, whole and in pieces: they compute what the source does.
+
+use std::fmt::Write;
+
+use tgsi::Shader;
+use tgsi::shader::Declaration;
+use tgsi::tables::File;
+use tgsi::text::parse;
+use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate_tgsi};
+use tgsi_ir::run::random::Random;
+use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+
+const LANES: usize = 8;
+
+/// That many lines of sums and products of integers, none of which repeats another, some of them under conditions: every result is needed, and each bit of it.
+fn shader(count: usize) -> Shader {
+    let mut text = String::from("FRAG\nDCL IN[0..1], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..7]\n");
+    text.push_str("IMM[0] UINT32 {3, 2654435761, 40503, 1}\n");
+    for temp in 0..7 {
+        let _ = writeln!(text, "MOV TEMP[{temp}], IN[{}].{}", temp % 2, ["xyzw", "yzwx", "zwxy"][temp % 3]);
+    }
+    for number in 0..count {
+        let (dst, a, b) = (number % 7, (number + 3) % 7, (number + 5) % 7);
+        let channel = ["x", "y", "z", "w"][number / 7 % 4];
+        let other = ["wzyx", "yxwz"][number % 2];
+        let imm = ["xxxx", "yyyy", "zzzz", "wwww"][number % 4];
+        let is_conditional = number % 50 == 17;
+        if is_conditional {
+            let _ = writeln!(text, "AND TEMP[7].x, TEMP[{a}].{other}, IMM[0].wwww\nUIF TEMP[7].xxxx");
+        }
+        let _ = writeln!(text, "UMAD TEMP[{dst}].{channel}, TEMP[{a}].{other}, IMM[0].{imm}, TEMP[{b}]");
+        if is_conditional {
+            text.push_str("ENDIF\n");
+        }
+        if number % 997 == 5 {
+            let _ = writeln!(text, "MOV OUT[0].{channel}, TEMP[{dst}].{other}");
+        }
+    }
+    text.push_str("UADD OUT[0].xw, TEMP[0], TEMP[3]\nEND\n");
+    parse(text.as_bytes()).expect("valid text").shader
+}
+
+fn run(shader: &Shader) -> Vec<u32> {
+    let mut random = Random::new(7);
+    let mut inputs = LaneRegisters::new(LANES, 2);
+    for (register, component, lane) in (0..8 * LANES).map(|i| (i % 2, i / 2 % 4, i / 8)) {
+        inputs.set(register, component, lane, random.bits() as u32);
+    }
+    let inputs = Inputs { lanes: LANES, inputs, ..Inputs::default() };
+    let program = tgsi::run::Program::new(shader).expect("a shader that runs");
+    let outputs = tgsi::run::run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default());
+    let outputs = outputs.expect("a run that ends").outputs;
+    (0..4 * LANES).map(|i| outputs.get(0, i % 4, i / 4)).collect()
+}
+
+fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
+    let result = translate_tgsi(shader.clone(), options).expect("a shader that translates");
+    let findings = tgsi::check::check(&result).diagnostics;
+    assert_eq!(findings.iter().find(|d| d.is_error()), None);
+    result
+}
+
+#[test]
+fn more_values_than_operands_have_numbers() {
+    let source = shader(40_000);
+    let whole = translated(&source, &TgsiOptions { piece_size: 0, ..TgsiOptions::default() });
+    assert_eq!(run(&whole), run(&source));
+    assert!(whole.instructions.len() > 0x8000, "{} instructions are left", whole.instructions.len());
+}
+
+#[test]
+fn pieces_compute_what_the_whole_does() {
+    let source = shader(4_000);
+    let expected = run(&source);
+    let whole = translated(&source, &TgsiOptions { piece_size: 0, ..TgsiOptions::default() });
+    for piece_size in [1, 10, 100, 1000] {
+        let options = TgsiOptions { piece_size, ..TgsiOptions::default() };
+        assert!(Pieces::of(source.clone(), &options).is_ok(), "{piece_size}");
+        let result = translated(&source, &options);
+        assert_eq!(run(&result), expected, "{piece_size}");
+        // What carries registers is in none of them.
+        let carries = |d: &&Declaration| matches!(d.file, File::Constant | File::Buffer);
+        assert_eq!(result.declarations.iter().find(carries), None);
+        if piece_size >= 1000 {
+            let (most, least) = (whole.instructions.len() * 21 / 20, whole.instructions.len());
+            assert!((least..most).contains(&result.instructions.len()), "{} of {least}", result.instructions.len());
+        }
+    }
+}
+
+#[test]
+fn shaders_that_stay_whole() {
+    let declarations = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..3], ARRAY(1)\nDCL ADDR[0]\nDCL CONST[0][0..7]\n\
+                        DCL CONST[1][0..7]\n";
+    let is_cut = |code: &str, options: &TgsiOptions| {
+        let lines = "ADD TEMP[0], TEMP[1], IN[0]\nMUL TEMP[1], TEMP[0], TEMP[1]\n".repeat(8);
+        let text = format!("{declarations}MOV TEMP[1], IN[0]\n{code}\n{lines}MOV OUT[0], TEMP[1]\nEND\n");
+        let shader = parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}")).shader;
+        Pieces::of(shader, options).is_ok()
+    };
+    let small = TgsiOptions { piece_size: 4, ..TgsiOptions::default() };
+    assert!(is_cut("", &small));
+    assert!(!is_cut("", &TgsiOptions::default()), "it is small");
+    assert!(!is_cut("", &TgsiOptions { native_integers: false, ..small.clone() }));
+    let whole = [
+        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], TEMP[ADDR[0].x](1)",
+        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], CONST[ADDR[0].x][1]",
+        "UIF TEMP[1].xxxx\nRET\nENDIF",
+        "MOV TEMP[2], OUT[0]",
+    ];
+    for code in whole {
+        assert!(!is_cut(code, &small), "{code}");
+    }
+    let cut = [
+        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], CONST[1][ADDR[0].x]",
+        "KILL_IF TEMP[1]",
+        "UIF TEMP[1].xxxx\nKILL\nENDIF",
+    ];
+    for code in cut {
+        assert!(is_cut(code, &small), "{code}");
+    }
+}
