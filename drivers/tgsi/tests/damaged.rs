@@ -16,7 +16,7 @@ use tgsi::diagnostic::Diagnostic;
 use tgsi::limits::Limits;
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::tokens::{bytes_from_words, decode, encode, words_from_bytes};
-use tgsi_driver_tgsi::{TgsiOptions, translate_owned};
+use tgsi_driver_tgsi::{TgsiOptions, translate_owned, translate_tgsi};
 use tgsi_ir::passes::pipeline;
 
 /// What a byte becomes: what means something somewhere, and what means nothing.
@@ -77,8 +77,10 @@ impl Tally {
         let options = TgsiOptions::default();
         pipeline::into_ssa(&mut ir);
         pipeline::optimize(&mut ir, &options.compiler_options());
+        let in_pieces = TgsiOptions { piece_size: 4, ..options.clone() };
+        let whole = translate_owned(ir, &options).ok();
         // What TGSI has no registers for is an error like any other.
-        if let Ok(translated) = translate_owned(ir, &options) {
+        for translated in whole.into_iter().chain(translate_tgsi(shader.clone(), &in_pieces)) {
             let findings = check(&translated).diagnostics;
             let error = findings.iter().find(|d| d.is_error());
             assert!(error.is_none(), "{error:?}\n{}", what());

@@ -20,10 +20,11 @@ const OWN: i32 = 1 << 24;
 /// Components of a handle.
 const HANDLE: u8 = 3;
 
-/// What there is of the result, the last piece first.
+/// What there is of the result.
 pub(super) struct Joined {
     processor: Processor,
-    pieces: Vec<Vec<Instruction>>,
+    /// The last one first, as they come: pieces that were kept by themselves would be there twice in the end.
+    instructions: Vec<Instruction>,
     immediates: Vec<Immediate>,
     rows: HashMap<(ImmediateType, [u32; 4]), i32>,
     /// Temporaries of carried registers, by number of the register.
@@ -35,11 +36,11 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Nothing yet, of a shader with so many carried registers.
-    pub(super) fn new(processor: Processor, carried: usize) -> Joined {
+    /// Nothing yet, of a shader with so many carried registers, and room for so many instructions.
+    pub(super) fn new(processor: Processor, carried: usize, room: usize) -> Joined {
         Joined {
             processor,
-            pieces: Vec::new(),
+            instructions: Vec::with_capacity(room),
             immediates: Vec::new(),
             rows: HashMap::new(),
             homes: vec![None; carried],
@@ -122,7 +123,7 @@ impl Joined {
         for (number, mask) in read {
             live[number] |= mask;
         }
-        self.pieces.push(piece);
+        self.instructions.extend(piece.into_iter().rev());
     }
 
     /// Gives registers of a piece the numbers that they have while pieces are put together.
@@ -154,20 +155,20 @@ impl Joined {
             return Err(DriverError::TooManyTemporaries(temporaries));
         }
         let number = |index: i32| if index < OWN { index } else { index - OWN + self.num_homes as i32 };
-        let mut builder = ShaderBuilder::new(self.processor);
-        for mut piece in self.pieces.into_iter().rev() {
-            for instruction in &mut piece {
-                for register in registers_mut(instruction).filter(|r| r.file == File::Temporary) {
-                    register.index = number(register.index);
-                }
-                for offset in instruction.texture.iter_mut().flat_map(|texture| &mut texture.offsets) {
-                    if offset.file == File::Temporary {
-                        offset.index = number(offset.index);
-                    }
+        let mut instructions = self.instructions;
+        instructions.reverse();
+        for instruction in &mut instructions {
+            for register in registers_mut(instruction).filter(|r| r.file == File::Temporary) {
+                register.index = number(register.index);
+            }
+            for offset in instruction.texture.iter_mut().flat_map(|texture| &mut texture.offsets) {
+                if offset.file == File::Temporary {
+                    offset.index = number(offset.index);
                 }
             }
-            builder.append(piece);
         }
+        let mut builder = ShaderBuilder::new(self.processor);
+        builder.append(instructions);
         builder.end();
         let mut shader = builder.finish()?;
         shader.declarations = declarations;

@@ -123,7 +123,8 @@ impl Pieces {
             live: vec![0; count],
             interface: Interface::of(&shader),
             properties: shader.properties.clone(),
-            joined: Joined::new(shader.processor, count),
+            // Room that is not used costs nothing.
+            joined: Joined::new(shader.processor, count, 2 * shader.instructions.len()),
             places: vec![u32::MAX; count],
             immediates: HashMap::new(),
             carriers,
@@ -150,7 +151,8 @@ impl Pieces {
         let number = self.cuts.len() as u32;
         let start = self.cuts.pop().unwrap_or(0);
         let is_last = !std::mem::replace(&mut self.is_started, true);
-        let mut instructions = self.source.instructions.split_off(start);
+        let source = &mut self.source.instructions;
+        let mut instructions = if start == 0 { std::mem::take(source) } else { source.split_off(start) };
         if is_last {
             instructions.pop_if(|i| i.opcode == Opcode::End);
         }
