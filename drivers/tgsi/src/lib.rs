@@ -7,6 +7,8 @@
 //! 4. Allocation: copies coalesced, values packed into the components of few temporaries. Where constants of many branches could be copied once before them, they are, unless that
 //!    needs too many temporaries.
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
+//!
+//! [`translate_tgsi`] is the whole way from TGSI to TGSI; large shaders take it in [`Pieces`].
 
 mod declarations;
 pub(crate) mod dialect;

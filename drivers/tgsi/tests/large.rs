@@ -107,6 +107,7 @@ fn shaders_that_stay_whole() {
         "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], CONST[ADDR[0].x][1]",
         "UIF TEMP[1].xxxx\nRET\nENDIF",
         "MOV TEMP[2], OUT[0]",
+        "KILL_IF TEMP[1]\nREAD_HELPER TEMP[2].x",
     ];
     for code in whole {
         assert!(!is_cut(code, &small), "{code}");

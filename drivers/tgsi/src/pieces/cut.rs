@@ -97,12 +97,15 @@ pub(super) fn cuts(shader: &Shader, options: &TgsiOptions) -> Option<(Vec<usize>
     if options.dialect != Dialect::Mesa || !options.native_integers {
         return None;
     }
-    if !matches!(shader.processor, Processor::Vertex | Processor::Fragment | Processor::Compute) {
+    if matches!(shader.processor, Processor::Geometry | Processor::TessControl) {
         return None;
     }
     let carriers = carriers(shader, options)?;
     let (last, others) = shader.instructions.split_last()?;
-    if last.opcode != Opcode::End || !others.iter().all(|i| can_be_carried(i, shader, &carriers)) {
+    if last.opcode != Opcode::End
+        || !others.iter().all(|i| can_be_carried(i, shader, &carriers))
+        || asks_who_was_killed(others)
+    {
         return None;
     }
     let cuts = places(others, size);
@@ -146,6 +149,15 @@ fn can_be_carried(instruction: &Instruction, shader: &Shader, carriers: &Carrier
         && registers.all(|r| is_known(r) && indices(r).all(|index| index.file == File::Address))
         && instruction.src.iter().all(|s| s.register.file != File::Output)
         && offsets.all(|offset| offset.file == File::Immediate && is_immediate(offset.index))
+}
+
+/// Whether what a piece does may depend on who was killed in one before. (Atomic operations that the target lacks become loops, which killed invocations must not enter.)
+fn asks_who_was_killed(instructions: &[Instruction]) -> bool {
+    let kills = |i: &Instruction| matches!(i.opcode, Opcode::Kill | Opcode::KillIf);
+    let asks = |i: &Instruction| {
+        i.opcode == Opcode::ReadHelper || i.opcode.info().is_store && !i.src.is_empty() && i.opcode != Opcode::Store
+    };
+    instructions.iter().any(kills) && instructions.iter().any(asks)
 }
 
 fn indices(register: &Register) -> impl Iterator<Item = Indirect> + use<> {

@@ -16,7 +16,7 @@
 //! - A home that is written is not what it was: what reads the old value behind the store gets a copy of it ([`join`]).
 //!
 //! Shaders are left whole where the state between two instructions is more than that: subroutines, indices into temporaries or outputs, outputs that are read, stages that
-//! emit vertices or share outputs ([`cut`]). What a value may be (its range, that it is a truth value) is not known across a cut, and equal values on both sides of it are computed on
+//! emit vertices or share outputs, who was killed ([`cut`]). What a value may be (its range, that it is a truth value) is not known across a cut, and equal values on both sides of it are computed on
 //! both. The result declares what the source does, used or not.
 
 mod cut;
