@@ -1,5 +1,6 @@
 //! Where a shader may be cut, and what carries registers from piece to piece.
 
+use bitvec::prelude::{BitVec, bitvec};
 use tgsi::Shader;
 use tgsi::limits::MAX_OPERAND_INDEX;
 use tgsi::shader::{Declaration, Indirect, Instruction, Register};
@@ -87,8 +88,8 @@ pub(super) fn is_large(shader: &Shader, options: &TgsiOptions) -> bool {
     options.piece_size > 0 && shader.instructions.len() / 2 >= options.piece_size
 }
 
-/// Where the pieces of a shader begin, but for the first one, and what carries its registers; none if it stays whole.
-pub(super) fn cuts(shader: &Shader, options: &TgsiOptions) -> Option<(Vec<usize>, Carriers)> {
+/// The parts of a shader, and what carries its registers; none if it stays whole.
+pub(super) fn cut(shader: &Shader, options: &TgsiOptions) -> Option<(Vec<Step>, Carriers)> {
     let size = options.piece_size;
     // Small pieces of a shader that declares much would be made of declarations.
     if !is_large(shader, options) || shader.declarations.len() > size.max(256) {
@@ -108,8 +109,8 @@ pub(super) fn cuts(shader: &Shader, options: &TgsiOptions) -> Option<(Vec<usize>
     {
         return None;
     }
-    let cuts = places(others, size);
-    if cuts.is_empty() { None } else { Some((cuts, carriers)) }
+    let steps = steps(others, size)?;
+    if steps.len() == 1 { None } else { Some((steps, carriers)) }
 }
 
 /// Numbers that the source does not use; none if there are not enough.
@@ -164,41 +165,189 @@ fn indices(register: &Register) -> impl Iterator<Item = Indirect> + use<> {
     register.indirect.into_iter().chain(register.dimension.and_then(|d| d.indirect))
 }
 
-/// The places between instructions where no block is open and no address register is in use, so far apart; ascending.
-fn places(instructions: &[Instruction], size: usize) -> Vec<usize> {
-    let mut places = Vec::new();
-    let mut end = instructions.len();
-    let mut depth = 0usize;
-    // Components of address registers that are read before they are written; registers beyond these count as the last one.
-    let mut addresses = 0u64;
-    let bit = |index: i32, component: u8| 1u64 << (4 * index.clamp(0, 15) + i32::from(component & 3));
-    for (place, instruction) in instructions.iter().enumerate().rev() {
-        match instruction.opcode.block() {
-            Some(BlockPart::Closes) => depth += 1,
-            Some(BlockPart::Opens) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        for dst in instruction.dst.iter().filter(|d| d.register.file == File::Address && depth == 0) {
-            if (0..15).contains(&dst.register.index) {
-                for c in (0..4).filter(|c| dst.write_mask >> c & 1 != 0) {
-                    addresses &= !bit(dst.register.index, c);
+/// A part of a shader, in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// A piece: it begins here.
+    Piece(usize),
+    /// An `IF` that is so large that its sides are in pieces of their own.
+    If,
+    /// Its `ELSE`.
+    Else,
+    /// Its `ENDIF`.
+    Endif,
+}
+
+/// What is to be known of the blocks of a shader.
+struct Blocks {
+    /// Of an instruction that opens or divides a block: where the block is divided next, or closed. Of others nothing.
+    next: Vec<u32>,
+    /// Whether no address register is in use before an instruction, and at the end.
+    is_free: BitVec,
+}
+
+impl Blocks {
+    /// None if blocks are not closed.
+    fn of(instructions: &[Instruction]) -> Option<Blocks> {
+        let mut next = vec![0; instructions.len()];
+        let mut is_free = bitvec![1; instructions.len() + 1];
+        // Components of address registers that are read before they are written; registers beyond these count as the last one.
+        let mut addresses = 0u64;
+        let bit = |index: i32, component: u8| 1u64 << (4 * index.clamp(0, 15) + i32::from(component & 3));
+        // Blocks that are open, from the end: where they were divided or closed, and the components in use behind them, and on the other side of an `IF`.
+        let mut open: Vec<(usize, u64, Option<u64>)> = Vec::new();
+        // Of those, how many are not left by their end alone.
+        let mut loops = 0usize;
+        let is_loop = |opcode: Opcode| matches!(opcode, Opcode::Bgnloop | Opcode::Switch);
+        for (place, instruction) in instructions.iter().enumerate().rev() {
+            match instruction.opcode.block() {
+                Some(BlockPart::Closes) => {
+                    loops += usize::from(matches!(instruction.opcode, Opcode::Endloop | Opcode::Endswitch));
+                    open.push((place, addresses, None));
+                }
+                Some(BlockPart::Divides) => {
+                    let (end, behind, other) = open.last_mut()?;
+                    next[place] = std::mem::replace(end, place) as u32;
+                    if instruction.opcode == Opcode::Else {
+                        *other = Some(std::mem::replace(&mut addresses, *behind));
+                    }
+                }
+                Some(BlockPart::Opens) => {
+                    loops = loops.saturating_sub(usize::from(is_loop(instruction.opcode)));
+                    let (end, behind, other) = open.pop()?;
+                    next[place] = end as u32;
+                    addresses |= other.unwrap_or(behind);
+                }
+                None => {}
+            }
+            for dst in instruction.dst.iter().filter(|d| d.register.file == File::Address && loops == 0) {
+                if (0..15).contains(&dst.register.index) {
+                    for c in (0..4).filter(|c| dst.write_mask >> c & 1 != 0) {
+                        addresses &= !bit(dst.register.index, c);
+                    }
                 }
             }
-        }
-        let sources = instruction.src.iter().map(|s| &s.register);
-        for register in sources.clone().chain(instruction.dst.iter().map(|d| &d.register)) {
-            for index in indices(register) {
-                addresses |= bit(index.index, index.component);
+            let sources = instruction.src.iter().map(|s| &s.register);
+            for register in sources.clone().chain(instruction.dst.iter().map(|d| &d.register)) {
+                for index in indices(register) {
+                    addresses |= bit(index.index, index.component);
+                }
             }
+            for register in sources.filter(|r| r.file == File::Address) {
+                addresses |= (0..4).fold(0, |bits, c| bits | bit(register.index, c));
+            }
+            is_free.set(place, addresses == 0);
         }
-        for register in sources.filter(|r| r.file == File::Address) {
-            addresses |= (0..4).fold(0, |bits, c| bits | bit(register.index, c));
+        open.is_empty().then_some(Blocks { next, is_free })
+    }
+
+    /// Whether an `IF` can be taken apart: no address register is in use where its sides begin and end, and its condition is there.
+    fn can_be_opened(&self, instructions: &[Instruction], place: usize) -> bool {
+        let divided = self.next[place] as usize;
+        let end = if instructions[divided].opcode == Opcode::Else { self.next[divided] as usize } else { divided };
+        let is_direct = |r: &Register| r.indirect.is_none() && r.dimension.is_none_or(|d| d.indirect.is_none());
+        matches!(instructions[place].opcode, Opcode::If | Opcode::Uif)
+            && instructions[place].src.iter().all(|s| is_direct(&s.register))
+            && [place, place + 1, divided + 1, end + 1].iter().all(|&at| self.is_free[at])
+    }
+}
+
+/// The parts of a shader: pieces of a size or more, and `IF`s that are larger than two of them around pieces of theirs. The last one is a piece, if an empty one.
+/// None if blocks are not closed.
+fn steps(instructions: &[Instruction], size: usize) -> Option<Vec<Step>> {
+    let blocks = Blocks::of(instructions)?;
+    let mut steps = Vec::new();
+    // Ends of the lists that are in pieces: of the whole, of sides of `IF`s.
+    let mut ends = vec![instructions.len()];
+    let (mut start, mut place) = (0, 0);
+    let close = |steps: &mut Vec<Step>, start: usize, end: usize| {
+        if start < end {
+            steps.push(Step::Piece(start));
         }
-        if depth == 0 && addresses == 0 && end - place >= size && place >= size {
-            places.push(place);
-            end = place;
+    };
+    while place < instructions.len() {
+        let opcode = instructions[place].opcode;
+        match opcode.block() {
+            Some(BlockPart::Opens) => {
+                let mut end = blocks.next[place] as usize;
+                let divided = end;
+                while instructions[end].opcode.block() == Some(BlockPart::Divides) {
+                    end = blocks.next[end] as usize;
+                }
+                if end - place >= 2 * size && blocks.can_be_opened(instructions, place) {
+                    close(&mut steps, start, place);
+                    steps.push(Step::If);
+                    ends.push(divided);
+                    place += 1;
+                    start = place;
+                    continue;
+                }
+                place = end + 1;
+            }
+            // What is not taken apart was passed over.
+            Some(BlockPart::Divides) => {
+                close(&mut steps, start, place);
+                steps.push(Step::Else);
+                ends.pop();
+                ends.push(blocks.next[place] as usize);
+                place += 1;
+                start = place;
+                continue;
+            }
+            Some(BlockPart::Closes) => {
+                close(&mut steps, start, place);
+                steps.push(Step::Endif);
+                ends.pop();
+                place += 1;
+                start = place;
+                continue;
+            }
+            None => place += 1,
+        }
+        let end = ends.last().copied().unwrap_or(place);
+        if place - start >= size && end - place >= size && blocks.is_free[place] {
+            close(&mut steps, start, place);
+            start = place;
         }
     }
-    places.reverse();
-    places
+    steps.push(Step::Piece(start));
+    Some(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps_of(code: &str, size: usize) -> Vec<Step> {
+        let declarations = "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL CONST[0..7]\nDCL TEMP[0..3]\nDCL ADDR[0]\n";
+        let text = format!("{declarations}{}\nEND\n", code.replace("; ", "\n"));
+        let shader = tgsi::text::parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}")).shader;
+        steps(&shader.instructions[..shader.instructions.len() - 1], size).expect("closed blocks")
+    }
+
+    #[test]
+    fn large_branches_are_taken_apart() {
+        use Step::*;
+        let code = "MOV TEMP[0], IN[0]; UIF TEMP[0].xxxx; MOV TEMP[1], IN[0]; MOV TEMP[2], IN[0]; ELSE; MOV TEMP[1], TEMP[0]; \
+                    MOV TEMP[2], TEMP[0]; ENDIF; MOV OUT[0], TEMP[1]";
+        assert_eq!(steps_of(code, 3), [Piece(0), If, Piece(2), Else, Piece(5), Endif, Piece(8)]);
+        assert_eq!(steps_of(code, 2), [Piece(0), If, Piece(2), Else, Piece(5), Endif, Piece(8)]);
+        assert_eq!(steps_of(code, 4), [Piece(0)]);
+        let code = "MOV TEMP[0], IN[0]; BGNLOOP; UIF TEMP[0].xxxx; BRK; ENDIF; UADD TEMP[0], TEMP[0], IN[0]; ENDLOOP";
+        assert_eq!(steps_of(code, 1), [Piece(0), Piece(1)]);
+        let code = "MOV TEMP[0], IN[0]; UIF TEMP[0].xxxx; MOV TEMP[1], IN[0]; ENDIF";
+        assert_eq!(steps_of(code, 1), [Piece(0), If, Piece(2), Endif, Piece(4)]);
+    }
+
+    #[test]
+    fn address_registers_stay_in_a_piece() {
+        use Step::*;
+        let code = "UARL ADDR[0].x, IN[0].xxxx; MOV TEMP[0], IN[0]; MOV TEMP[1], CONST[ADDR[0].x]; MOV OUT[0], TEMP[1]";
+        assert_eq!(steps_of(code, 1), [Piece(0), Piece(3)]);
+        // Written on one side only: what it was before is read.
+        let code = "UARL ADDR[0].x, IN[0].xxxx; UIF IN[0].xxxx; UARL ADDR[0].x, IN[0].yyyy; ENDIF; MOV OUT[0], CONST[ADDR[0].x]";
+        assert_eq!(steps_of(code, 1), [Piece(0)]);
+        let code = "UIF IN[0].xxxx; UARL ADDR[0].x, IN[0].yyyy; MOV TEMP[0], CONST[ADDR[0].x]; ELSE; MOV TEMP[0], IN[0]; ENDIF; MOV OUT[0], TEMP[0]";
+        assert_eq!(steps_of(code, 1), [If, Piece(1), Else, Piece(4), Endif, Piece(6)]);
+    }
 }

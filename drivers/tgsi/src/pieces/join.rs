@@ -126,6 +126,17 @@ impl Joined {
         self.instructions.extend(piece.into_iter().rev());
     }
 
+    /// Puts an instruction of the source before the others, whose carried registers have been replaced by constants.
+    pub(super) fn pass(&mut self, mut instruction: Instruction, carriers: &Carriers, immediates: &[Immediate]) {
+        for register in registers_mut(&mut instruction) {
+            match carriers.of_constant(register) {
+                Some(number) => *register = self.home(number),
+                None => self.rename(register, immediates),
+            }
+        }
+        self.instructions.push(instruction);
+    }
+
     /// Gives registers of a piece the numbers that they have while pieces are put together.
     fn rename(&mut self, register: &mut Register, immediates: &[Immediate]) {
         match register.file {

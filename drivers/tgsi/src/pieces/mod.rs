@@ -1,6 +1,6 @@
 //! Large shaders, translated piece by piece: memory and caches need to hold one piece, not the whole, and time grows with length and nothing else.
 //!
-//! A shader is cut between instructions that are in no block. Each [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
+//! A shader is cut between instructions that are in no block, or in a side of an `IF` that is itself larger than pieces are, which stays as it is. Each [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
 //!
 //! ```text
 //! a piece, as it is translated:                        what becomes of it:
@@ -34,7 +34,7 @@ use thiserror::Error;
 use crate::dialect::interface::Interface;
 use crate::options::TgsiOptions;
 use crate::{DriverError, translate_within};
-use cut::{Carriers, cuts, is_large};
+use cut::{Carriers, Step, cut, is_large};
 use join::Joined;
 
 /// Why a shader of TGSI has no translation.
@@ -75,9 +75,11 @@ pub fn translate_tgsi(shader: Shader, options: &TgsiOptions) -> Result<Shader, T
 pub struct Pieces {
     /// What is not translated yet.
     source: Shader,
-    /// Where pieces begin, but for the first one.
-    cuts: Vec<usize>,
+    /// Its parts.
+    steps: Vec<Step>,
     is_started: bool,
+    /// What is read behind the `IF`s that the next piece is in, and on the other side, if that was translated.
+    sides: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     carriers: Carriers,
     /// The pieces in which components of carried registers are first written: `u32::MAX` if in none.
     first_written: Vec<[u32; 4]>,
@@ -98,14 +100,18 @@ impl Pieces {
     /// # Errors
     /// The shader as it was, if it is not large, or cannot be cut.
     pub fn of(shader: Shader, options: &TgsiOptions) -> Result<Pieces, Box<Shader>> {
-        let Some((cuts, carriers)) = cuts(&shader, options) else { return Err(Box::new(shader)) };
+        let Some((steps, carriers)) = cut(&shader, options) else { return Err(Box::new(shader)) };
         let count = carriers.count();
         let mut first_written = vec![[u32::MAX; 4]; count];
-        let mut starts = cuts.iter().copied().peekable();
+        let start = |(number, step): (usize, &Step)| match *step {
+            Step::Piece(start) => Some((start, number as u32)),
+            _ => None,
+        };
+        let mut starts = steps.iter().enumerate().filter_map(start).peekable();
         let mut piece = 0;
         for (place, instruction) in shader.instructions.iter().enumerate() {
-            while starts.next_if(|&start| start <= place).is_some() {
-                piece += 1;
+            while let Some((_, number)) = starts.next_if(|&(start, _)| start <= place) {
+                piece = number;
             }
             for dst in &instruction.dst {
                 if let Some(number) = carriers.number(&dst.register) {
@@ -117,8 +123,8 @@ impl Pieces {
             }
         }
         Ok(Pieces {
-            cuts,
             is_started: false,
+            sides: Vec::new(),
             first_written,
             live: vec![0; count],
             interface: Interface::of(&shader),
@@ -128,6 +134,7 @@ impl Pieces {
             places: vec![u32::MAX; count],
             immediates: HashMap::new(),
             carriers,
+            steps,
             source: shader,
         })
     }
@@ -145,18 +152,49 @@ impl Pieces {
     /// The next piece to be translated, from the end to the start; none after the first one.
     #[expect(clippy::should_implement_trait, reason = "the result of each is given back before the next")]
     pub fn next(&mut self) -> Option<Shader> {
-        if self.source.instructions.is_empty() {
-            return None;
+        loop {
+            let start = match self.steps.pop()? {
+                Step::Piece(start) => start,
+                step => {
+                    self.pass(step);
+                    continue;
+                }
+            };
+            let number = self.steps.len() as u32;
+            let is_last = !std::mem::replace(&mut self.is_started, true);
+            let source = &mut self.source.instructions;
+            let mut instructions = if start == 0 { std::mem::take(source) } else { source.split_off(start) };
+            if is_last {
+                instructions.pop_if(|i| i.opcode == Opcode::End);
+            }
+            return Some(self.piece(number, instructions, is_last));
         }
-        let number = self.cuts.len() as u32;
-        let start = self.cuts.pop().unwrap_or(0);
-        let is_last = !std::mem::replace(&mut self.is_started, true);
-        let source = &mut self.source.instructions;
-        let mut instructions = if start == 0 { std::mem::take(source) } else { source.split_off(start) };
-        if is_last {
-            instructions.pop_if(|i| i.opcode == Opcode::End);
+    }
+
+    /// An instruction between pieces: it is the same in the result, and says what is read where.
+    fn pass(&mut self, step: Step) {
+        let Some(mut instruction) = self.source.instructions.pop() else { return };
+        match step {
+            Step::Endif => self.sides.push((self.live.clone(), None)),
+            Step::Else => {
+                if let Some((behind, other)) = self.sides.last_mut() {
+                    *other = Some(std::mem::replace(&mut self.live, behind.clone()));
+                }
+            }
+            Step::If | Step::Piece(_) => {
+                let Some((behind, other)) = self.sides.pop() else { return };
+                for (live, other) in self.live.iter_mut().zip(other.unwrap_or(behind)) {
+                    *live |= other;
+                }
+                for src in &mut instruction.src {
+                    if let Some(number) = self.carriers.number(&src.register) {
+                        self.live[number] |= 1 << (src.swizzle[0] & 3);
+                        src.register = self.carriers.constant(number);
+                    }
+                }
+            }
         }
-        Some(self.piece(number, instructions, is_last))
+        self.joined.pass(instruction, &self.carriers, &self.source.immediates);
     }
 
     /// A piece as a shader of its own.
