@@ -1,6 +1,7 @@
 //! Large shaders, translated piece by piece: memory and caches need to hold one piece, not the whole, and time grows with length and nothing else.
 //!
-//! A shader is cut between instructions that are in no block, or in a side of an `IF` that is itself larger than pieces are, which stays as it is. Each [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
+//! A shader is cut between instructions that are in no block, or in one side of an `IF` that is larger than pieces are; such an `IF` is in the result as it was. Each
+//! [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
 //!
 //! ```text
 //! a piece, as it is translated:                        what becomes of it:
@@ -16,8 +17,8 @@
 //! - A home that is written is not what it was: what reads the old value behind the store gets a copy of it ([`join`]).
 //!
 //! Shaders are left whole where the state between two instructions is more than that: subroutines, indices into temporaries or outputs, outputs that are read, stages that
-//! emit vertices or share outputs, who was killed ([`cut`]). What a value may be (its range, that it is a truth value) is not known across a cut, and equal values on both sides of it are computed on
-//! both. The result declares what the source does, used or not.
+//! emit vertices or share outputs, who was killed ([`cut`]). What a value may be (its range, that it is a truth value) is not known across a cut, and equal values on both
+//! sides of it are computed on both. The result declares what the source does, used or not.
 
 mod cut;
 mod join;
