@@ -8,6 +8,9 @@ use tgsi::tables::{BlockPart, File, Opcode, Processor};
 
 use crate::options::{Dialect, TgsiOptions};
 
+/// Carried registers above which pieces are larger than asked for, by as much: each that a piece writes may cost it a copy.
+const MANY_REGISTERS: usize = 256;
+
 /// What carries the registers of a shader from piece to piece. Temporaries come first, by number; outputs behind them.
 pub(super) struct Carriers {
     temporaries: u32,
@@ -102,6 +105,10 @@ pub(super) fn cut(shader: &Shader, options: &TgsiOptions) -> Option<(Vec<Step>, 
         return None;
     }
     let carriers = carriers(shader, options)?;
+    let size = size.max(size.saturating_mul(carriers.count()) / MANY_REGISTERS);
+    if shader.instructions.len() / 2 < size {
+        return None;
+    }
     let (last, others) = shader.instructions.split_last()?;
     if last.opcode != Opcode::End
         || !others.iter().all(|i| can_be_carried(i, shader, &carriers))
