@@ -187,10 +187,13 @@ fn clean_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passe
             Something MERGED_OR_FOLDED opt_undef if opt_undef::concerns,
             Something REMOVALS opt_remove_phis if opt_remove_phis::concerns,
             Something CSE opt_dead_cf if opt_dead_cf::concerns,
-            // Behind the rules, some of which ask for a single use.
-            Nothing REMOVALS opt_cse if opt_cse::concerns,
-            Nothing CSE opt_dce,
         );
+        // Behind the rules, some of which ask for a single use. Phis of loops may be equal once what comes round is.
+        let has_loops = shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| body.num_loops() > 0);
+        let cse = Again { concerns: Some(opt_cse::concerns), ..again!(Nothing, REMOVALS, opt_cse) };
+        let leaves = if has_loops { Leaves::Something } else { Leaves::Nothing };
+        changed |= passes.run_again(shader, Again { leaves, ..cse }, opt_cse);
+        changed |= run_again!(passes, shader, Nothing CSE opt_dce);
         // Indices may have become constant, loads may have gone.
         let remove = |s: &mut Shader| remove_dead_variables(s, TEMPORARIES);
         changed |= passes.run_again(shader, again!(Nothing, NONE, remove_dead_variables), remove);
