@@ -1,4 +1,4 @@
-//! Large shaders, translated piece by piece: memory and caches need to hold one piece, not the whole, and time grows with length and nothing else.
+//! Large shaders, translated piece by piece: memory and caches need to hold the IR of one piece, not of the whole, and time grows with length. A loop is in one piece.
 //!
 //! A shader is cut between instructions that are in no block, or in one side of an `IF` that is larger than pieces are; such an `IF` is in the result as it was. Each
 //! [piece](Pieces::next) is a shader of its own, which goes the whole way through the IR:
