@@ -121,14 +121,8 @@ pub const VARIABLE_PREDICATES: &[(&str, bool)] = &[
 ];
 
 /// Predicates on the instruction itself.
-pub const ROOT_PREDICATES: &[&str] = &[
-    "only_float_uses",
-    "some_use_without_modifiers",
-    "not_only_fsat_uses",
-    "no_sum_uses",
-    "not_exact",
-    "not_vertex_pipeline",
-];
+pub const ROOT_PREDICATES: &[&str] =
+    &["only_float_uses", "some_use_without_modifiers", "not_only_fsat_uses", "no_sum_uses", "not_exact"];
 
 /// Most variables of a rule, and most labels.
 pub const MAX_VARIABLES: usize = 8;

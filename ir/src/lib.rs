@@ -8,7 +8,7 @@
 //! | [`body::Body`] | `nir_function_impl` | the code of a function, and the only functions that edit it |
 //! | [`Inst`], [`Def`], [`Use`], [`Block`], [`If`], [`Loop`] | `nir_instr`, `nir_def`, `nir_src`, `nir_block`, `nir_if`, `nir_loop` | 32-bit ids into the arenas of a body |
 //! | [`body::InstData`] | `nir_alu_instr`, `nir_intrinsic_instr`, ... | what an instruction is |
-//! | [`alu`] | `nir_opcodes.py`, `nir_constant_expressions` | 432 opcodes in one table, and their evaluation |
+//! | [`alu`] | `nir_opcodes.py`, `nir_constant_expressions` | 432 opcodes in one table and ten of TGSI's own, and their evaluation |
 //! | [`intrinsics`] | `nir_intrinsics.py` | 302 intrinsics in one table, and their constant indices |
 //! | [`variable`], [`types`], [`slots`] | `nir_variable`, `glsl_type`, `gl_varying_slot` | storage, its types and places |
 //! | [`Builder`], [`Cursor`] | `nir_builder`, `nir_cursor` | making code |

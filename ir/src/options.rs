@@ -54,6 +54,11 @@ macro_rules! declare_options {
             /// Names of the switches, in the order of the table.
             pub const SWITCHES: &'static [&'static str] = &[$(stringify!($name)),*];
 
+            /// Whether the floats of a stage are rounded as the source says.
+            pub fn keeps_rounding(&self, stage: crate::shader::Stage) -> bool {
+                self.keep_rounding || stage.may_reach_position() && !(self.free_rounding || self.fast_math)
+            }
+
             /// All switches as a bit mask, bit `i` for row `i` of the table.
             pub fn switches(&self) -> u128 {
                 let switches = [$(self.$name),*];

@@ -33,6 +33,11 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Whether what the stage computes may become a position, which other programs may have to compute alike.
+    pub const fn may_reach_position(self) -> bool {
+        !matches!(self, Stage::Fragment | Stage::Compute | Stage::Kernel)
+    }
+
     /// All stages; the place is the number.
     pub const ALL: [Stage; 9] = [
         Stage::Vertex,

@@ -202,7 +202,7 @@ pub fn translate_with(
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
-    let options = &options.within_dialect();
+    let options = &options.fitted(shader.stage);
     lower_with(&mut shader, options, passes)?;
     #[cfg(debug_assertions)]
     if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
@@ -222,7 +222,7 @@ pub fn translate_with(
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
 pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    let options = &options.within_dialect();
+    let options = &options.fitted(shader.stage);
     let mut passes = Passes::default();
     let selected = select(shader, options, &mut passes)?;
     finish_selected(shader, selected, None, options, &mut passes)

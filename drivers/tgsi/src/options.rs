@@ -1,6 +1,7 @@
 //! What the target can do.
 
 use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
 
@@ -66,6 +67,11 @@ pub struct TgsiOptions {
     pub texture_return_types: bool,
     /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
     pub fuse_mad: bool,
+    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](CompilerOptions::keep_rounding)); `MAD`, `LRP` and `DP2` to `DP4` are what the source
+    /// has of them, so that this holds for consumers that round inside them in another way too. On for [`Dialect::Virgl`], whose users compare pictures.
+    pub keep_rounding: bool,
+    /// Sums and products may be rounded otherwise, in every stage and dialect. Otherwise those of vertex, tessellation and geometry shaders are not.
+    pub fast: bool,
     /// Files that can be addressed indirectly.
     pub indirect: IndirectFiles,
     /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
@@ -97,6 +103,10 @@ impl TgsiOptions {
             source_modifiers: true,
             fuse_scmp: true,
             fuse_mad: self.fuse_mad,
+            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
+            free_rounding: self.fast,
+            lower_flrp_mad: false,
+            lower_fdot_mad: false,
             keep_ifs: !self.native_integers && !self.has_cmp,
             no_indirect: self.indirect.missing(),
             ..CompilerOptions::default()
@@ -105,10 +115,11 @@ impl TgsiOptions {
 }
 
 impl TgsiOptions {
-    /// The options without what the dialect does not have.
-    pub(crate) fn within_dialect(&self) -> TgsiOptions {
+    /// The options for a shader of a stage: without what the dialect does not have, and with [`keep_rounding`](Self::keep_rounding) as it comes out there.
+    pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
+        let options = TgsiOptions { keep_rounding: self.compiler_options().keeps_rounding(stage), ..self.clone() };
         match self.dialect {
-            Dialect::Mesa => self.clone(),
+            Dialect::Mesa => options,
             // CMP selects the other value for NaN there.
             Dialect::Virgl => TgsiOptions {
                 has_cmp: false,
@@ -116,7 +127,7 @@ impl TgsiOptions {
                 tg4_component_in_swizzle: false,
                 texture_return_types: false,
                 address_registers: 3,
-                ..self.clone()
+                ..options
             },
         }
     }
@@ -134,6 +145,8 @@ impl Default for TgsiOptions {
             tg4_component_in_swizzle: false,
             texture_return_types: false,
             fuse_mad: true,
+            keep_rounding: false,
+            fast: false,
             indirect: IndirectFiles { inputs: true, outputs: true, temporaries: true, constants: true },
             max_constant_index: 32767,
             address_registers: 3,
@@ -186,6 +199,8 @@ named_options! {
     "return_types" => |o| o.texture_return_types = true;
     "tg4_swizzle" => |o| o.tg4_component_in_swizzle = true;
     "no_mad" => |o| o.fuse_mad = false;
+    "keep_rounding" => |o| o.keep_rounding = true;
+    "fast" => |o| o.fast = true;
     "no_indirect_inputs" => |o| o.indirect.inputs = false;
     "no_indirect_outputs" => |o| o.indirect.outputs = false;
     "no_indirect_temporaries" => |o| o.indirect.temporaries = false;

@@ -159,6 +159,11 @@ pub struct DriverOptions {
     /// [default: mesa; of the proxy virgl]
     #[arg(long, value_enum, value_name = "DIALECT")]
     pub dialect: Option<DialectName>,
+    /// Let sums and products be rounded otherwise where that saves instructions, in every stage. Without it vertex,
+    /// tessellation and geometry shaders keep the rounding of the source, so that the same position comes out
+    /// alike in every program, and with `--dialect virgl` all shaders do, so that pictures stay the same.
+    #[arg(long)]
+    pub fast: bool,
 }
 
 /// Dialects of TGSI.
@@ -226,7 +231,7 @@ impl DriverOptions {
     /// The driver's options.
     fn tgsi(&self) -> TgsiOptions {
         let dialect = self.dialect.map_or(Dialect::Mesa, DialectName::dialect);
-        let mut options = TgsiOptions { dialect, ..TgsiOptions::default() };
+        let mut options = TgsiOptions { dialect, fast: self.fast, ..TgsiOptions::default() };
         for name in &self.names {
             // The parser lets only known names pass.
             let known = options.set(name);
@@ -432,12 +437,20 @@ pub struct VerifyArguments {
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
-    /// Compare bit by bit, but for NaN and the sign of zero: for shaders of `smith`, whose results are defined so far.
+    /// Compare bit by bit, but for NaN and the sign of zero: for shaders of `smith`, whose results are defined so far,
+    /// and where rounding is kept (`--dialect virgl`), then also as a consumer would compute them that rounds
+    /// otherwise inside MAD, LRP and dot products.
     #[arg(long, conflicts_with = "vectors")]
     pub exact: bool,
     /// Validate and run the IR after every pass that changed it too, and name the first that is to blame.
     #[arg(long, conflicts_with = "vectors")]
     pub each_pass: bool,
+    /// Compare vertex, tessellation and geometry shaders with N variants of themselves (other outputs, other code
+    /// around the same expressions; 16 without a number): outputs that both have must be the same bit for bit,
+    /// also where a consumer rounds otherwise inside MAD, LRP and dot products.
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
+          conflicts_with_all = ["vectors", "each_pass", "exact"])]
+    pub invariance: Option<u64>,
     #[command(flatten)]
     pub passes: PassArguments,
 }

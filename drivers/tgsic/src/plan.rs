@@ -22,6 +22,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether a shader is rounded as it says.
+    pub fn keeps_rounding(&self, shader: &tgsi::Shader) -> bool {
+        self.options.compiler_options().keeps_rounding(tgsi::slots::stage_of(shader.processor))
+    }
+
     /// Control over the passes of one shader.
     pub fn passes(&self) -> Passes<'_> {
         Passes::default().without(&self.skipped)

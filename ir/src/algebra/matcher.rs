@@ -9,7 +9,7 @@ use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
 use crate::builder::AluSrc;
 use crate::entities::{Def, Inst, Use, User};
 use crate::options::CompilerOptions;
-use crate::shader::{Shader, Stage};
+use crate::shader::Shader;
 
 /// Most variables and labels of a rule, and most sizes that are left open; the build knows the same numbers.
 const MAX_VARIABLES: usize = 8;
@@ -70,7 +70,7 @@ pub struct Matcher {
     /// Of the target.
     pub(crate) switches: u128,
     mode: ExecutionMode,
-    vertex_pipeline: bool,
+    keeps_rounding: bool,
     exact_only: bool,
     found: Vec<(u16, u8)>,
 }
@@ -78,14 +78,14 @@ pub struct Matcher {
 impl Matcher {
     /// The rules of a set that a target wants for a shader.
     pub fn new(set: &'static RuleSet, options: &CompilerOptions, shader: &Shader) -> Matcher {
-        let vertex_pipeline =
-            matches!(shader.stage, Stage::Vertex | Stage::TessCtrl | Stage::TessEval | Stage::Geometry);
+        let keeps_rounding = options.keeps_rounding(shader.stage);
+        let options = &CompilerOptions { keep_rounding: keeps_rounding, ..options.clone() };
         let mode = shader.info.float_controls_execution_mode;
         Matcher {
             set,
             switches: options.switches(),
             mode,
-            vertex_pipeline,
+            keeps_rounding,
             exact_only: options.exact_only,
             found: Vec::new(),
         }
@@ -205,7 +205,12 @@ impl Matcher {
 
     /// Whether what a rule changes may change.
     fn may_differ(&self, rule: &Rule, m: &Match, bits: u8) -> bool {
-        if self.exact_only && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
+        if (self.exact_only || self.keeps_rounding) && matches!(rule.class, Class::NoSignedZero | Class::Inexact) {
+            return false;
+        }
+        // A consumer that flushes denormals sees the difference.
+        let asks_for_uses = || self.set.conditions_of(rule).iter().any(|c| matches!(c, Condition::Once(_)));
+        if self.keeps_rounding && rule.star && asks_for_uses() {
             return false;
         }
         let float_size = match bits {
@@ -354,7 +359,6 @@ impl Matcher {
                 })
             }
             RootPredicate::NotExact => !m.flags.is_exact(),
-            RootPredicate::NotVertexPipeline => !self.vertex_pipeline,
         }
     }
 

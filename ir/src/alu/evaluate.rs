@@ -63,6 +63,37 @@ impl Context<'_> {
         value.clamp(-limit, limit - 1) as i64
     }
 
+    /// A 32-bit float that is not the last result of an opcode, flushed if it is to be.
+    #[inline]
+    fn flushed(&self, value: f32) -> f32 {
+        if self.flush && value.is_subnormal() { 0f32.copysign(value) } else { value }
+    }
+
+    /// The sum of 32-bit floats as an operation of its own.
+    #[inline]
+    pub fn add(&self, a: f32, b: f32) -> f32 {
+        self.flushed(a.rounded_add(b, self.rtz))
+    }
+
+    /// The product of 32-bit floats as an operation of its own.
+    #[inline]
+    pub fn multiply(&self, a: f32, b: f32) -> f32 {
+        self.flushed(a.rounded_mul(b, self.rtz))
+    }
+
+    /// The same; zero times anything is zero.
+    #[inline]
+    pub fn multiply_or_zero(&self, a: f32, b: f32) -> f32 {
+        if a == 0.0 || b == 0.0 { 0.0 } else { self.multiply(a, b) }
+    }
+
+    /// Sum of the products, the first one first.
+    #[inline]
+    pub fn dot<const N: usize>(&self, a: [f32; N], b: [f32; N], multiply: impl Fn(f32, f32) -> f32) -> f32 {
+        let products = a.into_iter().zip(b).map(|(a, b)| multiply(a, b));
+        products.reduce(|sum, product| self.add(sum, product)).unwrap_or_default()
+    }
+
     /// The 16-bit float in the low bits, denormals flushed if the execution mode flushes them in 16 bits.
     #[inline]
     pub fn widen_half(&self, bits: u64) -> f32 {

@@ -873,6 +873,28 @@ macro_rules! alu_opcodes {
             // vendor
             CubeAmd "cube_amd" "vendor": FLOAT32[4] = [FLOAT32[3]], FIXED, [], "m = axis of largest |component| (later axis wins ties in order x,y,z); r.z = 2*m; face 0..5 = +x,-x,+y,-y,+z,-z in r.w; (r.x, r.y) = +x: (-y,-z), -x: (-y,+z), +y: (+z,+x), -y: (-z,+x), +z: (-y,+x), -z: (-y,-x)"
                 => vector |a| cube_coordinates(a);
+
+            // TGSI: its compound opcodes, with its order of operations, every operation rounded. Those in `z` multiply as `fmulz` does.
+            Fmad "fmad" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(rnd(a * b) + c)"
+                => each |a, b, c; m| m.add(m.multiply(a, b), c);
+            Fmadz "fmadz" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(fmulz(a, b) + c)"
+                => each |a, b, c; m| m.add(m.multiply_or_zero(a, b), c);
+            FlrpMad "flrp_mad" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [], "fmad(a, rnd(b - c), c)"
+                => each |a, b, c; m| m.add(m.multiply(a, m.add(b, -c)), c);
+            FlrpMadz "flrp_madz" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [], "fmadz(a, rnd(b - c), c)"
+                => each |a, b, c; m| m.add(m.multiply_or_zero(a, m.add(b, -c)), c);
+            Fdot2Mad "fdot2_mad" "tgsi": FLOAT32[1] = [FLOAT32[2], FLOAT32[2]], FIXED, [COMMUTATIVE01], "sum of p_i = rnd(a[i]*b[i]), i < 2; association p0 + p1, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot3Mad "fdot3_mad" "tgsi": FLOAT32[1] = [FLOAT32[3], FLOAT32[3]], FIXED, [COMMUTATIVE01], "sum of p_i = rnd(a[i]*b[i]), i < 3; association p0 + p1 + p2, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot4Mad "fdot4_mad" "tgsi": FLOAT32[1] = [FLOAT32[4], FLOAT32[4]], FIXED, [COMMUTATIVE01], "sum of p_i = rnd(a[i]*b[i]), i < 4; association p0 + p1 + p2 + p3, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply(a, b));
+            Fdot2Madz "fdot2_madz" "tgsi": FLOAT32[1] = [FLOAT32[2], FLOAT32[2]], FIXED, [COMMUTATIVE01], "sum of p_i = fmulz(a[i], b[i]), i < 2; association p0 + p1, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
+            Fdot3Madz "fdot3_madz" "tgsi": FLOAT32[1] = [FLOAT32[3], FLOAT32[3]], FIXED, [COMMUTATIVE01], "sum of p_i = fmulz(a[i], b[i]), i < 3; association p0 + p1 + p2, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
+            Fdot4Madz "fdot4_madz" "tgsi": FLOAT32[1] = [FLOAT32[4], FLOAT32[4]], FIXED, [COMMUTATIVE01], "sum of p_i = fmulz(a[i], b[i]), i < 4; association p0 + p1 + p2 + p3, left to right, lowest index first"
+                => whole |a, b; m| m.dot(a, b, |a, b| m.multiply_or_zero(a, b));
         }
     };
 }

@@ -63,8 +63,10 @@ fn float_value(bits: u64, bit_size: u8) -> Option<f64> {
 #[test]
 fn table_agrees_with_the_specification() {
     let Some(rows) = shared_csv("table_agrees_with_the_specification", "ir-alu.csv") else { return };
-    assert_eq!(rows.len(), AluOp::COUNT);
-    for (row, &op) in rows.iter().zip(AluOp::ALL) {
+    // Those of TGSI are our own.
+    let specified = || AluOp::ALL.iter().filter(|op| op.info().group != "tgsi");
+    assert_eq!(rows.len(), specified().count());
+    for (row, &op) in rows.iter().zip(specified()) {
         let info = op.info();
         let join = |words: Vec<String>| words.join(" ");
         let mut properties = Vec::new();

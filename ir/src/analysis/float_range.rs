@@ -330,6 +330,12 @@ impl FloatRanges {
                 let product = a.times(b, same);
                 product.plus(product).or(product)
             }
+            A::Fdot2Mad | A::Fdot3Mad | A::Fdot4Mad | A::Fdot2Madz | A::Fdot3Madz | A::Fdot4Madz => {
+                let same = same_operands(body, def, body.alu_src_components(inst, 0));
+                let (a, b) = (operand(0), operand(1));
+                let product = a.times(b, same).or(R::ZERO);
+                product.plus(product).or(product)
+            }
             A::Fadd => {
                 let (a, b) = (operand(0), operand(1));
                 a.plus(b)
@@ -342,6 +348,15 @@ impl FloatRanges {
                 let (a, b, c) = (operand(0), operand(1), operand(2));
                 // The product is not rounded, but may be too small to matter.
                 a.times(b, false).plus(c).or(R::ZERO)
+            }
+            A::Fmad | A::Fmadz => {
+                let (a, b, c) = (operand(0), operand(1), operand(2));
+                let same = same_operands(body, def, usize::from(body.num_components(def)));
+                a.times(b, same).or(R::ZERO).plus(c)
+            }
+            A::FlrpMad | A::FlrpMadz => {
+                let (a, b, c) = (operand(0), operand(1), operand(2));
+                a.times(b.plus(c.negated()), false).or(R::ZERO).plus(c)
             }
             A::Fmin => {
                 let (a, b) = (operand(0), operand(1));

@@ -7,6 +7,8 @@ macro_rules! compiler_switches {
             fast_idiv = true, "Quotients and remainders of integers cost no more than a few shifts and sums.";
             exact_only = false, "Only rules that keep all bits.";
             fast_math = false, "Rules may assume that floats are neither NaN nor infinite nor denormal nor cancel.";
+            keep_rounding = false, "Floats are rounded as the source says, in every stage: no inexact rules, and no multiply-add is made or taken apart. Those of vertex, tessellation and geometry shaders are in any case, unless `free_rounding` or `fast_math` is on: what reaches a position must not depend on what else a program computes.";
+            free_rounding = false, "Sums and products of vertex, tessellation and geometry shaders may be rounded otherwise than the source says too.";
             has_fsub = false, "Subtraction of floats is an instruction.";
             has_isub = false, "Subtraction of integers is an instruction.";
             lower_fsat = false, "No saturation: minimum and maximum instead.";
@@ -36,6 +38,8 @@ macro_rules! compiler_switches {
             lower_ffma = false, "No fused multiply-add: product and sum.";
             fuse_ffma = false, "Product and sum may become a fused multiply-add.";
             fuse_mad = false, "Product and sum become one instruction that rounds twice.";
+            lower_flrp_mad = true, "No `flrp_mad`, `flrp_madz`.";
+            lower_fdot_mad = true, "No dot products that sum from the first component on.";
             lower_fdot = false, "No dot products.";
             lower_fdph = true, "No homogeneous dot product.";
             fdot_replicates = false, "Dot products come in every component.";

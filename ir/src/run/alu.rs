@@ -106,6 +106,8 @@ macro_rules! fast_table {
             bits B32csel |a, b, c| if a != 0 { b } else { c };
             float Ffma |a, b, c| fma_single(f(a), f(b), f(c)).to_bits();
             float Fmulz |a, b| if f(a) == 0.0 || f(b) == 0.0 { 0 } else { (f(a) * f(b)).to_bits() };
+            float Fmad |a, b, c| (f(a) * f(b) + f(c)).to_bits();
+            float FlrpMad |a, b, c| (f(a) * (f(b) - f(c)) + f(c)).to_bits();
             float Flrp |a, b, c| (f(a) * (1.0 - f(c)) + f(b) * f(c)).to_bits();
             float Fcsel |a, b, c| if f(a) != 0.0 { b } else { c };
         }

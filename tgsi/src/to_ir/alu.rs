@@ -154,9 +154,9 @@ impl Translator<'_, '_> {
             Opcode::Sin => self.replicated(instruction, AluOp::Fsin),
             Opcode::Cos => self.replicated(instruction, AluOp::Fcos),
             Opcode::Pow => self.replicated(instruction, AluOp::Fpow),
-            Opcode::Dp2 => self.dot(instruction, 2, AluOp::Fdot2),
-            Opcode::Dp3 => self.dot(instruction, 3, AluOp::Fdot3),
-            Opcode::Dp4 => self.dot(instruction, 4, AluOp::Fdot4),
+            Opcode::Dp2 => self.dot(instruction, 2),
+            Opcode::Dp3 => self.dot(instruction, 3),
+            Opcode::Dp4 => self.dot(instruction, 4),
             Opcode::Dst => self.dst(instruction),
             Opcode::Exp => self.exp(instruction),
             Opcode::Log => self.log(instruction),
@@ -212,8 +212,8 @@ impl Translator<'_, '_> {
             Opcode::Mul => self.multiply(n, a, b),
             // Two roundings: a fused multiply-add would have one.
             Opcode::Mad => {
-                let product = self.multiply(n, a, b);
-                self.b.alu_sized(AluOp::Fadd, n, &[product.into(), c])
+                let op = if self.context.legacy_math { AluOp::Fmadz } else { AluOp::Fmad };
+                self.b.alu_sized(op, n, &[a, b, c])
             }
             Opcode::Fma => {
                 let op = if self.context.legacy_math { AluOp::Ffmaz } else { AluOp::Ffma };
@@ -224,9 +224,8 @@ impl Translator<'_, '_> {
                 def
             }
             Opcode::Lrp => {
-                let difference = self.b.alu_sized(AluOp::Fsub, n, &[b, c]);
-                let product = self.multiply(n, a, difference.into());
-                self.b.alu_sized(AluOp::Fadd, n, &[product.into(), c])
+                let op = if self.context.legacy_math { AluOp::FlrpMadz } else { AluOp::FlrpMad };
+                self.b.alu_sized(op, n, &[a, b, c])
             }
             Opcode::Ucmp => {
                 let zero = self.scalar_constant(0);
@@ -355,20 +354,17 @@ impl Translator<'_, '_> {
         self.write_scalar(instruction, def);
     }
 
-    fn dot(&mut self, instruction: &Instruction, count: u8, op: AluOp) {
+    fn dot(&mut self, instruction: &Instruction, count: u8) {
         let sources = self.sources(instruction, Lanes::first(count));
         let (Some(&a), Some(&b)) = (sources.first(), sources.get(1)) else { return };
-        // The table's dot product adds in another order, and knows no legacy rules.
-        let def = if self.context.legacy_math || instruction.precise {
-            let products = self.multiply(count, a, b);
-            let mut sum = self.b.channel(products, 0);
-            for component in 1..count {
-                sum = self.b.alu_sized(AluOp::Fadd, 1, &[sum.into(), AluSrc::component(products, component)]);
-            }
-            sum
+        // NIR's own dot products add in another order.
+        let ops = if self.context.legacy_math {
+            [AluOp::Fdot2Madz, AluOp::Fdot3Madz, AluOp::Fdot4Madz]
         } else {
-            self.b.alu_sized(op, 1, &[a, b])
+            [AluOp::Fdot2Mad, AluOp::Fdot3Mad, AluOp::Fdot4Mad]
         };
+        let op = ops[usize::from(count.clamp(2, 4)) - 2];
+        let def = self.b.alu_sized(op, 1, &[a, b]);
         self.write_scalar(instruction, def);
     }
 

@@ -1,9 +1,9 @@
 //! Instructions that take in the only maker of an operand.
 //!
 //! ```text
-//! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice)
+//! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice, but not on every consumer: not where rounding is kept)
 //! UMUL t, a, b; UADD d, t, c         =>  UMAD d, a, b, c
-//! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (what LRP is defined as; not if precise)
+//! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (what LRP is defined as; not if precise, and not where rounding is kept)
 //! INEG t, b;    UADD d, a, t         =>  UADD d, a, -b
 //! FSLT t, x, 0; UCMP d, t, a, b      =>  CMP d, x, a, b
 //! USNE t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, a, b
@@ -67,15 +67,9 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
 /// Whether instructions of an opcode may take in what makes an operand.
 fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
     match opcode {
-        Opcode::Add => options.fuse_mad,
-        Opcode::Mad
-        | Opcode::Uadd
-        | Opcode::Ucmp
-        | Opcode::And
-        | Opcode::Not
-        | Opcode::Useq
-        | Opcode::Uif
-        | Opcode::Uarl => true,
+        Opcode::Add => options.fuse_mad && !options.keep_rounding,
+        Opcode::Mad => !options.keep_rounding,
+        Opcode::Uadd | Opcode::Ucmp | Opcode::And | Opcode::Not | Opcode::Useq | Opcode::Uif | Opcode::Uarl => true,
         _ => false,
     }
 }

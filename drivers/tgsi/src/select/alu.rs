@@ -16,6 +16,8 @@ const fn componentwise(op: AluOp) -> Option<Opcode> {
         AluOp::Fadd => Opcode::Add,
         AluOp::Fmul => Opcode::Mul,
         AluOp::Ffma => Opcode::Fma,
+        AluOp::Fmad => Opcode::Mad,
+        AluOp::FlrpMad => Opcode::Lrp,
         AluOp::Fdiv => Opcode::Div,
         AluOp::Fmin => Opcode::Min,
         AluOp::Fmax => Opcode::Max,
@@ -93,9 +95,9 @@ const fn replicated(op: AluOp) -> Option<Opcode> {
 /// Operations on the vectors of their sources: opcode and components read.
 const fn horizontal(op: AluOp) -> Option<(Opcode, usize)> {
     Some(match op {
-        AluOp::Fdot2 | AluOp::Fdot2Replicated => (Opcode::Dp2, 2),
-        AluOp::Fdot3 | AluOp::Fdot3Replicated => (Opcode::Dp3, 3),
-        AluOp::Fdot4 | AluOp::Fdot4Replicated => (Opcode::Dp4, 4),
+        AluOp::Fdot2 | AluOp::Fdot2Replicated | AluOp::Fdot2Mad => (Opcode::Dp2, 2),
+        AluOp::Fdot3 | AluOp::Fdot3Replicated | AluOp::Fdot3Mad => (Opcode::Dp3, 3),
+        AluOp::Fdot4 | AluOp::Fdot4Replicated | AluOp::Fdot4Mad => (Opcode::Dp4, 4),
         AluOp::PackHalf2x16 => (Opcode::Pk2h, 2),
         AluOp::PackUnorm2x16 => (Opcode::Pk2us, 2),
         AluOp::PackSnorm4x8 => (Opcode::Pk4b, 4),
@@ -212,16 +214,10 @@ impl Selector<'_> {
             AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
             AluOp::Fadd if self.options.native_integers => {
                 let count = usize::from(body.num_components(def));
-                let dot = if count == 1 { self.recognized_dot(inst) } else { None };
-                let sign = if dot.is_none() { self.recognized_sign(inst, count) } else { None };
-                if dot.is_some() || sign.is_some() {
+                if let Some(source) = self.recognized_sign(inst, count) {
                     let (register, mask, saturate) = self.alu_destination(def);
                     let dst = Dst::new(register).masked(lane_mask(mask, 32));
-                    match (dot, sign) {
-                        (Some((opcode, operands)), _) => self.emit_saturated(opcode, dst, &operands, saturate),
-                        (_, Some(source)) => self.emit_saturated(Opcode::Ssg, dst, &[operand(&source)], saturate),
-                        _ => {}
-                    }
+                    self.emit_saturated(Opcode::Ssg, dst, &[operand(&source)], saturate);
                     return Ok(());
                 }
             }
@@ -291,6 +287,20 @@ impl Selector<'_> {
                 self.emit_saturated(Opcode::Fma, dst, &[src(0)?, src(1)?, src(2)?], saturate);
             }
             AluOp::Fmulz => self.multiply_or_zero(dst, src(0)?, src(1)?, saturate),
+            AluOp::Fmadz if self.shader.info.use_legacy_math_rules => {
+                self.emit_saturated(Opcode::Mad, dst, &[src(0)?, src(1)?, src(2)?], saturate);
+            }
+            AluOp::FlrpMadz if self.shader.info.use_legacy_math_rules => {
+                self.emit_saturated(Opcode::Lrp, dst, &[src(0)?, src(1)?, src(2)?], saturate);
+            }
+            AluOp::Fmadz => self.multiply_or_zero_and_add(dst, [src(0)?, src(1)?, src(2)?], saturate),
+            AluOp::FlrpMadz => {
+                let difference = self.temp();
+                self.emit(Opcode::Add, Dst::new(difference).masked(dst.write_mask), &[src(1)?, negated(src(2)?)]);
+                let difference = Value::new(difference).source([0, 1, 2, 3]);
+                self.multiply_or_zero_and_add(dst, [src(0)?, difference, src(2)?], saturate);
+            }
+            AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => self.dot_or_zero(dst, op, &sources, saturate),
             // Rounded once, as the sum; without a product the addend.
             AluOp::Ffmaz if self.options.native_integers || self.options.has_cmp => {
                 let (sum, m) = (self.temp(), dst.write_mask);
@@ -499,6 +509,46 @@ impl Selector<'_> {
         self.emit(Opcode::Sne, Dst::new(second).masked(mask), &[b, zero]);
         self.emit(Opcode::Mul, Dst::new(both).masked(mask), &[read(first), read(second)]);
         read(both)
+    }
+
+    /// `fmulz(a, b) + c`.
+    fn multiply_or_zero_and_add(&mut self, dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
+        let product = self.temp();
+        self.multiply_or_zero(Dst::new(product).masked(dst.write_mask), a, b, false);
+        self.emit_saturated(Opcode::Add, dst, &[Value::new(product).source([0, 1, 2, 3]), c], saturate);
+    }
+
+    /// A dot product in which zero times anything is zero. The shader's property says that of `DP2` to `DP4`; without it the products are summed.
+    fn dot_or_zero(&mut self, dst: Dst, op: AluOp, sources: &Sources, saturate: bool) {
+        let count: usize = match op {
+            AluOp::Fdot2Madz => 2,
+            AluOp::Fdot3Madz => 3,
+            _ => 4,
+        };
+        let operands: arrayvec::ArrayVec<Src, 2> = sources
+            .iter()
+            .take(2)
+            .map(|(value, swizzle)| value.source([0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3)))
+            .collect();
+        let [a, b] = operands[..] else { return };
+        if self.shader.info.use_legacy_math_rules {
+            let opcode = [Opcode::Dp2, Opcode::Dp3, Opcode::Dp4][count - 2];
+            self.emit_saturated(opcode, dst, &[a, b], saturate);
+            return;
+        }
+        let products = self.temp();
+        self.multiply_or_zero(Dst::new(products).masked((1 << count) - 1), a, b, false);
+        let product = |lane: u8| Value::new(products).lane(lane);
+        let mut sum = product(0);
+        for lane in 1..count as u8 {
+            if usize::from(lane) + 1 == count {
+                self.emit_saturated(Opcode::Add, dst, &[sum, product(lane)], saturate);
+            } else {
+                let next = self.temp();
+                self.emit(Opcode::Add, Dst::new(next).masked(1), &[sum, product(lane)]);
+                sum = Value::new(next).lane(0);
+            }
+        }
     }
 
     /// The product, but 0 where a factor is 0, whatever the other is.

@@ -6,7 +6,6 @@
 //! b32csel (ieq32 w, 32), b, (bfi (bfm w, o), b, a)                  BFI a, b, o, w
 //! pack_snorm_4x8 (b32csel (feq32 a, a), a, 0)                       PK4B a
 //! fadd! (fsign a), 0.0                                              SSG a         (likewise DSSG)
-//! fadd! (fadd! (fmul! a.x, b.x), (fmul! a.y, b.y)), (fmul! a.z, b.z)    DP3 a, b      (likewise DP2, DP4; with fmulz where zero times anything is zero)
 //! ```
 //!
 //! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may have changed since.
@@ -25,17 +24,6 @@ use super::{Selector, Value, lane_mask};
 struct Term {
     def: Def,
     components: [u8; 4],
-}
-
-/// A product in a sum.
-#[derive(Clone, Copy)]
-struct Product {
-    /// What the sum reads.
-    value: Def,
-    /// What multiplies.
-    maker: Inst,
-    component: u8,
-    is_negated: bool,
 }
 
 impl Selector<'_> {
@@ -138,84 +126,6 @@ impl Selector<'_> {
 
     fn is_exact(&self, inst: Inst) -> bool {
         self.body.alu(inst).is_some_and(|(_, flags)| flags.is_exact())
-    }
-
-    /// The instruction that multiplies what one component of a sum is, and the component of it; none if it may not be part of a dot product.
-    fn product(&self, term: Term) -> Option<Product> {
-        let value = term.def;
-        let negated = self.made_by(term, AluOp::Fneg).and_then(|sources| sources.first().copied());
-        let term = negated.filter(|of| self.body.single_use(of.def).is_some()).unwrap_or(term);
-        let maker = self.body.def_inst(term.def);
-        let legacy = self.shader.info.use_legacy_math_rules;
-        let fits = match self.body.alu_op(maker)? {
-            AluOp::Fmul => !legacy && self.is_exact(maker),
-            AluOp::Fmulz => legacy,
-            _ => false,
-        };
-        fits.then_some(Product { value, maker, component: term.components[0], is_negated: value != term.def })
-    }
-
-    /// Opcode and operands of the dot product that a scalar sum ends. Sums that may be reordered are left to be combined otherwise.
-    pub(super) fn recognized_dot(&mut self, inst: Inst) -> Option<(Opcode, [Src; 2])> {
-        let body = self.body;
-        let legacy = self.shader.info.use_legacy_math_rules;
-        let mut products: ArrayVec<Product, 4> = ArrayVec::new();
-        let mut sum = inst;
-        // From the last product to the first two.
-        loop {
-            if !legacy && !self.is_exact(sum) {
-                return None;
-            }
-            let terms = [self.term(sum, 0, [0; 4]), self.term(sum, 1, [0; 4])];
-            match terms.map(|term| self.product(term)) {
-                [Some(a), Some(b)] => {
-                    products.try_push(b).ok()?;
-                    products.try_push(a).ok()?;
-                    break;
-                }
-                [inner, outer] => {
-                    let (product, rest) = if outer.is_some() { (outer?, terms[0]) } else { (inner?, terms[1]) };
-                    products.try_push(product).ok()?;
-                    sum = body.def_inst(rest.def);
-                    let is_sum = body.alu_op(sum) == Some(AluOp::Fadd) && body.num_components(rest.def) == 1;
-                    if !is_sum || body.single_use(rest.def).is_none() {
-                        return None;
-                    }
-                }
-            }
-        }
-        products.reverse();
-        // Only if nobody else needs the products.
-        let own = |value: Def| products.iter().filter(|product| product.value == value).count();
-        let only = products.iter().all(|product| body.uses_of(product.value).take(5).count() == own(product.value));
-        if !only {
-            return None;
-        }
-        let opcode = [Opcode::Dp2, Opcode::Dp3, Opcode::Dp4].get(products.len().checked_sub(2)?).copied()?;
-        let mut operands: [Option<Value>; 2] = [None; 2];
-        let mut lanes = [[0u8; 4]; 2];
-        let fits = |value: &Value, of: &Option<Value>| {
-            of.is_none_or(|of| {
-                of.register == value.register && of.absolute == value.absolute && of.negate == value.negate
-            })
-        };
-        for (place, &Product { maker, component, is_negated, .. }) in products.iter().enumerate() {
-            let mut factors = [self.lasting_source(maker, 0)?, self.lasting_source(maker, 1)?];
-            factors[0].0.negate ^= is_negated;
-            if !(fits(&factors[0].0, &operands[0]) && fits(&factors[1].0, &operands[1])) {
-                factors.swap(0, 1);
-            }
-            for (number, (value, swizzle)) in factors.iter().enumerate() {
-                if !fits(value, &operands[number]) {
-                    return None;
-                }
-                operands[number] = Some(*value);
-                lanes[number][place] = value.lanes[usize::from(swizzle.get(usize::from(component)) & 3)];
-            }
-        }
-        let [Some(a), Some(b)] = operands else { return None };
-        let plain = |value: Value, lanes: [u8; 4]| Value { lanes: [0, 1, 2, 3], ..value }.source(lanes);
-        Some((opcode, [plain(a, lanes[0]), plain(b, lanes[1])]))
     }
 
     fn recognized_division(&self, inst: Inst, count: usize) -> Option<(Opcode, ArrayVec<Term, 4>)> {

@@ -8,6 +8,7 @@ mod each_pass;
 pub mod executor;
 pub mod generated;
 pub mod inputs;
+mod invariance;
 pub mod recorded;
 mod stages;
 mod translated;

@@ -7,6 +7,7 @@ use super::compare::{Rule, first_mismatch};
 use super::each_pass;
 use super::executor::Executor;
 use super::inputs::{self, Kind};
+use super::invariance::compare_variants;
 use crate::args::{Color, VerifyArguments};
 use crate::commands::{Failure, Status};
 use crate::diagnostics::Reporter;
@@ -14,6 +15,7 @@ use crate::input::Source;
 use crate::plan::Plan;
 use crate::subject::Subject;
 use crate::{batch, output};
+use tgsi::smith::mutate::round_otherwise;
 
 /// What comes out of it.
 #[derive(Debug, Default, Serialize)]
@@ -47,6 +49,9 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
         let verdict = Subject::checked(&source, plan.options.dialect).map(|(subject, _)| {
+            if let Some(variants) = arguments.invariance {
+                return compare_variants(&subject, variants, arguments.seeds, &plan);
+            }
             let blamed =
                 if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
             blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, arguments.exact, &plan))
@@ -81,12 +86,16 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
         serde_json::to_string(&totals).unwrap_or_default() + "\n"
     } else {
         let mut text: String = totals.first.iter().map(|line| line.to_owned() + "\n").collect();
+        let (where_equal, left_out) = match arguments.invariance {
+            Some(_) => ("in all variants", "of other stages or that do not end"),
+            None => ("at every stage", "that do not end"),
+        };
         text += &format!(
-            "{} shaders: {} equal at every stage, {} different, {} errors",
+            "{} shaders: {} equal {where_equal}, {} different, {} errors",
             totals.shaders, totals.equal, totals.different, totals.error
         );
         if totals.without_result > 0 {
-            text += &format!(", {} that do not end", totals.without_result);
+            text += &format!(", {} {left_out}", totals.without_result);
         }
         text.push('\n');
         text
@@ -105,6 +114,19 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
     }
+    // A consumer that rounds otherwise must find the same in the source and in what is made of it.
+    let otherwise = match subject {
+        Subject::Tgsi(source) if exact && plan.keeps_rounding(source) => {
+            let pair = subject.translate(plan).and_then(|translated| {
+                Ok([Executor::tgsi(&round_otherwise(source))?, Executor::tgsi(&round_otherwise(&translated))?])
+            });
+            match pair {
+                Ok(pair) => Some(pair),
+                Err(problem) => return Verdict::Error(problem.brief()),
+            }
+        }
+        _ => None,
+    };
     let mut ended = seeds == 0;
     for seed in 0..seeds {
         let inputs = inputs::make(shader, seed);
@@ -128,6 +150,12 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
             if let Some(m) = first_mismatch(shader, rule, expected, &leftover) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
+        }
+        if let Some([source, translated]) = &otherwise
+            && let (Ok(expected), Ok(found)) = (source.run(&inputs, limits), translated.run(&inputs, limits))
+            && let Some(m) = first_mismatch(shader, Rule::Exact, &expected, &found)
+        {
+            return Verdict::Different(format!("stage driver:tgsi, rounded otherwise, inputs {seed}: {m}"));
         }
     }
     if ended { Verdict::Equal } else { Verdict::WithoutResult }

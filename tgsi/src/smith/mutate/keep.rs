@@ -18,7 +18,7 @@ pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
 }
 
 /// Declares new temporaries.
-fn new_temporaries(shader: &mut Shader, count: u16, array: bool) -> i32 {
+pub(super) fn new_temporaries(shader: &mut Shader, count: u16, array: bool) -> i32 {
     let first = free_number(shader, File::Temporary);
     let mut declaration = Declaration::new(File::Temporary, first as u16, first as u16 + count - 1);
     if array {
@@ -36,7 +36,7 @@ fn new_immediate(shader: &mut Shader, words: [u32; 4]) -> Src {
     Src::new(Register::new(File::Immediate, shader.immediates.len() as i32 - 1))
 }
 
-fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
+pub(super) fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
     let mut instruction = Instruction::new(opcode);
     instruction.dst.extend(dst);
     instruction.src.extend(src.iter().copied());
@@ -44,7 +44,7 @@ fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
 }
 
 /// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not behind the main program.
-fn is_place(shader: &Shader, number: usize) -> bool {
+pub(super) fn is_place(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
     let outside = matches!(at(number), None | Some(Opcode::Bgnsub))
         || number > 0
@@ -54,7 +54,7 @@ fn is_place(shader: &Shader, number: usize) -> bool {
 }
 
 /// An opcode that computes 32-bit values, channel by channel.
-fn is_plain(opcode: Opcode) -> bool {
+pub(super) fn is_plain(opcode: Opcode) -> bool {
     let info = opcode.info();
     info.output_mode == OutputMode::Componentwise
         && !info.dst_type.is_64bit()

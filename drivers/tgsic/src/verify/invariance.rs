@@ -1,0 +1,113 @@
+//! `verify --invariance`: the same expression has the same bits in two programs.
+//!
+//! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that compute a position by the same expressions. Each vertex, tessellation and
+//! geometry shader is paired with variants of itself ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This says nothing of
+//! whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
+
+use tgsi::Shader;
+use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};
+use tgsi::tables::{File, Processor};
+use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits};
+
+use super::executor::Executor;
+use super::inputs;
+use super::stages::Verdict;
+use crate::input::Problem;
+use crate::plan::Plan;
+use crate::subject::Subject;
+
+/// What a shader and what is made of it leave on two consumers.
+struct Run {
+    as_defined: Executor,
+    otherwise: Executor,
+}
+
+impl Run {
+    fn of(shader: Shader, plan: &Plan) -> Result<Run, Problem> {
+        let translated = Subject::Tgsi(shader).into_translated(plan, None)?;
+        Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
+    }
+
+    fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], Problem> {
+        Ok([self.as_defined.run(inputs, limits)?.outputs, self.otherwise.run(inputs, limits)?.outputs])
+    }
+}
+
+/// Compares a shader with so many variants of itself.
+pub fn compare_variants(subject: &Subject, variants: u64, seeds: u64, plan: &Plan) -> Verdict {
+    let Subject::Tgsi(shader) = subject else { return Verdict::WithoutResult };
+    if matches!(shader.processor, Processor::Fragment | Processor::Compute) {
+        return Verdict::WithoutResult;
+    }
+    compare(shader, variants, seeds, plan).unwrap_or_else(|problem| Verdict::Error(problem.brief()))
+}
+
+fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Verdict, Problem> {
+    let limits = crate::limits::current().of_runs();
+    let alone = Run::of(shader.clone(), plan)?;
+    // Those that do not end with some inputs have no outputs to compare.
+    let runs: Vec<_> = (0..seeds)
+        .filter_map(|seed| {
+            let inputs = inputs::make(shader, seed);
+            let outputs = alone.outputs(&inputs, limits).ok()?;
+            Some((seed, inputs, outputs))
+        })
+        .collect();
+    if runs.is_empty() {
+        return Ok(Verdict::WithoutResult);
+    }
+    for number in 0..variants {
+        let variant = change_surroundings(shader, number);
+        let among_others = Run::of(variant.shader.clone(), plan)?;
+        for (seed, inputs, expected) in &runs {
+            let found = among_others.outputs(inputs, limits)?;
+            for (consumer, (expected, found)) in
+                ["", ", rounded otherwise"].into_iter().zip(expected.iter().zip(&found))
+            {
+                if let Some(place) = first_difference(shader, &variant, expected, found) {
+                    return Ok(Verdict::Different(format!("variant {number}, inputs {seed}{consumer}: {place}")));
+                }
+            }
+        }
+    }
+    Ok(Verdict::Equal)
+}
+
+/// Where the outputs that both programs have differ first. NaN has no sign and no payload.
+fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, found: &Outputs) -> Option<String> {
+    let registers = || {
+        let declared = shader.declarations.iter().filter(|d| d.file == File::Output);
+        declared.flat_map(|d| d.first..=d.last).filter(|register| !variant.dropped.contains(register))
+    };
+    let differ = |e: u32, f: u32| e != f && !(f32::from_bits(e).is_nan() && f32::from_bits(f).is_nan());
+    let report = |place: String, e: u32, f: u32| {
+        let (a, b) = (f32::from_bits(e), f32::from_bits(f));
+        Some(format!("{place} is {f:08x} ({b}), by itself {e:08x} ({a})"))
+    };
+    let letters = ["x", "y", "z", "w"];
+    let vertices = |outputs: &Outputs| -> Vec<Vec<[u32; 4]>> {
+        outputs.emitted.iter().flatten().flatten().chain(&outputs.vertices).cloned().collect()
+    };
+    let (e, f) = (vertices(expected), vertices(found));
+    if e.len() != f.len() {
+        return report("the number of vertices".into(), e.len() as u32, f.len() as u32);
+    }
+    for register in registers() {
+        for (component, letter) in letters.into_iter().enumerate() {
+            if shader.processor != Processor::Geometry {
+                let words = |outputs: &Outputs| outputs.outputs.component(register.into(), component).to_vec();
+                let pairs = words(expected).into_iter().zip(words(found));
+                if let Some((lane, (e, f))) = pairs.enumerate().find(|&(_, (e, f))| differ(e, f)) {
+                    return report(format!("OUT[{register}].{letter} lane {lane}"), e, f);
+                }
+            }
+            for (vertex, (e, f)) in e.iter().zip(&f).enumerate() {
+                let word = |of: &[[u32; 4]]| of.get(usize::from(register)).map_or(0, |words| words[component]);
+                if differ(word(e), word(f)) {
+                    return report(format!("vertex {vertex} OUT[{register}].{letter}"), word(e), word(f));
+                }
+            }
+        }
+    }
+    None
+}
