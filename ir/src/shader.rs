@@ -117,6 +117,9 @@ pub struct Parameter {
     pub is_return: bool,
 }
 
+/// The remark of a function whose calls stay.
+pub const NO_INLINE: &str = "noinline";
+
 /// A function.
 #[derive(Clone, Debug)]
 pub struct FunctionData {
@@ -132,6 +135,13 @@ pub struct FunctionData {
     pub remarks: Vec<String>,
     /// The code; none for a declaration.
     pub body: Option<Body>,
+}
+
+impl FunctionData {
+    /// Whether calls of it stay.
+    pub fn stays(&self) -> bool {
+        self.remarks.iter().any(|remark| remark == NO_INLINE)
+    }
 }
 
 impl Shader {

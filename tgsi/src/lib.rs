@@ -62,5 +62,6 @@ pub mod text;
 pub mod to_ir;
 pub mod tokens;
 
+pub use call_graph::KeepSubroutines;
 pub use shader::Shader;
 pub use span::Span;

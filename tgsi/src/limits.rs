@@ -76,8 +76,8 @@ limits! {
     immediates "immediates" = 1 << 15,
         "Immediates. Operands can name no more.";
     expansion "expansion" = 1 << 15,
-        "Instructions that come of a shader on its way besides its own: with every call replaced by what it calls, with outputs stored at every EMIT and RET, with \
-         values merged behind blocks. Calls of calls can make exponentially much code of a few lines, many outputs or deep blocks a square of it.";
+        "Instructions that come of a shader on its way besides its own: copied to replace calls (not what replaces the only call), storing outputs at every EMIT and RET, \
+         merging values behind blocks. Calls of calls can make exponentially much code of a few lines, many outputs or deep blocks a square of it.";
     steps "steps" = 4_000_000,
         "Instructions executed in a run. A loop need not end.";
     memory "memory" = 1 << 28,

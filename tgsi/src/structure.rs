@@ -42,6 +42,14 @@ pub struct Structure {
     pub max_depth: u32,
 }
 
+impl Structure {
+    /// Instructions of the subroutines and, last, of the main program.
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        let subroutines = self.subroutines.iter().map(|&(begin, end)| u64::from(end - begin) - 1);
+        subroutines.chain([u64::from(self.end)]).collect()
+    }
+}
+
 /// What is wrong with the nesting of a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StructureError {

@@ -6,7 +6,7 @@
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Dfs;
+use petgraph::visit::{Dfs, EdgeRef};
 
 use crate::body::{Body, InstData};
 use crate::entities::{Function, Inst};
@@ -39,6 +39,24 @@ impl CallGraph {
     /// The functions, each after those that it calls; of functions that call one another in a circle, any may be first.
     pub fn bottom_up(&self) -> Vec<Function> {
         kosaraju_scc(&self.graph).into_iter().flatten().map(|at| self.graph[at]).collect()
+    }
+
+    /// The functions that call themselves, directly or not.
+    pub fn recursive(&self) -> EntitySet<Function> {
+        let mut component = vec![0; self.graph.node_count()];
+        for (number, nodes) in kosaraju_scc(&self.graph).into_iter().enumerate() {
+            for node in nodes {
+                component[node.index()] = number;
+            }
+        }
+        // Who calls into its own component is on a circle.
+        let edges = self.graph.edge_references();
+        let circular = edges.filter(|edge| component[edge.source().index()] == component[edge.target().index()]);
+        let mut found = EntitySet::new();
+        for edge in circular {
+            found.insert(self.graph[edge.source()]);
+        }
+        found
     }
 
     /// These functions and all that they call, directly or not.
@@ -106,6 +124,8 @@ mod tests {
         let place = |n: usize| order.iter().position(|f| f.index() == n).unwrap();
         assert_eq!(order.len(), 5);
         assert!(place(2) < place(1) && place(1) < place(0) && place(3) < place(0));
+        let recursive = graph.recursive();
+        assert_eq!((0..5).filter(|&n| recursive.contains(Function::new(n))).collect::<Vec<_>>(), [1, 3]);
         let reachable = graph.reachable([Function::new(3)]);
         assert_eq!((0..5).filter(|&n| reachable.contains(Function::new(n))).collect::<Vec<_>>(), [1, 2, 3]);
     }

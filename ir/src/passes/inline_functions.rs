@@ -8,14 +8,15 @@
 //!     impl main { call f %1 }
 //! ```
 //!
-//! - Only what stays is inlined into: entry points, exported functions, and those whose own calls stay. A call is replaced by the code of the callee as it
+//! - Functions that are marked ([`NO_INLINE`](crate::shader::NO_INLINE)) stay, and so do those that call themselves, directly or not (an interpreter or driver refuses these),
+//!   those that are called through pointers, and those without code.
+//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced by the code of the callee as it
 //!   was written, whose calls are replaced next: going from the callees to the callers instead would copy the innermost code once for each caller around it.
-//! - Functions that call themselves, directly or not, keep their calls (an interpreter or driver refuses them), and so do calls through pointers and of
-//!   functions without code.
 //! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::lower_returns)).
 //! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
 //!   initialised, at every call: for a call in a loop, stores see to that.
-//! - Calls of calls can make exponentially much code; calls stay once a body has grown beyond [`MAX_INSTRUCTIONS`].
+//! - Calls of calls can make exponentially much code; calls stay once more than [`MAX_COPIED`] instructions were copied. What takes the place of the first call of a
+//!   function is no copy: the function itself goes.
 //!
 //! Cost: the size of the result, and for every call with control flow what stands behind it in its block.
 
@@ -33,20 +34,22 @@ use crate::shader::{FunctionData, Shader};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
-/// Instructions (removed ones included) of a body beyond which nothing more is inlined into it.
-pub const MAX_INSTRUCTIONS: usize = 1 << 20;
+/// Instructions (removed ones included) that are copied at most: beyond that calls stay.
+pub const MAX_COPIED: usize = 1 << 20;
 
 /// See the [module](self).
 pub fn inline_functions(shader: &mut Shader) -> bool {
     if shader.functions.len() < 2 {
         return false;
     }
-    // Functions in which nothing but code is left once calls are replaced.
-    let mut dissolves: SecondaryMap<Function, bool> = SecondaryMap::new();
-    for function in CallGraph::new(&shader.functions).bottom_up() {
-        let Some(body) = &shader.functions[function].body else { continue };
-        dissolves[function] = calls(body).all(|(call, callee)| is_direct(body, call) && dissolves[callee]);
-    }
+    let recursive = CallGraph::new(&shader.functions).recursive();
+    let dissolves: SecondaryMap<Function, bool> = {
+        let mut dissolves = SecondaryMap::new();
+        for (function, data) in &shader.functions {
+            dissolves[function] = data.body.is_some() && !data.stays() && !recursive.contains(function);
+        }
+        dissolves
+    };
     for data in shader.functions.values_mut() {
         // The entry point keeps its returns: whether to lower them is another pass's business.
         if let Some(body) = data.body.as_mut().filter(|_| !data.is_entry_point) {
@@ -54,6 +57,8 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
         }
     }
     let mut progress = false;
+    let mut is_inlined: SecondaryMap<Function, bool> = SecondaryMap::new();
+    let mut copied = 0;
     for function in shader.functions.keys() {
         let data = &mut shader.functions[function];
         if dissolves[function] && !data.is_entry_point && !data.is_exported {
@@ -63,10 +68,16 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
         // From the last to the first: what follows a call in its block is moved once, and no call that is still to come can vanish.
         let mut pending: Vec<(Inst, Function)> = calls(&body).collect();
         while let Some((call, callee)) = pending.pop() {
-            if !dissolves[callee] || !is_direct(&body, call) || body.num_insts() > MAX_INSTRUCTIONS {
+            if !dissolves[callee] || !is_direct(&body, call) {
                 continue;
             }
             let Some(source) = &shader.functions[callee].body else { continue };
+            if std::mem::replace(&mut is_inlined[callee], true) {
+                copied += 1 + source.num_insts();
+                if copied > MAX_COPIED {
+                    continue;
+                }
+            }
             let mut inliner =
                 Inliner { body: &mut body, types: &mut shader.types, variables: &mut shader.variables, source };
             pending.extend(inliner.inline(call));

@@ -1,4 +1,4 @@
-//! Rules about what a shader would become on its way: calls are replaced by what they call, outputs are stored at several places, values are merged behind
+//! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not stay, outputs are stored at several places, values are merged behind
 //! blocks, and an index that may reach several variables chooses among all of them. Each of these is a product of things that a text has room for by
 //! thousands, and what is in a subroutine comes once for every call of it.
 //!
@@ -6,7 +6,7 @@
 
 use super::declared::described_place;
 use super::{Findings, Rule};
-use crate::call_graph::CallGraph;
+use crate::call_graph::{CallGraph, Inlining, KeepSubroutines};
 use crate::diagnostic::Focus;
 use crate::shader::{Declaration, Instruction, Register, Shader};
 use crate::structure::Structure;
@@ -14,7 +14,7 @@ use crate::tables::{File, Opcode, Processor};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findings) {
-    let parts = Parts::new(shader, structure);
+    let parts = Parts::new(shader, structure, findings.keep);
     calls(&parts, findings);
     stores(&parts, findings);
     reached(&parts, findings);
@@ -25,13 +25,17 @@ pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findi
 struct Parts<'a> {
     shader: &'a Shader,
     structure: &'a Structure,
-    /// Who calls whom; none if there are no calls.
-    graph: Option<CallGraph>,
+    /// Who calls whom, and what becomes of the calls; none if there are no calls.
+    graph: Option<(CallGraph, Inlining)>,
 }
 
 impl<'a> Parts<'a> {
-    fn new(shader: &'a Shader, structure: &'a Structure) -> Parts<'a> {
-        Parts { shader, structure, graph: CallGraph::new(shader, structure) }
+    fn new(shader: &'a Shader, structure: &'a Structure, keep: Option<KeepSubroutines>) -> Parts<'a> {
+        let graph = CallGraph::new(shader, structure).map(|graph| {
+            let inlining = graph.inlining(&structure.sizes(), keep);
+            (graph, inlining)
+        });
+        Parts { shader, structure, graph }
     }
 
     fn main(&self) -> usize {
@@ -52,7 +56,7 @@ impl<'a> Parts<'a> {
     /// What there is of something once calls are replaced, or before if that is more: subroutines that nobody calls are converted, too.
     fn total(&self, of_parts: Vec<u64>) -> u64 {
         let written = of_parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part));
-        self.graph.as_ref().map_or(0, |graph| graph.inlined_size(of_parts)).max(written)
+        self.graph.as_ref().map_or(0, |(graph, inlining)| graph.inlined_size(of_parts, &inlining.stays)).max(written)
     }
 
     /// The sum over the instructions of each part.
@@ -65,19 +69,17 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How much code there is, and how deep blocks are, once each call is replaced by its subroutine. Without recursion: that is an error of the structure.
+/// How much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without recursion: that is an error of the structure.
 fn calls(parts: &Parts<'_>, findings: &mut Findings) {
-    let Some(graph) = &parts.graph else { return };
+    let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;
-    let mut sizes: Vec<u64> = parts.structure.subroutines.iter().map(|&(begin, end)| u64::from(end - begin)).collect();
-    sizes.push(u64::from(parts.structure.end));
-    let size = graph.inlined_size(sizes);
     let first = graph.first_call().and_then(|call| shader.instructions.get(call as usize));
     let place = (first.map(|call| call.span).unwrap_or_default(), Focus::Mnemonic);
-    let limit = findings.limits.expansion;
-    if size > limit && size > shader.instructions.len() as u64 {
+    let (copied, limit, keep) = (inlining.copied, findings.limits.expansion, findings.keep);
+    if copied > limit {
         findings.report(Rule::CallsTooMany, place, || {
-            format!("with all calls replaced there would be {size} instructions; {limit} is the limit")
+            let without = if keep.is_none() { "without subroutines " } else { "" };
+            format!("{without}{copied} instructions would be copied to replace calls; {limit} is the limit")
         });
     }
     let limit = findings.limits.nesting;
@@ -97,7 +99,7 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
         depths[number as usize] = depth;
         deepest[part] = deepest[part].max(depth);
     }
-    let deepest = graph.inlined_depth(deepest, |call| depths.get(call as usize).copied().unwrap_or(0));
+    let deepest = graph.inlined_depth(deepest, &inlining.stays, |call| depths.get(call as usize).copied().unwrap_or(0));
     if deepest > limit {
         findings.report(Rule::NestingTooDeep, place, || {
             format!("with all calls replaced blocks are nested {deepest} deep; {limit} is the limit")

@@ -30,6 +30,7 @@ mod rule;
 mod sizes;
 mod structure;
 
+use crate::call_graph::KeepSubroutines;
 use crate::diagnostic::{Diagnostic, Focus, Severity};
 use crate::limits::{self, Limits};
 use crate::shader::Shader;
@@ -86,6 +87,8 @@ struct Findings {
     gaps: Gaps,
     /// What it may take.
     limits: Limits,
+    /// Which subroutines stay; none of them if there is nothing.
+    keep: Option<KeepSubroutines>,
     /// Findings whose other party was looked for.
     noted: usize,
 }
@@ -160,10 +163,15 @@ pub fn check_within(shader: &Shader, limits: &Limits) -> Report {
 
 /// Checks what was understood of a text with errors; nothing is reported that may follow from what was not understood.
 pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
+    check_for(shader, gaps, limits, None)
+}
+
+/// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call to be replaced by code.
+pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
     if gaps.hopeless {
         return Report::default();
     }
-    check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, ..Findings::default() })
+    check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })
 }
 
 /// Warnings about what a shader says in vain, sorted by position: values that nothing reads, registers that nothing writes, code that nothing reaches.

@@ -50,7 +50,7 @@ rules! {
     DividedTwice = Error "T0304" "divided-twice", "a block has one ELSE or DEFAULT at most";
     BadCall = Error "T0305" "bad-call", "the label of CAL is the number of a BGNSUB instruction";
     Recursion = Error "T0306" "recursion", "subroutines cannot call themselves, not even through others";
-    CallsTooMany = Error "T0307" "calls-too-many", "call less, or in a loop: every call is replaced by the code of its subroutine";
+    CallsTooMany = Error "T0307" "calls-too-many", "call in a loop, move the limit `expansion`, or translate for a target that has subroutines: without them every call is replaced by code";
     NestedSubroutine = Error "T0308" "nested-subroutine", "subroutines follow the main program's END";
     NestingTooDeep = Error "T0309" "nesting-too-deep", "move inner blocks out, or select values instead of branching";
     MissingEnd = Error "T0310" "missing-end", "the main program ends with END";

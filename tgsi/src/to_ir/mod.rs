@@ -39,10 +39,11 @@ mod usage;
 use hashbrown::HashMap;
 
 use tgsi_ir::entities::Function;
-use tgsi_ir::shader::FunctionData;
+use tgsi_ir::shader::{FunctionData, NO_INLINE};
 use tgsi_ir::{Body, Shader as IrShader};
 use thiserror::Error;
 
+use crate::call_graph::{CallGraph, KeepSubroutines};
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::structure::{StructureError, structure};
@@ -59,6 +60,8 @@ pub struct ToIrOptions {
     pub name: String,
     /// `KILL` and `KILL_IF` become `demote`, for targets whose derivatives need the killed lanes.
     pub kill_is_demote: bool,
+    /// Which subroutines are to stay functions: they are marked (`noinline`). Without it none.
+    pub keep_subroutines: Option<KeepSubroutines>,
 }
 
 /// Why a shader has no translation. [`crate::check`] reports all of these, with more company.
@@ -129,8 +132,16 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
 
     let mut functions = HashMap::new();
     if context.usage.calls {
-        for &(begin, _) in &subroutines {
-            functions.insert(begin, context.ir.functions.push(subroutine(begin)));
+        let inlining = options.keep_subroutines.and_then(|keep| {
+            let graph = CallGraph::new(shader, &context.structure)?;
+            Some(graph.inlining(&context.structure.sizes(), Some(keep)))
+        });
+        for (place, &(begin, _)) in subroutines.iter().enumerate() {
+            let mut data = subroutine(begin);
+            if inlining.as_ref().is_some_and(|inlining| inlining.stays[place]) {
+                data.remarks.push(String::from(NO_INLINE));
+            }
+            functions.insert(begin, context.ir.functions.push(data));
         }
     }
     context.subroutines = functions;
