@@ -74,6 +74,9 @@ pub struct TgsiOptions {
     pub fast: bool,
     /// Files that can be addressed indirectly.
     pub indirect: IndirectFiles,
+    /// Whatever a load reaches does no harm: what is out of range reads as anything. Otherwise no access is made that the source would not have made, but to what is in range for
+    /// sure. Of known readers of TGSI none is so.
+    pub speculate_loads: bool,
     /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
     /// indirectly, one beyond is an error.
     pub max_constant_index: u32,
@@ -109,6 +112,7 @@ impl TgsiOptions {
             lower_fdot_mad: false,
             keep_ifs: !self.native_integers && !self.has_cmp,
             no_indirect: self.indirect.missing(),
+            speculate_loads: self.speculate_loads,
             ..CompilerOptions::default()
         }
     }
@@ -148,6 +152,7 @@ impl Default for TgsiOptions {
             keep_rounding: false,
             fast: false,
             indirect: IndirectFiles { inputs: true, outputs: true, temporaries: true, constants: true },
+            speculate_loads: false,
             max_constant_index: 32767,
             address_registers: 3,
             unoptimized_ra: false,
@@ -205,6 +210,7 @@ named_options! {
     "no_indirect_outputs" => |o| o.indirect.outputs = false;
     "no_indirect_temporaries" => |o| o.indirect.temporaries = false;
     "no_indirect_constants" => |o| o.indirect.constants = false;
+    "speculate_loads" => |o| o.speculate_loads = true;
     "few_constants" => |o| o.max_constant_index = 31;
     "one_address" => |o| o.address_registers = 1;
     "unoptimized_ra" => |o| o.unoptimized_ra = true;

@@ -13,10 +13,12 @@ pub mod certainty;
 pub mod divergence;
 mod dominance;
 pub mod float_range;
+pub mod integer_range;
 mod liveness;
 pub mod loop_info;
 mod loops;
 mod order;
+mod speculation;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +30,7 @@ pub use liveness::Liveness;
 pub use loop_info::{LoopAnalysis, LoopAnalyzer};
 pub use loops::{LoopInfo, LoopTree};
 pub use order::{BlockOrder, InstOrder};
+pub use speculation::Speculation;
 
 use crate::body::Body;
 

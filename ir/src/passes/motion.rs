@@ -2,7 +2,7 @@
 
 use crate::alu::ExecutionMode;
 use crate::analysis::loop_info::Outcome;
-use crate::analysis::{Certainty, LoopAnalyzer};
+use crate::analysis::{Certainty, LoopAnalyzer, Speculation};
 use crate::body::{Body, InstData, TexOp};
 use crate::entities::{If, Inst};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
@@ -59,9 +59,9 @@ pub(crate) fn mobility(body: &Body, inst: Inst, stage: Stage) -> Mobility {
     }
 }
 
-/// Whether an instruction costs so little that it may be computed where nobody asked for it.
-pub(crate) fn is_cheap(body: &Body, inst: Inst) -> bool {
-    inst_cost(body, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
+/// Whether an instruction does no harm and costs so little that it may be computed where nobody asked for it.
+pub(crate) fn is_cheap(body: &Body, speculation: &Speculation<'_>, inst: Inst) -> bool {
+    inst_cost(body, speculation, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
 }
 
 /// Whether an instruction reads what is bound to a unit. Behind a loop invocations that left it at different times may want different units at once, which not every target can do.

@@ -22,7 +22,7 @@
 //! - Instructions with effects, and those that see the effects of others, stay where they are, and in their order.
 //! - What reads its sources from neighbouring invocations (derivatives, textures with a level from derivatives) does not move down, where some of these invocations may
 //!   have gone another way, and neither does what it reads.
-//! - What costs something (fetches, slow operations) is not computed where it may be in vain: it moves up only to blocks that run only if its block runs ([`Certainty`]), and two of
+//! - What costs something (fetches, slow operations), or [may not run](Speculation) where the source would not have run it, is not computed where its result may not be needed: it moves up only to blocks that run only if its block runs ([`Certainty`]), and two of
 //!   them become one only if one dominates the other, or if they are in the two sides of an `if`.
 //! - Fetches do not move out of a loop downwards: the invocations left it at different times, with other addresses.
 //!
@@ -35,39 +35,45 @@ use cranelift_entity::packed_option::PackedOption;
 
 use crate::alu::ExecutionMode;
 use crate::analysis::ancestors::{CommonDominators, LoopAncestors};
-use crate::analysis::{Certainty, Dominance, LoopTree};
+use crate::analysis::{Certainty, Dominance, LoopTree, Speculation};
 use crate::body::{Body, InstData};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Inst};
+use crate::options::CompilerOptions;
 use crate::passes::motion::{Mobility, certainty, is_cheap, mobility, reads_neighbours, reads_resource};
 use crate::passes::opt_cse::{Table, hash, insts_equal};
 use crate::passes::repair_ssa::use_block;
 use crate::shader::{Shader, Stage};
-use crate::types::TypeTable;
 
 /// See the [module](self).
-pub fn opt_gcm(shader: &mut Shader, value_number: bool) -> bool {
+pub fn opt_gcm(shader: &mut Shader, options: &CompilerOptions, value_number: bool) -> bool {
     let mut progress = false;
-    let Shader { functions, types, info, stage, .. } = shader;
-    let (stage, mode) = (*stage, info.float_controls_execution_mode);
-    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+    let (stage, mode) = (shader.stage, shader.info.float_controls_execution_mode);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    for body in bodies {
         if body.structured {
-            progress |= move_code(body, types, (stage, mode), value_number);
+            progress |= move_code(body, &speculation, (stage, mode), value_number);
         }
     }
     progress
 }
 
 /// The pass on one body.
-fn move_code(body: &mut Body, types: &TypeTable, (stage, mode): (Stage, ExecutionMode), value_number: bool) -> bool {
+fn move_code(
+    body: &mut Body,
+    speculation: &Speculation<'_>,
+    (stage, mode): (Stage, ExecutionMode),
+    value_number: bool,
+) -> bool {
     let (dominance, loops) = (body.dominance(), body.loop_tree());
     let mut motion = Motion {
         stage,
+        speculation,
         common: CommonDominators::new(&dominance),
         around: LoopAncestors::new(&loops),
         dominance: &dominance,
         loops: &loops,
-        certainty: certainty(body, types, mode),
+        certainty: certainty(body, speculation.types(), mode),
         order: Vec::new(),
         origin: SecondaryMap::new(),
         limit: SecondaryMap::new(),
@@ -92,6 +98,7 @@ fn move_code(body: &mut Body, types: &TypeTable, (stage, mode): (Stage, Executio
 
 struct Motion<'a> {
     stage: Stage,
+    speculation: &'a Speculation<'a>,
     dominance: &'a Dominance,
     common: CommonDominators<'a>,
     loops: &'a LoopTree,
@@ -153,7 +160,7 @@ impl Motion<'_> {
         if mobility(body, first, self.stage) != Mobility::Free {
             return None;
         }
-        if is_cheap(body, first) {
+        if is_cheap(body, self.speculation, first) {
             return Some(self.common.of(a, b));
         }
         let both = self.certainty.if_with_sides(body, a, b)?;
@@ -185,7 +192,7 @@ impl Motion<'_> {
                 // What is available in a block is made in blocks that dominate it: one below the other.
                 let made = body.sources(inst).filter_map(|s| self.early[body.src_inst(s)].expand());
                 let early = made.max_by_key(|&b| self.dominance.depth(b)).unwrap_or(body.start_block());
-                if is_cheap(body, inst) { early } else { self.not_in_vain(body, inst, early) }
+                if is_cheap(body, self.speculation, inst) { early } else { self.not_in_vain(body, inst, early) }
             };
             self.early[inst] = early.into();
         }

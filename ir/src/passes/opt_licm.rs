@@ -11,40 +11,40 @@
 //!
 //! An instruction goes out of all loops that do not hold one of its sources if it has no effects and does not see those of others, and
 //! - it is computed whenever the loop is entered, which is known of exits too that are not taken in the first iteration, or
-//! - it costs so little that it does not matter if it is computed in vain.
+//! - it costs so little that it does not matter if its result is not needed, and [may run](Speculation) although the source would not have run it.
 //!
 //! Otherwise it goes out of those inner loops of which that is true. Blocks stay as they are.
 //!
 //! One walk in the order of the text: what an instruction reads has gone where it belongs when its turn comes.
 
 use crate::alu::ExecutionMode;
-use crate::analysis::LoopTree;
 use crate::analysis::ancestors::LoopAncestors;
+use crate::analysis::{LoopTree, Speculation};
 use crate::body::Body;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Inst};
+use crate::options::CompilerOptions;
 use crate::passes::motion::{Mobility, certainty, is_cheap, mobility};
 use crate::shader::{Shader, Stage};
-use crate::types::TypeTable;
 
 /// See the [module](self).
-pub fn opt_licm(shader: &mut Shader) -> bool {
+pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let mut progress = false;
-    let Shader { functions, types, info, stage, .. } = shader;
-    let (stage, mode) = (*stage, info.float_controls_execution_mode);
-    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+    let (stage, mode) = (shader.stage, shader.info.float_controls_execution_mode);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    for body in bodies {
         if body.structured && body.num_loops() != 0 {
-            progress |= leave_loops(body, types, stage, mode);
+            progress |= leave_loops(body, &speculation, stage, mode);
         }
     }
     progress
 }
 
 /// The pass on one body.
-fn leave_loops(body: &mut Body, types: &TypeTable, stage: Stage, mode: ExecutionMode) -> bool {
+fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mode: ExecutionMode) -> bool {
     let (dominance, loops) = (body.dominance(), body.loop_tree());
     let around = LoopAncestors::new(&loops);
-    let certainty = certainty(body, types, mode);
+    let certainty = certainty(body, speculation.types(), mode);
     let mut progress = false;
     for block in body.blocks_vec() {
         if loops.innermost(block).is_none() || !dominance.is_reachable(block) {
@@ -57,7 +57,7 @@ fn leave_loops(body: &mut Body, types: &TypeTable, stage: Stage, mode: Execution
                 continue;
             }
             let Some(outermost) = outermost_target(body, &loops, &around, inst, block) else { continue };
-            let target = if is_cheap(body, inst) || certainty.implies(outermost, block) {
+            let target = if is_cheap(body, speculation, inst) || certainty.implies(outermost, block) {
                 Some(outermost)
             } else {
                 // The classes of what is around a block change once: what is sure of a loop is sure of those inside.

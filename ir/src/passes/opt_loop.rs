@@ -19,7 +19,7 @@
 //!    other side, and the jump goes.
 //! 4. One side of an `if` ends in `break`: what is in the other side moves behind the `if`. So exits are ifs with nothing but what belongs to the exit, on the top level of
 //!    the body wherever that is possible.
-//! 5. Two exits with nothing between them but what may as well be computed in vain, and nothing in them, become one: their conditions are combined. (NIR moves what is
+//! 5. Two exits with nothing between them but what [may run](Speculation) although its result is not needed, and nothing in them, become one: their conditions are combined. (NIR moves what is
 //!    between them into the first one, to guard what is cheap anyway.)
 //!
 //! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear but for the depth of nesting.
@@ -27,11 +27,13 @@
 use cranelift_entity::SecondaryMap;
 
 use crate::alu::AluOp;
+use crate::analysis::Speculation;
 use crate::body::{Body, CfParent, InstData, JumpKind, SourceSpec};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, Loop};
 use crate::intrinsics::IntrinsicOp;
+use crate::options::CompilerOptions;
 use crate::passes::opt_cse::can_reorder;
 use crate::passes::opt_remove_phis::remove_single_src_phis;
 use crate::passes::repair_ssa::repair_body;
@@ -42,15 +44,16 @@ use crate::shader::Shader;
 const MAX_MOVED_TAILS: u32 = 128;
 
 /// See the [module](self).
-pub fn opt_loop(shader: &mut Shader) -> bool {
+pub fn opt_loop(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let mut progress = false;
-    for body in shader.bodies_mut().filter(|body| body.structured && body.num_loops() != 0) {
-        progress |= optimize_body(body);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    for body in bodies.filter(|body| body.structured && body.num_loops() != 0) {
+        progress |= optimize_body(body, &speculation);
     }
     progress
 }
 
-fn optimize_body(body: &mut Body) -> bool {
+fn optimize_body(body: &mut Body, speculation: &Speculation<'_>) -> bool {
     let tree = body.loop_tree();
     if tree.loops.is_empty() {
         return false;
@@ -81,7 +84,7 @@ fn optimize_body(body: &mut Body) -> bool {
     while let Some(block) = next {
         while tree.innermost(block).is_some()
             && let Some(id) = body.following_if(block)
-            && merge_exits(body, id)
+            && merge_exits(body, speculation, id)
         {
             progress = true;
         }
@@ -300,7 +303,7 @@ fn is_only_break(body: &Body, block: Block) -> bool {
 }
 
 /// An exit, and the exit behind it: one exit with both conditions.
-fn merge_exits(body: &mut Body, id: If) -> bool {
+fn merge_exits(body: &mut Body, speculation: &Speculation<'_>, id: If) -> bool {
     let break_in_then = is_only_break(body, body.then_list(id).last);
     let between = body.block_after_if(id);
     let Some(second) = body.following_if(between) else { return false };
@@ -313,7 +316,7 @@ fn merge_exits(body: &mut Body, id: If) -> bool {
     if !is_only_break(body, first_break) || !is_only_break(body, second_break) || !stays_empty {
         return false;
     }
-    if !body.insts(between).all(|inst| may_be_in_vain(body, inst)) {
+    if !body.insts(between).all(|inst| may_be_in_vain(body, inst) && speculation.allows(body, inst)) {
         return false;
     }
     let conditions = [id, second].map(|id| body.src_def(body.if_condition(id)));

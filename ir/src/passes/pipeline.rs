@@ -252,8 +252,9 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
             shader,
             Something NONE opt_narrow_selects if opt_narrow_selects::concerns,
             Something REMOVALS opt_phi_precision if opt_phi_precision::concerns,
-            Something NONE opt_loop,
         );
+        let exits = |s: &mut Shader| opt_loop(s, options);
+        changed |= passes.run_again(shader, again!(Something, NONE, opt_loop), exits);
         let unroll = |s: &mut Shader| opt_loop_unroll(s, options);
         changed |= passes.run_again(shader, again!(Something, NONE, opt_loop_unroll), unroll);
         changed |= clean_with(shader, options, passes);

@@ -2,6 +2,7 @@
 
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES, Outputs, Resources, RunLimits, Vec4};
 
+use super::accesses::AccessObserver;
 use super::control::{Flow, Frame};
 use super::geometry::Emission;
 use super::kernel::Kernel;
@@ -57,6 +58,11 @@ pub(super) struct Machine<'a> {
     pub(super) buffers: Vec<Vec<u8>>,
     pub(super) counters: Vec<Vec<u32>>,
     pub(super) shared: Vec<u8>,
+
+    /// Who hears of accesses.
+    pub(super) observer: Option<AccessObserver<'a>>,
+    /// The instruction that executes.
+    pub(super) current: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -119,6 +125,8 @@ impl<'a> Machine<'a> {
             buffers: inputs.buffers.clone(),
             counters: inputs.counters.clone(),
             shared: vec![0; inputs.shared_size],
+            observer: None,
+            current: 0,
         };
         machine.load_inputs();
         machine.load_system_values();
@@ -180,6 +188,7 @@ impl<'a> Machine<'a> {
                 });
             }
             self.steps += 1;
+            self.current = counter;
             if COUNT && self.any_executes {
                 counts.count(op.opcode);
             }

@@ -13,7 +13,7 @@ use crate::tables::{File, Opcode, TextureTarget};
 
 /// What a resource operand names in one lane.
 #[derive(Clone, Copy, Debug)]
-enum Resource {
+pub(super) enum Resource {
     Buffer(usize),
     Shared,
     Constants(usize),
@@ -163,9 +163,13 @@ impl Machine<'_> {
             let address = self.source(1, 0, lane);
             let start = address as usize;
             let mut words = [0; 4];
-            match self.resource(op, 0, lane) {
+            let resource = self.resource(op, 0, lane);
+            self.observe_memory(lane, resource, address, count);
+            match resource {
                 Resource::Image(unit) => {
-                    let texel = self.resources.image_load(self.texel(op, 1, unit, lane));
+                    let texel = self.texel(op, 1, unit, lane);
+                    self.observe_texel(lane, texel);
+                    let texel = self.resources.image_load(texel);
                     words = swizzle.map(|component| texel[usize::from(component)]);
                 }
                 Resource::Constants(buffer) => {
@@ -208,9 +212,14 @@ impl Machine<'_> {
             let address = self.source(0, 0, lane);
             let start = address as usize;
             let value: [u32; 4] = std::array::from_fn(|channel| self.source(1, channel, lane));
-            match self.resource(op, 2, lane) {
+            let resource = self.resource(op, 2, lane);
+            for channel in super::kernel::channels(op.write_mask) {
+                self.observe_memory(lane, resource, address.wrapping_add(4 * channel as u32), 1);
+            }
+            match resource {
                 Resource::Image(unit) => {
                     let texel = self.texel(op, 0, unit, lane);
+                    self.observe_texel(lane, texel);
                     self.resources.image_store(texel, value);
                 }
                 resource => {
@@ -243,9 +252,12 @@ impl Machine<'_> {
             let value = self.source(2, 0, lane);
             let second = if op.sources.len() > 3 { self.source(3, 0, lane) } else { 0 };
             let change = |old: u32| atomic(op.opcode, old, value, second).unwrap_or(old);
-            let old = match self.resource(op, 0, lane) {
+            let resource = self.resource(op, 0, lane);
+            self.observe_memory(lane, resource, address, 1);
+            let old = match resource {
                 Resource::Image(unit) => {
                     let place = self.texel(op, 1, unit, lane);
+                    self.observe_texel(lane, place);
                     let texel = self.resources.image_load(place);
                     self.resources.image_store(place, [change(texel[0]), texel[1], texel[2], texel[3]]);
                     texel[0]
@@ -283,8 +295,13 @@ impl Machine<'_> {
             if self.exec[lane] == 0 {
                 continue;
             }
-            let words = match self.resource(op, 0, lane) {
+            let resource = self.resource(op, 0, lane);
+            if let Resource::Buffer(unit) = resource {
+                self.observe_query(lane, File::Buffer, unit as i64);
+            }
+            let words = match resource {
                 Resource::Image(unit) => {
+                    self.observe_query(lane, File::Image, i64::from(unit));
                     mask = op.write_mask;
                     let target = self.image_target(op, unit);
                     let size = self.resources.image_size(unit, target.sampler_dim(), target.is_array());

@@ -33,6 +33,7 @@
 //! | `SQRT`, `RSQ`, `DSQRT`, `DRSQ` | correctly rounded square root, `RSQ` and `DRSQ` then divide | 0 |
 //! | `FMA`, `DFMA` | fused multiply-add, correctly rounded | 0 |
 
+mod accesses;
 mod alu;
 mod alu_integer;
 mod alu_wide;
@@ -60,6 +61,7 @@ use crate::span::Span;
 use crate::structure::StructureError;
 use crate::tables::{Opcode, Processor, Semantic};
 
+pub use accesses::{Access, AccessObserver, AccessPlace};
 pub use program::Program;
 
 pub use crate::limits::MAX_EMITTED_WORDS;
@@ -205,6 +207,22 @@ pub fn run_counted(
     counts: &mut OpcodeCounts,
 ) -> Result<Outputs, RunError> {
     machine::Machine::new(program, inputs, resources, limits)?.run::<true>(limits, counts)
+}
+
+/// As [`run`], and tells an observer of what is accessed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed(
+    program: &Program,
+    inputs: &Inputs,
+    resources: &mut dyn Resources,
+    limits: RunLimits,
+    observer: AccessObserver<'_>,
+) -> Result<Outputs, RunError> {
+    let mut machine = machine::Machine::new(program, inputs, resources, limits)?;
+    machine.observer = Some(observer);
+    machine.run::<false>(limits, &mut OpcodeCounts::default())
 }
 
 /// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system values.

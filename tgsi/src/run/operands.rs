@@ -30,6 +30,11 @@ impl<'a> Machine<'a> {
         match source.place {
             Place::Resource => {}
             Place::Direct(cell) => {
+                if matches!(cell, Cell::Constant { .. }) && self.observer.is_some() {
+                    for lane in 0..lanes {
+                        self.observe_register(&source.address, cell, lane);
+                    }
+                }
                 for channel in channels(source.channels) {
                     let component = usize::from(source.swizzle[channel]);
                     let target = &mut words[channel * lanes..][..lanes];
@@ -44,6 +49,7 @@ impl<'a> Machine<'a> {
             Place::Indirect(address) => {
                 for lane in 0..lanes {
                     let cell = self.locate(&address, lane);
+                    self.observe_register(&address, cell, lane);
                     for channel in channels(source.channels) {
                         let component = usize::from(source.swizzle[channel]);
                         words[channel * lanes + lane] = self.cell_word(cell, component, lane);
@@ -170,6 +176,7 @@ impl<'a> Machine<'a> {
                 for lane in 0..lanes {
                     if self.exec[lane] != 0 {
                         let cell = self.locate(&address, lane);
+                        self.observe_register(&address, cell, lane);
                         self.write_lane(cell, mask, lane);
                     }
                 }

@@ -9,7 +9,7 @@ use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Place};
-use crate::tables::{Opcode, TextureTarget};
+use crate::tables::{File, Opcode, TextureTarget};
 
 /// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the standard patterns).
 const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
@@ -75,6 +75,9 @@ impl Machine<'_> {
         for quad in (0..self.lanes).step_by(4) {
             let end = (quad + 4).min(self.lanes);
             let Some(first) = (quad..end).find(|&lane| self.exec[lane] != 0) else { continue };
+            if let Some(unit) = self.queried(op, first) {
+                self.observe_query(first, File::Sampler, i64::from(unit));
+            }
             let result = match op.opcode {
                 Opcode::Txq | Opcode::Sviewinfo => self.query_size(op, quad, first),
                 Opcode::Txqs => {
@@ -95,6 +98,16 @@ impl Machine<'_> {
             }
         }
         op.write_mask
+    }
+
+    /// The unit whose size or handle an opcode asks for.
+    fn queried(&mut self, op: &Op, lane: usize) -> Option<u32> {
+        use Opcode::{Samp2hnd, SampleInfo, SamplePos, Sviewinfo, Txq, Txqs};
+        match op.opcode {
+            Txq | Sviewinfo | Txqs | Samp2hnd => self.view_unit(op, lane),
+            SamplePos | SampleInfo if matches!(op.sources.first()?.place, Place::Resource) => self.view_unit(op, lane),
+            _ => None,
+        }
     }
 
     /// A source's channel over a quad; lanes beyond the last are 0.
@@ -183,6 +196,7 @@ impl Machine<'_> {
             None => 0,
         };
         let request = self.request(op, quad, first, texture, sampler);
+        self.observe_lookup(quad, &request);
         let result = self.resources.texture(&request);
         if op.opcode.info().is_sample_family || op.opcode == Opcode::Lod {
             let swizzle = op.sources.get(places.view).map_or([0, 1, 2, 3], |source| source.swizzle);

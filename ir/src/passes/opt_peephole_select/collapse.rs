@@ -14,6 +14,7 @@
 //! behind the outer one, no value tells whether the outer condition held or only both.
 
 use crate::alu::AluOp;
+use crate::analysis::Speculation;
 use crate::body::{Body, CfNode, CfParent, IfControl};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
@@ -22,9 +23,9 @@ use crate::entities::{Block, Def, If, Use};
 use super::side_cost;
 
 /// Collapses the `if`s that stand alone in each other, from `outer` inwards. Returns whether there were any.
-pub(super) fn collapse_nested(body: &mut Body, outer: If, limit: u32) -> bool {
+pub(super) fn collapse_nested(body: &mut Body, speculation: &Speculation<'_>, outer: If, limit: u32) -> bool {
     let mut progress = false;
-    while collapse_once(body, outer, limit).is_some() {
+    while collapse_once(body, speculation, outer, limit).is_some() {
         progress = true;
     }
     progress
@@ -34,7 +35,7 @@ fn is_empty(body: &Body, block: Block) -> bool {
     body.first_inst(block).is_none()
 }
 
-fn collapse_once(body: &mut Body, outer: If, limit: u32) -> Option<()> {
+fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limit: u32) -> Option<()> {
     let first = body.then_list(outer).first;
     let inner = body.following_if(first)?;
     let last = body.block_after_if(inner);
@@ -53,7 +54,7 @@ fn collapse_once(body: &mut Body, outer: If, limit: u32) -> Option<()> {
     if body.block_jump(before).is_some() || body.insts(last).any(|inst| !body.is_phi(inst)) {
         return None;
     }
-    let side = side_cost(body, first, limit)?;
+    let side = side_cost(body, speculation, first, limit)?;
     if side.conditions > 0 || side.computed > limit {
         return None;
     }

@@ -1,6 +1,7 @@
 //! What a side of an `if` costs when it is always computed, and whether it may be.
 
 use crate::alu::AluOp;
+use crate::analysis::Speculation;
 use crate::body::{Body, DerefKind, InstData};
 use crate::entities::{Block, Def, Inst};
 use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
@@ -23,7 +24,7 @@ pub(super) struct Side {
 }
 
 /// The cost of a block; none if something in it must not be computed unasked.
-pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
+pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block, limit: u32) -> Option<Side> {
     let mut side = Side::default();
     for inst in body.insts(block) {
         if conditional_discard(body, inst).is_some() {
@@ -31,7 +32,7 @@ pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
             side.filled = true;
             continue;
         }
-        let cost = inst_cost(body, inst, limit)?;
+        let cost = inst_cost(body, speculation, inst, limit)?;
         side.computed += cost;
         side.filled |= cost > 0;
     }
@@ -39,7 +40,10 @@ pub(super) fn side_cost(body: &Body, block: Block, limit: u32) -> Option<Side> {
 }
 
 /// What an instruction costs where it is computed unasked; none if it must not be computed unasked.
-pub(crate) fn inst_cost(body: &Body, inst: Inst, limit: u32) -> Option<u32> {
+pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, limit: u32) -> Option<u32> {
+    if !speculation.allows(body, inst) {
+        return None;
+    }
     match *body.inst(inst) {
         InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Some(0),
         InstData::Alu { op, .. } => Some(alu_cost(body, inst, op)),
@@ -99,7 +103,6 @@ fn intrinsic_cost(body: &Body, inst: Inst, op: IntrinsicOp, limit: u32) -> Optio
             let is_private = modes != VariableModes::NONE && private.contains(modes);
             (is_private || can_reorder(body, inst, op)).then(|| indices(body, deref))
         }
-        // Where nothing is bound zeros are read, so that it does not matter when.
         IntrinsicOp::LoadUniform | IntrinsicOp::LoadUbo | IntrinsicOp::LoadUboVec4 => can_reorder(body, inst, op)
             .then(|| body.sources(inst).filter(|&s| !is_constant(body.src_def(s))).count() as u32),
         _ => {

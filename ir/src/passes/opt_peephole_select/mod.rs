@@ -11,7 +11,8 @@
 //!
 //! An `if` becomes straight code if
 //! 1. each side is a single block that does not end in a jump and holds nothing but what may be computed without being asked for: ALU
-//!    instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values. Texture fetches, derivatives, accesses to
+//!    instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values
+//!    by indices that are in range for sure ([`Speculation`]). Texture fetches, derivatives, accesses to
 //!    memory that others write and communication between invocations stay where they are. `terminate` and `demote` become
 //!    conditional: `terminate_if (c)`, or `terminate_if (iand c, d)` of a `terminate_if (d)`;
 //! 2. both sides together compute no more than the limit of the options says (an operation that takes long on most targets counts for
@@ -33,6 +34,7 @@ pub(crate) mod cost;
 mod select;
 
 use crate::alu::AluOp;
+use crate::analysis::Speculation;
 use crate::body::{Body, CfNode, IfControl, InstData};
 use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
@@ -49,13 +51,14 @@ pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bo
         return false;
     }
     let mut progress = false;
-    for body in shader.bodies_mut() {
-        progress |= flatten_ifs(body, options.peephole_select_limit);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    for body in bodies {
+        progress |= flatten_ifs(body, &speculation, options.peephole_select_limit);
     }
     progress
 }
 
-fn flatten_ifs(body: &mut Body, limit: u32) -> bool {
+fn flatten_ifs(body: &mut Body, speculation: &Speculation<'_>, limit: u32) -> bool {
     if !body.structured || body.is_one_block() {
         return false;
     }
@@ -64,8 +67,8 @@ fn flatten_ifs(body: &mut Body, limit: u32) -> bool {
     while let Some(block) = next {
         let mut here = block;
         if let Some(CfNode::If(id)) = body.node_before(block) {
-            progress |= collapse::collapse_nested(body, id, limit);
-            if let Some(joined) = flatten(body, id, limit) {
+            progress |= collapse::collapse_nested(body, speculation, id, limit);
+            if let Some(joined) = flatten(body, speculation, id, limit) {
                 here = joined;
                 progress = true;
             }
@@ -76,7 +79,7 @@ fn flatten_ifs(body: &mut Body, limit: u32) -> bool {
 }
 
 /// Flattens an `if` if that is allowed and pays. Returns the block in which everything then is.
-fn flatten(body: &mut Body, id: If, limit: u32) -> Option<Block> {
+fn flatten(body: &mut Body, speculation: &Speculation<'_>, id: If, limit: u32) -> Option<Block> {
     let control = body.if_control(id);
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
     let (yes, no) = (body.then_list(id).single_block()?, body.else_list(id).single_block()?);
@@ -84,7 +87,7 @@ fn flatten(body: &mut Body, id: If, limit: u32) -> Option<Block> {
     if control == IfControl::DontFlatten || body.block_jump(before).is_some() || !body.is_boolean(condition) {
         return None;
     }
-    let (then_side, else_side) = (side_cost(body, yes, limit)?, side_cost(body, no, limit)?);
+    let (then_side, else_side) = (side_cost(body, speculation, yes, limit)?, side_cost(body, speculation, no, limit)?);
     if control != IfControl::Flatten && limit != u32::MAX {
         let computed = then_side.computed.saturating_add(else_side.computed);
         if computed > limit || !pays(body, after, [(yes, &then_side), (no, &else_side)]) {

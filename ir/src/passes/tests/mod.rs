@@ -73,12 +73,20 @@ fn divergence(shader: &mut Shader) -> bool {
     crate::analysis::analyze_divergence(shader, &Default::default())
 }
 
+fn opt_loop(shader: &mut Shader) -> bool {
+    crate::passes::opt_loop(shader, &CompilerOptions::default())
+}
+
+fn opt_licm(shader: &mut Shader) -> bool {
+    crate::passes::opt_licm(shader, &CompilerOptions::default())
+}
+
 fn gcm(shader: &mut Shader) -> bool {
-    opt_gcm(shader, false)
+    opt_gcm(shader, &CompilerOptions::default(), false)
 }
 
 fn gcm_value_number(shader: &mut Shader) -> bool {
-    opt_gcm(shader, true)
+    opt_gcm(shader, &CompilerOptions::default(), true)
 }
 
 fn move_to_users(shader: &mut Shader) -> bool {

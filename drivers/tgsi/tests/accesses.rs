@@ -1,0 +1,276 @@
+//! No access that the source would not have made: what a translation reaches in a run is what its source reaches with the same inputs, lane by lane.
+//!
+//! Each access is counted by what it reaches: a word of a buffer, a texel, a texture, a size. The translation makes none that the source does not make, and none more often. Of
+//! registers that an index names, and of constants, two things more are allowed, for no target is harmed by them: what lies in the declared range may be read whether the source
+//! does so or not, and what the source reads may be read again, since operands are not kept in temporaries. A lookup may become several of the same texture.
+//!
+//! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
+
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+#[path = "../../tgsic/src/verify/inputs.rs"]
+mod inputs;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use common::{shaders, shared};
+use tgsi::Shader;
+use tgsi::run::{Access, AccessPlace, Program, run_observed};
+use tgsi::smith::{Config, from_seed};
+use tgsi::tables::File;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate, translate_tgsi};
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
+
+const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
+
+/// Targets that differ in what becomes of accesses, by their options.
+const TARGETS: &[&[&str]] = &[
+    &[],
+    &["virgl"],
+    &["small_pieces"],
+    &["no_indirect_inputs", "no_indirect_outputs", "no_indirect_temporaries", "no_indirect_constants"],
+];
+
+/// Steps of a run.
+const STEPS: u64 = 20_000;
+
+/// Kinds of inputs are five.
+const SEEDS: u64 = 5;
+
+/// Indices that no register has: how far out they are does not matter.
+const FAR: i64 = 1 << 16;
+
+fn options(names: &[&str]) -> TgsiOptions {
+    let mut options = TgsiOptions::default();
+    names.iter().try_for_each(|name| options.set(name)).unwrap();
+    options
+}
+
+fn translated(source: &Shader, options: &TgsiOptions, level: Level) -> Option<Shader> {
+    if level == Level::All && Pieces::are_wanted(source, options) {
+        return translate_tgsi(source.clone(), options).ok();
+    }
+    let mut ir = to_ir(source, &ToIrOptions::default()).ok()?;
+    pipeline::into_ssa(&mut ir);
+    pipeline::optimize_with(&mut ir, &options.compiler_options(), level, &mut Passes::default());
+    translate(&ir, options).ok()
+}
+
+/// Constants that a shader declares: (buffer, number).
+fn declared_constants(shader: &Shader) -> HashSet<(i64, i64)> {
+    let constants = shader.declarations.iter().filter(|d| d.file == File::Constant);
+    constants
+        .flat_map(|d| (d.first..=d.last).map(|number| (i64::from(d.dimension.unwrap_or(0)), i64::from(number))))
+        .collect()
+}
+
+/// What may not be reached more often than the source does it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Reached {
+    /// A register that does not exist.
+    NoRegister(File),
+    /// A constant that is not declared: buffer and number.
+    Constant(i64, i64),
+    /// Anything else.
+    Place(AccessPlace),
+}
+
+/// A run, as counts of what each lane reaches, with the last instruction that reached it. None if it does not end in time.
+fn reached(
+    program: &Program,
+    constants: &HashSet<(i64, i64)>,
+    inputs: &Inputs,
+) -> Option<HashMap<(usize, Reached), (u32, Access)>> {
+    let mut counts: HashMap<(usize, Reached), (u32, Access)> = HashMap::new();
+    let observe = &mut |access: Access| {
+        let what = match access.place {
+            AccessPlace::Register { file: File::Constant | File::ConstantBuffer, outer, index, .. } => {
+                let buffer = outer.unwrap_or(0);
+                if constants.contains(&(buffer, index)) {
+                    return;
+                }
+                Reached::Constant(buffer, index.clamp(-1, FAR))
+            }
+            AccessPlace::Register { file, outer, exists, .. } => {
+                let is_vertex = usize::try_from(outer.unwrap_or(0)).is_ok_and(|v| v < inputs.vertices.len().max(1));
+                if exists && is_vertex {
+                    return;
+                }
+                Reached::NoRegister(file)
+            }
+            // So far out that nothing is there, however far.
+            AccessPlace::Word { file: File::HwAtomic, unit, address } => {
+                Reached::Place(AccessPlace::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })
+            }
+            place => Reached::Place(place),
+        };
+        counts.entry((access.lane, what)).or_insert((0, access)).0 += 1;
+    };
+    let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
+    run_observed(program, inputs, &mut AnalyticResources::default(), limits, observe).ok()?;
+    Some(counts)
+}
+
+/// What a translation does that its source does not, for some inputs.
+fn excess(source: &Shader, after: &Shader) -> Vec<String> {
+    let (before, after) = (Program::new(source).unwrap(), Program::new(after).unwrap());
+    let constants = declared_constants(source);
+    let mut found = Vec::new();
+    for seed in 0..SEEDS {
+        let inputs = inputs::make(source, seed);
+        let runs = [&before, &after].map(|program| reached(program, &constants, &inputs));
+        let [Some(allowed), Some(made)] = runs else { continue };
+        for (&(lane, what), &(count, access)) in &made {
+            let allowed = allowed.get(&(lane, what)).map_or(0, |&(count, _)| count);
+            // Operands are read where they are used; what one lookup gathers may take four.
+            let is_operand = matches!(
+                what,
+                Reached::Constant(..)
+                    | Reached::NoRegister(_)
+                    | Reached::Place(AccessPlace::Sample { .. } | AccessPlace::Query { .. })
+            );
+            if count > allowed && !(is_operand && allowed > 0) {
+                found.push(format!(
+                    "inputs {seed}, lane {lane}: {count} of {allowed}, {what:?} at instruction {} ({})",
+                    access.instruction, access.opcode
+                ));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Checks shaders at all levels for all targets; what is wrong by name.
+fn check_all(shaders: impl Iterator<Item = (String, Shader)>) {
+    let only = std::env::var("TGSIC_ONLY").ok();
+    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let (mut count, mut translations) = (0, 0);
+    for (name, source) in shaders {
+        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        count += 1;
+        for target in TARGETS {
+            for level in LEVELS {
+                let Some(after) = translated(&source, &options(target), level) else { continue };
+                translations += 1;
+                let found = excess(&source, &after);
+                if only.is_some() {
+                    let print = |shader| tgsi::text::print(shader, tgsi::text::PrintOptions::default());
+                    println!("{name} {target:?} {level:?}\n{}\n{}", print(&source), print(&after));
+                }
+                if !found.is_empty() {
+                    wrong.insert(format!("{name} {target:?} {level:?}"), found);
+                }
+            }
+        }
+    }
+    let mut last = String::new();
+    for (name, found) in &wrong {
+        let shader = name.split(" [").next().unwrap_or(name);
+        if shader != last {
+            println!("{name}: {}", found.join("\n    ").lines().next().unwrap_or_default());
+            last = shader.to_owned();
+        }
+    }
+    println!("{count} shaders, {translations} translations, {} wrong", wrong.len());
+    assert!(translations > 0 && wrong.is_empty(), "{} translations of {count} shaders are wrong", wrong.len());
+}
+
+fn parsed(text: &str) -> Shader {
+    tgsi::text::parse(text.as_bytes()).unwrap().shader
+}
+
+fn file(path: &Path) -> Option<(String, Shader)> {
+    let shader = tgsi::text::parse(&std::fs::read(path).unwrap()).ok()?.shader;
+    (!tgsi::check::check(&shader).diagnostics.iter().any(|d| d.is_error()))
+        .then(|| (path.display().to_string(), shader))
+}
+
+/// What stands between the declarations and the guarded access.
+const DECLARED: &str = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL IN[1..3], ARRAY(1), GENERIC[1], PERSPECTIVE\nDCL OUT[0], COLOR\n\
+    DCL CONST[0][0..3]\nDCL CONST[1][0..3]\nDCL CONST[2][0..3]\nDCL TEMP[0..2], LOCAL\nDCL TEMP[3..6], ARRAY(1), LOCAL\nDCL ADDR[0..2]\n\
+    DCL SAMP[0..2]\nDCL SVIEW[0..2], 2D, FLOAT\nDCL IMAGE[0..2], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL BUFFER[0..2]\nDCL MEMORY[0], SHARED\n\
+    IMM[0] FLT32 {0.0, 1.0, 2.0, 3.0}\nIMM[1] UINT32 {0, 1, 2, 3}\nMOV TEMP[3], IN[1]\nMOV TEMP[4], IN[2]\nMOV TEMP[5], IN[3]\nMOV TEMP[6], IN[0]\n\
+    UARL ADDR[0].x, IN[0].xxxx\nUARL ADDR[1].x, IN[0].xxxx\nUARL ADDR[2].x, IN[0].xxxx\nUSLT TEMP[0].x, IN[0].xxxx, IMM[1].zzzz\nMOV TEMP[1], IMM[0]\n";
+
+/// An access by an index that is in range where the condition in `TEMP[0].x` holds.
+const GUARDED: &[&str] = &[
+    "MOV TEMP[1], CONST[ADDR[1].x+1][0]",
+    "MOV TEMP[1], CONST[ADDR[1].x+1][ADDR[0].x]",
+    "MOV TEMP[1], CONST[1][ADDR[0].x]",
+    "MOV TEMP[1], CONST[ADDR[0].x+2]",
+    "MOV TEMP[1], TEMP[ADDR[0].x+5](1)",
+    "MOV TEMP[1], IN[ADDR[0].x+2](1)",
+    "MOV TEMP[1], IMM[ADDR[0].x]",
+    "TEX TEMP[1], IN[1], SAMP[ADDR[2].x+1], 2D",
+    "TXF TEMP[1], IN[1], SAMP[0], 2D",
+    "TXQ TEMP[1], IMM[1].xxxx, SAMP[ADDR[2].x+1], 2D",
+    "LOAD TEMP[1], BUFFER[0], IN[0].xxxx",
+    "LOAD TEMP[1], BUFFER[ADDR[2].x+1], IN[0].xxxx",
+    "RESQ TEMP[1].x, BUFFER[ADDR[2].x+1]",
+    "LOAD TEMP[1], CONST[ADDR[2].x+1], IN[0].xxxx",
+    "LOAD TEMP[1], CONST[1], IN[0].xxxx",
+    "LOAD TEMP[1], IMAGE[0], IN[0].xyyy, 2D, PIPE_FORMAT_R32_UINT",
+    "LOAD TEMP[1], IMAGE[ADDR[2].x+1], IN[0].xyyy, 2D, PIPE_FORMAT_R32_UINT",
+    "RESQ TEMP[1].xy, IMAGE[ADDR[2].x+1], 2D",
+];
+
+/// Constructs around it.
+const CONSTRUCTS: &[(&str, &str)] = &[
+    ("UIF TEMP[0].xxxx\n", "\nENDIF\n"),
+    ("UIF TEMP[0].xxxx\n", "\nELSE\nMOV TEMP[1], IN[1]\nENDIF\n"),
+    (
+        "UIF TEMP[0].xxxx\nUIF IN[0].yyyy\n",
+        "\nUSNE TEMP[2].x, TEMP[1].xxxx, IMM[1].zzzz\nUIF TEMP[2].xxxx\nKILL\nENDIF\nENDIF\nENDIF\n",
+    ),
+    (
+        "UIF TEMP[0].xxxx\n",
+        "\nFSLT TEMP[2].x, TEMP[1].xxxx, IN[1].xxxx\nUIF TEMP[2].xxxx\nMOV TEMP[1], IN[3]\nENDIF\nENDIF\n",
+    ),
+    (
+        "MOV TEMP[2], IMM[0]\nBGNLOOP\nUIF TEMP[0].xxxx\nELSE\nBRK\nENDIF\n",
+        concat!(
+            "\nFSLT TEMP[0].y, TEMP[1].xxxx, TEMP[2].xxxx\nUIF TEMP[0].yyyy\nBRK\nENDIF\nADD TEMP[2].x, TEMP[2].xxxx, IMM[0].yyyy\n",
+            "FSLT TEMP[0].y, TEMP[2].xxxx, CONST[0][0].xxxx\nAND TEMP[0].x, TEMP[0].xxxx, TEMP[0].yyyy\nENDLOOP\n"
+        ),
+    ),
+    (
+        "MOV TEMP[2], IMM[0]\nBGNLOOP\nFSGE TEMP[0].y, TEMP[2].xxxx, IMM[0].wwww\nUIF TEMP[0].yyyy\nBRK\nENDIF\nUIF TEMP[0].xxxx\n",
+        "\nENDIF\nADD TEMP[2].x, TEMP[2].xxxx, IMM[0].yyyy\nENDLOOP\n",
+    ),
+];
+
+#[test]
+fn guarded_accesses() {
+    let mut all = Vec::new();
+    for access in GUARDED {
+        for (number, (before, after)) in CONSTRUCTS.iter().enumerate() {
+            let text = format!("{DECLARED}{before}{access}{after}MOV OUT[0], TEMP[1]\nEND\n");
+            all.push((format!("{access} in {number}"), parsed(&text)));
+        }
+    }
+    check_all(all.into_iter());
+}
+
+#[test]
+fn the_demo_shaders() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo");
+    check_all(shaders(&folder).iter().filter_map(|path| file(path)));
+}
+
+#[test]
+fn the_corpus() {
+    let Some(folder) = shared("corpus", "the_corpus") else { return };
+    check_all(shaders(&folder).iter().filter_map(|path| file(path)));
+}
+
+#[test]
+fn made_up_shaders() {
+    check_all((0..500).map(|seed| (format!("seed {seed}"), from_seed(seed, &Config::default()).unwrap())));
+}
