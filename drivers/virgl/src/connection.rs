@@ -1,7 +1,10 @@
 //! One client and its connection to the host.
 //!
-//! Two threads copy, one for each direction. From client to host the stream is read ([`Stream`]), from host to client bytes and descriptors are copied. Where one side goes
-//! away, the other is told in the same way as without us: what was sent before still arrives, then the socket is closed.
+//! One thread copies both ways. From client to host the stream is read ([`Stream`]), from host to client bytes and descriptors are copied. It never waits for one side alone:
+//! what a socket does not take waits, and nothing more is received for it meanwhile. Where one side goes away, the other is told in the same way as without us: what was sent
+//! before still arrives, then the socket is closed.
+//!
+//! Before the thread sleeps it watches for a moment ([`Watchers`]).
 
 use std::io;
 use std::net::Shutdown;
@@ -9,7 +12,6 @@ use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,9 +21,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{FIRST_RECEIVE_BYTES, RECEIVE_BYTES};
 use crate::shader::{Filter, Filtered, ShaderObject};
-use crate::socket::{SocketSink, receive, send_with_descriptors};
-use crate::stream::{Sink, Stream};
+use crate::socket::{Outgoing, Received, receive};
+use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
+use crate::watch::{Watchers, look};
 
 /// How long a host that is not there, or does not listen yet, is waited for. The socket of a starting host appears a moment before it listens.
 const HOST_APPEARS: Duration = Duration::from_secs(2);
@@ -62,102 +65,194 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
     }
 }
 
+/// What a connection shares with the others of its proxy.
+#[derive(Debug)]
+pub struct Shared<'p> {
+    /// What went through.
+    pub traffic: &'p Traffic,
+    /// Who may watch.
+    pub watchers: &'p Watchers,
+}
+
 /// Copies both ways until both sides are done.
-pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), traffic: &Traffic) {
-    thread::scope(|scope| {
-        let back = thread::Builder::new().name("to-client".into());
-        if let Err(error) = back.spawn_scoped(scope, || to_client(host, client, traffic)) {
-            log::error!("no thread for a client: {error}");
-            return;
-        }
-        to_host(client, host, filter, traffic);
-    });
-}
-
-/// From client to host.
-fn to_host(client: &UnixStream, host: &UnixStream, filter: &impl Filter, traffic: &Traffic) {
-    let started = thread_time();
-    let timed = Timed { filter, traffic };
-    let mut stream = Stream::new(timed);
-    let result = copy_to_host(client, host, &mut stream);
-    let counts = stream.counts();
-    traffic.add_stream(&counts, stream.error().is_some());
-    traffic.busy.add(thread_time().saturating_sub(started).as_nanos() as u64);
-    match result {
-        // The host may still have something to say; it closes when it has seen the end.
-        Ok(()) => {
-            if stream.error().is_none()
-                && let Err(error) = stream.finish()
-            {
-                log::debug!("a client went away: {error}");
-            }
-            let _ = host.shutdown(Shutdown::Write);
-        }
-        Err(error) => {
-            log::debug!("from a client to the host: {error}");
-            // The other direction goes on until it has passed on what the host has said.
-            let _ = client.shutdown(Shutdown::Read);
-            let _ = host.shutdown(Shutdown::Write);
-        }
+pub fn serve(client: &UnixStream, host: &UnixStream, filter: &(impl Filter + Sync), shared: &Shared<'_>) {
+    let mut connection = Connection {
+        client,
+        host,
+        stream: Stream::new(Timed { filter, traffic: shared.traffic }),
+        to_host: Outgoing::to(host),
+        to_client: Outgoing::to(client),
+        from_host: vec![0; FIRST_RECEIVE_BYTES],
+        client_talks: true,
+        host_talks: true,
+        host_told: false,
+        failed: false,
+        shared,
+        counted: Counts::default(),
+        busy: thread_time(),
+    };
+    if let Err(error) = connection.run() {
+        log::debug!("from the host to the client: {error}");
     }
-}
-
-fn copy_to_host<F: Filter>(client: &UnixStream, host: &UnixStream, stream: &mut Stream<F>) -> io::Result<()> {
-    let mut sink = SocketSink(host);
-    let mut told = false;
-    loop {
-        let space = stream.space();
-        let (bytes, descriptors) = receive(client, space)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        if descriptors.is_empty() {
-            stream.received(bytes, &mut sink)?;
-        } else {
-            let last = space[bytes - 1];
-            stream.received(bytes - 1, &mut sink)?;
-            stream.byte_with_descriptors(&mut sink)?;
-            send_with_descriptors(host, last, &descriptors)?;
-        }
-        if let Some(error) = stream.error()
-            && !told
-        {
-            told = true;
-            log::warn!("the stream of a client is passed on unread from here: {error}");
-        }
-    }
-}
-
-/// From host to client.
-fn to_client(host: &UnixStream, client: &UnixStream, traffic: &Traffic) {
-    let started = thread_time();
-    if let Err(error) = copy_to_client(host, client, traffic) {
-        log::debug!("from the host to a client: {error}");
-    }
+    connection.count();
     // The host has closed, or the client has gone: either way neither is of use to the other.
     let _ = client.shutdown(Shutdown::Both);
     let _ = host.shutdown(Shutdown::Both);
-    traffic.busy.add(thread_time().saturating_sub(started).as_nanos() as u64);
 }
 
-fn copy_to_client(host: &UnixStream, client: &UnixStream, traffic: &Traffic) -> io::Result<()> {
-    let mut sink = SocketSink(client);
-    let mut buffer = vec![0; FIRST_RECEIVE_BYTES];
-    loop {
-        let (bytes, descriptors) = receive(host, &mut buffer)?;
-        let Some((&last, before)) = buffer[..bytes].split_last() else { return Ok(()) };
+/// Both directions, and how far they are.
+struct Connection<'c, F> {
+    client: &'c UnixStream,
+    host: &'c UnixStream,
+    stream: Stream<Timed<'c, F>>,
+    to_host: Outgoing<'c>,
+    to_client: Outgoing<'c>,
+    /// What the host sends.
+    from_host: Vec<u8>,
+    /// Whether more may come from the client.
+    client_talks: bool,
+    /// Whether more may come from the host.
+    host_talks: bool,
+    /// Whether the host knows that the client has said all.
+    host_told: bool,
+    /// Whether it has been said that the stream is passed on unread.
+    failed: bool,
+    shared: &'c Shared<'c>,
+    /// What has been counted of the stream already.
+    counted: Counts,
+    /// Processor time of the thread up to which it has been counted.
+    busy: Duration,
+}
+
+impl<F: Filter> Connection<'_, F> {
+    /// Copies until the host has said all and the client has it, or the client takes nothing more.
+    fn run(&mut self) -> io::Result<()> {
+        while self.host_talks || !self.to_client.is_empty() {
+            let (client, host) = self.wait()?;
+            if client {
+                self.to_client.flush()?;
+            }
+            if host && !self.host_told {
+                let flushed = self.to_host.flush();
+                self.host_takes(flushed);
+            }
+            if client && self.client_talks && self.to_host.is_empty() {
+                let taken = self.take_from_client();
+                self.host_takes(taken);
+            }
+            if host && self.host_talks && self.to_client.is_empty() {
+                self.take_from_host()?;
+            }
+            if !self.client_talks && !self.host_told && self.to_host.is_empty() {
+                // The host may still have something to say; it closes when it has seen the end.
+                self.host_told = true;
+                let _ = self.host.shutdown(Shutdown::Write);
+            }
+        }
+        Ok(())
+    }
+
+    /// An error on the way to the host ends that way. The other one goes on until it has passed on what the host has said.
+    fn host_takes(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            log::debug!("from the client to the host: {error}");
+            self.client_talks = false;
+            self.to_host = Outgoing::to(self.host);
+            let _ = self.client.shutdown(Shutdown::Read);
+        }
+    }
+
+    /// Waits until there is something to do: on the client's socket, on the host's.
+    fn wait(&mut self) -> io::Result<(bool, bool)> {
+        let interest = |receives: bool, sends: bool| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, receives);
+            flags.set(PollFlags::OUT, sends);
+            flags
+        };
+        let client_flags = interest(self.client_talks && self.to_host.is_empty(), !self.to_client.is_empty());
+        let host_flags = interest(self.host_talks && self.to_client.is_empty(), !self.to_host.is_empty());
+        let mut polled = [PollFd::new(self.client, client_flags), PollFd::new(self.host, host_flags)];
+        // One of which nothing is wanted would be reported all the time once it is closed.
+        let wanted = match (client_flags.is_empty(), host_flags.is_empty()) {
+            (true, _) => &mut polled[1..],
+            (_, true) => &mut polled[..1],
+            _ => &mut polled[..],
+        };
+        if self.shared.watchers.watch(wanted)? == 0 {
+            self.count();
+            look(wanted, None)?;
+        }
+        let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
+        Ok((is_ready(&polled[0]), is_ready(&polled[1])))
+    }
+
+    fn take_from_client(&mut self) -> io::Result<()> {
+        let space = self.stream.space();
+        let (bytes, descriptors) = match receive(self.client, space)? {
+            Received::Nothing => return Ok(()),
+            Received::End => {
+                if self.stream.error().is_none()
+                    && let Err(error) = self.stream.finish()
+                {
+                    log::debug!("the client went away: {error}");
+                }
+                self.client_talks = false;
+                return Ok(());
+            }
+            Received::Bytes(bytes, descriptors) => (bytes, descriptors),
+        };
+        if descriptors.is_empty() {
+            self.stream.received(bytes, &mut self.to_host)?;
+        } else {
+            let last = space[bytes - 1];
+            self.stream.received(bytes - 1, &mut self.to_host)?;
+            self.stream.byte_with_descriptors(&mut self.to_host)?;
+            self.to_host.put_with_descriptors(last, descriptors)?;
+        }
+        if let Some(error) = self.stream.error()
+            && !self.failed
+        {
+            self.failed = true;
+            self.shared.traffic.unread.add(1);
+            log::warn!("the stream is passed on unread from here: {error}");
+        }
+        Ok(())
+    }
+
+    fn take_from_host(&mut self) -> io::Result<()> {
+        let (bytes, descriptors) = match receive(self.host, &mut self.from_host)? {
+            Received::Nothing => return Ok(()),
+            Received::End => {
+                self.host_talks = false;
+                return Ok(());
+            }
+            Received::Bytes(bytes, descriptors) => (bytes, descriptors),
+        };
+        let traffic = self.shared.traffic;
         traffic.to_client.add(bytes as u64);
         if descriptors.is_empty() {
-            sink.put(&[&buffer[..bytes]])?;
+            self.to_client.put(&[&self.from_host[..bytes]])?;
         } else {
-            // The kernel ends a receive after the byte that has descriptors, but may put others before it.
-            sink.put(&[before])?;
-            send_with_descriptors(client, last, &descriptors)?;
             traffic.descriptors.add(descriptors.len() as u64);
+            // The kernel ends a receive after the byte that has descriptors, but may put others before it.
+            self.to_client.put(&[&self.from_host[..bytes - 1]])?;
+            self.to_client.put_with_descriptors(self.from_host[bytes - 1], descriptors)?;
         }
-        if bytes == buffer.len() && bytes < RECEIVE_BYTES {
-            buffer.resize(2 * bytes, 0);
+        if bytes == self.from_host.len() && bytes < RECEIVE_BYTES {
+            self.from_host.resize(2 * bytes, 0);
         }
+        Ok(())
+    }
+
+    /// Adds what has gone through since the last time.
+    fn count(&mut self) {
+        let counts = self.stream.counts();
+        self.shared.traffic.add_stream(&counts, &self.counted);
+        self.counted = counts;
+        let busy = thread_time();
+        self.shared.traffic.busy.add(busy.saturating_sub(self.busy).as_nanos() as u64);
+        self.busy = busy;
     }
 }
 
@@ -170,7 +265,7 @@ struct Timed<'a, F> {
 impl<F: Filter> Filter for Timed<'_, F> {
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = thread_time();
-        // A panic must not take the connection with it, whose other direction would wait for ever.
+        // A panic must not take the connection with it.
         let filtered = catch_unwind(AssertUnwindSafe(|| self.filter.filter(shader))).unwrap_or_else(|_| {
             log::error!("the filter panicked, a {} shader stays as it is", shader.stage.name());
             Filtered::Unchanged

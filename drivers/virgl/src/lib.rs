@@ -51,6 +51,7 @@ pub mod stream;
 mod testing;
 pub mod traffic;
 pub mod vtest;
+mod watch;
 
 pub use listener::remove_stale;
 pub use proxy::{Proxy, ProxyError};

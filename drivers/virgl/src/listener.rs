@@ -39,6 +39,11 @@ impl Listener {
     pub fn socket(&self) -> &UnixListener {
         &self.socket
     }
+
+    /// Device and inode of its file.
+    pub fn file(&self) -> (u64, u64) {
+        self.file
+    }
 }
 
 /// Gives the socket its name. One that nobody listens on makes room.

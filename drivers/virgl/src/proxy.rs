@@ -1,9 +1,12 @@
-//! The proxy: listens, and serves every client on threads of its own.
+//! The proxy: listens, and serves every client on a thread of its own.
+//!
+//! The thread of a client is named `client-<number>`, and what is logged about a client is logged on its thread.
 
 use std::collections::HashMap;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,13 +18,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::connection::{connect, serve};
-use crate::limits::MAX_CLIENTS;
+use crate::connection::{Shared, connect, serve};
+use crate::limits::{MAX_CLIENTS, WATCH};
 use crate::listener::Listener;
 use crate::shader::Filter;
 use crate::traffic::Traffic;
+use crate::watch::Watchers;
 
-/// Stack of a connection's threads. Filters compile on it.
+/// Stack of a connection's thread. Filters may compile on it.
 const STACK_BYTES: usize = 16 << 20;
 
 /// Why there is no proxy, or no longer.
@@ -35,6 +39,12 @@ pub enum ProxyError {
         /// Why.
         error: io::Error,
     },
+    /// The host's place is our own.
+    #[error("{} is where the proxy itself listens, not its host", path.display())]
+    Itself {
+        /// The host's place.
+        path: PathBuf,
+    },
     /// No client can be waited for.
     #[error("cannot wait for clients: {0}")]
     Wait(io::Error),
@@ -46,6 +56,7 @@ pub struct Proxy {
     listener: Listener,
     host: PathBuf,
     traffic: Traffic,
+    watchers: Watchers,
 }
 
 /// The sockets of connections that last, so that they can be ended from outside.
@@ -73,7 +84,16 @@ impl Proxy {
             Ok(listener)
         });
         let listener = listener.map_err(|error| ProxyError::Listen { path: listen.to_owned(), error })?;
-        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
+        // However the path is written, and through whatever links it leads.
+        if std::fs::metadata(host).is_ok_and(|found| (found.dev(), found.ino()) == listener.file()) {
+            return Err(ProxyError::Itself { path: host.to_owned() });
+        }
+        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default(), watchers: Watchers::new(WATCH) })
+    }
+
+    /// Changes how long the thread of a connection looks for more before it sleeps: [`WATCH`] without this; with zero it sleeps at once.
+    pub fn watching(self, duration: Duration) -> Proxy {
+        Proxy { watchers: Watchers::new(duration), ..self }
     }
 
     /// What went through.
@@ -177,17 +197,17 @@ impl Proxy {
             Ok(pair) => pair,
             Err(error) => {
                 self.traffic.unconnected.add(1);
-                log::warn!("client {number}: no connection to {}: {error}", self.host.display());
+                log::warn!("no connection to {}: {error}", self.host.display());
                 return;
             }
         };
         connections.lock().insert(number, copies);
         // Whoever ends all connections either sees this one or has been seen here.
         if !stopping.load(Ordering::Relaxed) {
-            log::debug!("client {number} is connected");
+            log::debug!("connected");
             self.traffic.clients.add(1);
-            serve(&client, &host, filter, &self.traffic);
-            log::debug!("client {number} has gone");
+            serve(&client, &host, filter, &Shared { traffic: &self.traffic, watchers: &self.watchers });
+            log::debug!("gone");
         }
         connections.lock().remove(&number);
     }

@@ -1,4 +1,4 @@
-//! What the proxy does with sockets: bytes and descriptors, received and sent without losing one of them.
+//! What the proxy does with sockets: bytes and descriptors, received and sent without losing one of them, and without waiting.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -12,20 +12,33 @@ use rustix::net::{
     recvmsg, sendmsg,
 };
 
-use crate::limits::MAX_DESCRIPTORS;
+use crate::limits::{MAX_DESCRIPTORS, RECEIVE_BYTES};
 use crate::stream::Sink;
 
-/// Receives bytes, and the descriptors that come with the last one of them. No bytes: the other side has gone.
+/// What a receive brings.
+#[derive(Debug)]
+pub enum Received {
+    /// Nothing yet.
+    Nothing,
+    /// The other side has gone.
+    End,
+    /// That many bytes, and the descriptors that came with the last one of them.
+    Bytes(usize, Vec<OwnedFd>),
+}
+
+/// Receives what is there.
 ///
 /// Every receive has room for descriptors: the kernel drops those for which there is none, and tells nobody.
-pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Received> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     loop {
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let received = match recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, RecvFlags::CMSG_CLOEXEC) {
+        let received = match recvmsg(socket, &mut [IoSliceMut::new(buffer)], &mut control, flags) {
             Err(Errno::INTR) => continue,
+            Err(Errno::AGAIN) => return Ok(Received::Nothing),
             // What was not read before the other side went away is lost, and so is the other side.
-            Err(Errno::CONNRESET) => return Ok((0, Vec::new())),
+            Err(Errno::CONNRESET) => return Ok(Received::End),
             received => received?,
         };
         let mut descriptors = Vec::new();
@@ -34,41 +47,100 @@ pub fn receive(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<(usize, Vec
                 descriptors.extend(rights);
             }
         }
-        return Ok((received.bytes, descriptors));
+        return Ok(if received.bytes == 0 { Received::End } else { Received::Bytes(received.bytes, descriptors) });
     }
 }
 
-/// Sends a byte with descriptors.
-pub fn send_with_descriptors(socket: &UnixStream, byte: u8, descriptors: &[OwnedFd]) -> io::Result<()> {
+/// Sends as much as the socket takes: how many bytes that was.
+fn send(
+    socket: &UnixStream,
+    parts: &[IoSlice<'_>],
+    control: &mut SendAncillaryBuffer<'_, '_, '_>,
+) -> io::Result<usize> {
+    loop {
+        match sendmsg(socket, parts, control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(0),
+            sent => return Ok(sent?),
+        }
+    }
+}
+
+/// The way to a socket. What the socket does not take at once waits here; whoever fills it receives nothing more as long as something waits.
+#[derive(Debug)]
+pub struct Outgoing<'s> {
+    socket: &'s UnixStream,
+    waiting: Vec<u8>,
+    /// Bytes of those that have gone.
+    sent: usize,
+    /// A byte with descriptors that follows what waits.
+    last: Option<(u8, Vec<OwnedFd>)>,
+}
+
+impl<'s> Outgoing<'s> {
+    /// The way to a socket.
+    pub fn to(socket: &'s UnixStream) -> Outgoing<'s> {
+        Outgoing { socket, waiting: Vec::new(), sent: 0, last: None }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.last.is_none()
+    }
+
+    /// Sends what waits, as far as it is taken.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while self.sent < self.waiting.len() {
+            let part = IoSlice::new(&self.waiting[self.sent..]);
+            match send(self.socket, &[part], &mut SendAncillaryBuffer::default())? {
+                0 => return Ok(()),
+                bytes => self.sent += bytes,
+            }
+        }
+        self.sent = 0;
+        self.waiting.clear();
+        if self.waiting.capacity() > RECEIVE_BYTES {
+            self.waiting = Vec::new();
+        }
+        if let Some((byte, descriptors)) = self.last.take()
+            && !send_with_descriptors(self.socket, byte, &descriptors)?
+        {
+            self.last = Some((byte, descriptors));
+        }
+        Ok(())
+    }
+
+    /// Takes a byte with descriptors. Nothing may follow until it has gone.
+    pub fn put_with_descriptors(&mut self, byte: u8, descriptors: Vec<OwnedFd>) -> io::Result<()> {
+        self.last = Some((byte, descriptors));
+        self.flush()
+    }
+}
+
+impl Sink for Outgoing<'_> {
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let mut left = slices.as_mut_slice();
+        // Empty parts at the front go first; with nothing left there is nothing to send.
+        IoSlice::advance_slices(&mut left, 0);
+        while self.is_empty() && !left.is_empty() {
+            match send(self.socket, left, &mut SendAncillaryBuffer::default())? {
+                0 => break,
+                bytes => IoSlice::advance_slices(&mut left, bytes),
+            }
+        }
+        left.iter().for_each(|part| self.waiting.extend_from_slice(part));
+        Ok(())
+    }
+}
+
+/// Sends a byte with descriptors, if the socket takes it.
+fn send_with_descriptors(socket: &UnixStream, byte: u8, descriptors: &[OwnedFd]) -> io::Result<bool> {
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(io::Error::other("too many descriptors"));
     }
-    loop {
-        match sendmsg(socket, &[IoSlice::new(&[byte])], &mut control, SendFlags::NOSIGNAL) {
-            Err(Errno::INTR) => {}
-            sent => return Ok(sent.map(|_| ())?),
-        }
-    }
-}
-
-/// A socket that a stream goes to.
-pub struct SocketSink<'a>(pub &'a UnixStream);
-
-impl Sink for SocketSink<'_> {
-    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
-        let mut slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
-        let mut left = slices.as_mut_slice();
-        // Empty parts at the front go first; with nothing left there is nothing to send.
-        IoSlice::advance_slices(&mut left, 0);
-        while !left.is_empty() {
-            match sendmsg(self.0, left, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
-                Err(Errno::INTR) => {}
-                sent => IoSlice::advance_slices(&mut left, sent?),
-            }
-        }
-        Ok(())
-    }
+    Ok(send(socket, &[IoSlice::new(&[byte])], &mut control)? == 1)
 }

@@ -20,7 +20,7 @@ impl Counter {
     }
 }
 
-/// What went through a proxy. Connections add theirs while they last or when they end.
+/// What went through a proxy. Connections add theirs before they wait for more.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Clients that were connected to the host.
@@ -52,12 +52,11 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Adds what a stream saw.
-    pub(crate) fn add_stream(&self, counts: &Counts, failed: bool) {
-        self.to_host.add(counts.bytes);
-        self.messages.add(counts.messages);
-        self.submits.add(counts.submits);
-        self.rewritten.add(counts.rewritten);
-        self.unread.add(u64::from(failed));
+    /// Adds what a stream saw since it was last counted.
+    pub(crate) fn add_stream(&self, now: &Counts, before: &Counts) {
+        self.to_host.add(now.bytes - before.bytes);
+        self.messages.add(now.messages - before.messages);
+        self.submits.add(now.submits - before.submits);
+        self.rewritten.add(now.rewritten - before.rewritten);
     }
 }
