@@ -107,9 +107,8 @@ const PROXY_JSON: &str = "JSON of --stats: one object.
   clients, unconnected       clients served; clients for which there was no host
   unread                     clients whose stream was passed on unread from an error on
   shaders, distinct          shaders seen; different ones among them
-  changed, unchanged         shaders passed on with another text; with the same, because nothing was gained or it failed
-  failed, different          shaders that could not be translated; that computed something else (--verify)
-  longer                     shaders with more instructions after than before, also without unrolled loops
+  shorter, equal, longer     shaders that were translated, by their instructions after and before
+  failed, different          shaders that could not be translated; that computed something else (--verify): both went on as they came
   instructions_before,
   instructions_after         over all shaders that were translated, END included
   microseconds               what a shader took: median, p99, max; of all, and of those that were not known already
@@ -117,7 +116,7 @@ const PROXY_JSON: &str = "JSON of --stats: one object.
   shader_bytes, descriptors  what went through: bytes, bytes of shaders among them, descriptors
   messages, submits,
   rewritten                  messages of clients, buffers of commands among them, those of them that were written anew
-  microseconds_a_megabyte    processor time for everything but shaders, for 1,000,000 bytes
+  microseconds_a_megabyte    processor time for everything but shaders, for 1,000,000 bytes; null if less went through
 ";
 
 /// When diagnostics have colours.
@@ -545,9 +544,19 @@ pub struct ProxyArguments {
     /// came.
     #[arg(long)]
     pub verify: bool,
-    /// Print totals at the end: a table on standard error, JSON on standard output or in FILE.
+    /// Print totals at the end: a table on standard error, JSON on standard output or in FILE, which has those so far
+    /// at any time that they are asked for. At SIGUSR1 they are printed at once, with or without this.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub stats: Option<PathBuf>,
+    /// Print totals every so many seconds, and at the end.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub stats_every: Option<u32>,
+    /// How long the thread of a client looks for more before it sleeps: a frame with many small messages is faster for
+    /// it. 0 saves a little processor time.
+    ///
+    /// [default: 50]
+    #[arg(long, value_name = "MICROSECONDS")]
+    pub watch: Option<u64>,
     /// Pass every shader on as it came (with --record, --stats: only look).
     #[arg(long)]
     pub keep: bool,

@@ -23,6 +23,7 @@ mod policy;
 mod subject;
 mod verify;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     diagnostics::set_format(arguments.global.error_format);
     limits::set(&arguments.global.limits);
     limits::set_strict(arguments.global.strict);
-    start_logging(arguments.global.verbose);
+    start_logging(arguments.global.verbose, matches!(arguments.command, args::Command::Proxy(_)));
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);
         commands::Status::Trouble
@@ -44,8 +45,9 @@ fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass.
-fn start_logging(verbose: u8) {
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What runs for long says when something was, and
+/// about which client.
+fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,
         1 => log::LevelFilter::Debug,
@@ -55,6 +57,14 @@ fn start_logging(verbose: u8) {
     builder.filter_level(level).format_timestamp(None);
     if let Ok(filter) = std::env::var("TGSIC_LOG") {
         builder.parse_filters(&filter);
+    }
+    if runs_long {
+        builder.format(|out, record| {
+            let thread = std::thread::current();
+            let client = thread.name().and_then(|name| name.strip_prefix("client-"));
+            let client = client.map_or_else(String::new, |number| format!(" client {number}"));
+            writeln!(out, "[{} {}{client}] {}", out.timestamp(), record.level(), record.args())
+        });
     }
     builder.init();
 }

@@ -113,19 +113,24 @@ fn shaders_are_translated_on_their_way() {
         ("clients", 1),
         ("shaders", 5),
         ("distinct", 3),
-        ("changed", 3),
-        ("unchanged", 2),
+        ("shorter", 3),
+        ("equal", 0),
+        ("longer", 0),
         ("failed", 2),
         ("different", 0),
-        ("longer", 0),
         ("instructions_before", 9),
         ("instructions_after", 6),
         ("unread", 0),
     ] {
         assert_eq!(report[key], value, "{key}");
     }
-    assert!(stderr.contains("shaders        5, 3 distinct\n"), "{stderr}");
-    assert!(stderr.contains("the text is for stage FRAG, the object for VERT"), "{stderr}");
+    assert_eq!(report["microseconds_a_megabyte"], Value::Null, "too little went through");
+    assert!(!stderr.contains("a megabyte"), "{stderr}");
+    assert!(stderr.contains("shaders        5, 3 distinct\n  translated   3 shorter, 0 equal, 0 longer\n"), "{stderr}");
+    let wrong = stderr.lines().find(|line| line.ends_with("the text is for stage FRAG, the object for VERT"));
+    let (head, _) = wrong.and_then(|line| line.split_once(']')).expect("a line about it");
+    // A line begins with its time, how bad it is, and whose it is.
+    assert!(head.starts_with("[20") && head.contains("Z WARN client 1"), "{stderr}");
     let names = folder.list("kept");
     let endings: Vec<&str> = names.iter().filter_map(|name| name.split_once('.')).map(|(_, ending)| ending).collect();
     assert_eq!(endings, ["reason.txt", "tgsi", "out.tgsi", "tgsi", "reason.txt", "tgsi"].as_slice(), "{names:?}");
@@ -144,6 +149,87 @@ fn shaders_can_be_looked_at_alone() {
     assert_eq!((status, stdout.as_str()), (0, ""));
     let report = json(std::str::from_utf8(&folder.read("totals.json")).expect("text"));
     assert_eq!((&report["shaders"], &report["instructions_after"]), (&Value::from(1), &Value::from(2)));
+}
+
+#[test]
+fn totals_while_it_runs() {
+    let proxy = Running::new(&["--stats=totals.json"]);
+    // The file is there from the start, so that a place that cannot be written is known.
+    let totals = |folder: &Folder| json(std::str::from_utf8(&folder.read("totals.json")).expect("text"));
+    assert_eq!(totals(&proxy.folder)["shaders"], 0);
+    let (mut client, mut host) = proxy.connect();
+    through(&mut client, &mut host, &head(Stage::Fragment), FRAG);
+    let started = Instant::now();
+    while totals(&proxy.folder)["messages"] != 1 {
+        assert!(started.elapsed() < PATIENCE, "no totals at SIGUSR1");
+        proxy.signal("-USR1");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(totals(&proxy.folder)["shorter"], 1);
+    drop((client, host));
+    proxy.signal("-TERM");
+    let (_, status, stdout, stderr) = proxy.wait();
+    assert_eq!((status, stdout.as_str()), (0, ""));
+    assert!(stderr.matches("shaders        1, 1 distinct").count() >= 2, "{stderr}");
+}
+
+#[test]
+fn totals_every_so_often() {
+    let proxy = Running::new(&["--stats-every", "1"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    proxy.signal("-TERM");
+    let (_, status, stdout, stderr) = proxy.wait();
+    assert_eq!((status, stdout.as_str()), (0, ""));
+    assert!(stderr.matches("shaders        0, 0 distinct").count() >= 2, "{stderr}");
+}
+
+#[test]
+fn what_makes_no_sense_is_an_error_at_once() {
+    let folder = Folder::with(&[("folder/file", "")]);
+    std::os::unix::fs::symlink("socket", folder.path("link")).expect("a link");
+    for host in ["socket", "./socket", "folder/../socket", "link"] {
+        let output = folder.run(&["proxy", "--listen", "socket", "--connect", host]);
+        let expected = format!("tgsic: {host} is where the proxy itself listens, not its host\n");
+        assert_eq!((output.status, output.stderr), (2, expected));
+    }
+    let output = folder.run(&["proxy", "--listen", "socket", "--connect", "host", "--stats=folder/nowhere/stats"]);
+    assert_eq!(output.status, 2);
+    assert!(output.stderr.starts_with("tgsic: cannot write folder/nowhere/stats: "), "{}", output.stderr);
+    let output = folder.run(&["proxy", "--listen", "socket", "--connect", "host", "--dialect", "mesa"]);
+    assert_eq!(output.status, 2);
+    assert!(output.stderr.contains("hosts of virgl read their own dialect"), "{}", output.stderr);
+    assert_eq!(folder.list("."), ["folder", "link"]);
+}
+
+/// Kilobytes that a process has in memory.
+fn resident(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+#[test]
+fn memory_does_not_follow_the_number_of_clients() {
+    const CLIENTS: usize = 60;
+    let proxy = Running::new(&[]);
+    let start = resident(proxy.child.id());
+    let mut connected: Vec<_> = (0..CLIENTS).map(|_| proxy.connect()).collect();
+    for (number, (client, host)) in connected.iter_mut().enumerate() {
+        // Long enough to take some room on the way, and different for each.
+        let line = |i: usize| format!("MAD TEMP[0].x, TEMP[0].xxxx, IN[0].yyyy, CONST[{}].xxxx\n", (i * number) % 256);
+        let code: String = (0..400).map(line).collect();
+        let declarations =
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0..255]\nDCL TEMP[0]\n";
+        let text = format!("{declarations}MOV TEMP[0], IN[0]\n{code}MOV OUT[0], TEMP[0].xxxx\nEND\n");
+        through(client, host, &head(Stage::Fragment), &text);
+    }
+    let peak = resident(proxy.child.id());
+    drop(connected);
+    // 3 MB for each of them once, and with huge pages for their heaps 7 MB.
+    let each = peak.saturating_sub(start) / CLIENTS as u64;
+    assert!(each < 1024, "{each} KB for each client, {start} KB before them, {peak} KB with them");
+    proxy.signal("-TERM");
+    assert_eq!(proxy.wait().1, 0);
 }
 
 #[test]

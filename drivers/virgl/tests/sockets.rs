@@ -272,6 +272,78 @@ fn descriptors_of_clients_arrive_too() {
 }
 
 #[test]
+fn neither_side_waits_for_the_other() {
+    // Far more than sockets hold, both ways at once, before anybody reads.
+    const BYTES: usize = 8 << 20;
+    let setup = Setup::new(Some(1));
+    let host = setup.host();
+    let mut client = setup.client();
+    let mut server = accept(&host);
+    let mut transfer = vec![5; 40];
+    put_words(&mut transfer, &[BYTES as u32]);
+    transfer.resize(transfer.len() + BYTES, 6);
+    let said = message(11 + (BYTES / 4) as u32, 5, &transfer);
+    let answer = vec![7; BYTES];
+    thread::scope(|scope| {
+        for (socket, bytes) in [(&client, &said), (&server, &answer)] {
+            scope.spawn(move || {
+                {
+                    let mut socket = socket;
+                    socket.write_all(bytes)
+                }
+                .expect("all is sent")
+            });
+        }
+        thread::sleep(Duration::from_millis(50));
+        // The client first: the host goes on while its own answer is read.
+        expect_bytes(&mut client.try_clone().expect("a copy"), &answer);
+        expect_bytes(&mut server.try_clone().expect("a copy"), &said);
+    });
+    client.write_all(&submit(b"text")).expect("sent");
+    expect_bytes(&mut server, &submit(b"new text"));
+    drop((client, server));
+    setup.end();
+}
+
+#[test]
+fn descriptors_wait_for_their_turn() {
+    let setup = Setup::new(Some(1));
+    let host = setup.host();
+    let mut client = setup.client();
+    let mut server = accept(&host);
+    let sender = thread::spawn(move || {
+        for round in 0..20 {
+            // More than the client's socket holds as long as it does not read.
+            server.write_all(&[1; 300_000]).expect("sent");
+            send_descriptors(&server, &[round], &[&file_with(&format!("file {round}"))]);
+        }
+        server
+    });
+    for round in 0..20 {
+        thread::sleep(Duration::from_millis(5));
+        expect_bytes(&mut client, &[1; 300_000]);
+        let (byte, mut descriptors) = receive_byte(&client);
+        assert_eq!((byte, descriptors.len()), (round, 1));
+        expect_file(descriptors.remove(0), &format!("file {round}"));
+    }
+    drop((client, sender.join().expect("no panic")));
+    assert_eq!(setup.end().descriptors.get(), 20);
+}
+
+#[test]
+fn its_own_place_is_not_the_host() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("socket");
+    std::os::unix::fs::symlink(&place, folder.path().join("link")).expect("a link");
+    for host in ["socket", "./socket", "link"] {
+        let error = Proxy::bind(&place, &folder.path().join(host)).expect_err("a circle");
+        assert!(matches!(error, ProxyError::Itself { .. }), "{error}");
+        assert!(!place.exists());
+    }
+    Proxy::bind(&place, &folder.path().join("other")).expect("another place");
+}
+
+#[test]
 fn the_client_goes_away() {
     let (before, _) = session("short-lived");
     for cut in [0, 3, 100, 700, before.len() / 2, before.len()] {

@@ -186,10 +186,12 @@ fn shaders(totals: &Value, record: &Path) -> u64 {
     let (before, after) = (number("instructions_before"), number("instructions_after"));
     let failed = number("failed");
     println!(
-        "shaders         {} ({} distinct), {} changed, {failed} failed",
+        "shaders         {} ({} distinct), {} shorter, {} equal, {} longer, {failed} failed",
         number("shaders"),
         number("distinct"),
-        number("changed")
+        number("shorter"),
+        number("equal"),
+        number("longer")
     );
     println!("instructions    {after} of {before} ({:.3})", after as f64 / before.max(1) as f64);
     let times = &totals["microseconds"];
@@ -198,10 +200,8 @@ fn shaders(totals: &Value, record: &Path) -> u64 {
     }
     let other = (number("to_host") + number("to_client")).saturating_sub(number("shader_bytes"));
     let (clients, messages) = (number("clients"), number("messages"));
-    println!(
-        "other traffic   {} us a megabyte ({other} bytes, {messages} messages, {clients} clients)",
-        totals["microseconds_a_megabyte"]
-    );
+    let time = totals["microseconds_a_megabyte"].as_f64().map_or_else(String::new, |t| format!("{t} us a megabyte, "));
+    println!("other traffic   {time}{other} bytes, {messages} messages, {clients} clients");
     for reason in files_below(record, "txt").iter().take(20) {
         println!("{}: {}", reason.display(), std::fs::read_to_string(reason).unwrap_or_default().trim());
     }

@@ -1,7 +1,7 @@
 //! What was made of texts that came already: equal texts are translated once, also when they come on several connections at the same time. The memory taken is bounded.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tgsi_driver_virgl::shader::{ShaderObject, Stage};
 
@@ -10,18 +10,16 @@ use super::translator::Outcome;
 /// Bytes of texts that are remembered of the recent past, and again of the past before. Texts have a few KB.
 const GENERATION_BYTES: usize = 64 << 20;
 
-/// What a translation depends on. Where outputs are streamed, their registers must stay, which is checked.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
+/// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Kind {
     stage: Stage,
     streams: bool,
-    text: Box<[u8]>,
 }
 
-impl Key {
-    /// The key of a shader.
-    pub fn of(shader: &ShaderObject<'_>) -> Key {
-        Key { stage: shader.stage, streams: shader.stream_outputs > 0, text: shader.text.into() }
+impl Kind {
+    fn of(shader: &ShaderObject<'_>) -> Kind {
+        Kind { stage: shader.stage, streams: shader.stream_outputs > 0 }
     }
 }
 
@@ -32,29 +30,41 @@ pub type Slot = Arc<OnceLock<Outcome>>;
 #[derive(Default)]
 pub struct Cache(Mutex<Generations>);
 
+type Texts = HashMap<Kind, HashMap<Box<[u8]>, Slot>>;
+
 #[derive(Default)]
 struct Generations {
-    young: HashMap<Key, Slot>,
-    old: HashMap<Key, Slot>,
+    young: Texts,
+    old: Texts,
     young_bytes: usize,
 }
 
 impl Cache {
+    fn lock(&self) -> MutexGuard<'_, Generations> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place for what is made of a text, if that came lately. Nothing is allocated.
+    pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot> {
+        self.lock().young.get(&Kind::of(shader))?.get(shader.text).map(Arc::clone)
+    }
+
     /// The place for what is made of a text.
-    pub fn slot(&self, key: Key) -> Slot {
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = generations.young.get(&key) {
+    pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot {
+        let kind = Kind::of(shader);
+        let mut generations = self.lock();
+        if let Some(slot) = generations.young.get(&kind).and_then(|texts| texts.get(shader.text)) {
             return Arc::clone(slot);
         }
-        let slot = generations.old.remove(&key).unwrap_or_default();
+        let slot = generations.old.get_mut(&kind).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
         // The new text takes about as much again.
-        let bytes = 2 * key.text.len() + 256;
+        let bytes = 2 * shader.text.len() + 256;
         if generations.young_bytes + bytes > GENERATION_BYTES {
             generations.old = std::mem::take(&mut generations.young);
             generations.young_bytes = 0;
         }
         generations.young_bytes += bytes;
-        generations.young.insert(key, Arc::clone(&slot));
+        generations.young.entry(kind).or_default().insert(shader.text.into(), Arc::clone(&slot));
         slot
     }
 }
@@ -63,17 +73,21 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn key(stage: Stage, text: &[u8]) -> Key {
-        Key::of(&ShaderObject { stage, text, stream_outputs: 0, shared_bytes: 0 })
+    fn shader(stage: Stage, text: &[u8]) -> ShaderObject<'_> {
+        ShaderObject { stage, text, stream_outputs: 0, shared_bytes: 0 }
     }
 
     #[test]
     fn equal_texts_share_a_slot() {
         let cache = Cache::default();
-        let slot = cache.slot(key(Stage::Vertex, b"a"));
-        assert!(Arc::ptr_eq(&slot, &cache.slot(key(Stage::Vertex, b"a"))));
-        assert!(!Arc::ptr_eq(&slot, &cache.slot(key(Stage::Vertex, b"b"))));
-        assert!(!Arc::ptr_eq(&slot, &cache.slot(key(Stage::Fragment, b"a"))));
+        assert!(cache.find(&shader(Stage::Vertex, b"a")).is_none());
+        let slot = cache.slot(&shader(Stage::Vertex, b"a"));
+        assert!(Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Vertex, b"a"))));
+        assert!(cache.find(&shader(Stage::Vertex, b"a")).is_some_and(|found| Arc::ptr_eq(&slot, &found)));
+        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Vertex, b"b"))));
+        assert!(!Arc::ptr_eq(&slot, &cache.slot(&shader(Stage::Fragment, b"a"))));
+        let streams = ShaderObject { stream_outputs: 1, ..shader(Stage::Vertex, b"a") };
+        assert!(!Arc::ptr_eq(&slot, &cache.slot(&streams)));
     }
 
     #[test]
@@ -84,15 +98,15 @@ mod tests {
             text[..4].copy_from_slice(&i.to_le_bytes());
             text
         };
-        let used = cache.slot(key(Stage::Vertex, b"used"));
-        let unused = cache.slot(key(Stage::Vertex, b"unused"));
+        let used = cache.slot(&shader(Stage::Vertex, b"used"));
+        let unused = cache.slot(&shader(Stage::Vertex, b"unused"));
         for i in 0..40 {
-            cache.slot(key(Stage::Vertex, &text(i)));
-            assert!(Arc::ptr_eq(&used, &cache.slot(key(Stage::Vertex, b"used"))));
+            cache.slot(&shader(Stage::Vertex, &text(i)));
+            assert!(Arc::ptr_eq(&used, &cache.slot(&shader(Stage::Vertex, b"used"))));
         }
-        assert!(!Arc::ptr_eq(&unused, &cache.slot(key(Stage::Vertex, b"unused"))));
-        let generations = cache.0.lock().expect("not poisoned");
-        let bytes = |map: &HashMap<Key, Slot>| map.keys().map(|key| key.text.len()).sum::<usize>();
+        assert!(!Arc::ptr_eq(&unused, &cache.slot(&shader(Stage::Vertex, b"unused"))));
+        let generations = cache.lock();
+        let bytes = |texts: &Texts| texts.values().flat_map(HashMap::keys).map(|text| text.len()).sum::<usize>();
         assert!(bytes(&generations.young) + bytes(&generations.old) <= GENERATION_BYTES);
     }
 }

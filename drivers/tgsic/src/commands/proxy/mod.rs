@@ -1,7 +1,8 @@
 //! `proxy`: between virgl clients and their host.
 //!
-//! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them, and what is told at the end.
+//! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them, and what is told of it.
 
+mod asked;
 mod cache;
 pub mod guard;
 mod record;
@@ -11,16 +12,16 @@ mod translator;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use tgsi::text::PrintOptions;
 use tgsi_driver_tgsi::Dialect;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
 use super::{Failure, Status};
 use crate::args::{DialectName, DriverName, ProxyArguments};
-use crate::output;
 use crate::plan::Plan;
+use asked::Asked;
 use guard::Guard;
 use record::Recorder;
 use translator::Translator;
@@ -31,10 +32,25 @@ const SIGNALS: [i32; 3] = [signal_hook::consts::SIGINT, signal_hook::consts::SIG
 /// Serves until it is told to end.
 pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let DriverName::Tgsi = arguments.driver;
-    let (plan, print_options) = for_dialect(arguments);
+    if arguments.passes.driver_options.dialect == Some(DialectName::Mesa) {
+        return Err(Failure::Usage(
+            "hosts of virgl read their own dialect of TGSI and close the connection on shaders of another: --dialect mesa is for `translate`"
+                .into(),
+        ));
+    }
+    // Huge pages for the heap of every thread would be most of what the proxy takes.
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        log::info!("huge pages stay: {error}");
+    }
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
-    let translator = Translator::new(plan, print_options, arguments.verify, recorder);
-    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
+    let translator = Translator::new(plan(arguments), arguments.verify, recorder);
+    let mut proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
+    if let Some(microseconds) = arguments.watch {
+        proxy = proxy.watching(Duration::from_micros(microseconds));
+    }
+    let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
+    // A place that cannot be written is told now, not after hours.
+    asked.write(proxy.traffic())?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
@@ -42,30 +58,24 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
         let filtered = translator.filter(shader);
         if arguments.keep { Filtered::Unchanged } else { filtered }
     };
-    let result = proxy.run(&filter, &stop, arguments.once.then_some(1));
+    let every = arguments.stats_every.map(|seconds| Duration::from_secs(seconds.into()));
+    let run = || proxy.run(&filter, &stop, arguments.once.then_some(1));
+    let result = asked.while_running(&proxy, every, run).map_err(ProxyError::Wait);
     // The file goes first: then the guard finds nothing to do.
     let traffic = proxy.into_traffic();
     drop(guard);
-    if let Some(path) = &arguments.stats {
-        let report = stats::Report::new(&translator.totals(), &traffic);
-        crate::diagnostics::print(&report.table());
-        let json = report.json() + "\n";
-        if path.as_os_str() == "-" {
-            output::write_stdout(json.as_bytes())?;
-        } else {
-            output::write_file(path, json.as_bytes())?;
-        }
+    if arguments.stats.is_some() || every.is_some() {
+        asked.show(&traffic)?;
     }
-    result?;
+    result??;
     Ok(Status::Well)
 }
 
-/// How shaders are translated and printed so that the host can read them.
-fn for_dialect(arguments: &ProxyArguments) -> (Plan, PrintOptions) {
+/// How shaders are translated so that the host can read them.
+fn plan(arguments: &ProxyArguments) -> Plan {
     let mut plan = arguments.passes.plan();
-    plan.options.dialect = arguments.passes.driver_options.dialect.map_or(Dialect::Virgl, DialectName::dialect);
-    let hex_floats = plan.options.dialect == Dialect::Virgl;
-    (plan, PrintOptions { hex_floats, ..PrintOptions::default() })
+    plan.options.dialect = Dialect::Virgl;
+    plan
 }
 
 /// A socket that can be read once a signal to end has come. A second one ends the process at once.

@@ -76,6 +76,9 @@ struct ShaderTimes {
     new: Times,
 }
 
+/// Bytes of one.
+const MEGABYTE: u64 = 1_000_000;
+
 /// Totals of a run.
 #[derive(Clone, Serialize)]
 pub struct Report {
@@ -84,11 +87,11 @@ pub struct Report {
     unread: u64,
     shaders: u64,
     distinct: u64,
-    changed: u64,
-    unchanged: u64,
+    shorter: u64,
+    equal: u64,
+    longer: u64,
     failed: u64,
     different: u64,
-    longer: u64,
     instructions_before: u64,
     instructions_after: u64,
     microseconds: ShaderTimes,
@@ -99,7 +102,7 @@ pub struct Report {
     messages: u64,
     submits: u64,
     rewritten: u64,
-    microseconds_a_megabyte: f64,
+    microseconds_a_megabyte: Option<f64>,
 }
 
 impl Report {
@@ -109,18 +112,19 @@ impl Report {
             (traffic.to_host.get(), traffic.to_client.get(), traffic.shader_bytes.get());
         let other_bytes = (to_host + to_client).saturating_sub(shader_bytes);
         let other_nanoseconds = traffic.busy.get().saturating_sub(traffic.filtering.get());
-        let a_megabyte = if other_bytes == 0 { 0.0 } else { other_nanoseconds as f64 * 1000.0 / other_bytes as f64 };
+        // Of a few bytes it would say nothing: opening a connection takes longer than they do.
+        let a_megabyte = (other_bytes >= MEGABYTE).then(|| other_nanoseconds as f64 * 1000.0 / other_bytes as f64);
         Report {
             clients: traffic.clients.get(),
             unconnected: traffic.unconnected.get(),
             unread: traffic.unread.get(),
             shaders: totals.shaders,
             distinct: totals.distinct.len() as u64,
-            changed: totals.changed,
-            unchanged: totals.shaders - totals.changed,
+            shorter: totals.shorter,
+            equal: totals.equal,
+            longer: totals.longer,
             failed: totals.failed,
             different: totals.different,
-            longer: totals.longer,
             instructions_before: totals.before,
             instructions_after: totals.after,
             microseconds: ShaderTimes { all: totals.all_times.times(), new: totals.new_times.times() },
@@ -131,7 +135,7 @@ impl Report {
             messages: traffic.messages.get(),
             submits: traffic.submits.get(),
             rewritten: traffic.rewritten.get(),
-            microseconds_a_megabyte: (a_megabyte * 10.0).round() / 10.0,
+            microseconds_a_megabyte: a_megabyte.map(|time| (time * 10.0).round() / 10.0),
         }
     }
 
@@ -147,14 +151,11 @@ impl Report {
             before => format!(" ({:.3} of them)", self.instructions_after as f64 / before as f64),
         };
         let times = |t: Times| format!("median {} us, p99 {} us, max {} us", t.median, t.p99, t.max);
-        let rows = [
+        let mut rows = vec![
             ("clients", format!("{}, {} without a host, {} unread", self.clients, self.unconnected, self.unread)),
             ("shaders", format!("{}, {} distinct", self.shaders, self.distinct)),
-            ("changed", self.changed.to_string()),
-            ("  longer", self.longer.to_string()),
-            ("unchanged", self.unchanged.to_string()),
-            ("  failed", self.failed.to_string()),
-            ("  different", self.different.to_string()),
+            ("  translated", format!("{} shorter, {} equal, {} longer", self.shorter, self.equal, self.longer)),
+            ("  as they came", format!("{} failed, {} different", self.failed, self.different)),
             ("instructions", format!("{} before, {} after{ratio}", self.instructions_before, self.instructions_after)),
             ("a shader", times(self.microseconds.all)),
             ("a new shader", times(self.microseconds.new)),
@@ -164,8 +165,10 @@ impl Report {
                 "messages",
                 format!("{}, {} buffers of commands, {} rewritten", self.messages, self.submits, self.rewritten),
             ),
-            ("other traffic", format!("{:.1} us a megabyte", self.microseconds_a_megabyte)),
         ];
+        if let Some(time) = self.microseconds_a_megabyte {
+            rows.push(("other traffic", format!("{time:.1} us a megabyte")));
+        }
         rows.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect()
     }
 }

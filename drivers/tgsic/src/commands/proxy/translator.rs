@@ -1,12 +1,15 @@
 //! What is made of a shader on its way: parsed, translated, printed. Whatever goes wrong, the shader goes on as it came.
 
 use std::any::Any;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
@@ -14,7 +17,7 @@ use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::RunLimits;
 
-use super::cache::{Cache, Key};
+use super::cache::Cache;
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
 use crate::input::{Language, Problem, Source};
@@ -30,6 +33,12 @@ const MAX_STEPS: u64 = 200_000;
 
 /// Hashes of distinct shaders that are kept for counting them.
 const MAX_DISTINCT: usize = 1 << 20;
+
+/// Threads that translate where there are fewer processors.
+const FEWEST_WORKERS: usize = 4;
+
+/// Stack of each.
+const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// What is made of a shader.
 #[derive(Clone, Debug)]
@@ -65,8 +74,12 @@ pub struct Totals {
     pub shaders: u64,
     /// Different ones.
     pub distinct: HashSet<u128>,
-    /// With another text.
-    pub changed: u64,
+    /// Those with a translation that has fewer instructions.
+    pub shorter: u64,
+    /// With as many.
+    pub equal: u64,
+    /// With more.
+    pub longer: u64,
     /// Without a translation.
     pub failed: u64,
     /// Whose translation computes something else.
@@ -75,8 +88,6 @@ pub struct Totals {
     pub before: u64,
     /// And after.
     pub after: u64,
-    /// Shaders with more instructions after than before.
-    pub longer: u64,
     /// What a shader took, those that had come already included.
     pub all_times: Histogram,
     /// What a shader took that had not come already.
@@ -88,23 +99,24 @@ pub struct Translator {
     plan: Plan,
     /// For shaders that the other one makes longer; `None` if it does nothing that could.
     plan_without_growth: Option<Plan>,
-    print_options: PrintOptions,
     verify: bool,
     recorder: Option<Recorder>,
+    /// The threads that translate. Their number bounds what the proxy takes, however many clients there are.
+    workers: Option<ThreadPool>,
     cache: Cache,
     totals: Mutex<Totals>,
 }
 
 impl Translator {
     /// One that works to a plan.
-    pub fn new(plan: Plan, print_options: PrintOptions, verify: bool, recorder: Option<Recorder>) -> Translator {
+    pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
         let may_grow = plan.level == Level::All;
         Translator {
             plan_without_growth: may_grow.then(|| Plan { level: Level::NoGrowth, ..plan.clone() }),
             plan,
-            print_options,
             verify,
             recorder,
+            workers: workers(),
             cache: Cache::default(),
             totals: Mutex::default(),
         }
@@ -122,12 +134,15 @@ impl Translator {
     /// What goes on in place of a shader.
     pub fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = Instant::now();
-        let slot = self.cache.slot(Key::of(shader));
+        let slot = self.cache.find(shader).unwrap_or_else(|| self.on_worker(|| self.cache.slot(shader)));
         let mut is_new = false;
         let outcome = slot.get_or_init(|| {
             is_new = true;
-            self.outcome(shader)
+            self.on_worker(|| self.outcome(shader))
         });
+        if is_new {
+            tell(shader, outcome);
+        }
         let filtered = match outcome {
             Outcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
             _ => Filtered::Unchanged,
@@ -154,29 +169,32 @@ impl Translator {
             totals.distinct.insert(hash);
         }
         match outcome {
-            Outcome::Translated(Translated { text, before, after }) => {
-                totals.changed += u64::from(text.is_some());
+            Outcome::Translated(Translated { before, after, .. }) => {
                 totals.before += u64::from(*before);
                 totals.after += u64::from(*after);
-                totals.longer += u64::from(after > before);
+                match after.cmp(before) {
+                    Ordering::Less => totals.shorter += 1,
+                    Ordering::Equal => totals.equal += 1,
+                    Ordering::Greater => totals.longer += 1,
+                }
             }
             Outcome::Failed(_) => totals.failed += 1,
             Outcome::Different { .. } => totals.different += 1,
         }
     }
 
+    /// Runs something on a worker. What a client's thread takes from the heap and leaves there would stay when the client has gone.
+    fn on_worker<R: Send>(&self, run: impl FnOnce() -> R + Send) -> R {
+        match &self.workers {
+            Some(workers) => workers.install(run),
+            None => run(),
+        }
+    }
+
     /// Works on a shader that has not come before. A panic is a failure like others.
     fn outcome(&self, shader: &ShaderObject<'_>) -> Outcome {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.translate(shader)))
-            .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))));
-        match &outcome {
-            Outcome::Translated(_) => {}
-            Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
-            Outcome::Different { reason, .. } => {
-                log::error!("{}: the translation differs: {reason}", name_of(shader.stage, shader.text));
-            }
-        }
-        outcome
+        catch_unwind(AssertUnwindSafe(|| self.translate(shader)))
+            .unwrap_or_else(|panic| Outcome::Failed(format!("panic: {}", message_of(&*panic))))
     }
 
     fn translate(&self, shader: &ShaderObject<'_>) -> Outcome {
@@ -216,7 +234,7 @@ impl Translator {
         if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
             return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
         }
-        let text = print(&after, self.print_options).into_bytes();
+        let text = print(&after, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
         if self.verify {
             // What is compared is what the host will read.
             let source = Source {
@@ -239,6 +257,25 @@ impl Translator {
             after: instructions(&after),
             text: (text != object.text).then_some(text),
         }))
+    }
+}
+
+/// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients translate on their own threads.
+fn workers() -> Option<ThreadPool> {
+    let count = thread::available_parallelism().map_or(1, usize::from).max(FEWEST_WORKERS);
+    let builder = ThreadPoolBuilder::new().num_threads(count).stack_size(WORKER_STACK_BYTES);
+    let built = builder.thread_name(|number| format!("worker-{number}")).build();
+    built.inspect_err(|error| log::warn!("no threads of their own for shaders: {error}")).ok()
+}
+
+/// Says what went wrong with a shader, on the thread of the client that sent it.
+fn tell(shader: &ShaderObject<'_>, outcome: &Outcome) {
+    match outcome {
+        Outcome::Translated(_) => {}
+        Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
+        Outcome::Different { reason, .. } => {
+            log::error!("{}: the translation differs: {reason}", name_of(shader.stage, shader.text));
+        }
     }
 }
 
