@@ -103,6 +103,15 @@ const VERIFY_JSON: &str = "JSON: one object.
   of vectors:  vectors, exact, close, different, error: how many; undetermined_words: words not compared because
                the recording depends on uninitialised memory; first: the first differences and errors";
 
+const PROXY_RECIPE: &str = "How to start it (Debian 12: virgl-server libgl1-mesa-dri mesa-utils xvfb xauth):
+  virgl_test_server --use-egl-surfaceless --socket-path=/tmp/virgl-host &
+  tgsic proxy --listen /tmp/.virgl_test --connect /tmp/virgl-host --stats &
+  GALLIUM_DRIVER=virpipe LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a timeout 6 glxgears
+  kill %2 %1
+Clients of Mesa 22.3 have the path /tmp/.virgl_test built in, so the proxy listens there and the host has to be
+elsewhere; newer ones take VTEST_SOCKET_NAME. Never give GALLIUM_DRIVER=virpipe to the host. This is for vtest, the
+protocol of virgl_test_server; the virtual GPU of QEMU has no such socket.";
+
 const PROXY_JSON: &str = "JSON of --stats: one object.
   clients, unconnected       clients served; clients for which there was no host
   unread                     clients whose stream was passed on unread from an error on
@@ -153,7 +162,7 @@ pub struct DriverOptions {
           value_parser = PossibleValuesParser::new(TgsiOptions::NAMES.iter().copied()))]
     pub names: Vec<String>,
     /// Who writes and reads the TGSI. For `virgl`, texts are read as its hosts do, and results keep the
-    /// declarations and properties of the source.
+    /// declarations and properties of the source. The proxy takes no other.
     ///
     /// [default: mesa; of the proxy virgl]
     #[arg(long, value_enum, value_name = "DIALECT")]
@@ -262,19 +271,7 @@ pub enum Command {
     /// Check shaders for everything that a driver may rely on (IR: that passes may rely on), and for what they
     /// say in vain.
     #[command(after_help = CHECK_JSON)]
-    Check {
-        /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
-        /// none, or for `-`.
-        files: Vec<PathBuf>,
-        /// Do not show warnings.
-        #[arg(short, long)]
-        quiet: bool,
-        /// Show all findings; without it, the first 20 of a shader, errors before warnings.
-        #[arg(long)]
-        all: bool,
-        #[command(flatten)]
-        warnings: WarningArguments,
-    },
+    Check(CheckArguments),
     /// List what `--limit` can set: names, values and reasons.
     Limits,
     /// Explain what a code means, with a wrong and a right example.
@@ -331,7 +328,7 @@ pub enum Command {
     Reduce(ReduceArguments),
     /// Stand between virgl clients and their host (vtest sockets) and translate every shader on its way.
     /// A shader that cannot be translated goes on as it came.
-    #[command(after_help = PROXY_JSON)]
+    #[command(before_help = PROXY_RECIPE, after_help = PROXY_JSON)]
     Proxy(ProxyArguments),
     /// Wait for the end of standard input, then remove the file of a socket that nobody listens on. The proxy
     /// starts this for itself.
@@ -340,6 +337,25 @@ pub enum Command {
         /// The socket.
         socket: PathBuf,
     },
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
+    /// none, or for `-`.
+    pub files: Vec<PathBuf>,
+    /// Do not show warnings.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Show all findings; without it, the first 20 of a shader, errors before warnings.
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub warnings: WarningArguments,
+    /// Who reads the TGSI: shaders that `proxy --record` kept are for hosts of virgl.
+    #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
+    pub dialect: DialectName,
 }
 
 /// How far a shader goes into the IR.
@@ -537,7 +553,8 @@ pub struct ProxyArguments {
     /// The driver.
     #[arg(long, value_enum, default_value_t = DriverName::Tgsi)]
     pub driver: DriverName,
-    /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it.
+    /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it. `check`, `verify`
+    /// and `translate` read them with `--dialect virgl`.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
     /// Run every shader before and after with made-up inputs; one that computes something else goes on as it

@@ -48,8 +48,21 @@ impl Subject {
     }
 
     /// Reads a shader of a dialect and gives everything that is found, errors as well; of a text that was not understood in all parts the rest is looked at.
-    /// No shader then.
+    /// No shader then. What is wrong in one dialect and right in the other gets a hint.
     pub fn looked_at(source: &Source, dialect: Dialect) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
+        let (subject, mut findings) = Subject::read_as(source, dialect)?;
+        if dialect == Dialect::Mesa
+            && source.language != Language::Ir
+            && subject.is_some()
+            && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
+            && !Subject::read_as(source, Dialect::Virgl)?.1.iter().any(Diagnostic::is_error)
+        {
+            first.hint = Some("as virgl's hosts read it, nothing is wrong: --dialect virgl".into());
+        }
+        Ok((subject, findings))
+    }
+
+    fn read_as(source: &Source, dialect: Dialect) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
         let (mut shader, mut findings, gaps) = match source.language {
             Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
             Language::Text => {

@@ -336,6 +336,14 @@ fn the_dialect_of_virgl_is_read_and_written() {
     let output = tgsic(&["translate", "--dialect", "virgl"], slip).well();
     assert!(output.text().contains("MOV OUT[ADDR[1].x][0], IN[0][0]\n"), "{}", output.text());
     tgsic(&["verify", "--dialect", "virgl"], slip).well();
+    tgsic(&["check", "--dialect", "virgl"], slip).well();
+    // Who does not know that is told.
+    for command in [&["check"][..], &["check", "--dialect", "mesa"], &["translate"]] {
+        let output = tgsic(command, slip);
+        assert_eq!(output.status, 1);
+        assert!(output.stderr.contains("nothing is wrong: --dialect virgl"), "{}", output.stderr);
+    }
+    assert!(!tgsic(&["check"], WRONG).stderr.contains("--dialect"), "it is wrong for everybody");
     let line = tgsic(&["ir", "--dialect", "virgl"], slip).well();
     assert!(line.text().contains("store_per_vertex_output") || line.text().contains("store_deref"), "{}", line.text());
 }
@@ -348,6 +356,10 @@ fn help_speaks_of_everything() {
         let output = tgsic(&[command, "--help"], "").well();
         assert!(output.text().contains("--color") && output.text().contains("Usage: tgsic"), "{command}");
         assert_eq!(output.text().contains("--json"), output.text().contains("\nJSON: "), "{command}");
+    }
+    let proxy = tgsic(&["proxy", "--help"], "").well();
+    for what in ["GALLIUM_DRIVER=virpipe", "/tmp/.virgl_test", "--socket-path=", "QEMU"] {
+        assert!(proxy.text().contains(what), "{what}");
     }
     assert!(tgsic(&["--version"], "").well().text().starts_with("tgsic "));
 }

@@ -1,11 +1,7 @@
 //! `check`: everything that a driver may rely on.
 
-use std::path::PathBuf;
-
-use tgsi_driver_tgsi::Dialect;
-
 use super::{Failure, Status};
-use crate::args::Color;
+use crate::args::{CheckArguments, Color};
 use crate::batch;
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
@@ -13,15 +9,17 @@ use crate::policy::Policy;
 use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
-pub fn check(files: &[PathBuf], quiet: bool, all: bool, policy: &Policy, color: Color) -> Result<Status, Failure> {
+pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
+    let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
+    let (policy, dialect) = (Policy::new(warnings), dialect.dialect());
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
-    if all {
+    if *all {
         reporter.show_all();
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = Subject::looked_at(&source, Dialect::Mesa).map(|(subject, findings)| match subject {
+        let findings = Subject::looked_at(&source, dialect).map(|(subject, findings)| match subject {
             Some(subject) => policy.with_lints(&subject, findings),
             None => policy.apply(findings),
         });

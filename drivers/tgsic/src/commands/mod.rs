@@ -97,9 +97,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
     match &arguments.command {
         Command::Print { files, mesa, hex_floats } => convert::print(files, *mesa, *hex_floats, color),
         Command::Encode { files } => convert::encode(files, color),
-        Command::Check { files, quiet, all, warnings } => {
-            check::check(files, *quiet, *all, &Policy::new(warnings), color)
-        }
+        Command::Check(arguments) => check::check(arguments, color),
         Command::Limits => {
             output::write_stdout(crate::limits::table().as_bytes())?;
             Ok(Status::Well)

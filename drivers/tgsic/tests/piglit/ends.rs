@@ -49,8 +49,15 @@ impl Installed {
     /// Looks for all that is needed; or says what is missing.
     pub fn find() -> Result<Installed, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        if !std::env::split_paths(&path).any(|folder| folder.join(HOST).is_file()) {
-            return Err(format!("there is no {HOST} (Debian: virgl-server)"));
+        for (program, package) in [(HOST, "virgl-server"), ("cc", "gcc")] {
+            if !std::env::split_paths(&path).any(|folder| folder.join(program).is_file()) {
+                return Err(format!("there is no {program} (Debian: {package})"));
+            }
+        }
+        for (header, package) in [("EGL/egl.h", "libegl-dev"), ("GL/gl.h", "libgl-dev")] {
+            if !Path::new("/usr/include").join(header).is_file() {
+                return Err(format!("there is no {header} (Debian: {package})"));
+            }
         }
         let named = std::env::var_os("PIGLIT_SOURCE_DIR").map(PathBuf::from);
         let libraries = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());

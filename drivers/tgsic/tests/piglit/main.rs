@@ -1,12 +1,14 @@
 //! The proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's `virgl_test_server`, and us in between.
 //!
-//! As a test program it runs a short list, each test straight and through the proxy, and a few kills; what it needs and does not find makes both ignored, by name.
+//! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws where the depth is equal, and a few kills; what it needs and
+//! does not find makes all ignored, by name.
 //! `piglit run` is the long form (see `drivers/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
 mod ends;
+mod equal;
 mod kills;
 mod lists;
 mod outcome;
@@ -70,7 +72,7 @@ fn main() -> ExitCode {
         };
     }
     let mut arguments = Arguments::from_args();
-    // Both measure and use all processors.
+    // They measure and use all processors.
     arguments.test_threads = Some(1);
     let installed = Installed::find();
     if let Err(reason) = &installed {
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
     };
     let trials = vec![
         trial("short_list", |installed| compare(installed, &lists::short(), &Options::default())),
+        trial("equal_pass", equal::equal),
         trial("kills", |installed| kills::kills(installed, FEW, time())),
     ];
     libtest_mimic::run(&arguments, trials).exit_code()
