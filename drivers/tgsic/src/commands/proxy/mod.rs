@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use tgsi_driver_tgsi::Dialect;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
+use tgsi_driver_virgl::traffic::Traffic;
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
 use super::{Failure, Status};
@@ -44,13 +45,13 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     }
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
     let translator = Translator::new(plan(arguments), arguments.verify, recorder);
+    let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
+    // A place that cannot be written is told now, not after hours.
+    asked.write(&Traffic::default())?;
     let mut proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
     if let Some(microseconds) = arguments.watch {
         proxy = proxy.watching(Duration::from_micros(microseconds));
     }
-    let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
-    // A place that cannot be written is told now, not after hours.
-    asked.write(proxy.traffic())?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
