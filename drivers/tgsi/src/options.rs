@@ -113,6 +113,8 @@ impl TgsiOptions {
             keep_ifs: !self.native_integers && !self.has_cmp,
             no_indirect: self.indirect.missing(),
             speculate_loads: self.speculate_loads,
+            // Mesa's interpreter divides as its processor does.
+            division_traps: true,
             ..CompilerOptions::default()
         }
     }
@@ -174,7 +176,7 @@ pub struct UnknownOption {
 macro_rules! named_options {
     ($($name:literal => |$options:ident| $change:expr;)+) => {
         impl TgsiOptions {
-            /// Names that [`TgsiOptions::set`] knows: each takes something away from the default.
+            /// Names that [`TgsiOptions::set`] knows: each changes the default.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
             /// Changes the option of a name, as command lines and test files say it.

@@ -16,9 +16,10 @@ use std::path::Path;
 
 use common::{shaders, shared};
 use tgsi::Shader;
-use tgsi::run::{Access, AccessPlace, Program, run_observed};
+use tgsi::run::{Access, AccessPlace, OpcodeCounts, Program, run_counted, run_observed};
+use tgsi::shader::{Register, Src};
 use tgsi::smith::{Config, from_seed};
-use tgsi::tables::File;
+use tgsi::tables::{File, Opcode, Processor};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate, translate_tgsi};
 use tgsi_ir::passes::pass_manager::Passes;
@@ -41,7 +42,7 @@ const STEPS: u64 = 20_000;
 /// Kinds of inputs are five.
 const SEEDS: u64 = 5;
 
-/// Indices that no register has: how far out they are does not matter.
+/// Indices that no register has, and what stands for negative ones: how far out they are does not matter.
 const FAR: i64 = 1 << 16;
 
 fn options(names: &[&str]) -> TgsiOptions {
@@ -93,9 +94,11 @@ fn reached(
                 if constants.contains(&(buffer, index)) {
                     return;
                 }
-                Reached::Constant(buffer, index.clamp(-1, FAR))
+                Reached::Constant(buffer, if (0..FAR).contains(&index) { index } else { FAR })
             }
             AccessPlace::Register { file, outer, exists, .. } => {
+                // A target that has no index for immediates holds them in temporaries.
+                let file = if file == File::Immediate { File::Temporary } else { file };
                 let is_vertex = usize::try_from(outer.unwrap_or(0)).is_ok_and(|v| v < inputs.vertices.len().max(1));
                 if exists && is_vertex {
                     return;
@@ -145,18 +148,21 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
     found
 }
 
-/// Checks shaders at all levels for all targets; what is wrong by name.
-fn check_all(shaders: impl Iterator<Item = (String, Shader)>) {
+/// Checks shaders at all levels for the target that has everything, and at the highest for others; how many translations there are, and what is wrong by name.
+fn check(
+    shaders: impl Iterator<Item = (String, Shader)>,
+    targets: &[&[&str]],
+) -> (usize, BTreeMap<String, Vec<String>>) {
     let only = std::env::var("TGSIC_ONLY").ok();
-    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let (mut count, mut translations) = (0, 0);
+    let mut wrong = BTreeMap::new();
+    let mut translations = 0;
     for (name, source) in shaders {
         if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }
-        count += 1;
-        for target in TARGETS {
-            for level in LEVELS {
+        for target in targets {
+            let is_default = target.is_empty();
+            for level in LEVELS.into_iter().filter(|&level| is_default || level == Level::All) {
                 let Some(after) = translated(&source, &options(target), level) else { continue };
                 translations += 1;
                 let found = excess(&source, &after);
@@ -170,16 +176,24 @@ fn check_all(shaders: impl Iterator<Item = (String, Shader)>) {
             }
         }
     }
-    let mut last = String::new();
+    (translations, wrong)
+}
+
+/// Nothing is wrong with any of the shaders.
+#[track_caller]
+fn check_all(shaders: impl Iterator<Item = (String, Shader)>) {
+    let (translations, wrong) = check(shaders, TARGETS);
+    let mut last = "";
     for (name, found) in &wrong {
+        // One line a shader.
         let shader = name.split(" [").next().unwrap_or(name);
         if shader != last {
-            println!("{name}: {}", found.join("\n    ").lines().next().unwrap_or_default());
-            last = shader.to_owned();
+            println!("{name}: {}", found.first().map_or("", String::as_str));
+            last = shader;
         }
     }
-    println!("{count} shaders, {translations} translations, {} wrong", wrong.len());
-    assert!(translations > 0 && wrong.is_empty(), "{} translations of {count} shaders are wrong", wrong.len());
+    println!("{translations} translations, {} wrong", wrong.len());
+    assert!(translations > 0 && wrong.is_empty(), "{} of {translations} translations are wrong", wrong.len());
 }
 
 fn parsed(text: &str) -> Shader {
@@ -246,8 +260,8 @@ const CONSTRUCTS: &[(&str, &str)] = &[
     ),
 ];
 
-#[test]
-fn guarded_accesses() {
+/// All of them in all constructs.
+fn guarded() -> impl Iterator<Item = (String, Shader)> {
     let mut all = Vec::new();
     for access in GUARDED {
         for (number, (before, after)) in CONSTRUCTS.iter().enumerate() {
@@ -255,7 +269,42 @@ fn guarded_accesses() {
             all.push((format!("{access} in {number}"), parsed(&text)));
         }
     }
-    check_all(all.into_iter());
+    all.into_iter()
+}
+
+#[test]
+fn guarded_accesses() {
+    check_all(guarded());
+}
+
+/// Mesa's interpreter divides as its processor does: by 0, or the least number by -1, is the end.
+#[test]
+fn guarded_divisions() {
+    let text = "VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\nIMM[0] UINT32 {0, 7, 0, 0}\nMOV TEMP[0], IN[0]\nUIF IN[0].yyyy\n\
+        OP TEMP[0].x, IN[0].xxxx, BY\nENDIF\nMOV OUT[0], TEMP[0]\nEND\n";
+    for opcode in [Opcode::Idiv, Opcode::Mod, Opcode::Udiv, Opcode::Umod] {
+        for (divisor, may_run) in [("IN[0].yyyy", false), ("IMM[0].yyyy", true)] {
+            let source = parsed(&text.replace("OP", opcode.info().name).replace("BY", divisor));
+            for level in LEVELS {
+                let program = Program::new(&translated(&source, &TgsiOptions::default(), level).unwrap()).unwrap();
+                let mut counts = OpcodeCounts::default();
+                let inputs = Inputs { lanes: 1, ..Inputs::default() };
+                let limits = RunLimits::default();
+                run_counted(&program, &inputs, &mut AnalyticResources::default(), limits, &mut counts).unwrap();
+                let expected = u64::from(may_run && level != Level::Finish);
+                assert_eq!(counts.of(opcode), expected, "{opcode} by {divisor}, {level:?}");
+            }
+        }
+    }
+}
+
+/// On a target that says so loads are speculated: what the other tests look for is there, and they see it.
+#[test]
+fn a_target_that_no_load_harms() {
+    let (translations, wrong) = check(guarded(), &[&["speculate_loads"]]);
+    assert!(wrong.len() * 10 > translations, "{} of {translations}", wrong.len());
+    let (translations, wrong) = check(wild(), &[&["speculate_loads"]]);
+    assert!(!wrong.is_empty(), "{} of {translations}", wrong.len());
 }
 
 #[test]
@@ -273,4 +322,36 @@ fn the_corpus() {
 #[test]
 fn made_up_shaders() {
     check_all((0..500).map(|seed| (format!("seed {seed}"), from_seed(seed, &Config::default()).unwrap())));
+}
+
+/// Made-up shaders whose indices and addresses come from outside as they are.
+fn wild() -> impl Iterator<Item = (String, Shader)> {
+    (0..500).filter_map(|seed| {
+        let mut shader = from_seed(seed, &Config::default()).unwrap();
+        let outside = shader.declarations.iter().find(|d| match d.file {
+            File::Constant => d.dimension.unwrap_or(0) == 0,
+            File::Input => shader.processor == Processor::Vertex || shader.processor == Processor::Fragment,
+            _ => false,
+        })?;
+        let (file, first) = (outside.file, i32::from(outside.first));
+        let mut component = 0;
+        for instruction in &mut shader.instructions {
+            let place = match instruction.opcode {
+                Opcode::Uarl | Opcode::Arl => 0,
+                Opcode::Load => 1,
+                _ => continue,
+            };
+            component = (component + 1) % 4;
+            if let Some(source) = instruction.src.get_mut(place) {
+                *source = Src::new(Register::new(file, first)).swizzled([component; 4]);
+            }
+        }
+        shader.forget_encoding();
+        Some((format!("wild {seed}"), shader))
+    })
+}
+
+#[test]
+fn made_up_shaders_with_wild_indices() {
+    check_all(wild());
 }

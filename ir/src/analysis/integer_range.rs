@@ -54,14 +54,15 @@ struct Ranges<'a> {
 
 impl Ranges<'_> {
     fn of(&mut self, def: Def, component: usize) -> IntegerRange {
+        // Constants are what masks and limits are made of: they count for nothing.
+        if let Some(word) = self.body.constant_component(def, component) {
+            let value = i64::from(word as u32 as i32);
+            return IntegerRange::new(value, value);
+        }
         let Some(left) = self.left.checked_sub(1) else { return IntegerRange::ANY };
         self.left = left;
         let inst = self.body.def_inst(def);
         match *self.body.inst(inst) {
-            InstData::LoadConst { .. } => match self.body.constant_component(def, component) {
-                Some(word) => IntegerRange::new((word as u32 as i32).into(), (word as u32 as i32).into()),
-                None => IntegerRange::ANY,
-            },
             InstData::Alu { op, .. } => self.of_alu(inst, op, component),
             InstData::Phi => {
                 let mut values = self.body.sources(inst).map(|source| self.body.src_def(source)).filter(|&v| v != def);

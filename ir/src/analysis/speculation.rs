@@ -1,21 +1,23 @@
 //! Whether an instruction may run where the source would not have run it.
 //!
-//! Operations, constants and derefs may. An access may if what it reaches exists for sure: registers, inputs, constants and arrays of the shader by a constant index, or by one
+//! Operations, constants and derefs may (but divisions where a target [traps](CompilerOptions::division_traps)). An access may if what it reaches exists for sure: registers, inputs, constants and arrays of the shader by a constant index, or by one
 //! whose [range](super::integer_range) lies in what is declared; lookups in textures that are named directly, whatever their coordinates. What is guarded may be guarded because its
 //! index is wild otherwise: on a target that trusts indices such an access reads what does not exist, and the program dies.
 //!
 //! So memory, images, texels that integers name, handles, and all that run-time indices name are left where they are unless the access itself (`speculatable`) or the target
-//! ([`CompilerOptions::speculate_loads`](crate::options::CompilerOptions)) says that nothing happens. This is about accesses only: effects, order and neighbouring invocations are for the passes to see to.
+//! ([`CompilerOptions::speculate_loads`]) says that nothing happens. This is about accesses only: effects, order and neighbouring invocations are for the passes to see to.
 
 use std::cell::OnceCell;
 
 use cranelift_entity::PrimaryMap;
 
 use super::integer_range::integer_range;
+use crate::alu::AluOp;
 use crate::body::{Body, DerefKind, InstData, TexOp, TexSrcKind};
 use crate::entities::{Def, Inst, Variable};
 use crate::intrinsics::indices::{Access, IoSemantics};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
+use crate::options::CompilerOptions;
 use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
@@ -50,17 +52,29 @@ pub struct Speculation<'a> {
     constant_data: usize,
     /// Every load is harmless on the target.
     loads: bool,
+    /// Divisions end the program for some divisors.
+    division_traps: bool,
     /// Bytes of uniform buffers by binding, 0 if unknown.
     buffers: OnceCell<Vec<u64>>,
 }
 
 impl<'a> Speculation<'a> {
-    /// The bodies of a shader, to be changed, and what may be speculated in them. `loads`: on the target every load is harmless.
-    pub fn with_bodies(shader: &'a mut Shader, loads: bool) -> (impl Iterator<Item = &'a mut Body>, Speculation<'a>) {
+    /// The bodies of a shader, to be changed, and what may be speculated in them.
+    pub fn with_bodies(
+        shader: &'a mut Shader,
+        options: &CompilerOptions,
+    ) -> (impl Iterator<Item = &'a mut Body>, Speculation<'a>) {
         let Shader { functions, types, variables, num_uniforms, constant_data, .. } = shader;
         let (num_uniforms, constant_data) = (*num_uniforms, constant_data.len());
-        let speculation =
-            Speculation { types, variables, num_uniforms, constant_data, loads, buffers: OnceCell::new() };
+        let speculation = Speculation {
+            types,
+            variables,
+            num_uniforms,
+            constant_data,
+            loads: options.speculate_loads,
+            division_traps: options.division_traps,
+            buffers: OnceCell::new(),
+        };
         (functions.values_mut().filter_map(|f| f.body.as_mut()), speculation)
     }
 
@@ -71,10 +85,9 @@ impl<'a> Speculation<'a> {
 
     /// Whether an instruction may run where the source would not have run it.
     pub fn allows(&self, body: &Body, inst: Inst) -> bool {
-        if self.loads {
-            return true;
-        }
         match *body.inst(inst) {
+            InstData::Alu { op, .. } => !self.division_traps || !may_trap(body, inst, op),
+            _ if self.loads => true,
             InstData::Intrinsic { op, .. } => self.allows_intrinsic(body, inst, op),
             InstData::Tex(_) => self.allows_texture(body, inst),
             _ => true,
@@ -254,6 +267,19 @@ impl<'a> Speculation<'a> {
                 | TexSrcKind::Ddy => true,
             })
     }
+}
+
+/// Whether an operation is a division by what may be 0 or -1.
+fn may_trap(body: &Body, inst: Inst, op: AluOp) -> bool {
+    if !matches!(op, AluOp::Idiv | AluOp::Irem | AluOp::Imod | AluOp::Udiv | AluOp::Umod) {
+        return false;
+    }
+    let divisor = body.source(inst, 1);
+    let bits = u64::MAX >> (64 - u32::from(body.bit_size(body.src_def(divisor))).clamp(1, 64));
+    body.swizzle(divisor).iter(body.alu_src_components(inst, 1)).any(|component| {
+        let value = body.constant_component(body.src_def(divisor), usize::from(component));
+        value.is_none_or(|value| value & bits == 0 || value & bits == bits)
+    })
 }
 
 /// Inputs and outputs: slots of one that is declared. How many vertices there are is not known.

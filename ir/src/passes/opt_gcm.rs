@@ -49,7 +49,7 @@ use crate::shader::{Shader, Stage};
 pub fn opt_gcm(shader: &mut Shader, options: &CompilerOptions, value_number: bool) -> bool {
     let mut progress = false;
     let (stage, mode) = (shader.stage, shader.info.float_controls_execution_mode);
-    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options);
     for body in bodies {
         if body.structured {
             progress |= move_code(body, &speculation, (stage, mode), value_number);

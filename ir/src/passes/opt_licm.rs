@@ -31,7 +31,7 @@ use crate::shader::{Shader, Stage};
 pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let mut progress = false;
     let (stage, mode) = (shader.stage, shader.info.float_controls_execution_mode);
-    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options);
     for body in bodies {
         if body.structured && body.num_loops() != 0 {
             progress |= leave_loops(body, &speculation, stage, mode);

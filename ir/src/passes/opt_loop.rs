@@ -46,7 +46,7 @@ const MAX_MOVED_TAILS: u32 = 128;
 /// See the [module](self).
 pub fn opt_loop(shader: &mut Shader, options: &CompilerOptions) -> bool {
     let mut progress = false;
-    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options);
     for body in bodies.filter(|body| body.structured && body.num_loops() != 0) {
         progress |= optimize_body(body, &speculation);
     }

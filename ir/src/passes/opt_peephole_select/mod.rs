@@ -51,7 +51,7 @@ pub fn opt_peephole_select(shader: &mut Shader, options: &CompilerOptions) -> bo
         return false;
     }
     let mut progress = false;
-    let (bodies, speculation) = Speculation::with_bodies(shader, options.speculate_loads);
+    let (bodies, speculation) = Speculation::with_bodies(shader, options);
     for body in bodies {
         progress |= flatten_ifs(body, &speculation, options.peephole_select_limit);
     }
