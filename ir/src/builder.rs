@@ -8,7 +8,7 @@ use crate::body::{
     AluFlags, Body, DerefKind, InstData, JumpKind, MAX_INDICES, Shape, SourceSpec, Swizzle, TexData, TexSrcKind,
 };
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, If, Inst, Loop, Type, Variable};
+use crate::entities::{Block, Def, If, Inst, Loop, Type, Use, Variable};
 use crate::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::types::{ScalarType, TypeData};
@@ -38,6 +38,27 @@ impl AluSrc {
     /// One component of a value.
     pub const fn component(def: Def, component: u8) -> AluSrc {
         AluSrc { def, swizzle: Swizzle::replicate(component) }
+    }
+
+    /// What a source of an ALU instruction reads.
+    #[inline]
+    pub fn of(body: &Body, source: Use) -> AluSrc {
+        AluSrc { def: body.src_def(source), swizzle: body.swizzle(source) }
+    }
+
+    /// Whether the first `count` components of both are the same: of one value, or constants of the same bits.
+    #[inline]
+    pub fn equals(self, body: &Body, other: AluSrc, count: usize) -> bool {
+        if self.def == other.def && self.swizzle.first(count) == other.swizzle.first(count) {
+            return true;
+        }
+        let (Some(a), Some(b)) = (body.def_constant(self.def), body.def_constant(other.def)) else { return false };
+        body.bit_size(self.def) == body.bit_size(other.def)
+            && self
+                .swizzle
+                .iter(count)
+                .zip(other.swizzle.iter(count))
+                .all(|(c, d)| a.get(usize::from(c)) == b.get(usize::from(d)))
     }
 }
 

@@ -124,6 +124,7 @@ impl Matcher {
         found: &mut Vec<(u16, u8)>,
     ) {
         let (mut at, mut pending, mut count) = (start, start_pending, start_count);
+        let is_constant = |inst: Inst| matches!(body.inst(inst), InstData::LoadConst { .. });
         loop {
             let node = &self.set.net[at as usize];
             let Some(source) = pending.next() else {
@@ -136,12 +137,14 @@ impl Matcher {
                 return;
             };
             let def = body.src_def(source);
+            let inst = body.def_inst(def);
             for &(number, to) in &self.set.same[node.same.0 as usize..node.same.1 as usize] {
-                if met[usize::from(number) % MAX_VARIABLES] == def {
+                // Constants may have the components in common that are read.
+                let known = met[usize::from(number) % MAX_VARIABLES];
+                if known == def || is_constant(inst) && is_constant(body.def_inst(known)) {
                     self.walk(body, to, pending, (met, count), found);
                 }
             }
-            let inst = body.def_inst(def);
             match *body.inst(inst) {
                 InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
                     let edges = edges(self.set, node.edges);
@@ -247,7 +250,7 @@ impl Matcher {
                         m.bound |= 1 << index;
                         true
                     }
-                    Some(known) => known.def == def && same_components(known.swizzle, swizzle, count),
+                    Some(known) => known.equals(body, source, count),
                 }
             }
             Node::Literal { literal, size } => {
@@ -438,10 +441,6 @@ fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
         return own;
     }
     (0..count).fold(Swizzle(0), |s, i| s.with(i, own.get(usize::from(outer.get(i)))))
-}
-
-fn same_components(a: Swizzle, b: Swizzle, count: usize) -> bool {
-    a.first(count) == b.first(count)
 }
 
 /// Place of a size in masks of sizes.

@@ -37,6 +37,7 @@ use crate::alu::AluOp;
 
 pub use matcher::{Match, Matcher};
 pub use replace::replace;
+pub(crate) use replace::replace_uses;
 
 /// What a rule keeps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

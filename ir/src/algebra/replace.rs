@@ -61,7 +61,7 @@ fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: us
 }
 
 /// Makes all uses of `def` use `value` instead. ALU operands take the swizzle; for others a mov is made before `inst`, if one is needed.
-fn replace_uses(body: &mut Body, def: Def, value: AluSrc, inst: Inst) {
+pub(crate) fn replace_uses(body: &mut Body, def: Def, value: AluSrc, inst: Inst) {
     let count = body.num_components(def);
     if body.num_components(value.def) == count && value.swizzle.is_identity(usize::from(count)) {
         body.replace_all_uses(def, value.def);

@@ -9,25 +9,27 @@
 //!
 //! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may be reordered, derivatives, and
 //! `terminate`/`demote` with or without condition (a second one that an equal one dominates has no effect).
-//! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are compared.
+//! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are compared. Constants that ALU instructions
+//!   read are equal if the components that are read have the same bits, whatever else is in their vectors.
 //! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits; overflow promises
 //!   must be equal.
 //! - Undefined values are never merged. Volatile accesses are not, accesses that say that they may be reordered are.
 //! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
 //!
 //! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
-//! What reads a value that nobody else reads has no equal, and does not enter the table; it does when that value takes the uses of another one over.
+//! What reads a value that nobody else reads has no equal, and does not enter the table, constants aside; it does when that value takes the uses of another one over.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, CastLayout, DerefKind, InstData};
-use crate::entities::{Def, Inst, Use};
+use crate::builder::AluSrc;
+use crate::entities::{Inst, Use};
 use crate::intrinsics::indices::Access;
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
 /// Flags that must be equal.
-const WRAP: u16 = AluFlags::NO_SIGNED_WRAP.0 | AluFlags::NO_UNSIGNED_WRAP.0;
+pub(super) const WRAP: u16 = AluFlags::NO_SIGNED_WRAP.0 | AluFlags::NO_UNSIGNED_WRAP.0;
 
 /// See the [module](self).
 pub fn opt_cse(shader: &mut Shader) -> bool {
@@ -62,6 +64,23 @@ impl Table {
 
     fn with_slots(slots: usize) -> Table {
         Table { slots: vec![Slot { upper: 0, lower: 0, inst: 0 }; slots], used: 0 }
+    }
+
+    /// The instruction of a hash.
+    pub(super) fn get(&self, hash: u64) -> Option<Inst> {
+        let mask = self.slots.len() - 1;
+        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
+        let mut place = upper as usize & mask;
+        loop {
+            let slot = self.slots[place];
+            if slot.inst == 0 {
+                return None;
+            }
+            if (slot.upper, slot.lower) == (upper, lower) {
+                return Some(Inst::from_u32(slot.inst - 1));
+            }
+            place = (place + 1) & mask;
+        }
     }
 
     /// Enters an instruction, and returns the one of the same hash that was there.
@@ -117,7 +136,7 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
             if !is_candidate(body, inst) {
                 continue;
             }
-            if body.sources(inst).any(|source| body.is_single_use(source)) {
+            if reads_a_single_use(body, inst) {
                 passed_over[inst.as_u32() as usize] = true;
                 continue;
             }
@@ -155,21 +174,35 @@ pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
     if body.inst_block(changed).is_none() || !is_candidate(body, changed) {
         return false;
     }
-    if body.sources(changed).any(|source| body.is_single_use(source)) {
+    if reads_a_single_use(body, changed) {
         return false;
     }
     let is_equal = |source: Use| {
         let user = body.user(source).inst().filter(|&user| user != changed);
         user.is_some_and(|user| insts_equal(body, changed, user))
     };
+    let is_alu = body.alu_op(changed).is_some();
     for source in body.sources(changed) {
-        let mut uses = body.uses_of(body.src_def(source));
+        let def = body.src_def(source);
+        if is_alu && body.def_constant(def).is_some() {
+            // An equal instruction may read another one.
+            continue;
+        }
+        let mut uses = body.uses_of(def);
         let found = uses.by_ref().take(USES_LOOKED_AT).any(is_equal);
         if found || uses.next().is_none() {
             return found;
         }
     }
     true
+}
+
+/// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
+#[inline]
+pub(super) fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
+    let is_alu = body.alu_op(inst).is_some();
+    body.sources(inst)
+        .any(|source| body.is_single_use(source) && !(is_alu && body.def_constant(body.src_def(source)).is_some()))
 }
 
 #[inline]
@@ -216,20 +249,22 @@ pub(crate) fn can_reorder(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
     info.can_reorder
 }
 
-fn mix(hash: u64, value: u64) -> u64 {
+pub(super) fn mix(hash: u64, value: u64) -> u64 {
     // The multiplier of the Fx hash; the rotation spreads what the product leaves in the low bits.
     (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// The swizzle entries of an ALU source that count.
-#[inline]
-fn used_swizzle(body: &Body, inst: Inst, number: usize) -> u64 {
-    body.swizzle(body.source(inst, number)).first(body.alu_src_components(inst, number))
-}
-
 #[inline]
 fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
-    mix(u64::from(body.src(inst, number).as_u32()), used_swizzle(body, inst, number))
+    let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
+    let count = body.alu_src_components(inst, number);
+    match body.def_constant(def) {
+        Some(values) => {
+            let value = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
+            swizzle.iter(count).fold(0, |hash, component| mix(hash, value(component)))
+        }
+        None => mix(u64::from(def.as_u32()), swizzle.first(count)),
+    }
 }
 
 /// A hash that is the same for instructions that [`insts_equal`] finds equal.
@@ -330,17 +365,20 @@ fn sources_equal(body: &Body, a: Inst, b: Inst) -> bool {
 }
 
 fn alu_sources_equal(body: &Body, op: AluOp, a: Inst, b: Inst) -> bool {
-    let key = |inst: Inst, number: usize| -> (Def, u64) { (body.src(inst, number), used_swizzle(body, inst, number)) };
+    let same = |number: usize, other: usize| {
+        let count = body.alu_src_components(a, number);
+        count == body.alu_src_components(b, other)
+            && AluSrc::of(body, body.source(a, number)).equals(body, AluSrc::of(body, body.source(b, other)), count)
+    };
     let count = body.num_sources(a);
     let mut first = 0;
     if op.is_commutative01() && count >= 2 {
-        let (a0, a1, b0, b1) = (key(a, 0), key(a, 1), key(b, 0), key(b, 1));
-        if (a0, a1) != (b0, b1) && (a0, a1) != (b1, b0) {
+        if !(same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0)) {
             return false;
         }
         first = 2;
     }
-    (first..count).all(|i| key(a, i) == key(b, i))
+    (first..count).all(|i| same(i, i))
 }
 
 #[cfg(test)]

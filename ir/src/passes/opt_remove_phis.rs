@@ -10,7 +10,7 @@
 //! Sources that are the phi itself or undefined do not count.
 //! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x` made in `b2`), the
 //!   phi is that value.
-//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are available at the end of the
+//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are constants or available at the end of the
 //!   immediate dominator, one of them is made there anew.
 //! - If nothing is left the phi is undefined.
 //!
@@ -126,15 +126,26 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
         return body.inst_def(undef);
     };
     let maker = body.def_inst(value);
-    let available = |value: Def| body.inst_block(body.def_inst(value)).is_some_and(|b| dominance.dominates(b, idom));
-    if same && available(value) {
+    let is_available = |body: &Body, value: Def| {
+        body.inst_block(body.def_inst(value)).is_some_and(|block| dominance.dominates(block, idom))
+    };
+    if same && is_available(body, value) {
         return Some(value);
     }
-    if !is_clonable(body, maker) || !body.sources(maker).all(|s| available(body.src_def(s))) {
+    let can_be_made = |def: Def| is_available(body, def) || body.def_constant(def).is_some();
+    if !is_clonable(body, maker) || !body.sources(maker).all(|s| can_be_made(body.src_def(s))) {
         return None;
     }
-    let sources: Vec<SourceSpec> =
+    let mut sources: Vec<SourceSpec> =
         body.sources(maker).map(|s| SourceSpec { def: body.src_def(s), payload: body.payload(s) }).collect();
+    for source in &mut sources {
+        if !is_available(body, source.def) {
+            let constant = *body.inst(body.def_inst(source.def));
+            let clone = body.create_inst(constant, &[], Some(body.shape(source.def)));
+            body.insert_inst(Cursor::before_jump(body, idom), clone);
+            source.def = body.inst_def(clone)?;
+        }
+    }
     let data = match *body.inst(maker) {
         // Exact if one of them was.
         InstData::Alu { op, .. } => InstData::Alu { op, flags },
@@ -206,7 +217,7 @@ mod tests {
         let then_block = b.block();
         let left = b.alu(AluOp::Ineg, &[x]);
         let five = b.u32_const(5);
-        let only_left = b.alu(AluOp::Inot, &[five]);
+        let only_left = b.alu(AluOp::Inot, &[left]);
         b.push_else(id);
         let else_block = b.block();
         let right = b.alu(AluOp::Ineg, &[x]);

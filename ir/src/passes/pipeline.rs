@@ -52,6 +52,7 @@ pub const PASSES: &[&str] = &[
     "opt_copy_prop_vars",
     "opt_dead_write_vars",
     "shrink_vec_array_vars",
+    "opt_reuse_components",
     "opt_conditional_discard",
     "opt_if",
     "opt_peephole_select",
@@ -242,6 +243,7 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
             passes,
             shader,
             Nothing MERGED opt_shrink_vectors,
+            Nothing REMOVALS opt_reuse_components,
             Something NONE opt_conditional_discard,
             Something NONE opt_if,
         );

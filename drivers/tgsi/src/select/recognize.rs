@@ -14,6 +14,7 @@ use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_legacy::chase::{self, Operand};
 
@@ -46,7 +47,8 @@ impl Selector<'_> {
     }
 
     fn same_term(&self, a: Term, b: Term, count: usize) -> bool {
-        a.def == b.def && a.components[..count] == b.components[..count]
+        let [a, b] = [a, b].map(|term| AluSrc::new(term.def, Swizzle::new(&term.components)));
+        a.equals(self.body, b, count)
     }
 
     /// The sources of a commutative operation with a constant: the other one.
