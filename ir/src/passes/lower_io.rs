@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time part, both in slots of four
-//! components. The outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
+//! components. What an access names (`range`, `slots` and `location` of `io_semantics`) are the slots from its base on that it may be to: one element where the index is constant, the rest
+//! of the variable else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
 //! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where there are no barycentrics of that mode); ordinary loads of fragment inputs stay
 //! `load_input`, because how a register is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
 //!
@@ -16,7 +17,7 @@
 use arrayvec::ArrayVec;
 
 use crate::alu::{AluOp, AluType, BaseType};
-use crate::body::{Body, DerefKind, InstData, Shape};
+use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, Shape};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Type, Variable};
@@ -58,6 +59,8 @@ struct Place {
     /// Terms of the run-time part: index and slots of an element.
     dynamic: ArrayVec<(Def, u32), MAX_PATH>,
     base: i32,
+    /// Slots that the access may be to, from the base and those slots on; 0 if it is beyond the variable.
+    range: u32,
     component: i32,
     is_input: bool,
     semantics: IoSemantics,
@@ -103,14 +106,20 @@ fn locate<'a>(
         let stride = types.slots(element).max(1);
         let index = body.src(step, 1);
         match body.constant_component(index, 0) {
-            Some(constant) => slots = slots.wrapping_add((constant as u32).wrapping_mul(stride)),
+            Some(constant) => slots = slots.saturating_add((constant as u32).saturating_mul(stride)),
             None => dynamic.try_push((index, stride)).ok()?,
         }
         ty = element;
     }
     let (scalar, _) = types.as_vector(ty)?;
     let location = u32::try_from(data.location).ok().filter(|&l| l < 128).unwrap_or(0);
-    let mut semantics = IoSemantics::new(location as u8, all_slots.min(63) as u8);
+    let inside = if slots < all_slots { slots } else { 0 };
+    let range = match dynamic.is_empty() {
+        _ if slots >= all_slots => 0,
+        true => types.slots(ty).max(1),
+        false => all_slots - slots,
+    };
+    let mut semantics = IoSemantics::new((location + inside).min(127) as u8, range.clamp(1, 63) as u8);
     semantics.invariant = data.invariant;
     // What a variable of another stage says of these means nothing there.
     if stage == Stage::Geometry {
@@ -125,6 +134,7 @@ fn locate<'a>(
         slots,
         dynamic,
         base: data.driver_location as i32,
+        range,
         component: i32::from(data.location_frac),
         is_input: data.mode == VariableModes::SHADER_IN,
         semantics,
@@ -166,10 +176,20 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
         });
     }
     let offset = offset.unwrap_or_else(|| builder.u32_const(0));
+    let shape = shape.unwrap_or(Shape::new(4, 32));
+    if place.range == 0 {
+        // Nothing is there: reads give zero, writes are dropped.
+        if let Some(old) = builder.body.inst_def(inst) {
+            let zero = builder.constant(shape.bit_size, &[0; MAX_COMPONENTS][..usize::from(shape.num_components)]);
+            body.replace_all_uses(old, zero);
+        }
+        body.remove_inst(inst);
+        return;
+    }
     let base = (IndexKind::Base, place.base.wrapping_add(place.slots as i32));
     let component = (IndexKind::Component, place.component);
     let semantics = (IndexKind::IoSemantics, place.semantics.to_i32());
-    let range = (IndexKind::Range, i32::from(place.semantics.num_slots));
+    let range = (IndexKind::Range, place.range as i32);
     let ty = alu_type(place.scalar).to_i32();
     if op == IntrinsicOp::StoreDeref {
         let Some(&value) = extra.first() else { return };
@@ -183,7 +203,6 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
         body.remove_inst(inst);
         return;
     }
-    let shape = shape.unwrap_or(Shape::new(4, 32));
     let dest_type = (IndexKind::DestType, ty);
     let interpolated = |builder: &mut Builder<'_>, barycentric: IntrinsicOp| {
         let sources: ArrayVec<Def, 1> = extra.first().copied().into_iter().collect();
@@ -263,17 +282,31 @@ mod tests {
         assert_eq!(body.index(load, IndexKind::Base), 5);
         assert_eq!(body.constant_component(body.src(load, 0), 0), Some(0));
         let semantics = IoSemantics::from_i32(body.index(load, IndexKind::IoSemantics));
-        assert_eq!((semantics.location, semantics.num_slots), (17, 4));
+        assert_eq!((semantics.location, semantics.num_slots), (20, 1));
+        assert_eq!(body.index(load, IndexKind::Range), 1);
         let store = find(&shader, IntrinsicOp::StoreOutput);
         let index = |kind| body.index(store, kind);
         assert_eq!((index(IndexKind::Base), index(IndexKind::Component), index(IndexKind::WriteMask)), (1, 2, 1));
     }
 
     #[test]
+    fn elements_beyond_the_end_are_zero() {
+        let shader = lowered(shader(|b| b.u32_const(4)));
+        let (body, store) = (shader.main(), find(&shader, IntrinsicOp::StoreOutput));
+        let value = body.src(store, 0);
+        let source = body.source(body.def_inst(value), 0);
+        let component = usize::from(body.swizzle(source).get(0));
+        assert_eq!(body.constant_component(body.src_def(source), component), Some(0));
+        assert!(body.insts(body.start_block()).all(|i| body.intrinsic(i) != Some(IntrinsicOp::LoadInput)));
+    }
+
+    #[test]
     fn run_time_elements_become_the_offset() {
         let shader = lowered(shader(|b| b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32))));
         let (body, load) = (shader.main(), find(&shader, IntrinsicOp::LoadInput));
-        assert_eq!(body.index(load, IndexKind::Base), 2);
+        let semantics = IoSemantics::from_i32(body.index(load, IndexKind::IoSemantics));
+        assert_eq!((body.index(load, IndexKind::Base), body.index(load, IndexKind::Range)), (2, 4));
+        assert_eq!((semantics.location, semantics.num_slots), (17, 4));
         assert_eq!(body.intrinsic(body.def_inst(body.src(load, 0))), Some(IntrinsicOp::LoadVertexId));
     }
 }

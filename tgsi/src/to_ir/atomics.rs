@@ -69,7 +69,7 @@ impl Translator<'_, '_> {
         }
         let old = match resource {
             Resource::Counter { buffer, offset, dynamic } => {
-                let address = self.counter_address(&address, dynamic);
+                let (address, offset) = self.counter_address(&address, dynamic, offset);
                 self.in_counter_buffer(buffer, offset, address, |t, counter| t.counter_atomic(counter, op, &data))
             }
             resource => {

@@ -277,7 +277,7 @@ impl Translator<'_, '_> {
                 self.b.intrinsic_def(IntrinsicOp::LoadUbo, &[block, offset], &indices, shape)
             }
             Resource::Counter { buffer, offset, dynamic } => {
-                let address = self.counter_address(&address, dynamic);
+                let (address, offset) = self.counter_address(&address, dynamic, offset);
                 let shape = Shape::new(1, 32);
                 let value = self.in_counter_buffer(buffer, offset, address, |t, counter| {
                     t.b.intrinsic_def(IntrinsicOp::AtomicCounterRead, &[counter.address], &counter.indices, shape)
@@ -345,23 +345,22 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Byte offset of a counter beyond that of its register: index register and operand count counters, and only their sum names one.
-    pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>) -> Def {
+    /// Byte offset of a counter, in two parts the second of which is known: index register and operand count counters beyond that of the register, and only their sum names one.
+    pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>, offset: i32) -> (Def, i32) {
         let known = self.known_word(address, 0);
         let counters = match (known, dynamic) {
-            (Some(counters), None) if counters < MOST_COUNTERS => return self.constant(counters * 4),
+            (Some(counters), None) if counters < MOST_COUNTERS => return (self.constant(counters * 4), offset),
             (Some(counters), Some(dynamic)) => self.add_constant(dynamic, counters as i32),
             _ => {
                 let counters = self.scalar(address, OperandType::Uint, 0);
                 dynamic.map_or(counters, |dynamic| self.b.alu(AluOp::Iadd, &[counters, dynamic]))
             }
         };
+        let counters = self.add_constant(counters, offset >> 2);
         // Cut to where there are none any more, so that the bytes cannot come round to one that exists.
-        let (least, most, two) =
-            (self.constant(MOST_COUNTERS.wrapping_neg()), self.constant(MOST_COUNTERS), self.constant(2));
-        let counters = self.b.alu(AluOp::Imax, &[counters, least]);
-        let counters = self.b.alu(AluOp::Imin, &[counters, most]);
-        self.b.alu(AluOp::Ishl, &[counters, two])
+        let (most, two) = (self.constant(MOST_COUNTERS), self.constant(2));
+        let counters = self.b.alu(AluOp::Umin, &[counters, most]);
+        (self.b.alu(AluOp::Ishl, &[counters, two]), 0)
     }
 
     /// `RESQ`: bytes of a buffer in x (the other channels stay), or the size and samples of an image.

@@ -11,7 +11,7 @@ use tgsi::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Semantic};
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::{Def, Use};
+use tgsi_ir::{Def, Inst, Use};
 use tgsi_legacy::chase;
 
 use super::{Selector, Unit, Value};
@@ -164,13 +164,43 @@ impl Selector<'_> {
         self.load_value(Value::new(difference).lane(0), Purpose::Index)
     }
 
+    /// Whether a value can be read at the instruction at hand from where its maker left it: it is not in a register, or in one that has been loaded in this block shortly before, and has
+    /// not been written since.
+    pub(super) fn still_holds(&self, def: Def) -> bool {
+        /// Instructions that are looked at.
+        const WINDOW: usize = 32;
+        let body = self.body;
+        let Some(load) = chase::load_reg_for_def(body, def) else { return true };
+        let Some(register) = chase::accessed_register(body, load).filter(|r| r.indirect.is_none()) else {
+            return false;
+        };
+        let writes = |store: Inst| {
+            chase::is_store_reg(body, store)
+                && chase::accessed_register(body, store).is_none_or(|written| written.handle == register.handle)
+        };
+        // What is stored may be written to the register where it is made.
+        let changes = |inst: Inst| {
+            writes(inst) || body.inst_def(inst).and_then(|def| chase::store_reg_for_def(body, def)).is_some_and(writes)
+        };
+        let between = std::iter::successors(body.next_inst(load), |&inst| body.next_inst(inst)).take(WINDOW);
+        for inst in between {
+            if Some(inst) == self.at {
+                return true;
+            }
+            if changes(inst) {
+                return false;
+            }
+        }
+        false
+    }
+
     /// What an index is beside a constant that is added: the value, which component of it, and the constant.
     fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
         let mut component = 0u8;
         let mut offset = 0i32;
         let is_float = !self.options.native_integers;
-        // Constants that are added become part of the operand. Only what is SSA may be looked through: a register may have changed since.
+        // Constants that are added become part of the operand. Registers may have changed since.
         for _ in 0..16 {
             let body = self.body;
             let inst = body.def_inst(def);
@@ -195,7 +225,7 @@ impl Selector<'_> {
                     else {
                         break;
                     };
-                    if chase::load_reg_for_def(body, next).is_some() {
+                    if !self.still_holds(next) {
                         break;
                     }
                     offset = sum;
@@ -205,7 +235,7 @@ impl Selector<'_> {
                 Some(op @ (AluOp::Mov | AluOp::F2i32)) if op == AluOp::Mov || is_float => {
                     let source = body.source(inst, 0);
                     let next = body.src_def(source);
-                    if chase::load_reg_for_def(body, next).is_some() {
+                    if !self.still_holds(next) {
                         break;
                     }
                     component = body.swizzle(source).get(usize::from(component));

@@ -330,7 +330,7 @@ impl Selector<'_> {
                         && constant.is_multiple_of(4)
                         && first + count <= 4
                         && value.1 == 0
-                        && chase::load_reg_for_def(body, value.0).is_none();
+                        && self.still_holds(value.0);
                     let index = i64::from(constant as i32 >> 4);
                     let value = self.without_clamp(value.0);
                     return (fits && index.unsigned_abs() < 0x4000).then_some((Some(value), index, first));
@@ -346,7 +346,7 @@ impl Selector<'_> {
 
     /// What an index is before it is clamped so that its byte offset does not wrap around: an operand takes it as it is, and no buffer is as long
     /// as either.
-    fn without_clamp(&self, index: Def) -> Def {
+    pub(super) fn without_clamp(&self, index: Def) -> Def {
         const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;
         let body = self.body;
         let maker = body.def_inst(index);
@@ -362,7 +362,7 @@ impl Selector<'_> {
                 .map(|word| if is_float { f32::from_bits(word as u32) as u64 } else { word });
             if known.is_some_and(|l| l >= LONGER_THAN_ANY_BUFFER)
                 && body.swizzle(value).get(0) == 0
-                && chase::load_reg_for_def(body, body.src_def(value)).is_none()
+                && self.still_holds(body.src_def(value))
             {
                 return body.src_def(value);
             }

@@ -409,14 +409,28 @@ impl Selector<'_> {
 
     // ---- counters ---------------------------------------------------------------------------------------------------------
 
+    /// The index that an operand with a counter at byte `base` adds, if `bytes` are four times that, cut to where there are no counters any more: there, the index leads to none either.
+    fn counter_index(&self, bytes: Def, base: i32) -> Option<Def> {
+        let body = self.body;
+        let shift = body.def_inst(bytes);
+        if body.alu_op(shift) != Some(AluOp::Ishl) || base & 3 != 0 || (base >> 2).unsigned_abs() >= 0x4000 {
+            return None;
+        }
+        let (value, count) = (body.source(shift, 0), body.source(shift, 1));
+        let count = body.constant_component(body.src_def(count), usize::from(body.swizzle(count).get(0)));
+        let clamped = body.src_def(value);
+        let index = self.without_clamp(clamped);
+        (count == Some(2) && body.swizzle(value).get(0) == 0 && index != clamped).then_some(index)
+    }
+
     fn counter(&mut self, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp::*;
         let body = self.body;
         let buffer = body.index(inst, IndexKind::Base);
         let base = body.index(inst, IndexKind::RangeBase);
         let offset = body.src(inst, 0);
-        let resource = match body.constant_component(offset, 0) {
-            Some(bytes) => {
+        let resource = match (body.constant_component(offset, 0), self.counter_index(offset, base)) {
+            (Some(bytes), _) => {
                 let index = base.wrapping_add(bytes as i32) >> 2;
                 if !(0..=MAX_OPERAND_INDEX).contains(&i64::from(index)) {
                     // Nothing that could be named: no access, and the result is 0.
@@ -429,7 +443,13 @@ impl Selector<'_> {
                 self.declared.counters(buffer, index, false);
                 Register::new_2d(File::HwAtomic, buffer, index)
             }
-            None => {
+            (None, Some(index)) => {
+                let (slot, add) = self.load_address(index, Purpose::Resource);
+                let first = (base >> 2) + add;
+                self.declared.counters(buffer, first, true);
+                Register::new_2d(File::HwAtomic, buffer, first).indexed_by(slot.0, slot.1, 0)
+            }
+            (None, None) => {
                 let mut bytes = self.source(inst, 0).lane(0);
                 let (index, two) = (self.temp(), self.word(2));
                 // What an operand cannot say belongs to the address.

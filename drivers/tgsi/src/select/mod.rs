@@ -78,7 +78,9 @@ pub(crate) struct Selector<'a> {
     integer_index: bool,
     /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
     pub(crate) arrays: Vec<u32>,
-    /// The instruction at hand is exact.
+    /// The instruction at hand.
+    at: Option<Inst>,
+    /// It is exact.
     exact: bool,
     /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
@@ -107,6 +109,7 @@ pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result
         clock: 0,
         integer_index: false,
         arrays: Vec::new(),
+        at: None,
         exact: false,
         size_query: None,
         killed: None,
@@ -410,6 +413,7 @@ impl Selector<'_> {
 
     fn instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
         let body = self.body;
+        self.at = Some(inst);
         match *body.inst(inst) {
             InstData::Alu { op, flags } => {
                 if chase::is_folded(body, inst, self.options.fuse_fabs) {
