@@ -255,6 +255,8 @@ fn finish_selected(
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut program, declared, arrays } = selected;
+    program.has_whole_results = options.whole_results;
+    program.has_halves_in_turn = options.halves_in_turn;
     if options.dialect == Dialect::Virgl {
         let rules = dialect::rules::Rules::of_virgl(shader.stage, &declared);
         dialect::legalize::legalize(&mut program, shader.stage, rules);

@@ -82,6 +82,12 @@ pub struct TgsiOptions {
     pub max_constant_index: u32,
     /// Address registers, 1 to 3.
     pub address_registers: u8,
+    /// The target stores all four components of the results of some instructions, whatever their write mask says, as Mesa's interpreter (softpipe) does with atomic
+    /// operations on buffers and shared memory. Nothing that is still needed then stands in the register of such a result, nor does it go to an output or array directly.
+    pub whole_results: bool,
+    /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the first is written before what the second is made of is read.
+    /// No instruction then overwrites its own operands so.
+    pub halves_in_turn: bool,
     /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
     pub unoptimized_ra: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
@@ -133,6 +139,9 @@ impl TgsiOptions {
                 tg4_component_in_swizzle: false,
                 texture_return_types: false,
                 address_registers: 3,
+                // Hosts print GLSL, where a mask is a mask and a vector one value.
+                whole_results: false,
+                halves_in_turn: false,
                 ..options
             },
         }
@@ -157,6 +166,8 @@ impl Default for TgsiOptions {
             speculate_loads: false,
             max_constant_index: 32767,
             address_registers: 3,
+            whole_results: true,
+            halves_in_turn: true,
             unoptimized_ra: false,
             vec_to_regs: false,
             piece_size: 1 << 13,
@@ -215,6 +226,8 @@ named_options! {
     "speculate_loads" => |o| o.speculate_loads = true;
     "few_constants" => |o| o.max_constant_index = 31;
     "one_address" => |o| o.address_registers = 1;
+    "masked_results" => |o| o.whole_results = false;
+    "halves_at_once" => |o| o.halves_in_turn = false;
     "unoptimized_ra" => |o| o.unoptimized_ra = true;
     "vec_to_regs" => |o| o.vec_to_regs = true;
     "small_pieces" => |o| o.piece_size = 4;

@@ -68,6 +68,10 @@ impl Traits {
     /// Writes an output through an index register, or one of several dimensions.
     pub(crate) const WRITES_OUTPUT_SOMEWHERE: Traits = Traits(1 << 14);
 
+    /// Targets that store [whole results](crate::TgsiOptions::whole_results) store all components of its result, whatever the mask says: an atomic operation on a buffer or
+    /// on shared memory.
+    pub(crate) const STORES_WHOLE: Traits = Traits(1 << 15);
+
     /// Whether any of `others` is there.
     pub(crate) fn any(self, others: Traits) -> bool {
         self.0 & others.0 != 0
@@ -100,6 +104,7 @@ impl Traits {
         traits.add(Traits::NARROWS, narrows && opcode != Opcode::Clock);
         let shows = matches!(opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch);
         traits.add(Traits::OUTPUT_BARRIER, shows);
+        traits.add(Traits::STORES_WHOLE, info.is_store && opcode != Opcode::Store);
         traits
     }
 }
@@ -284,6 +289,10 @@ impl Access {
     }
 
     fn operands(&mut self, instruction: &Instruction, first_temp: u32) {
+        let resource = instruction.src.first().map(|src| src.register.file);
+        if !matches!(resource, Some(File::Buffer | File::Memory)) {
+            self.traits.0 &= !Traits::STORES_WHOLE.0;
+        }
         let plain = instruction.dst.first().filter(|_| self.traits.any(Traits::PLAIN)).map(|dst| dst.write_mask & 0xf);
         for (source, src) in instruction.src.iter().enumerate() {
             let channels = plain.unwrap_or_else(|| needed_channels(instruction, source));

@@ -149,5 +149,5 @@ pub(super) fn merged(
             rows.push((s, words));
         }
     }
-    Some((merged, rows))
+    (!program.overwrites_itself(&merged)).then_some((merged, rows))
 }

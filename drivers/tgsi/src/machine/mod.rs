@@ -32,7 +32,7 @@ use tgsi::shader::Instruction;
 use tgsi::tables::File;
 
 use crate::dialect::rules::Rules;
-use access::{ADDRESS_REGISTERS, ARRAYS, Access};
+use access::{ADDRESS_REGISTERS, ARRAYS, Access, Traits};
 use hash::BuildFastHasher;
 use liveness::Liveness;
 
@@ -75,6 +75,10 @@ pub(crate) struct Program {
     pub(crate) num_temps: u32,
     /// Which instructions the target takes. Passes keep to it.
     pub(crate) rules: Rules,
+    /// The target [stores whole results](crate::TgsiOptions::whole_results).
+    pub(crate) has_whole_results: bool,
+    /// The target [runs 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
+    pub(crate) has_halves_in_turn: bool,
     /// What is live where blocks meet, if it was asked for since the last change.
     liveness: Option<Rc<Liveness>>,
 }
@@ -118,6 +122,17 @@ impl Program {
             return None;
         }
         Some(u32::try_from(index).ok()?.checked_sub(self.first_temp)? as usize)
+    }
+
+    /// Whether an instruction stores all components of its register, whatever its mask says. Before allocation masks hold nevertheless: [`allocate`](allocate::allocate) sees to it
+    /// that nothing that is needed stands there.
+    fn stores_whole(&self, access: &Access) -> bool {
+        self.has_whole_results && access.traits.any(Traits::STORES_WHOLE)
+    }
+
+    /// Whether the target would overwrite what an instruction has still to read.
+    fn overwrites_itself(&self, instruction: &Instruction) -> bool {
+        self.has_halves_in_turn && operands::overwrites_itself(instruction)
     }
 
     /// The instructions in order, control flow included, `END` excluded.

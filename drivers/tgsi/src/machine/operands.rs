@@ -119,6 +119,39 @@ pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
 }
 
+/// Components that a 64-bit instruction which makes two values writes with the first of them; none if it makes only one.
+pub(crate) fn first_half(instruction: &Instruction) -> u8 {
+    let info = instruction.opcode.info();
+    let Some(mask) = instruction.dst.first().map(|dst| dst.write_mask & 0xf) else { return 0 };
+    let (xy, zw) = (mask & 0b0011, mask & 0b1100);
+    let reads_wide = || info.src_types.iter().any(|t| t.is_64bit());
+    if info.dst_type.is_64bit() {
+        return if zw == 0 { 0 } else { xy };
+    }
+    let has_two = if is_narrowing(instruction.opcode) { mask.count_ones() > 1 } else { xy != 0 && zw != 0 };
+    if has_two && reads_wide() { mask & mask.wrapping_neg() } else { 0 }
+}
+
+/// Components of a source that such an instruction reads for the second value.
+pub(crate) fn read_by_second_half(instruction: &Instruction, source: usize) -> u8 {
+    let Some(src) = instruction.src.get(source) else { return 0 };
+    let is_wide = instruction.opcode.info().src_types.get(source).is_some_and(|t| t.is_64bit());
+    src.swizzle.iter().skip(if is_wide { 2 } else { 0 }).fold(0, |mask, &c| mask | 1 << (c & 3))
+}
+
+/// Whether an instruction that is run half by half would overwrite what its second half reads.
+pub(crate) fn overwrites_itself(instruction: &Instruction) -> bool {
+    let first = first_half(instruction);
+    let Some(dst) = instruction.dst.first().filter(|_| first != 0) else { return false };
+    instruction.src.iter().enumerate().any(|(source, src)| {
+        let may_be_same = src.register.file == dst.register.file
+            && (src.register.index == dst.register.index
+                || src.register.indirect.is_some()
+                || dst.register.indirect.is_some());
+        may_be_same && read_by_second_half(instruction, source) & first != 0
+    })
+}
+
 /// Whether an instruction begins, divides or ends a block of straight code.
 pub(crate) fn is_flow(opcode: Opcode) -> bool {
     use Opcode::*;

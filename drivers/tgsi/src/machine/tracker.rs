@@ -10,6 +10,7 @@ pub(super) struct Tracker {
     /// Places of the elements of arrays, and of outputs.
     arrays: usize,
     outputs: usize,
+    has_whole_results: bool,
     stamps: Vec<Stamps>,
     output_read: u32,
     output_written: u32,
@@ -44,6 +45,7 @@ impl Tracker {
         Tracker {
             arrays,
             outputs,
+            has_whole_results: program.has_whole_results,
             stamps: vec![Stamps::default(); outputs + count],
             output_read: 0,
             output_written: 0,
@@ -86,8 +88,9 @@ impl Tracker {
         }
         if let Some(written) = access.written() {
             let place = self.place_of(written);
+            let is_whole = self.has_whole_results && access.traits.any(Traits::STORES_WHOLE);
             if let Some(stamps) = self.stamps.get_mut(place) {
-                mark(&mut stamps.written, written.mask(), stamp);
+                mark(&mut stamps.written, if is_whole { 0xf } else { written.mask() }, stamp);
             }
         }
         if !access.traits.any(SPECIAL) {

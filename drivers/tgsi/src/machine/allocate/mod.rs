@@ -1,5 +1,6 @@
 //! Virtual temporaries get registers: copies are coalesced, values are packed into the components of few `TEMP`s.
 //!
+//! 0. Results that the target [stores whole](crate::TgsiOptions::whole_results) are [separated](separate) from what they would destroy.
 //! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something that is still needed.
 //! 2. A *bundle* is a set of temporaries that share a register, with the component (*position*) of each of their components. At first each is a
 //!    bundle of its own. A `MOV` between two bundles merges them if their components can be placed so that source and destination coincide and
@@ -16,6 +17,7 @@ mod coalesce;
 mod outputs;
 mod rewrite;
 mod segments;
+mod separate;
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
@@ -124,6 +126,7 @@ impl Allocation {
 /// Allocates. Afterwards temporaries are numbered from 0 without gaps; returns how many there are, arrays included. With `optimize` off nothing but
 /// numbering happens: one register to a temporary.
 pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_early: bool) -> u32 {
+    separate::separate_results(program);
     let mut allocation = Allocation::of(program);
     if optimize {
         coalesce::coalesce(program, &mut allocation);
@@ -135,11 +138,13 @@ pub(crate) fn allocate(program: &mut Program, optimize: bool, may_write_outputs_
     rewrite::rewrite(program, &allocation, optimize);
     program.num_temps = program.first_temp + count;
     program.note_change();
+    separate::keep_operands(program);
     program.num_temps
 }
 
 /// Makes temporaries one that can share a register with what is copied to them; nothing is packed. The copies then copy registers to themselves.
 pub(super) fn coalesce_copies(program: &mut Program) {
+    separate::separate_results(program);
     let mut allocation = Allocation::of(program);
     coalesce::coalesce(program, &mut allocation);
     let count = assign::assign(program, &mut allocation, false);

@@ -17,6 +17,9 @@ pub(super) struct Segment {
     next: u32,
 }
 
+/// What stands in the components beside a result that is stored whole: no copy of anything.
+const OVERWRITTEN: u32 = u32::MAX;
+
 /// All segments.
 #[derive(Default)]
 pub(super) struct Segments(Vec<Segment>);
@@ -41,10 +44,11 @@ impl Segments {
         })
     }
 
-    /// Adds a segment that lies before those of a list, joining it with the first if they touch. Returns whether it did not.
+    /// Adds a segment that lies before those of a list, joining it with the first if they touch and hold the same. Returns whether it did not.
     fn push(&mut self, list: &mut u32, start: u32, end: u32, value: u32) -> bool {
         if let Some(first) = self.0.get_mut(*list as usize)
             && first.start <= end
+            && first.value == value
         {
             first.start = first.start.min(start);
             first.end = first.end.max(end);
@@ -166,6 +170,12 @@ impl Walk<'_> {
                     self.read(temp, written.mask(), point + 2);
                     self.close(allocation, temp, written.mask(), point + 1);
                     self.live[temp] &= !written.mask();
+                    if self.program.stores_whole(access) {
+                        for c in (0..4).filter(|c| written.mask() & 1 << c == 0) {
+                            debug_assert!(self.live[temp] & 1 << c == 0, "the result should have been separated");
+                            allocation.push(temp, c, (point + 1, point + 2), OVERWRITTEN);
+                        }
+                    }
                 }
                 for read in access.reads() {
                     if let Some(temp) = read.temp() {
