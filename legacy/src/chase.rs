@@ -130,7 +130,7 @@ pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
 
 /// Whether a saturation (`fsat`) can become a flag of the instruction that makes its source.
 ///
-/// That instruction must be an ALU one whose result is an unsized float and which is no modifier itself, the value must have no other use and not
+/// That instruction must be an ALU one whose result is an unsized float and which is no modifier or saturation itself, the value must have no other use and not
 /// be 64 bits wide, and the saturation must take it as it is.
 pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
     let Some(result) = body.inst_def(fsat) else { return false };
@@ -140,7 +140,7 @@ pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
     body.bit_size(def) != 64
         && body.single_use(def).is_some()
         && op.info().output_type == AluType::FLOAT
-        && !matches!(op, AluOp::Fabs | AluOp::Fneg)
+        && !matches!(op, AluOp::Fabs | AluOp::Fneg | AluOp::Fsat)
         && body.num_components(def) == body.num_components(result)
         && body.swizzle(source).is_identity(usize::from(body.num_components(def)))
 }

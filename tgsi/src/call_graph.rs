@@ -137,7 +137,8 @@ impl CallGraph {
         }
         let parts = || (0..sizes.len()).filter(|&part| reachable[part]);
         let written = parts().fold(0, |sum: u64, part| sum.saturating_add(sizes[part]));
-        let size = parts().filter(|&part| inlining.stays[part]).fold(0, |sum: u64, part| sum.saturating_add(inlined[part]));
+        let size =
+            parts().filter(|&part| inlining.stays[part]).fold(0, |sum: u64, part| sum.saturating_add(inlined[part]));
         inlining.copied = size.saturating_sub(written);
         inlining
     }

@@ -21,7 +21,7 @@ pub(crate) fn finish(
     let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
     let mut builder = ShaderBuilder::new(processor);
     properties::set_properties(ir, &mut builder);
-    let (first_temp, num_temps) = (program.first_temp(), program.num_temps);
+    let num_temps = program.num_temps;
     let (mut instructions, immediates) = program.into_instructions();
     declared.declare(ir, &mut builder, &mut instructions);
     for &size in arrays {
@@ -31,7 +31,8 @@ pub(crate) fn finish(
     if num_temps > 0x7fff {
         return Err(DriverError::TooManyTemporaries(num_temps));
     }
-    for _ in first_temp..num_temps {
+    let in_arrays = arrays.iter().fold(0, |sum: u32, &size| sum.saturating_add(size));
+    for _ in in_arrays..num_temps {
         builder.temporary();
     }
     let addresses = instructions
@@ -48,8 +49,12 @@ pub(crate) fn finish(
         pack_immediates(&mut builder, &immediates, instruction, options);
         tidy_swizzles(instruction);
     }
+    // In front of subroutines it is there.
+    let has_end = instructions.iter().any(|instruction| instruction.opcode == Opcode::End);
     builder.append(instructions);
-    builder.end();
+    if !has_end {
+        builder.end();
+    }
     Ok(builder.finish()?)
 }
 

@@ -36,6 +36,8 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
+use select::Selected;
+
 /// Why a shader has no translation.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DriverError {
@@ -228,22 +230,13 @@ pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Res
     finish_selected(shader, selected, None, options, &mut passes)
 }
 
-/// What selection makes.
-struct Selected {
-    program: machine::Program,
-    declared: declarations::Declared,
-    /// Sizes of the arrays of temporaries.
-    arrays: Vec<u32>,
-}
-
 fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<Selected, DriverError> {
     let mut selected = Err(DriverError::NoEntryPoint);
     passes.run_driver("tgsi:select", || {
         selected = select::select(shader, options);
         true
     });
-    let selector = selected?;
-    Ok(Selected { program: selector.program, declared: selector.declared, arrays: selector.arrays })
+    selected
 }
 
 /// All that comes after selection. Of the shader only what it declares is looked at.
@@ -254,43 +247,19 @@ fn finish_selected(
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
-    let Selected { mut program, declared, arrays } = selected;
-    program.has_whole_results = options.whole_results;
-    program.has_halves_in_turn = options.halves_in_turn;
+    let Selected { mut parts, declared, arrays } = selected;
     if options.dialect == Dialect::Virgl {
         let rules = dialect::rules::Rules::of_virgl(shader.stage, &declared);
-        dialect::legalize::legalize(&mut program, shader.stage, rules);
-    }
-    let is_large = program.instructions().len() > LARGE;
-    optimize(&mut program, options, if is_large { EARLY } else { ALL }, passes);
-    // Outputs of these stages are seen by others before the end, or again and again.
-    let outputs_wait = !matches!(shader.stage, Stage::Geometry | Stage::TessCtrl);
-    let mut hoisted = None;
-    if options.optimize && !options.unoptimized_ra {
-        passes.run_driver("tgsi:hoist_constants", || {
-            hoisted = machine::hoist_constants::hoist_constants(&mut program);
-            hoisted.is_some()
-        });
-    }
-    let (hoisted, fewest_temps) = hoisted.unzip();
-    let more_temps = |count: u32| count + count / 8 + 1;
-    let rest = if is_large { ALL & !EARLY } else { 0 };
-    if let Some(mut hoisted) = hoisted {
-        // Branches may be empty now.
-        optimize(&mut hoisted, options, ALL, passes);
-        allocate(&mut hoisted, options, outputs_wait, passes);
-        if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
-            optimize(&mut program, options, rest, passes);
-            allocate(&mut program, options, outputs_wait, passes);
+        for part in &mut parts {
+            dialect::legalize::legalize(&mut part.program, shader.stage, rules.clone());
         }
-        let is_shorter = hoisted.instructions().len() < program.instructions().len();
-        if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
-            program = hoisted;
-        }
-    } else {
-        optimize(&mut program, options, rest, passes);
-        allocate(&mut program, options, outputs_wait, passes);
     }
+    for part in &mut parts {
+        part.program.has_whole_results = options.whole_results;
+        part.program.has_halves_in_turn = options.halves_in_turn;
+        finish_program(&mut part.program, shader.stage, options, passes);
+    }
+    let program = machine::join::join(parts).ok_or(DriverError::NoEntryPoint)?;
     finish::check_indirect(&program, options)?;
     let mut built = Err(DriverError::NoEntryPoint);
     passes.run_driver("tgsi:build", || {
@@ -305,6 +274,40 @@ fn finish_selected(
         dialect::finish::finish(&mut finished)?;
     }
     Ok(finished)
+}
+
+/// The machine passes and allocation.
+fn finish_program(program: &mut machine::Program, stage: Stage, options: &TgsiOptions, passes: &mut Passes<'_>) {
+    let is_large = program.instructions().len() > LARGE;
+    optimize(program, options, if is_large { EARLY } else { ALL }, passes);
+    // Outputs of these stages are seen by others before the end, or again and again.
+    let outputs_wait = !matches!(stage, Stage::Geometry | Stage::TessCtrl);
+    let mut hoisted = None;
+    if options.optimize && !options.unoptimized_ra {
+        passes.run_driver("tgsi:hoist_constants", || {
+            hoisted = machine::hoist_constants::hoist_constants(program);
+            hoisted.is_some()
+        });
+    }
+    let (hoisted, fewest_temps) = hoisted.unzip();
+    let more_temps = |count: u32| count + count / 8 + 1;
+    let rest = if is_large { ALL & !EARLY } else { 0 };
+    if let Some(mut hoisted) = hoisted {
+        // Branches may be empty now.
+        optimize(&mut hoisted, options, ALL, passes);
+        allocate(&mut hoisted, options, outputs_wait, passes);
+        if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
+            optimize(program, options, rest, passes);
+            allocate(program, options, outputs_wait, passes);
+        }
+        let is_shorter = hoisted.instructions().len() < program.instructions().len();
+        if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
+            *program = hoisted;
+        }
+    } else {
+        optimize(program, options, rest, passes);
+        allocate(program, options, outputs_wait, passes);
+    }
 }
 
 /// What the next pass asks for first, as a pass of its own.

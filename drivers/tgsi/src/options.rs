@@ -1,6 +1,10 @@
 //! What the target can do.
 
+use tgsi::KeepSubroutines;
+use tgsi::limits::Limits;
+use tgsi::to_ir::ToIrOptions;
 use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
 use thiserror::Error;
@@ -88,6 +92,14 @@ pub struct TgsiOptions {
     /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the first is written before what the second is made of is read.
     /// No instruction then overwrites its own operands so.
     pub halves_in_turn: bool,
+    /// The target has subroutines (`CAL`): those that are called more than once and are large stay. Only for those that have all of TGSI (no [dialect](Self::dialect),
+    /// [integers](Self::native_integers), temporaries that are [indexed](Self::indirect)). Otherwise the code of a subroutine takes the place of each call; if too many
+    /// instructions would be copied, that is an error of the [check](tgsi::check::check_for).
+    pub subroutines: bool,
+    /// Instructions of a subroutine below which its code takes the place of calls even so.
+    pub subroutine_size: u64,
+    /// Instructions that may be copied to replace the calls of a subroutine.
+    pub subroutine_growth: u64,
     /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
     pub unoptimized_ra: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
@@ -125,6 +137,32 @@ impl TgsiOptions {
         }
     }
 }
+
+impl TgsiOptions {
+    /// Which subroutines stay.
+    pub fn keep_subroutines(&self, level: Level) -> Option<KeepSubroutines> {
+        let total = Limits::default().expansion;
+        self.has_subroutines().then(|| match level {
+            Level::All => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
+            // The code must not become larger: what is smaller than this is no larger than its calls.
+            Level::Finish | Level::NoGrowth => {
+                KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
+            }
+        })
+    }
+
+    /// How a shader is converted for the target.
+    pub fn to_ir_options(&self, level: Level) -> ToIrOptions {
+        ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
+    }
+
+    pub(crate) fn has_subroutines(&self) -> bool {
+        self.subroutines && self.dialect == Dialect::Mesa && self.native_integers && self.indirect.temporaries
+    }
+}
+
+/// Instructions of a subroutine that is called twice that are as many as its two `CAL`s, `BGNSUB` and `ENDSUB`, and one more.
+const SMALL_SUBROUTINE: u64 = 5;
 
 impl TgsiOptions {
     /// The options for a shader of a stage: without what the dialect does not have, and with [`keep_rounding`](Self::keep_rounding) as it comes out there.
@@ -168,6 +206,9 @@ impl Default for TgsiOptions {
             address_registers: 3,
             whole_results: true,
             halves_in_turn: true,
+            subroutines: true,
+            subroutine_size: 32,
+            subroutine_growth: 512,
             unoptimized_ra: false,
             vec_to_regs: false,
             piece_size: 1 << 13,
@@ -228,6 +269,8 @@ named_options! {
     "one_address" => |o| o.address_registers = 1;
     "masked_results" => |o| o.whole_results = false;
     "halves_at_once" => |o| o.halves_in_turn = false;
+    "no_subroutines" => |o| o.subroutines = false;
+    "small_subroutines" => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
     "unoptimized_ra" => |o| o.unoptimized_ra = true;
     "vec_to_regs" => |o| o.vec_to_regs = true;
     "small_pieces" => |o| o.piece_size = 4;

@@ -77,7 +77,7 @@ impl Tally {
         let options = TgsiOptions::default();
         pipeline::into_ssa(&mut ir);
         pipeline::optimize(&mut ir, &options.compiler_options());
-        let in_pieces = TgsiOptions { piece_size: 4, ..options.clone() };
+        let in_pieces = TgsiOptions { piece_size: 4, subroutine_size: 0, subroutine_growth: 0, ..options.clone() };
         let whole = translate_owned(ir, &options).ok();
         // What TGSI has no registers for is an error like any other.
         for translated in whole.into_iter().chain(translate_tgsi(shader.clone(), &in_pieces)) {

@@ -3,10 +3,13 @@
 use std::fmt::Write;
 
 use tgsi::Shader;
-use tgsi::shader::Declaration;
-use tgsi::tables::File;
-use tgsi::text::parse;
+use tgsi::check::check_for;
+use tgsi::limits::Limits;
+use tgsi::shader::{Declaration, Instruction};
+use tgsi::tables::{File, Opcode};
+use tgsi::text::{Gaps, parse};
 use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate_tgsi};
+use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::random::Random;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
@@ -55,7 +58,8 @@ fn run(shader: &Shader) -> Vec<u32> {
 
 fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
     let result = translate_tgsi(shader.clone(), options).expect("a shader that translates");
-    let findings = tgsi::check::check(&result).diagnostics;
+    let keep = options.keep_subroutines(Level::All);
+    let findings = check_for(&result, &Gaps::default(), &Limits::default(), keep).diagnostics;
     assert_eq!(findings.iter().find(|d| d.is_error()), None);
     result
 }
@@ -66,6 +70,69 @@ fn more_values_than_operands_have_numbers() {
     let whole = translated(&source, &TgsiOptions { piece_size: 0, ..TgsiOptions::default() });
     assert_eq!(run(&whole), run(&source));
     assert!(whole.instructions.len() > 0x8000, "{} instructions are left", whole.instructions.len());
+}
+
+/// Lines as above in subroutines of some length, each of which is called so often.
+fn in_subroutines(count: usize, length: usize, calls: usize) -> Shader {
+    let mut source = shader(count);
+    let end = source.instructions.pop().expect("an END");
+    let is_line = |i: &Instruction| i.opcode != Opcode::Mov;
+    let first = source.instructions.iter().position(is_line).expect("lines");
+    let mut lines = source.instructions.split_off(first);
+    let result = lines.pop().expect("a result");
+    let mut subroutines = vec![Vec::new()];
+    let mut depth = 0;
+    for line in lines {
+        let last = subroutines.last_mut().expect("one");
+        depth += usize::from(line.opcode == Opcode::Uif);
+        depth -= usize::from(line.opcode == Opcode::Endif);
+        last.push(line);
+        if depth == 0 && last.len() >= length {
+            subroutines.push(Vec::new());
+        }
+    }
+    let mut begin = source.instructions.len() + calls * subroutines.len() + 2;
+    for subroutine in &subroutines {
+        let mut call = Instruction::new(Opcode::Cal);
+        call.label = Some(begin as u32);
+        source.instructions.extend(std::iter::repeat_n(call, calls));
+        begin += subroutine.len() + 2;
+    }
+    source.instructions.extend([result, end]);
+    for subroutine in subroutines {
+        source.instructions.push(Instruction::new(Opcode::Bgnsub));
+        source.instructions.extend(subroutine);
+        source.instructions.push(Instruction::new(Opcode::Endsub));
+    }
+    source
+}
+
+#[test]
+fn subroutines_that_are_called_once_are_as_large_as_shaders() {
+    let source = in_subroutines(100_000, 1000, 1);
+    assert!(source.instructions.len() > 100_000);
+    let options = TgsiOptions { subroutines: false, ..TgsiOptions::default() };
+    let result = translated(&source, &options);
+    assert_eq!(run(&result), run(&source));
+    assert!(!result.instructions.iter().any(|i| i.opcode == Opcode::Cal));
+}
+
+#[test]
+fn subroutines_that_are_called_more_than_once_stay() {
+    let source = in_subroutines(100_000, 1000, 3);
+    let result = translated(&source, &TgsiOptions::default());
+    assert_eq!(run(&result), run(&source));
+    let count = |shader: &Shader, opcode| shader.instructions.iter().filter(|i| i.opcode == opcode).count();
+    assert_eq!(count(&result, Opcode::Cal), count(&source, Opcode::Cal));
+    let (length, before) = (result.instructions.len(), source.instructions.len());
+    assert!(length < before + before / 20, "{length} of {before}");
+    // Where there are none, they are copied as far as the limit lets them.
+    let small = in_subroutines(4_000, 1000, 3);
+    let options = TgsiOptions { subroutines: false, ..TgsiOptions::default() };
+    assert_eq!(run(&translated(&small, &options)), run(&small));
+    let report = |keep| check_for(&source, &Gaps::default(), &Limits::default(), keep);
+    assert!(report(None).errors().any(|e| e.code.name == "calls-too-many"));
+    assert!(!report(TgsiOptions::default().keep_subroutines(Level::All)).has_errors());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tgsi_driver_tgsi::TgsiOptions;
+use tgsi::KeepSubroutines;
+use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun, Passes};
 use tgsi_ir::passes::pipeline::{Level, PASSES};
@@ -22,9 +23,19 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The same for a dialect.
+    pub fn for_dialect(&self, dialect: Dialect) -> Plan {
+        Plan { options: TgsiOptions { dialect, ..self.options.clone() }, ..self.clone() }
+    }
+
     /// Whether a shader is rounded as it says.
     pub fn keeps_rounding(&self, shader: &tgsi::Shader) -> bool {
         self.options.compiler_options().keeps_rounding(tgsi::slots::stage_of(shader.processor))
+    }
+
+    /// Which subroutines stay.
+    pub fn keep_subroutines(&self) -> Option<KeepSubroutines> {
+        self.options.keep_subroutines(self.level)
     }
 
     /// Control over the passes of one shader.

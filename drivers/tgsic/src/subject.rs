@@ -5,7 +5,6 @@ use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::span::Span;
 use tgsi::tables::File;
 use tgsi::text::Reading;
-use tgsi::to_ir::ToIrOptions;
 use tgsi_driver_tgsi::{Dialect, DriverError, Interface, Pieces};
 use tgsi_ir::passes::pass_manager::PassObserver;
 use tgsi_ir::passes::pipeline;
@@ -35,9 +34,9 @@ impl Subject {
         Subject::Ir { shader: Box::new(shader), interface }
     }
 
-    /// Reads a shader of a dialect and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
-    pub fn checked(source: &Source, dialect: Dialect) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = Subject::looked_at(source, dialect)?;
+    /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
+    pub fn checked(source: &Source, plan: &Plan) -> Result<(Subject, Vec<Diagnostic>), Problem> {
+        let (subject, mut findings) = Subject::looked_at(source, plan)?;
         match subject {
             Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
             _ => {
@@ -47,22 +46,22 @@ impl Subject {
         }
     }
 
-    /// Reads a shader of a dialect and gives everything that is found, errors as well; of a text that was not understood in all parts the rest is looked at.
+    /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not understood in all parts the rest is looked at.
     /// No shader then. What is wrong in one dialect and right in the other gets a hint.
-    pub fn looked_at(source: &Source, dialect: Dialect) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = Subject::read_as(source, dialect)?;
-        if dialect == Dialect::Mesa
+    pub fn looked_at(source: &Source, plan: &Plan) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
+        let (subject, mut findings) = Subject::read_as(source, plan)?;
+        if plan.options.dialect == Dialect::Mesa
             && source.language != Language::Ir
             && subject.is_some()
             && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
-            && !Subject::read_as(source, Dialect::Virgl)?.1.iter().any(Diagnostic::is_error)
+            && !Subject::read_as(source, &plan.for_dialect(Dialect::Virgl))?.1.iter().any(Diagnostic::is_error)
         {
             first.hint = Some("as virgl's hosts read it, nothing is wrong: --dialect virgl".into());
         }
         Ok((subject, findings))
     }
 
-    fn read_as(source: &Source, dialect: Dialect) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
+    fn read_as(source: &Source, plan: &Plan) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
         let (mut shader, mut findings, gaps) = match source.language {
             Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
             Language::Text => {
@@ -74,11 +73,9 @@ impl Subject {
                 (shader, warnings, None)
             }
         };
-        tgsi_driver_tgsi::read_dialect(&mut shader, dialect);
-        let report = match &gaps {
-            None => tgsi::check::check_within(&shader, &source.limits),
-            Some(gaps) => tgsi::check::check_partial(&shader, gaps, &source.limits),
-        };
+        tgsi_driver_tgsi::read_dialect(&mut shader, plan.options.dialect);
+        let known = gaps.clone().unwrap_or_default();
+        let report = tgsi::check::check_for(&shader, &known, &source.limits, plan.keep_subroutines());
         findings.extend(report.diagnostics);
         Ok((gaps.is_none().then_some(Subject::Tgsi(shader)), findings))
     }
@@ -103,15 +100,17 @@ impl Subject {
         plan: &Plan,
         observer: Option<&mut dyn PassObserver>,
     ) -> Result<tgsi_ir::Shader, Problem> {
-        take_to(self.to_ir()?, stage, plan, observer).map_err(|error| self.places().problem(error))
+        take_to(self.to_ir(plan)?, stage, plan, observer).map_err(|error| self.places().problem(error))
     }
 
-    fn to_ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+    fn to_ir(&self, plan: &Plan) -> Result<tgsi_ir::Shader, Problem> {
         match self {
             Subject::Tgsi(shader) => {
-                tgsi::to_ir::to_ir(shader, &ToIrOptions::default()).map_err(|error| match error.span() {
-                    Some(span) => Problem::Findings(vec![Diagnostic::error(error.code(), span, error.to_string())]),
-                    None => Problem::Coded(error.code(), error.to_string()),
+                tgsi::to_ir::to_ir(shader, &plan.options.to_ir_options(plan.level)).map_err(|error| {
+                    match error.span() {
+                        Some(span) => Problem::Findings(vec![Diagnostic::error(error.code(), span, error.to_string())]),
+                        None => Problem::Coded(error.code(), error.to_string()),
+                    }
                 })
             }
             Subject::Ir { shader, .. } => Ok((**shader).clone()),
@@ -149,7 +148,7 @@ impl Subject {
         plan: &Plan,
         observer: &mut Option<&mut dyn PassObserver>,
     ) -> Result<Shader, Problem> {
-        let ir = self.to_ir()?;
+        let ir = self.to_ir(plan)?;
         drop(self);
         let ir = take_to(ir, Stage::Opt, plan, again(observer));
         ir.and_then(|ir| translate(ir, interface, plan, again(observer))).map_err(|error| places.problem(error))

@@ -40,11 +40,19 @@ fn limits_have_two_sides() {
 #[test]
 fn calls_and_runs_have_two_sides() {
     let calls = "FRAG\nCAL :3\nCAL :3\nEND\nBGNSUB\nKILL\nENDSUB\n";
-    let check = |text: &str, setting: &str| tgsic(&["check", "--limit", setting], text).status;
+    let check = |text: &str, setting: &str| {
+        tgsic(&["translate", "--driver-option", "no_subroutines", "--limit", setting], text).status
+    };
     let calls = calls.replace("KILL\n", &"KILL\n".repeat(8));
     assert_eq!((check(&calls, "expansion=8"), check(&calls, "expansion=7")), (0, 1));
     let once = calls.replacen("CAL :3\n", "NOP\n", 1);
     assert_eq!(check(&once, "expansion=0"), 0, "the only code is no copy");
+    for command in ["check", "translate"] {
+        assert_eq!(tgsic(&[command, "--limit=expansion=0"], &calls).status, 0, "there are subroutines");
+    }
+    let virgl = tgsic(&["translate", "--dialect=virgl", "--limit=expansion=7"], &calls);
+    let error = "without subroutines 8 instructions would be copied to replace calls; 7 is the limit";
+    assert!(virgl.status == 1 && virgl.stderr.contains(error), "{}", virgl.stderr);
 
     let run = |setting: &str| tgsic(&["run", "--limit", setting], FRAG);
     let steps = FRAG.lines().filter(|line| !line.starts_with("DCL") && !line.starts_with("IMM")).count() - 1;

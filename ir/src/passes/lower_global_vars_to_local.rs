@@ -1,4 +1,4 @@
-//! Makes `shader_temp` variables that only the entry point uses variables of that function.
+//! Makes `shader_temp` variables that functions do not share variables of the functions.
 //!
 //! ```text
 //! before:                                         after:
@@ -8,16 +8,21 @@
 //!         %0 = deref_var &a (shader_temp vec4)            %0 = deref_var &a (function_temp vec4)
 //! ```
 //!
-//! A function that is not the entry point may run several times, and its global variables then keep their values: these stay global. Variables
-//! that nothing uses stay as well (see [`remove_dead_variables`](mod@crate::passes::remove_dead_variables)).
+//! - What only the entry point uses is its own.
+//! - What several functions use, or one that may run several times, is no bridge between them if each writes all that it reads before it reads it, whatever way it takes
+//!   ([`exposed_reads`](mod@crate::passes::exposed_reads)): then each has one of its own.
+//!
+//! Everything else stays global, and so do variables that nothing uses (see [`remove_dead_variables`](mod@crate::passes::remove_dead_variables)).
 
-use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use hashbrown::HashMap;
 
 use crate::body::{Body, DerefKind, InstData};
 use crate::entities::{Def, Function, Variable};
+use crate::passes::exposed_reads::not_exposed;
 use crate::shader::Shader;
-use crate::variable::{Initializer, VariableModes};
+use crate::variable::{Initializer, VariableData, VariableModes};
 
 /// See the [module](self).
 pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
@@ -41,16 +46,17 @@ pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
             }
         }
     }
+    let mut is_pointed_to: SecondaryMap<Variable, bool> = SecondaryMap::new();
     for data in shader.variables.values() {
-        mark_pointer_targets(data.initializer.as_ref(), &mut |variable| users[variable].1 = true);
+        mark_pointer_targets(data.initializer.as_ref(), &mut |variable| is_pointed_to[variable] = true);
     }
-    let moved: Vec<Variable> = shader
-        .globals
-        .iter()
-        .copied()
-        .filter(|&v| shader.variables[v].mode == VariableModes::SHADER_TEMP)
-        .filter(|&v| users[v] == (main.into(), false))
-        .collect();
+    let is_temp = |&v: &Variable| shader.variables[v].mode == VariableModes::SHADER_TEMP && !is_pointed_to[v];
+    let globals = || shader.globals.iter().copied().filter(is_temp).filter(|&v| users[v].0.is_some());
+    let (mut moved, others): (Vec<Variable>, Vec<Variable>) =
+        globals().partition(|&v| users[v] == (main.into(), false));
+    // With an initial value it matters when that is set.
+    let plain = others.into_iter().filter(|&v| shader.variables[v].initializer.is_none()).collect();
+    moved.extend(not_exposed(shader, main, plain));
     if moved.is_empty() {
         return false;
     }
@@ -60,9 +66,10 @@ pub fn lower_global_vars_to_local(shader: &mut Shader) -> bool {
         shader.variables[variable].mode = VariableModes::FUNCTION_TEMP;
     }
     shader.globals.retain(|&v| !is_moved[v]);
-    if let Some(body) = &mut shader.functions[main].body {
-        body.locals.extend(moved);
-        change_modes(body, &is_moved);
+    let mut is_taken: SecondaryMap<Variable, bool> = SecondaryMap::new();
+    for function in shader.functions.values_mut() {
+        let Some(body) = &mut function.body else { continue };
+        change_modes(body, &mut shader.variables, &is_moved, &mut is_taken);
     }
     true
 }
@@ -79,22 +86,37 @@ pub(crate) fn mark_pointer_targets(initializer: Option<&Initializer>, found: &mu
     }
 }
 
-fn change_modes(body: &mut Body, is_moved: &SecondaryMap<Variable, bool>) {
+/// Makes the moved variables that a function uses its own: the first function takes the variable itself, others get one like it.
+fn change_modes(
+    body: &mut Body,
+    variables: &mut PrimaryMap<Variable, VariableData>,
+    is_moved: &SecondaryMap<Variable, bool>,
+    is_taken: &mut SecondaryMap<Variable, bool>,
+) {
     let mut changed: SecondaryMap<Def, bool> = SecondaryMap::new();
+    let mut own: HashMap<Variable, Variable> = HashMap::new();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
             let (InstData::Deref { kind, modes, ty }, Some(def)) = (*body.inst(inst), body.inst_def(inst)) else {
                 continue;
             };
-            let affected = match kind {
-                DerefKind::Var(variable) => is_moved[variable],
-                _ => changed[body.src(inst, 0)],
+            let kind = match kind {
+                DerefKind::Var(variable) if is_moved[variable] => {
+                    let own = *own.entry(variable).or_insert_with(|| {
+                        let is_free = !std::mem::replace(&mut is_taken[variable], true);
+                        let own = if is_free { variable } else { variables.push(variables[variable].clone()) };
+                        body.locals.push(own);
+                        own
+                    });
+                    DerefKind::Var(own)
+                }
+                DerefKind::Var(_) => continue,
+                kind if changed[body.src(inst, 0)] => kind,
+                _ => continue,
             };
-            if affected {
-                changed[def] = true;
-                let modes = VariableModes(modes.0 & !VariableModes::SHADER_TEMP.0).union(VariableModes::FUNCTION_TEMP);
-                body.set_inst(inst, InstData::Deref { kind, modes, ty });
-            }
+            changed[def] = true;
+            let modes = VariableModes(modes.0 & !VariableModes::SHADER_TEMP.0).union(VariableModes::FUNCTION_TEMP);
+            body.set_inst(inst, InstData::Deref { kind, modes, ty });
         }
     }
 }
@@ -105,7 +127,6 @@ mod tests {
     use crate::Builder;
     use crate::shader::Stage;
     use crate::types::ScalarType;
-    use crate::variable::VariableData;
 
     #[test]
     fn used_in_main_only() {

@@ -5,6 +5,7 @@ pub(crate) mod arithmetic;
 mod boolean_numbers;
 pub mod convert_to_lcssa;
 pub(crate) mod deref_tree;
+pub(crate) mod exposed_reads;
 pub mod index_tree;
 pub mod inline_functions;
 pub mod lower_alu;

@@ -271,7 +271,13 @@ fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut 
 /// The passes over variables. Most shaders have none that is left, and are asked for that only.
 fn variables_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>, is_first: bool) -> bool {
     let any = shader.functions.values().filter_map(|f| f.body.as_ref()).any(|body| !body.locals.is_empty());
+    // What functions share.
+    let is_shared = |s: &Shader| s.functions.len() > 1 && s.globals_with(VariableModes::SHADER_TEMP).next().is_some();
     let mut progress = false;
+    if is_shared(shader) {
+        progress |= run!(passes, shader, lower_global_vars_to_local);
+    }
+    let any = any || is_shared(shader);
     if is_first {
         progress |= passes.run(shader, "split_array_vars", |s| any && split_array_vars(s));
         progress |= passes.run(shader, "opt_find_array_copies", |s| any && opt_find_array_copies(s));

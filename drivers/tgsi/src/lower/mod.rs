@@ -7,12 +7,13 @@ mod lower_wide_vectors;
 
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::passes::pipeline::finish;
+use tgsi_ir::passes::pipeline::{finish, into_ssa};
 use tgsi_ir::passes::{
     lower_bool_to_float, lower_bool_to_int32, lower_frexp, lower_global_vars_to_local, lower_indirect_derefs,
     lower_indirect_io, lower_indirect_registers, lower_int_to_float, lower_int64, lower_io, lower_pack,
     lower_vars_to_ssa, opt_copy_prop, opt_cse, opt_dce, remove_dead_variables, run_pass,
 };
+use tgsi_ir::shader::NO_INLINE;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
@@ -75,12 +76,12 @@ pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<Outsid
 /// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are gone.
 fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let files = &options.indirect;
-    run!(passes, shader, lower_global_vars_to_local);
+    let unshared = run!(passes, shader, lower_global_vars_to_local) && shader.functions.len() > 1;
     let direct = lower_indirect(shader, files, passes);
     let outside = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
     run!(passes, shader, lower_io, |s| lower_io(s, outside));
     run!(passes, shader, lower_vars_to_ssa);
-    if direct {
+    if direct || unshared {
         // Conditions that are the same, elements that nobody writes, and sides that make the same.
         run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
     }
@@ -141,6 +142,13 @@ pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passe
     if options.dialect == Dialect::Virgl {
         // Its hosts refuse the property: what it says of products is for the code to say.
         shader.info.use_legacy_math_rules = false;
+    }
+    if !options.has_subroutines() && shader.functions.len() > 1 {
+        // What was made for another target.
+        for function in shader.functions.values_mut() {
+            function.remarks.retain(|remark| remark != NO_INLINE);
+        }
+        run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options()));
     }
     lower_variables(shader, options, passes);
     if options.native_integers {

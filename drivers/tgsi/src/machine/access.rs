@@ -102,7 +102,7 @@ impl Traits {
         traits.add(Traits::CONSTRAINS, fixes || wide);
         let narrows = is_permutable(opcode) || (!info.is_store && !wide);
         traits.add(Traits::NARROWS, narrows && opcode != Opcode::Clock);
-        let shows = matches!(opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch);
+        let shows = matches!(opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch | Opcode::Cal);
         traits.add(Traits::OUTPUT_BARRIER, shows);
         traits.add(Traits::STORES_WHOLE, info.is_store && opcode != Opcode::Store);
         traits

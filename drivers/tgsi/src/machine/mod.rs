@@ -1,12 +1,12 @@
 //! The program between instruction selection and the finished shader: TGSI instructions over any number of virtual temporaries and
 //! immediates, and the passes over it.
 //!
-//! * `TEMP` below [`Program::first_temp`] are elements of arrays, whose place is fixed. From there on they are virtual: written and read
+//! * `TEMP` below [`Program::first_temp`] are elements of arrays or shared by functions: their place is fixed. From there on they are virtual: written and read
 //!   without index registers, [`allocate`](allocate::allocate) gives them numbers.
 //! * `IMM` names a row of [`Immediates`]; what is used of the rows is packed at the end.
 //! * `ADDR` registers are real.
 //!
-//! Control flow is in the list itself; [`flow`] finds the blocks.
+//! Control flow is in the list itself; [`flow`] finds the blocks. Each function is a program until [`join`] puts them together.
 
 mod access;
 pub(crate) mod allocate;
@@ -16,6 +16,7 @@ pub(crate) mod flow;
 pub(crate) mod forward;
 mod hash;
 pub(crate) mod hoist_constants;
+pub(crate) mod join;
 mod liveness;
 pub(crate) mod merge;
 pub(crate) mod operands;
@@ -90,7 +91,7 @@ impl Program {
         self.first_temp = self.num_temps;
     }
 
-    /// Temporaries below this number are elements of arrays.
+    /// Temporaries below this number are elements of arrays or shared by functions.
     pub(crate) fn first_temp(&self) -> u32 {
         self.first_temp
     }

@@ -155,7 +155,8 @@ pub(crate) fn overwrites_itself(instruction: &Instruction) -> bool {
 /// Whether an instruction begins, divides or ends a block of straight code.
 pub(crate) fn is_flow(opcode: Opcode) -> bool {
     use Opcode::*;
-    matches!(opcode, If | Uif | Else | Endif | Bgnloop | Endloop | Brk | Cont | End)
+    // A subroutine may access all that has a fixed place, and address registers.
+    matches!(opcode, If | Uif | Else | Endif | Bgnloop | Endloop | Brk | Cont | End | Cal)
 }
 
 /// Whether something happens besides writing the destination.

@@ -28,8 +28,8 @@ use std::collections::HashMap;
 use tgsi::Shader;
 use tgsi::shader::{Declaration, Dst, Immediate, Instruction, InstructionMemory, Property, Register, Src};
 use tgsi::tables::{File, ImmediateType, Opcode};
-use tgsi::to_ir::{ToIrError, ToIrOptions, to_ir};
-use tgsi_ir::passes::pipeline;
+use tgsi::to_ir::{ToIrError, to_ir};
+use tgsi_ir::passes::pipeline::{self, Level};
 use thiserror::Error;
 
 use crate::dialect::interface::Interface;
@@ -55,7 +55,7 @@ pub enum TranslateError {
 /// [`TranslateError`]: what the IR or TGSI cannot express.
 pub fn translate_tgsi(shader: Shader, options: &TgsiOptions) -> Result<Shader, TranslateError> {
     let whole = |shader: Shader, interface: Option<&Interface>| {
-        let mut ir = to_ir(&shader, &ToIrOptions::default())?;
+        let mut ir = to_ir(&shader, &options.to_ir_options(Level::All))?;
         drop(shader);
         pipeline::into_ssa(&mut ir);
         pipeline::optimize(&mut ir, &options.compiler_options());

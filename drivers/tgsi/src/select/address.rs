@@ -195,7 +195,7 @@ impl Selector<'_> {
     }
 
     /// What an index is beside a constant that is added: the value, which component of it, and the constant.
-    fn split_index(&self, index: Def) -> (Def, u8, i32) {
+    pub(super) fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
         let mut component = 0u8;
         let mut offset = 0i32;

@@ -77,6 +77,8 @@ impl Selector<'_> {
         }
         match op {
             DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect | Nop => {}
+            LoadDeref => return self.load_shared(inst),
+            StoreDeref => return self.store_shared(inst),
             LoadInput | LoadPerVertexInput | LoadInterpolatedInput => return self.load_input(inst, op),
             LoadBarycentricPixel
             | LoadBarycentricCentroid

@@ -15,18 +15,20 @@ mod helpers;
 mod io;
 mod memory;
 mod recognize;
+mod shared;
 pub(crate) mod system_values;
 mod texture;
 mod values;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use tgsi::builder::BuildError;
 use tgsi::shader::{Dst, Instruction, InstructionMemory, Register, Src};
 use tgsi::tables::{File, Opcode};
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::analysis::{CallGraph, calls};
 use tgsi_ir::body::{DerefKind, InstData};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::{Body, Def, Inst, Shader, Use, Variable};
+use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
 use crate::declarations::{ArrayKey, Declared};
@@ -34,6 +36,7 @@ use crate::machine::Program;
 use crate::options::{Dialect, TgsiOptions};
 use crate::{DriverError, declarations};
 use address::Purpose;
+use shared::{Fixed, Shared};
 pub(crate) use values::Value;
 use values::Values;
 
@@ -66,6 +69,7 @@ struct LoadedAddress {
 pub(crate) struct Selector<'a> {
     pub(crate) shader: &'a Shader,
     pub(crate) body: &'a Body,
+    function: Function,
     pub(crate) options: &'a TgsiOptions,
     pub(crate) program: Program,
     pub(crate) declared: Declared,
@@ -76,8 +80,11 @@ pub(crate) struct Selector<'a> {
     clock: u64,
     /// An index was used that is an integer although the target has none.
     integer_index: bool,
-    /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
-    pub(crate) arrays: Vec<u32>,
+    fixed: &'a Fixed,
+    /// What derefs of shared variables designate.
+    shared: SecondaryMap<Def, Option<Shared>>,
+    /// Functions that may be called.
+    callable: &'a EntitySet<Function>,
     /// The instruction at hand.
     at: Option<Inst>,
     /// It is exact.
@@ -91,34 +98,78 @@ pub(crate) struct Selector<'a> {
 /// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
-/// Selects the whole entry point.
-pub(crate) fn select<'a>(shader: &'a Shader, options: &'a TgsiOptions) -> Result<Selector<'a>, DriverError> {
+/// What selection makes.
+pub(crate) struct Selected {
+    /// The entry point, then the subroutines.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) declared: Declared,
+    /// Sizes of the arrays of temporaries, in order; array `n` has number `n + 1`.
+    pub(crate) arrays: Vec<u32>,
+}
+
+/// A function.
+pub(crate) struct Part {
+    pub(crate) function: Function,
+    /// Calls, one within another, that lead to it at most.
+    pub(crate) depth: u32,
+    pub(crate) program: Program,
+}
+
+/// Selects the entry point and all that it calls.
+pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, DriverError> {
     let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
-    let body = shader.functions[entry].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
+    let fixed = Fixed::of(shader)?;
+    let graph = CallGraph::new(&shader.functions);
+    let (reachable, recursive) = (graph.reachable([entry]), graph.recursive());
+    let mut callable = EntitySet::new();
+    let mut depths: SecondaryMap<Function, u32> = SecondaryMap::new();
+    // Callers first.
+    for function in graph.bottom_up().into_iter().rev().filter(|&function| reachable.contains(function)) {
+        if function != entry && !recursive.contains(function) && shader.functions[function].body.is_some() {
+            callable.insert(function);
+        }
+        for (_, callee) in shader.functions[function].body.iter().flat_map(calls) {
+            depths[callee] = depths[callee].max(depths[function] + 1);
+        }
+    }
+    let others = shader.functions.keys().filter(|&function| callable.contains(function));
+    let mut selected =
+        Selected { parts: Vec::new(), declared: declarations::Declared::of(shader), arrays: fixed.arrays.clone() };
     let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
-    let mut selector = Selector {
-        shader,
-        body,
-        options,
-        program: Program::default(),
-        declared: declarations::Declared::of(shader),
-        values: Values::new(body.num_defs()),
-        homes: SecondaryMap::new(),
-        units: SecondaryMap::new(),
-        addresses: vec![LoadedAddress { source: None, used: 0 }; count],
-        clock: 0,
-        integer_index: false,
-        arrays: Vec::new(),
-        at: None,
-        exact: false,
-        size_query: None,
-        killed: None,
-    };
-    selector.declare_registers()?;
-    selector.program.reserve(expected_length(body));
-    selector.begin_helpers();
-    selector.control_flow()?;
-    Ok(selector)
+    for function in std::iter::once(entry).chain(others) {
+        let body = shader.functions[function].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
+        let mut selector = Selector {
+            shader,
+            body,
+            function,
+            options,
+            program: Program::default(),
+            declared: std::mem::take(&mut selected.declared),
+            values: Values::new(body.num_defs()),
+            homes: SecondaryMap::new(),
+            units: SecondaryMap::new(),
+            addresses: vec![LoadedAddress { source: None, used: 0 }; count],
+            clock: 0,
+            integer_index: false,
+            fixed: &fixed,
+            shared: SecondaryMap::new(),
+            callable: &callable,
+            at: None,
+            exact: false,
+            size_query: None,
+            killed: None,
+        };
+        selector.declare_registers();
+        selector.program.reserve(expected_length(body));
+        if function != entry {
+            selector.clear_arrays();
+        }
+        selector.begin_helpers();
+        selector.control_flow()?;
+        selected.declared = selector.declared;
+        selected.parts.push(Part { function, depth: depths[function], program: selector.program });
+    }
+    Ok(selected)
 }
 
 /// About how many instructions there will be, rather more than less: room that is not used costs little, but all of it must be found in one piece, and to grow is to have it twice.
@@ -145,26 +196,22 @@ fn lane_mask(components: u32, bits: u8) -> u8 {
 }
 
 impl Selector<'_> {
-    fn declare_registers(&mut self) -> Result<(), DriverError> {
+    fn declare_registers(&mut self) {
         let body = self.body;
         let start = body.start_block();
         let declarations: Vec<Inst> =
             body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
-        // Arrays come first: they have fixed places.
+        // Arrays have fixed places.
+        let mut arrays = self.fixed.homes_of(self.function, body);
         for &inst in &declarations {
-            let elements = body.index(inst, IndexKind::NumArrayElems) as u32;
-            if elements > 0
-                && let Some(def) = body.inst_def(inst)
-            {
-                self.arrays.push(elements);
-                let first = self.program.num_temps;
-                self.homes[def] = Some(Home::Array(first, elements, self.arrays.len() as u16));
-                self.program.num_temps = first.saturating_add(elements);
-                if self.program.num_temps > MAX_REGISTERS {
-                    return Err(DriverError::TooManyTemporaries(self.program.num_temps));
+            if body.index(inst, IndexKind::NumArrayElems) > 0 {
+                let home = arrays.next();
+                if let Some(def) = body.inst_def(inst) {
+                    self.homes[def] = home;
                 }
             }
         }
+        self.program.num_temps = self.fixed.end;
         self.program.end_arrays();
         for &inst in &declarations {
             if let Some(def) = body.inst_def(inst)
@@ -173,7 +220,6 @@ impl Selector<'_> {
                 self.homes[def] = Some(Home::Temp(self.program.new_temp()));
             }
         }
-        Ok(())
     }
 
     // ---- emission -------------------------------------------------------------------------------------------------------
@@ -426,14 +472,16 @@ impl Selector<'_> {
             }
             InstData::LoadConst { .. } | InstData::Undef => Ok(()),
             InstData::Deref { kind, .. } => {
-                self.deref(inst, kind);
+                if !self.shared_deref(inst, kind)? {
+                    self.deref(inst, kind);
+                }
                 Ok(())
             }
             InstData::Tex(_) => self.texture(inst),
             InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
             InstData::Jump(kind) => self.jump(kind),
             InstData::Phi | InstData::ParallelCopy(_) => Err(DriverError::NotLowered { inst, what: "a phi" }),
-            InstData::Call { .. } => Err(DriverError::NotLowered { inst, what: "a call" }),
+            InstData::Call { callee, indirect } => self.call(inst, callee, indirect),
         }
     }
 

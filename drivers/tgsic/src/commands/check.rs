@@ -5,13 +5,14 @@ use crate::args::{CheckArguments, Color};
 use crate::batch;
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
+use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
-    let (policy, dialect) = (Policy::new(warnings), dialect.dialect());
+    let (policy, plan) = (Policy::new(warnings), Plan::default().for_dialect(dialect.dialect()));
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if *all {
@@ -19,7 +20,7 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = Subject::looked_at(&source, dialect).map(|(subject, findings)| match subject {
+        let findings = Subject::looked_at(&source, &plan).map(|(subject, findings)| match subject {
             Some(subject) => policy.with_lints(&subject, findings),
             None => policy.apply(findings),
         });

@@ -58,7 +58,6 @@ mod tests {
 
     use clap::Parser;
     use tgsi::diagnostic::{Code, Diagnostic, Severity};
-    use tgsi_driver_tgsi::Dialect;
 
     use super::*;
     use crate::args::{Arguments, Command};
@@ -122,7 +121,7 @@ mod tests {
             Problem::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
             Problem::Other(message) => panic!("{}: {message}", page.id),
         };
-        let (subject, mut findings) = match Subject::looked_at(&source, Dialect::Mesa) {
+        let (subject, mut findings) = match Subject::looked_at(&source, &plan) {
             Ok(looked_at) => looked_at,
             Err(problem) => return of_problem(problem),
         };

@@ -15,7 +15,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
     let total = TotalTimes::wanted(*time_passes);
     let status = transform(files, form, color, |source| {
-        let (subject, warnings) = Subject::checked(source, plan.options.dialect)?;
+        let (subject, warnings) = Subject::checked(source, &plan)?;
         let mut watch = Watch { after, ..Watch::default() };
         if *print_changed {
             let start = subject.to_stage(Stage::Parsed, &plan)?;

@@ -55,7 +55,7 @@ pub fn translate(
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
-        let (subject, warnings) = Subject::checked(source, plan.options.dialect)?;
+        let (subject, warnings) = Subject::checked(source, plan)?;
         if policy.denies() {
             let mut findings = policy.with_lints(&subject, warnings);
             findings.retain(Diagnostic::is_error);

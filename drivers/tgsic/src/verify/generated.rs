@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use tgsi::Shader;
+use tgsi::check::{Report, check_for};
 use tgsi::reduce::{Limits, reduce};
 use tgsi::run::{OpcodeCounts, Program, RunError, run_counted};
 use tgsi_driver_tgsi::Pieces;
@@ -126,11 +127,15 @@ impl Verification<'_> {
         reduce(shader, limits, &mut |shader| fails(verification, shader))
     }
 
+    fn check(&self, shader: &Shader) -> Report {
+        check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), self.plan.keep_subroutines())
+    }
+
     fn verify_at(&self, shader: &Shader, counts: &mut OpcodeCounts, place: &Cell<&'static str>) -> Result<(), Wrong> {
         let mut read = shader.clone();
         tgsi_driver_tgsi::read_dialect(&mut read, self.plan.options.dialect);
         let shader = &read;
-        let report = tgsi::check::check(shader);
+        let report = self.check(shader);
         if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
             return Err(wrong("check", error));
         }
@@ -202,7 +207,7 @@ impl Verification<'_> {
             None => tgsi_driver_tgsi::translate_lowered(&lowered, &self.plan.options)
                 .map_err(|e| wrong("driver:tgsi", e))?,
         };
-        let report = tgsi::check::check(&translated);
+        let report = self.check(&translated);
         if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
             return Err(wrong("driver:tgsi", format!("the result is not valid: {error}")));
         }

@@ -132,7 +132,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan
         Ok(source) => source,
         Err(failure) => return failed(totals, failure.to_string()),
     };
-    let subject = match Subject::checked(&source, plan.options.dialect) {
+    let subject = match Subject::checked(&source, plan) {
         Ok((Subject::Tgsi(shader), _)) => Subject::Tgsi(as_recorded(&shader)),
         Ok((subject, _)) => subject,
         Err(problem) => return failed(totals, problem.brief()),

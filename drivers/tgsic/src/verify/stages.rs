@@ -48,7 +48,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source, plan.options.dialect).map(|(subject, _)| {
+        let verdict = Subject::checked(&source, &plan).map(|(subject, _)| {
             if let Some(variants) = arguments.invariance {
                 return compare_variants(&subject, variants, arguments.seeds, &plan);
             }

@@ -214,7 +214,7 @@ impl Translator {
             limits: crate::limits::current(),
             strict: false,
         };
-        let (subject, _) = Subject::checked(&source, self.plan.options.dialect)?;
+        let (subject, _) = Subject::checked(&source, &self.plan)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
             let (is, should) = (before.processor.name(), object.stage.name());

@@ -1,0 +1,238 @@
+//! Variables that functions share (`shader_temp`), and calls.
+//!
+//! ```text
+//! %1 = deref_var &a          (no instruction)
+//! %2 = @load_deref (%1)      MOV TEMP[9], TEMP[0]
+//! call sub_7                 CAL :7
+//! @store_deref (%1, %2)      MOV TEMP[0], TEMP[9]
+//! ```
+//!
+//! They have temporaries of their own, the same in all functions, which are never packed with others: to the machine passes these are elements of arrays. So a load or store
+//! is a copy, which the passes make part of other instructions where nothing is written in between.
+
+use cranelift_entity::SecondaryMap;
+use tgsi::shader::{Dst, Instruction, Register, Src};
+use tgsi::tables::{File, Opcode};
+use tgsi_ir::body::DerefKind;
+use tgsi_ir::entities::{Function, Type};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::types::{TypeData, TypeTable};
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Body, Def, Inst, Shader, Variable};
+use tgsi_legacy::chase;
+
+use super::address::Purpose;
+use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};
+use crate::DriverError;
+
+/// Where what has a fixed place stands: arrays of temporaries first, of all functions, then what functions share besides.
+#[derive(Default)]
+pub(crate) struct Fixed {
+    /// Sizes of the arrays, in order; array `n` has number `n + 1`.
+    pub(crate) arrays: Vec<u32>,
+    /// One past the last temporary.
+    pub(crate) end: u32,
+    variables: SecondaryMap<Variable, Option<Home>>,
+    /// Register arrays of each function: the first temporary, and the number of the first array.
+    of_function: SecondaryMap<Function, (u32, u16)>,
+}
+
+impl Fixed {
+    pub(crate) fn of(shader: &Shader) -> Result<Fixed, DriverError> {
+        let mut fixed = Fixed::default();
+        let mut vectors = Vec::new();
+        for &variable in &shader.globals {
+            let data = &shader.variables[variable];
+            if data.mode != VariableModes::SHADER_TEMP {
+                continue;
+            }
+            match *shader.types.get(data.ty) {
+                TypeData::Array { element, length, .. } if length > 0 && fits(&shader.types, element) => {
+                    fixed.variables[variable] = Some(fixed.array(length)?);
+                }
+                _ if fits(&shader.types, data.ty) => vectors.push(variable),
+                // Accesses to it are errors.
+                _ => {}
+            }
+        }
+        for (function, data) in &shader.functions {
+            let Some(body) = &data.body else { continue };
+            fixed.of_function[function] = (fixed.end, fixed.arrays.len() as u16);
+            for elements in declared_arrays(body) {
+                fixed.array(elements)?;
+            }
+        }
+        for variable in vectors {
+            fixed.variables[variable] = Some(Home::Temp(fixed.end));
+            fixed.end += 1;
+        }
+        if fixed.end > MAX_REGISTERS {
+            return Err(DriverError::TooManyTemporaries(fixed.end));
+        }
+        Ok(fixed)
+    }
+
+    fn array(&mut self, elements: u32) -> Result<Home, DriverError> {
+        let first = self.end;
+        self.end = first.saturating_add(elements);
+        if self.end > MAX_REGISTERS {
+            return Err(DriverError::TooManyTemporaries(self.end));
+        }
+        self.arrays.push(elements);
+        Ok(Home::Array(first, elements, self.arrays.len() as u16))
+    }
+
+    /// Homes of the register arrays of a function, in the order of their declarations.
+    pub(super) fn homes_of(&self, function: Function, body: &Body) -> impl Iterator<Item = Home> {
+        let (mut first, mut number) = self.of_function[function];
+        declared_arrays(body).map(move |elements| {
+            let home = Home::Array(first, elements, number + 1);
+            first += elements;
+            number += 1;
+            home
+        })
+    }
+}
+
+/// Whether a register holds a value of a type.
+fn fits(types: &TypeTable, ty: Type) -> bool {
+    types.as_vector(ty).is_some_and(|(scalar, components)| match scalar.bit_size() {
+        64 => components <= 2,
+        1 | 32 => components <= 4,
+        _ => false,
+    })
+}
+
+/// Sizes of the register arrays of a body.
+fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
+    body.insts(body.start_block())
+        .filter(|&inst| body.intrinsic(inst) == Some(IntrinsicOp::DeclReg))
+        .map(|inst| body.index(inst, IndexKind::NumArrayElems) as u32)
+        .filter(|&elements| elements > 0)
+}
+
+/// What a deref of a shared variable designates.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shared {
+    /// The variable.
+    Whole(Home),
+    /// A register; none outside of an array.
+    Register(Option<Register>),
+    /// An element of an array: its first register and its number, and what is added to the register.
+    Element(u32, u16, Src, i32),
+}
+
+impl Selector<'_> {
+    /// Follows derefs of shared variables. Returns whether it is one.
+    pub(super) fn shared_deref(&mut self, inst: Inst, kind: DerefKind) -> Result<bool, DriverError> {
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else { return Ok(false) };
+        let shared = match kind {
+            DerefKind::Var(variable) => match self.fixed.variables[variable] {
+                Some(Home::Temp(temp)) => Shared::Register(Some(Register::new(File::Temporary, temp as i32))),
+                Some(home) => Shared::Whole(home),
+                None => return Ok(false),
+            },
+            DerefKind::Array => match self.shared[body.src(inst, 0)] {
+                Some(Shared::Whole(Home::Array(first, elements, array))) => {
+                    let index = body.src(inst, 1);
+                    match body.constant_component(index, 0) {
+                        Some(index) => {
+                            let is_inside = index < u64::from(elements);
+                            let register = Register::new(File::Temporary, first.wrapping_add(index as u32) as i32);
+                            Shared::Register(is_inside.then_some(register))
+                        }
+                        None => {
+                            let (index, add) = self.index_of_element(index);
+                            Shared::Element(first, array, index, add)
+                        }
+                    }
+                }
+                Some(_) => return Err(DriverError::NotLowered { inst, what: "a deref of a shared variable" }),
+                None => return Ok(false),
+            },
+            _ if self.shared[body.src(inst, 0)].is_some() => {
+                return Err(DriverError::NotLowered { inst, what: "a deref of a shared variable" });
+            }
+            _ => return Ok(false),
+        };
+        self.shared[def] = Some(shared);
+        Ok(true)
+    }
+
+    /// An index as it is now, and what is to be added. A register may change before the deref is used.
+    fn index_of_element(&mut self, index: Def) -> (Src, i32) {
+        self.note_index(index);
+        let (def, component, offset) = self.split_index(index);
+        if let Some(load) = chase::load_reg_for_def(self.body, def)
+            && let Some(register) = chase::accessed_register(self.body, load)
+        {
+            let value = self.register_value(register).lane(component);
+            let copy = self.temp();
+            self.emit(Opcode::Mov, Dst::new(copy).masked(1), &[value]);
+            return (Value::new(copy).lane(0), offset);
+        }
+        (self.value(def).lane(component), offset)
+    }
+
+    /// The register that a deref designates; none outside of an array.
+    fn shared_register(&mut self, inst: Inst) -> Result<Option<Register>, DriverError> {
+        match self.shared[self.body.src(inst, 0)] {
+            Some(Shared::Register(register)) => Ok(register),
+            Some(Shared::Element(first, array, index, add)) => {
+                let slot = self.load_value(index, Purpose::Index);
+                let named = (first as i32).saturating_add(add);
+                Ok(Some(Register::new(File::Temporary, named).indexed_by(slot.0, slot.1, array)))
+            }
+            Some(Shared::Whole(_)) | None => {
+                Err(DriverError::NotLowered { inst, what: "a variable that no register holds" })
+            }
+        }
+    }
+
+    pub(super) fn load_shared(&mut self, inst: Inst) -> Result<(), DriverError> {
+        let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
+        match self.shared_register(inst)? {
+            Some(register) => self.copy_to(def, Value::new(register)),
+            None => self.bind_zero(def),
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_shared(&mut self, inst: Inst) -> Result<(), DriverError> {
+        let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+        let mask = lane_mask(mask, self.body.bit_size(self.body.src(inst, 1)));
+        let value = self.source(inst, 1);
+        if let Some(register) = self.shared_register(inst)?.filter(|_| mask != 0) {
+            self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
+        }
+        Ok(())
+    }
+
+    /// A call. The label is the number of the function until there are places of functions.
+    pub(super) fn call(&mut self, inst: Inst, callee: Function, indirect: bool) -> Result<(), DriverError> {
+        let is_plain = !indirect && self.body.sources(inst).next().is_none();
+        if !is_plain || !self.callable.contains(callee) {
+            return Err(DriverError::NotLowered { inst, what: "a call that is no call of a subroutine" });
+        }
+        let mut call = Instruction::new(Opcode::Cal);
+        call.label = Some(callee.as_u32());
+        self.emit_instruction(call);
+        // Its address registers are the same.
+        self.forget_addresses();
+        Ok(())
+    }
+
+    /// Arrays of a function start as zero whenever it is called.
+    pub(super) fn clear_arrays(&mut self) {
+        let homes: Vec<Home> = self.fixed.homes_of(self.function, self.body).collect();
+        let zero = self.word(0);
+        for home in homes {
+            if let Home::Array(first, elements, _) = home {
+                for register in first..first + elements {
+                    self.emit(Opcode::Mov, Dst::new(Register::new(File::Temporary, register as i32)), &[zero]);
+                }
+            }
+        }
+    }
+}
