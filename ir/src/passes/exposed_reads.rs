@@ -22,10 +22,11 @@ const MAX_WORK: usize = 1 << 24;
 /// Those of the variables that carry nothing between functions. No function may call the entry point.
 pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Variable>) -> Vec<Variable> {
     let graph = CallGraph::new(&shader.functions);
+    let recursive = graph.recursive();
     let mut bodies = shader.functions.iter().filter_map(|(id, data)| Some((id, data.body.as_ref()?)));
     let is_known = |(id, body): (Function, &Body)| {
         body.structured
-            && !graph.recursive().contains(id)
+            && !recursive.contains(id)
             && calls(body).all(|(call, callee)| {
                 matches!(body.inst(call), InstData::Call { indirect: false, .. })
                     && shader.functions.get(callee).is_some_and(|data| data.body.is_some())
