@@ -78,8 +78,8 @@ pub struct TgsiOptions {
     pub fast: bool,
     /// Files that can be addressed indirectly.
     pub indirect: IndirectFiles,
-    /// Whatever a load reaches does no harm: what is out of range reads as anything. Otherwise no access is made that the source would not have made, but to what is in range for
-    /// sure. Of known readers of TGSI none is so.
+    /// Whatever a load reaches does no harm: what is out of range reads as anything. Otherwise no access is made that
+    /// the source would not have made, but to what is in range for sure. Of known readers of TGSI none is so.
     pub speculate_loads: bool,
     /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
     /// indirectly, one beyond is an error.

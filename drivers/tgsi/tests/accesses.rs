@@ -1,8 +1,11 @@
-//! No access that the source would not have made: what a translation reaches in a run is what its source reaches with the same inputs, lane by lane.
+//! No access that the source would not have made: what a translation reaches in a run is what its source reaches with
+//! the same inputs, lane by lane.
 //!
-//! Each access is counted by what it reaches: a word of a buffer, a texel, a texture, a size. The translation makes none that the source does not make, and none more often. Of
-//! registers that an index names, and of constants, two things more are allowed, for no target is harmed by them: what lies in the declared range may be read whether the source
-//! does so or not, and what the source reads may be read again, since operands are not kept in temporaries. A lookup may become several of the same texture.
+//! Each access is counted by what it reaches: a word of a buffer, a texel, a texture, a size. The translation makes
+//! none that the source does not make, and none more often. Of registers that an index names, and of constants, two
+//! things more are allowed, for no target is harmed by them: what lies in the declared range may be read whether the
+//! source does so or not, and what the source reads may be read again, since operands are not kept in temporaries. A
+//! lookup may become several of the same texture.
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
@@ -80,7 +83,8 @@ enum Reached {
     Place(AccessPlace),
 }
 
-/// A run, as counts of what each lane reaches, with the last instruction that reached it. None if it does not end in time.
+/// A run, as counts of what each lane reaches, with the last instruction that reached it. None if it does not end in
+/// time.
 fn reached(
     program: &Program,
     constants: &HashSet<(i64, i64)>,
@@ -148,7 +152,8 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
     found
 }
 
-/// Checks shaders at all levels for the target that has everything, and at the highest for others; how many translations there are, and what is wrong by name.
+/// Checks shaders at all levels for the target that has everything, and at the highest for others; how many
+/// translations there are, and what is wrong by name.
 fn check(
     shaders: impl Iterator<Item = (String, Shader)>,
     targets: &[&[&str]],
@@ -206,7 +211,7 @@ fn file(path: &Path) -> Option<(String, Shader)> {
         .then(|| (path.display().to_string(), shader))
 }
 
-/// What stands between the declarations and the guarded access.
+/// What stands before the guarded access.
 const DECLARED: &str = "FRAG\nDCL IN[0], GENERIC[0], CONSTANT\nDCL IN[1..3], ARRAY(1), GENERIC[1], PERSPECTIVE\nDCL OUT[0], COLOR\n\
     DCL CONST[0][0..3]\nDCL CONST[1][0..3]\nDCL CONST[2][0..3]\nDCL TEMP[0..2], LOCAL\nDCL TEMP[3..6], ARRAY(1), LOCAL\nDCL ADDR[0..2]\n\
     DCL SAMP[0..2]\nDCL SVIEW[0..2], 2D, FLOAT\nDCL IMAGE[0..2], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL BUFFER[0..2]\nDCL MEMORY[0], SHARED\n\
@@ -324,7 +329,8 @@ fn made_up_shaders() {
     check_all((0..500).map(|seed| (format!("seed {seed}"), from_seed(seed, &Config::default()).unwrap())));
 }
 
-/// Made-up shaders whose indices and addresses come from outside as they are, each access behind a condition of its own.
+/// Made-up shaders whose indices and addresses come from outside as they are, each access behind a condition of its
+/// own.
 fn wild() -> impl Iterator<Item = (String, Shader)> {
     (0..500).filter_map(|seed| {
         let mut shader = from_seed(seed, &Config::default()).unwrap();

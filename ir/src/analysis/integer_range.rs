@@ -1,7 +1,7 @@
 //! What 32-bit integers can be: the least and the greatest value, seen as signed numbers.
 //!
-//! A range is computed on demand from the instructions that make a value, a few of them at most. It holds for whatever the values from outside are, so that an index
-//! whose range lies in an array is in the array wherever it is computed.
+//! A range is computed on demand from the instructions that make a value, a few of them at most. It holds for whatever
+//! the values from outside are, so that an index whose range lies in an array is in the array wherever it is computed.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData};

@@ -1,11 +1,14 @@
 //! Whether an instruction may run where the source would not have run it.
 //!
-//! Operations, constants and derefs may (but divisions where a target [traps](CompilerOptions::division_traps)). An access may if what it reaches exists for sure: registers, inputs, constants and arrays of the shader by a constant index, or by one
-//! whose [range](super::integer_range) lies in what is declared; lookups in textures that are named directly, whatever their coordinates. What is guarded may be guarded because its
-//! index is wild otherwise: on a target that trusts indices such an access reads what does not exist, and the program dies.
+//! Operations, constants and derefs may (but divisions where a target [traps](CompilerOptions::division_traps)). An
+//! access may if what it reaches exists for sure: registers, inputs, constants and arrays of the shader by a constant
+//! index, or by one whose [range](super::integer_range) lies in what is declared; lookups in textures that are named
+//! directly, whatever their coordinates. What is guarded may be guarded because its index is wild otherwise: on a
+//! target that trusts indices such an access reads what does not exist, and the program dies.
 //!
-//! So memory, images, texels that integers name, handles, and all that run-time indices name are left where they are unless the access itself (`speculatable`) or the target
-//! ([`CompilerOptions::speculate_loads`]) says that nothing happens. This is about accesses only: effects, order and neighbouring invocations are for the passes to see to.
+//! So memory, images, texels that integers name, handles, and all that run-time indices name are left where they are
+//! unless the access itself (`speculatable`) or the target ([`CompilerOptions::speculate_loads`]) says that nothing
+//! happens. This is about accesses only: effects, order and neighbouring invocations are for the passes to see to.
 
 use std::cell::OnceCell;
 

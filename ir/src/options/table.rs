@@ -104,7 +104,7 @@ macro_rules! compiler_switches {
             software_doubles = false, "No 64-bit floats at all: what `lower_doubles` leaves is made of 32-bit integers.";
             keep_ifs = false, "A selection is a sum of products, which an unselected NaN or infinity spoils: no `if` becomes one.";
             speculate_loads = false, "Any load may run where the source would not have run it: what is out of range does no harm.";
-            division_traps = false, "A quotient or remainder of integers ends the program if the divisor is 0, or if it is -1 and the quotient has no place.";
+            division_traps = false, "Quotients and remainders of integers may end the program for divisors 0 and -1.";
             vector_target = true, "Operations on up to four components cost one instruction.";
         }
     };

@@ -1,8 +1,9 @@
 //! What a run accesses: for checks that a translation reaches nothing that its source does not.
 //!
-//! An observer hears of every access whose place depends on more than the instruction, lane by lane, for lanes that execute: registers named by an index register, constants,
-//! memory, images and textures. Lanes that were killed go on here for the sake of their neighbours, but need not do so elsewhere: nothing is heard of them. Runs without
-//! observer pay one comparison for each such operand.
+//! An observer hears of every access whose place depends on more than the instruction, lane by lane, for lanes that
+//! execute: registers named by an index register, constants, memory, images and textures. Lanes that were killed go on
+//! here for the sake of their neighbours, but need not do so elsewhere: nothing is heard of them. Runs without observer
+//! pay one comparison for each such operand.
 
 use tgsi_ir::run::environment::{ImageTexel, TextureLookup, TextureRequest};
 
