@@ -199,7 +199,7 @@ pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
 
 /// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
 #[inline]
-pub(super) fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
+fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
     let is_alu = body.alu_op(inst).is_some();
     body.sources(inst)
         .any(|source| body.is_single_use(source) && !(is_alu && body.def_constant(body.src_def(source)).is_some()))
