@@ -1,7 +1,7 @@
 //! Watching before sleeping: a thread that sleeps has to be woken, which on many machines takes longer than the other side takes to answer.
 //!
 //! A client that asks waits for the answer, and every message between it and the host wakes the proxy too. So a thread that has just passed something on looks again and again for
-//! a moment. No more than half of the processors are used so: the others are for those who are waited for.
+//! a moment, giving way to others in between: on a busy machine it would take the processor from the one that it waits for. No more than half of the processors are used so.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ impl Watchers {
         let started = Instant::now();
         let ready = loop {
             match look(polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-                Ok(0) if started.elapsed() < self.duration => {}
+                Ok(0) if started.elapsed() < self.duration => thread::yield_now(),
                 ready => break ready,
             }
         };
