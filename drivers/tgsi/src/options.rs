@@ -1,5 +1,7 @@
 //! What the target can do.
 
+use std::borrow::Cow;
+
 use tgsi::KeepSubroutines;
 use tgsi::limits::Limits;
 use tgsi::to_ir::ToIrOptions;
@@ -165,6 +167,15 @@ impl TgsiOptions {
 const SMALL_SUBROUTINE: u64 = 5;
 
 impl TgsiOptions {
+    /// Translated code as the target runs it, said in plain TGSI: it must mean the same.
+    pub fn as_run<'a>(&self, translated: &'a tgsi::Shader) -> Cow<'a, tgsi::Shader> {
+        if self.dialect == Dialect::Mesa && self.whole_results && self.halves_in_turn {
+            Cow::Owned(tgsi::run::as_mesa_stores(translated))
+        } else {
+            Cow::Borrowed(translated)
+        }
+    }
+
     /// The options for a shader of a stage: without what the dialect does not have, and with [`keep_rounding`](Self::keep_rounding) as it comes out there.
     pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
         let options = TgsiOptions { keep_rounding: self.compiler_options().keeps_rounding(stage), ..self.clone() };

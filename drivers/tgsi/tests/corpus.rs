@@ -201,7 +201,7 @@ fn run_some(
                 continue;
             }
         };
-        let program = Program::new(&translated).unwrap();
+        let program = Program::new(&options.as_run(&translated)).unwrap();
         let chance = Chance::new(&source);
         for vector in vectors {
             if vector.has_special_values() {
@@ -286,6 +286,7 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("texture_return_types", TgsiOptions { texture_return_types: true, ..all() }),
         ("fuse_mad off", TgsiOptions { fuse_mad: false, ..all() }),
         ("few constants", TgsiOptions { max_constant_index: 3, ..all() }),
+        ("results by mask", TgsiOptions { whole_results: false, halves_in_turn: false, ..all() }),
         ("one address register", TgsiOptions { address_registers: 1, ..all() }),
         ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
         ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),

@@ -48,11 +48,13 @@ mod operands;
 mod packing;
 mod program;
 mod recorded;
+mod stores;
 #[cfg(test)]
 mod tests;
 mod texture;
 pub mod vectors;
 
+pub use stores::as_mesa_stores;
 use tgsi_ir::run::environment::{Inputs, MAX_LANES, Outputs, Resources, RunLimits};
 use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;

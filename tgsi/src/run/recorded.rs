@@ -3,6 +3,7 @@
 //! A shader that [`as_recorded`] rewrote has to give the recorded results in every executor, so that the interpreters and drivers need no
 //! mode in which they are wrong. Every rewriting is local to an instruction and may put one `MOV` or `DIV` before it.
 
+use super::stores::widen_atomic;
 use crate::shader::{
     Declaration, Dst, Immediate, Indirect, Instruction, InstructionTexture, ItemKind, Register, Shader, Src,
 };
@@ -78,18 +79,6 @@ fn take_indices_from_addresses(instruction: &mut Instruction, address_registers:
                 address_registers.extend(u16::try_from(indirect.index));
             }
         }
-    }
-}
-
-fn widen_atomic(instruction: &mut Instruction) {
-    if !instruction.opcode.info().is_store || instruction.opcode == Opcode::Store {
-        return;
-    }
-    if instruction.dst.iter().all(|dst| dst.write_mask & 1 == 0) {
-        let span = instruction.span;
-        *instruction = Instruction { span, ..Instruction::new(Opcode::Nop) };
-    } else {
-        instruction.dst.iter_mut().for_each(|dst| dst.write_mask = 0xf);
     }
 }
 

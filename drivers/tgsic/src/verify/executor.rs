@@ -37,7 +37,7 @@ impl Executor {
             Via::Ssa => ir(Stage::Ssa),
             Via::Opt => ir(Stage::Opt),
             Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&subject.translate(plan)?),
+            Via::DriverTgsi => Executor::tgsi(&plan.options.as_run(&subject.translate(plan)?)),
         }
     }
 

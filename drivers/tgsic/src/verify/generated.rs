@@ -211,7 +211,8 @@ impl Verification<'_> {
         if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
             return Err(wrong("driver:tgsi", format!("the result is not valid: {error}")));
         }
-        let program = Program::new(&translated).map_err(|e| wrong("driver:tgsi", e))?;
+        let program = Program::new(&self.plan.options.as_run(&translated));
+        let program = program.map_err(|e| wrong("driver:tgsi", e))?;
         compare("driver:tgsi", &|inputs, resources| {
             tgsi::run::run(&program, inputs, resources, wider).map_err(|e| e.to_string())
         })

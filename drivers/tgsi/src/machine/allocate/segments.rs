@@ -2,9 +2,12 @@
 //!
 //! Segments stand in one vector; those of a component are a list in ascending order, so that lists are joined without copying.
 
+use tgsi::shader::Instruction;
+
 use super::super::Program;
-use super::super::access::{ADDRESS_REGISTERS, Access, Counts};
+use super::super::access::{ADDRESS_REGISTERS, Access, Counts, Traits};
 use super::super::liveness::Liveness;
+use super::super::operands::{first_half, read_by_second_half};
 use super::{Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
 
 /// Half-open stretch of points (two a place: reads at the even one, writes at the odd one), and the value held.
@@ -177,6 +180,9 @@ impl Walk<'_> {
                         }
                     }
                 }
+                if self.program.has_halves_in_turn && access.traits.any(Traits::CONSTRAINS) {
+                    self.read_late(&self.program.instructions[place], point + 2);
+                }
                 for read in access.reads() {
                     if let Some(temp) = read.temp() {
                         self.read(temp, read.mask(), point + 1);
@@ -198,6 +204,26 @@ impl Walk<'_> {
                 if new & 1 << c != 0 {
                     *open = end;
                 }
+            }
+        }
+    }
+
+    /// What the second half of an instruction reads from where the first half may be written is live until both are. Where each half reads the same half of its operands this is
+    /// not asked for, as results often go there.
+    fn read_late(&mut self, instruction: &Instruction, end: u32) {
+        if first_half(instruction) == 0 {
+            return;
+        }
+        let written = instruction.dst.first().map(|dst| dst.register);
+        for (source, src) in instruction.src.iter().enumerate() {
+            let is_direct = src.register.indirect.is_none() && written != Some(src.register);
+            let temp = self.program.temp(src.register.file, src.register.index).filter(|_| is_direct);
+            let late = read_by_second_half(instruction, source);
+            let is_wide = instruction.opcode.info().src_types.get(source).is_some_and(|t| t.is_64bit());
+            if let Some(temp) = temp
+                && !(is_wide && late & 0b0011 == 0)
+            {
+                self.read(temp, late, end);
             }
         }
     }

@@ -12,8 +12,8 @@
 //!
 //! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds those for which the copy is not needed.
 //!
-//! Afterwards, 64-bit instructions that overwrite what their second half has still to read, where halves are run [in turn](crate::TgsiOptions::halves_in_turn). They are so rare that
-//! registers are given without a thought of them:
+//! Afterwards, 64-bit instructions that overwrite what their second half has still to read, where halves are run [in turn](crate::TgsiOptions::halves_in_turn). [Segments](super::segments)
+//! have left few:
 //!
 //! ```text
 //! DMUL TEMP[5], TEMP[5].zwxy, TEMP[6]        =>   DMUL TEMP[9], TEMP[5].zwxy, TEMP[6]
