@@ -47,8 +47,9 @@ fn calls_and_runs_have_two_sides() {
     assert_eq!((check(&calls, "expansion=8"), check(&calls, "expansion=7")), (0, 1));
     let once = calls.replacen("CAL :3\n", "NOP\n", 1);
     assert_eq!(check(&once, "expansion=0"), 0, "the only code is no copy");
+    let large = calls.replacen("KILL\n", &"KILL\n".repeat(600), 1);
     for command in ["check", "translate"] {
-        assert_eq!(tgsic(&[command, "--limit=expansion=0"], &calls).status, 0, "there are subroutines");
+        assert_eq!(tgsic(&[command, "--limit=expansion=0"], &large).status, 0, "there are subroutines");
     }
     let virgl = tgsic(&["translate", "--dialect=virgl", "--limit=expansion=7"], &calls);
     let error = "without subroutines 8 instructions would be copied to replace calls; 7 is the limit";
