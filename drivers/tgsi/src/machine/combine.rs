@@ -206,15 +206,16 @@ impl At<'_> {
             let (Some(a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else {
                 continue;
             };
-            let start = if self.are_opposite(&b, &end, channels) {
-                a
-            } else if self.are_opposite(&a, &end, channels) {
-                b
-            } else {
-                continue;
-            };
+            // A negation may have gone from the difference to the factor: (-a - c) * b is (a + c) * -b.
+            let ends = [(a, b, false), (b, a, false), (a, b, true), (b, a, true)];
+            let found = ends.into_iter().find(|(_, other, negates)| {
+                let other = Src { negate: other.negate != *negates, ..*other };
+                self.are_opposite(&other, &end, channels)
+            });
+            let Some((mut start, _, negates)) = found else { continue };
+            start.negate ^= negates;
             let mut factor = instruction.src[1 - source];
-            factor.negate ^= outer.negate;
+            factor.negate ^= outer.negate ^ negates;
             let mut new = instruction.clone();
             new.opcode = Opcode::Lrp;
             new.src.clear();
