@@ -4,7 +4,8 @@ use tgsi::run::as_mesa_stores;
 
 fn lines(body: &str) -> Vec<String> {
     let text = format!(
-        "COMP\nDCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL MEMORY[0], SHARED\nDCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL TEMP[0..3]\n{body}\nEND\n"
+        "COMP\nDCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL MEMORY[0], SHARED\n\
+         DCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL TEMP[0..3]\n{body}\nEND\n"
     );
     let shader = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let printed = tgsi::text::print(&as_mesa_stores(&shader), tgsi::text::PrintOptions::default());

@@ -88,11 +88,12 @@ pub struct TgsiOptions {
     pub max_constant_index: u32,
     /// Address registers, 1 to 3.
     pub address_registers: u8,
-    /// The target stores all four components of the results of some instructions, whatever their write mask says, as Mesa's interpreter (softpipe) does with atomic
-    /// operations on buffers and shared memory. Nothing that is still needed then stands in the register of such a result, nor does it go to an output or array directly.
+    /// The target stores all four components of the results of some instructions, whatever their write mask says, as
+    /// Mesa's interpreter (softpipe) does with atomic operations on buffers and shared memory. Nothing that is still
+    /// needed then stands in the register of such a result, nor does it go to an output or array directly.
     pub whole_results: bool,
-    /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the first is written before what the second is made of is read.
-    /// No instruction then overwrites its own operands so.
+    /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the
+    /// first is written before what the second is made of is read. No instruction then overwrites its own operands so.
     pub halves_in_turn: bool,
     /// The target has subroutines (`CAL`): those that are called more than once and are large stay. Only for those that have all of TGSI (no [dialect](Self::dialect),
     /// [integers](Self::native_integers), temporaries that are [indexed](Self::indirect)). Otherwise the code of a subroutine takes the place of each call; if too many

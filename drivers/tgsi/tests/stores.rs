@@ -1,4 +1,5 @@
-//! Code for consumers that store more than a mask says, or before all is read: run so it computes the same. What the corpus computes so is part of `corpus.rs`.
+//! Code for consumers that store more than a mask says, or before all is read: run so it computes the same. What the
+//! corpus computes so is part of `corpus.rs`.
 
 use tgsi::Shader;
 use tgsi::run::{Program, as_mesa_stores, run};
@@ -20,10 +21,12 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Where masks are masks, code takes what room there is; run otherwise it computes something else: the rewriting shows it.
+/// Where masks are masks, code takes what room there is; run otherwise it computes something else: the rewriting shows
+/// it.
 #[test]
 fn what_such_a_consumer_loses_is_seen() {
-    let text = "COMP\nDCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL TEMP[0..1]\nIMM[0] UINT32 {0, 2, 3, 5}\nIMM[1] UINT32 {8, 0, 0, 0}\n\
+    let text = "COMP\nDCL SV[0], THREAD_ID\nDCL BUFFER[0]\nDCL TEMP[0..1]\n\
+                IMM[0] UINT32 {0, 2, 3, 5}\nIMM[1] UINT32 {8, 0, 0, 0}\n\
                 UADD TEMP[0].yz, SV[0].xxyy, IMM[0].zzww\nATOMUADD TEMP[0].x, BUFFER[0], IMM[0].xxxx, IMM[0].yyyy\n\
                 UADD TEMP[1].x, TEMP[0].xxxx, TEMP[0].yyyy\nUMUL TEMP[1].y, TEMP[0].yyyy, TEMP[0].zzzz\n\
                 STORE BUFFER[0].xy, IMM[1].xxxx, TEMP[1]\nEND\n";
@@ -44,7 +47,8 @@ fn what_such_a_consumer_loses_is_seen() {
     assert_ne!(stores(&as_mesa_stores(&translated(&source, &careless))), expected);
 }
 
-/// No instruction of generated code has a destination that a 64-bit half would overwrite too early, and every atomic on memory has x in its mask, without which it does nothing there.
+/// No instruction of generated code has a destination that a 64-bit half would overwrite too early, and every atomic on
+/// memory has x in its mask, without which it does nothing there.
 #[test]
 fn generated_code_runs_the_same() {
     let mut atomics = 0;

@@ -1,6 +1,7 @@
 //! How Mesa's interpreter stores results, said in TGSI.
 //!
-//! Code for it must keep its meaning when it is rewritten so: [`run`](super::run) then shows what such a consumer would lose.
+//! Code for it must keep its meaning when it is rewritten so: [`run`](super::run) then shows what such a consumer would
+//! lose.
 
 use crate::shader::{Instruction, Shader};
 use crate::tables::{File, Opcode};
@@ -9,7 +10,8 @@ use super::recorded::rewrite;
 
 /// The shader as Mesa's interpreter (softpipe) runs it:
 ///
-/// * an atomic operation on a buffer or on shared memory stores its result to all four components, and does nothing if its mask lacks x;
+/// * an atomic operation on a buffer or on shared memory stores its result to all four components, and does nothing if
+///   its mask lacks x;
 /// * a 64-bit instruction stores the first of two values before it reads what the second is made of.
 ///
 /// ```text

@@ -68,8 +68,8 @@ impl Traits {
     /// Writes an output through an index register, or one of several dimensions.
     pub(crate) const WRITES_OUTPUT_SOMEWHERE: Traits = Traits(1 << 14);
 
-    /// Targets that store [whole results](crate::TgsiOptions::whole_results) store all components of its result, whatever the mask says: an atomic operation on a buffer or
-    /// on shared memory.
+    /// Targets that store [whole results](crate::TgsiOptions::whole_results) store all components of its result,
+    /// whatever the mask says: an atomic operation on a buffer or on shared memory.
     pub(crate) const STORES_WHOLE: Traits = Traits(1 << 15);
 
     /// Whether any of `others` is there.

@@ -125,8 +125,8 @@ impl Program {
         Some(u32::try_from(index).ok()?.checked_sub(self.first_temp)? as usize)
     }
 
-    /// Whether an instruction stores all components of its register, whatever its mask says. Before allocation masks hold nevertheless: [`allocate`](allocate::allocate) sees to it
-    /// that nothing that is needed stands there.
+    /// Whether an instruction stores all components of its register, whatever its mask says. Before allocation masks
+    /// hold nevertheless: [`allocate`](allocate::allocate) sees to it that nothing that is needed stands there.
     fn stores_whole(&self, access: &Access) -> bool {
         self.has_whole_results && access.traits.any(Traits::STORES_WHOLE)
     }

@@ -119,7 +119,8 @@ pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
 }
 
-/// Components that a 64-bit instruction which makes two values writes with the first of them; none if it makes only one.
+/// Components that a 64-bit instruction which makes two values writes with the first of them; none if it makes only
+/// one.
 pub(crate) fn first_half(instruction: &Instruction) -> u8 {
     let info = instruction.opcode.info();
     let Some(mask) = instruction.dst.first().map(|dst| dst.write_mask & 0xf) else { return 0 };

@@ -1,6 +1,7 @@
 //! Virtual temporaries get registers: copies are coalesced, values are packed into the components of few `TEMP`s.
 //!
-//! 0. Results that the target [stores whole](crate::TgsiOptions::whole_results) are [separated](separate) from what they would destroy.
+//! 0. Results that the target [stores whole](crate::TgsiOptions::whole_results) are [separated](separate) from what
+//!    they would destroy.
 //! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something that is still needed.
 //! 2. A *bundle* is a set of temporaries that share a register, with the component (*position*) of each of their components. At first each is a
 //!    bundle of its own. A `MOV` between two bundles merges them if their components can be placed so that source and destination coincide and

@@ -47,7 +47,8 @@ impl Segments {
         })
     }
 
-    /// Adds a segment that lies before those of a list, joining it with the first if they touch and hold the same. Returns whether it did not.
+    /// Adds a segment that lies before those of a list, joining it with the first if they touch and hold the same.
+    /// Returns whether it did not.
     fn push(&mut self, list: &mut u32, start: u32, end: u32, value: u32) -> bool {
         if let Some(first) = self.0.get_mut(*list as usize)
             && first.start <= end
@@ -208,8 +209,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What the second half of an instruction reads from where the first half may be written is live until both are. Where each half reads the same half of its operands this is
-    /// not asked for, as results often go there.
+    /// What the second half of an instruction reads from where the first half may be written is live until both are.
+    /// Where each half reads the same half of its operands this is not asked for, as results often go there.
     fn read_late(&mut self, instruction: &Instruction, end: u32) {
         if first_half(instruction) == 0 {
             return;

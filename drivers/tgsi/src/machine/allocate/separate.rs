@@ -1,7 +1,7 @@
 //! Results that would destroy something where they stand get temporaries of their own.
 //!
-//! Before registers are given, those that the target [stores whole](crate::TgsiOptions::whole_results), if something else of their temporary is needed afterwards, or if they go to an
-//! array, an output or through an index register:
+//! Before registers are given, those that the target [stores whole](crate::TgsiOptions::whole_results), if something
+//! else of their temporary is needed afterwards, or if they go to an array, an output or through an index register:
 //!
 //! ```text
 //! MUL TEMP[3].y, a, b                             MUL TEMP[3].y, a, b
@@ -10,10 +10,11 @@
 //!                                                 ADD TEMP[4].x, TEMP[3].xxxx, TEMP[3].yyyy
 //! ```
 //!
-//! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds those for which the copy is not needed.
+//! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds
+//! those for which the copy is not needed.
 //!
-//! Afterwards, 64-bit instructions that overwrite what their second half has still to read, where halves are run [in turn](crate::TgsiOptions::halves_in_turn). [Segments](super::segments)
-//! have left few:
+//! Afterwards, 64-bit instructions that overwrite what their second half has still to read, where halves are run
+//! [in turn](crate::TgsiOptions::halves_in_turn). [Segments](super::segments) have left few:
 //!
 //! ```text
 //! DMUL TEMP[5], TEMP[5].zwxy, TEMP[6]        =>   DMUL TEMP[9], TEMP[5].zwxy, TEMP[6]
