@@ -108,9 +108,9 @@ const PROXY_RECIPE: &str = "How to start it (Debian 12: virgl-server libgl1-mesa
   tgsic proxy --listen /tmp/.virgl_test --connect /tmp/virgl-host --stats &
   GALLIUM_DRIVER=virpipe LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a timeout 6 glxgears
   kill %2 %1
-Clients of Mesa 22.3 have the path /tmp/.virgl_test built in, so the proxy listens there and the host has to be
-elsewhere; newer ones take VTEST_SOCKET_NAME. Never give GALLIUM_DRIVER=virpipe to the host. This is for vtest, the
-protocol of virgl_test_server; the virtual GPU of QEMU has no such socket.";
+Clients of Mesa 22.3 have the path /tmp/.virgl_test built in, so the proxy listens there and the
+host has to be elsewhere; newer ones take VTEST_SOCKET_NAME. GALLIUM_DRIVER=virpipe is for the
+client alone. This is for vtest, the protocol of virgl_test_server; the virtual GPU of QEMU has no such socket.";
 
 const PROXY_JSON: &str = "JSON of --stats: one object.
   clients, unconnected       clients served; clients for which there was no host
