@@ -130,7 +130,8 @@ pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
 
 /// Whether a saturation (`fsat`) can become a flag of the instruction that makes its source.
 ///
-/// That instruction must be an ALU one whose result is an unsized float and which is no modifier or saturation itself, the value must have no other use and not
+/// That instruction must be an ALU one whose result is an unsized float and which is no modifier or saturation
+/// itself, the value must have no other use and not
 /// be 64 bits wide, and the saturation must take it as it is.
 pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
     let Some(result) = body.inst_def(fsat) else { return false };

@@ -15,14 +15,17 @@ use crate::tables::Opcode;
 /// Most calls within one another of subroutines that stay. Executors of TGSI have room for 32.
 const MAX_CALL_DEPTH: u32 = 31;
 
-/// Which subroutines stay subroutines, for targets that have them. Calls of the others are replaced by their code, and so are all that are called once.
+/// Which subroutines stay subroutines, for targets that have them. Calls of the others are replaced by their code,
+/// and so are all that are called once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepSubroutines {
     /// Smaller ones do not stay. Counted are the instructions, with those that replace calls.
     pub size: u64,
-    /// Instructions that may be copied to replace all calls of a subroutine but one, whose code is no copy. If it were more, the subroutine stays.
+    /// Instructions that may be copied to replace all calls of a subroutine but one, whose code is no copy. If it
+    /// were more, the subroutine stays.
     pub growth: u64,
-    /// Instructions that may be copied so in the whole shader. If it were more, all subroutines stay that are called more than once.
+    /// Instructions that may be copied so in the whole shader. If it were more, all subroutines stay that are called
+    /// more than once.
     pub total: u64,
 }
 
@@ -96,8 +99,8 @@ impl CallGraph {
         reachable
     }
 
-    /// Which subroutines stay, and how many instructions are copied as calls of the others are replaced. `sizes` are those of the subroutines and, last, of the
-    /// main program. Without recursion.
+    /// Which subroutines stay, and how many instructions are copied as calls of the others are replaced. `sizes` are
+    /// those of the subroutines and, last, of the main program. Without recursion.
     pub(crate) fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {
@@ -143,8 +146,8 @@ impl CallGraph {
         inlining
     }
 
-    /// What there is of something in the main program and the subroutines that stay once all other calls are replaced; `sizes` are those before, of the subroutines and,
-    /// last, of the main program. Without recursion.
+    /// What there is of something in the main program and the subroutines that stay once all other calls are
+    /// replaced; `sizes` are those before, of the subroutines and, last, of the main program. Without recursion.
     pub(crate) fn inlined_size(&self, mut sizes: Vec<u64>, stays: &[bool]) -> u64 {
         // Callees come first.
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
@@ -155,8 +158,9 @@ impl CallGraph {
         sizes.fold(0, |sum: u64, (size, _)| sum.saturating_add(*size))
     }
 
-    /// How deep the deepest part is once calls of subroutines that do not stay are replaced; `depths` are those of the parts alone, in the order of `inlined_size`, and
-    /// `of_call` says how deep in its part the `CAL` of a number stands. Without recursion.
+    /// How deep the deepest part is once calls of subroutines that do not stay are replaced; `depths` are those of
+    /// the parts alone, in the order of `inlined_size`, and `of_call` says how deep in its part the `CAL` of a number
+    /// stands. Without recursion.
     pub(crate) fn inlined_depth(&self, mut depths: Vec<u64>, stays: &[bool], of_call: impl Fn(u32) -> u64) -> u64 {
         for caller in kosaraju_scc(&self.graph).into_iter().flatten() {
             for call in self.graph.edges(caller).filter(|call| !stays[call.target().index()]) {

@@ -8,7 +8,8 @@
 //!    needs too many temporaries.
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 //!
-//! Functions that are called go through 2 to 4 by themselves and are put together then; what they share has a fixed place ([`TgsiOptions::subroutines`]).
+//! Functions that are called go through 2 to 4 by themselves and are put together then; what they share has a fixed
+//! place ([`TgsiOptions::subroutines`]).
 //!
 //! [`translate_tgsi`] is the whole way from TGSI to TGSI; large shaders take it in [`Pieces`].
 

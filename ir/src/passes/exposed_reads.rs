@@ -1,10 +1,12 @@
-//! Which variables that functions have in common carry nothing from one to the other: whoever reads a component has written it before, on every way to there, and called
-//! nobody since who may write it.
+//! Which variables that functions have in common carry nothing from one to the other: whoever reads a component has
+//! written it before, on every way to there, and called nobody since who may write it.
 //!
-//! A walk along the code of each function knows the components that it has surely written. What a side of an `if` writes is known behind it where the other side writes it
-//! too, or ends in a jump; what a loop writes is not known behind it. The entry point starts with everything written: variables start as zero, be they global or its own.
+//! A walk along the code of each function knows the components that it has surely written. What a side of an `if`
+//! writes is known behind it where the other side writes it too, or ends in a jump; what a loop writes is not known
+//! behind it. The entry point starts with everything written: variables start as zero, be they global or its own.
 //!
-//! Cost: the code, once for each level of nesting; for each call, what the callee may write. Where that is more than [`MAX_WORK`], all variables count as exposed.
+//! Cost: the code, once for each level of nesting; for each call, what the callee may write. Where that is more than
+//! [`MAX_WORK`], all variables count as exposed.
 
 use cranelift_entity::SecondaryMap;
 
@@ -86,7 +88,8 @@ impl Variables {
         }
     }
 
-    /// Finds what a function may write, with those that it calls, which come before. What is done to a variable that is neither load nor store exposes it.
+    /// Finds what a function may write, with those that it calls, which come before. What is done to a variable that
+    /// is neither load nor store exposes it.
     fn find_written(&mut self, function: Function, body: &Body) {
         let mut written = Vec::new();
         for inst in body.blocks().flat_map(|block| body.insts(block)) {

@@ -8,15 +8,17 @@
 //!     impl main { call f %1 }
 //! ```
 //!
-//! - Functions that are marked ([`NO_INLINE`](crate::shader::NO_INLINE)) stay, and so do those that call themselves, directly or not (an interpreter or driver refuses these),
-//!   those that are called through pointers, and those without code.
-//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced by the code of the callee as it
+//! - Functions that are marked ([`NO_INLINE`](crate::shader::NO_INLINE)) stay, and so do those that call themselves,
+//!   directly or not (an interpreter or driver refuses these), those that are called through pointers, and those
+//!   without code.
+//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced
+//!   by the code of the callee as it
 //!   was written, whose calls are replaced next: going from the callees to the callers instead would copy the innermost code once for each caller around it.
 //! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::lower_returns)).
 //! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
 //!   initialised, at every call: for a call in a loop, stores see to that.
-//! - Calls of calls can make exponentially much code; calls stay once more than [`MAX_COPIED`] instructions were copied. What takes the place of the first call of a
-//!   function is no copy: the function itself goes.
+//! - Calls of calls can make exponentially much code; calls stay once more than [`MAX_COPIED`] instructions were
+//!   copied. What takes the place of the first call of a function is no copy: the function itself goes.
 //!
 //! Cost: the size of the result, and for every call with control flow what stands behind it in its block.
 

@@ -9,10 +9,12 @@
 //! ```
 //!
 //! - What only the entry point uses is its own.
-//! - What several functions use, or one that may run several times, is no bridge between them if each writes all that it reads before it reads it, whatever way it takes
-//!   ([`exposed_reads`](mod@crate::passes::exposed_reads)): then each has one of its own.
+//! - What several functions use, or one that may run several times, is no bridge between them if each writes all that
+//!   it reads before it reads it, whatever way it takes (`exposed_reads`): then
+//!   each has one of its own.
 //!
-//! Everything else stays global, and so do variables that nothing uses (see [`remove_dead_variables`](mod@crate::passes::remove_dead_variables)).
+//! Everything else stays global, and so do variables that nothing uses (see
+//! [`remove_dead_variables`](mod@crate::passes::remove_dead_variables)).
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -86,7 +88,8 @@ pub(crate) fn mark_pointer_targets(initializer: Option<&Initializer>, found: &mu
     }
 }
 
-/// Makes the moved variables that a function uses its own: the first function takes the variable itself, others get one like it.
+/// Makes the moved variables that a function uses its own: the first function takes the variable itself, others get
+/// one like it.
 fn change_modes(
     body: &mut Body,
     variables: &mut PrimaryMap<Variable, VariableData>,

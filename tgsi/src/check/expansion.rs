@@ -1,4 +1,5 @@
-//! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not stay, outputs are stored at several places, values are merged behind
+//! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not
+//! stay, outputs are stored at several places, values are merged behind
 //! blocks, and an index that may reach several variables chooses among all of them. Each of these is a product of things that a text has room for by
 //! thousands, and what is in a subroutine comes once for every call of it.
 //!
@@ -69,7 +70,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without recursion: that is an error of the structure.
+/// How much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without recursion:
+/// that is an error of the structure.
 fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;

@@ -166,7 +166,8 @@ pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
     check_for(shader, gaps, limits, None)
 }
 
-/// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call to be replaced by code.
+/// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call
+/// to be replaced by code.
 pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
     if gaps.hopeless {
         return Report::default();

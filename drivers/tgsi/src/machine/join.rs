@@ -1,7 +1,9 @@
-//! Functions, each of which went through the passes by itself, as one program: the entry point, `END`, and the subroutines.
+//! Functions, each of which went through the passes by itself, as one program: the entry point, `END`, and the
+//! subroutines.
 //!
-//! What has a fixed place stands there in all of them. Temporaries of a function that is called are others than those of the functions that it is called from;
-//! functions of which none is ever called while another one runs use the same.
+//! What has a fixed place stands there in all of them. Temporaries of a function that is called are others than those
+//! of the functions that it is called from; functions of which none is ever called while another one runs use the
+//! same.
 
 use tgsi::shader::{Instruction, Register};
 use tgsi::tables::{File, Opcode};

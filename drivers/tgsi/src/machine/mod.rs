@@ -1,12 +1,14 @@
 //! The program between instruction selection and the finished shader: TGSI instructions over any number of virtual temporaries and
 //! immediates, and the passes over it.
 //!
-//! * `TEMP` below [`Program::first_temp`] are elements of arrays or shared by functions: their place is fixed. From there on they are virtual: written and read
+//! * `TEMP` below [`Program::first_temp`] are elements of arrays or shared by functions: their place is fixed. From
+//!   there on they are virtual: written and read
 //!   without index registers, [`allocate`](allocate::allocate) gives them numbers.
 //! * `IMM` names a row of [`Immediates`]; what is used of the rows is packed at the end.
 //! * `ADDR` registers are real.
 //!
-//! Control flow is in the list itself; [`flow`] finds the blocks. Each function is a program until [`join`] puts them together.
+//! Control flow is in the list itself; [`flow`] finds the blocks. Each function is a program until [`join`] puts them
+//! together.
 
 mod access;
 pub(crate) mod allocate;

@@ -7,8 +7,9 @@
 //! @store_deref (%1, %2)      MOV TEMP[0], TEMP[9]
 //! ```
 //!
-//! They have temporaries of their own, the same in all functions, which are never packed with others: to the machine passes these are elements of arrays. So a load or store
-//! is a copy, which the passes make part of other instructions where nothing is written in between.
+//! They have temporaries of their own, the same in all functions, which are never packed with others: to the machine
+//! passes these are elements of arrays. So a load or store is a copy, which the passes make part of other
+//! instructions where nothing is written in between.
 
 use cranelift_entity::SecondaryMap;
 use tgsi::shader::{Dst, Instruction, Register, Src};
@@ -25,7 +26,8 @@ use super::address::Purpose;
 use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};
 use crate::DriverError;
 
-/// Where what has a fixed place stands: arrays of temporaries first, of all functions, then what functions share besides.
+/// Where what has a fixed place stands: arrays of temporaries first, of all functions, then what functions share
+/// besides.
 #[derive(Default)]
 pub(crate) struct Fixed {
     /// Sizes of the arrays, in order; array `n` has number `n + 1`.
