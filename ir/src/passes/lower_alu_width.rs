@@ -65,6 +65,8 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, width: u8, options: &CompilerOptions
         }
         O::Fsum2 | O::Fsum3 | O::Fsum4 | O::Fdph => return sum(m, op, options),
         O::Fdot2 | O::Fdot3 | O::Fdot4 | O::Fdot5 | O::Fdot8 | O::Fdot16 => return sum(m, op, options),
+        O::Fdot2Mad | O::Fdot3Mad | O::Fdot4Mad => return dot_forward(m, O::Fmul),
+        O::Fdot2Madz | O::Fdot3Madz | O::Fdot4Madz => return dot_forward(m, O::Fmulz),
         _ if info.group == "compare-horizontal" => return compare_all(m, op),
         _ => {}
     }
@@ -135,6 +137,14 @@ fn dot(m: &mut Arithmetic<'_>, a: Components, b: Components, fuse: bool) -> Opti
         };
     }
     Some(sum.def)
+}
+
+/// The first product comes first.
+fn dot_forward(m: &mut Arithmetic<'_>, multiply: AluOp) -> Option<Def> {
+    m.builder.flags = m.flags();
+    let (a, b) = (components(m, 0), components(m, 1));
+    let products = a.into_iter().zip(b).map(|(a, b)| scalar(m, multiply, &[a, b])).collect();
+    chain(m, products, AluOp::Fadd)
 }
 
 /// Whether all components are equal, or any differ, in the encoding of booleans that the opcode has.
