@@ -73,10 +73,13 @@ pub struct TgsiOptions {
     pub texture_return_types: bool,
     /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
     pub fuse_mad: bool,
-    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](CompilerOptions::keep_rounding)); `MAD`, `LRP` and `DP2` to `DP4` are what the source
-    /// has of them, so that this holds for consumers that round inside them in another way too. On for [`Dialect::Virgl`], whose users compare pictures.
+    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](CompilerOptions::keep_rounding));
+    /// `MAD`, `LRP` and `DP2` to `DP4` are what the source
+    /// has of them, so that this holds for consumers that round inside them in another way too. On for
+    /// [`Dialect::Virgl`], whose users compare pictures.
     pub keep_rounding: bool,
-    /// Sums and products may be rounded otherwise, in every stage and dialect. Otherwise those of vertex, tessellation and geometry shaders are not.
+    /// Sums and products may be rounded otherwise, in every stage and dialect. Otherwise those of vertex, tessellation
+    /// and geometry shaders are not.
     pub fast: bool,
     /// Files that can be addressed indirectly.
     pub indirect: IndirectFiles,
@@ -95,8 +98,10 @@ pub struct TgsiOptions {
     /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the
     /// first is written before what the second is made of is read. No instruction then overwrites its own operands so.
     pub halves_in_turn: bool,
-    /// The target has subroutines (`CAL`): those that are called more than once and are large stay. Only for those that have all of TGSI (no [dialect](Self::dialect),
-    /// [integers](Self::native_integers), temporaries that are [indexed](Self::indirect)). Otherwise the code of a subroutine takes the place of each call; if too many
+    /// The target has subroutines (`CAL`): those that are called more than once and are large stay. Only for those that
+    /// have all of TGSI (no [dialect](Self::dialect),
+    /// [integers](Self::native_integers), temporaries that are [indexed](Self::indirect)). Otherwise the code of a
+    /// subroutine takes the place of each call; if too many
     /// instructions would be copied, that is an error of the [check](tgsi::check::check_for).
     pub subroutines: bool,
     /// Instructions of a subroutine below which its code takes the place of calls even so.
@@ -164,7 +169,8 @@ impl TgsiOptions {
     }
 }
 
-/// Instructions of a subroutine that is called twice that are as many as its two `CAL`s, `BGNSUB` and `ENDSUB`, and one more.
+/// Instructions of a subroutine that is called twice that are as many as its two `CAL`s, `BGNSUB` and `ENDSUB`, and one
+/// more.
 const SMALL_SUBROUTINE: u64 = 5;
 
 impl TgsiOptions {
@@ -177,7 +183,8 @@ impl TgsiOptions {
         }
     }
 
-    /// The options for a shader of a stage: without what the dialect does not have, and with [`keep_rounding`](Self::keep_rounding) as it comes out there.
+    /// The options for a shader of a stage: without what the dialect does not have, and with
+    /// [`keep_rounding`](Self::keep_rounding) as it comes out there.
     pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
         let options = TgsiOptions { keep_rounding: self.compiler_options().keeps_rounding(stage), ..self.clone() };
         match self.dialect {

@@ -45,7 +45,8 @@ fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What runs for long says when something was, and
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What
+/// runs for long says when something was, and
 /// about which client.
 fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {

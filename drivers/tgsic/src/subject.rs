@@ -34,7 +34,8 @@ impl Subject {
         Subject::Ir { shader: Box::new(shader), interface }
     }
 
-    /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come along; errors end it.
+    /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come
+    /// along; errors end it.
     pub fn checked(source: &Source, plan: &Plan) -> Result<(Subject, Vec<Diagnostic>), Problem> {
         let (subject, mut findings) = Subject::looked_at(source, plan)?;
         match subject {
@@ -46,7 +47,8 @@ impl Subject {
         }
     }
 
-    /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not understood in all parts the rest is looked at.
+    /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not
+    /// understood in all parts the rest is looked at.
     /// No shader then. What is wrong in one dialect and right in the other gets a hint.
     pub fn looked_at(source: &Source, plan: &Plan) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
         let (subject, mut findings) = Subject::read_as(source, plan)?;

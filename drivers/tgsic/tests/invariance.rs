@@ -1,4 +1,5 @@
-//! The same expression has the same bits in two programs: what reaches a position does not depend on what else a program computes.
+//! The same expression has the same bits in two programs: what reaches a position does not depend on what else a
+//! program computes.
 
 mod common;
 

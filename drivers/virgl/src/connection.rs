@@ -1,7 +1,9 @@
 //! One client and its connection to the host.
 //!
-//! One thread copies both ways. From client to host the stream is read ([`Stream`]), from host to client bytes and descriptors are copied. It never waits for one side alone:
-//! what a socket does not take waits, and nothing more is received for it meanwhile. Where one side goes away, the other is told in the same way as without us: what was sent
+//! One thread copies both ways. From client to host the stream is read ([`Stream`]), from host to client bytes and
+//! descriptors are copied. It never waits for one side alone:
+//! what a socket does not take waits, and nothing more is received for it meanwhile. Where one side goes away, the
+//! other is told in the same way as without us: what was sent
 //! before still arrives, then the socket is closed.
 //!
 //! Before the thread sleeps it watches for a moment ([`Watchers`]).
@@ -152,7 +154,8 @@ impl<F: Filter> Connection<'_, F> {
         Ok(())
     }
 
-    /// An error on the way to the host ends that way. The other one goes on until it has passed on what the host has said.
+    /// An error on the way to the host ends that way. The other one goes on until it has passed on what the host has
+    /// said.
     fn host_takes(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             log::debug!("from the client to the host: {error}");

@@ -35,7 +35,8 @@ pub const KEPT_BYTES: usize = 1 << 20;
 /// Descriptors that one message on a socket can bring: what the kernel allows.
 pub const MAX_DESCRIPTORS: usize = 253;
 
-/// How long the thread of a connection looks for more before it sleeps. A wake-up takes 5 to 100 us, and hosts answer most questions faster than that; at 60 frames a second with ten
+/// How long the thread of a connection looks for more before it sleeps. A wake-up takes 5 to 100 us, and hosts answer
+/// most questions faster than that; at 60 frames a second with ten
 /// pauses each this is 3 % of one processor.
 pub const WATCH: Duration = Duration::from_micros(50);
 

@@ -91,7 +91,8 @@ impl Proxy {
         Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default(), watchers: Watchers::new(WATCH) })
     }
 
-    /// Changes how long the thread of a connection looks for more before it sleeps: [`WATCH`] without this; with zero it sleeps at once.
+    /// Changes how long the thread of a connection looks for more before it sleeps: [`WATCH`] without this; with zero
+    /// it sleeps at once.
     pub fn watching(self, duration: Duration) -> Proxy {
         Proxy { watchers: Watchers::new(duration), ..self }
     }

@@ -1,4 +1,5 @@
-//! What the proxy does with sockets: bytes and descriptors, received and sent without losing one of them, and without waiting.
+//! What the proxy does with sockets: bytes and descriptors, received and sent without losing one of them, and without
+//! waiting.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -66,7 +67,8 @@ fn send(
     }
 }
 
-/// The way to a socket. What the socket does not take at once waits here; whoever fills it receives nothing more as long as something waits.
+/// The way to a socket. What the socket does not take at once waits here; whoever fills it receives nothing more as
+/// long as something waits.
 #[derive(Debug)]
 pub struct Outgoing<'s> {
     socket: &'s UnixStream,

@@ -1,7 +1,10 @@
-//! Watching before sleeping: a thread that sleeps has to be woken, which on many machines takes longer than the other side takes to answer.
+//! Watching before sleeping: a thread that sleeps has to be woken, which on many machines takes longer than the other
+//! side takes to answer.
 //!
-//! A client that asks waits for the answer, and every message between it and the host wakes the proxy too. So a thread that has just passed something on looks again and again for
-//! a moment, giving way to others in between: on a busy machine it would take the processor from the one that it waits for. No more than half of the processors are used so.
+//! A client that asks waits for the answer, and every message between it and the host wakes the proxy too. So a thread
+//! that has just passed something on looks again and again for
+//! a moment, giving way to others in between: on a busy machine it would take the processor from the one that it waits
+//! for. No more than half of the processors are used so.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +24,8 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Threads watch for so long; with a duration of zero none does, nor with a single processor, which is better used by others.
+    /// Threads watch for so long; with a duration of zero none does, nor with a single processor, which is better used
+    /// by others.
     pub fn new(duration: Duration) -> Watchers {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let most = if duration.is_zero() { 0 } else { processors / 2 };

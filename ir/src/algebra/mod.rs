@@ -10,7 +10,8 @@
 //! | `inexact` if `fast_math` | the same for everyday numbers only: what gives a wholly other result for NaN, infinities, denormals or where numbers cancel asks for the switch, but for the order in which the products of a sum are summed where a target fuses both (`fuse_mad`, `fuse_ffma`) |
 //! | `lowering` | as `inexact`, but the target does not have what is replaced, so that `exact` instructions are replaced as well |
 //!
-//! Where rounding is kept ([`keep_rounding`](crate::options::CompilerOptions::keep_rounding), and in the stages before rasterisation), no `nsz` and no `inexact` rule applies: whether one
+//! Where rounding is kept ([`keep_rounding`](crate::options::CompilerOptions::keep_rounding), and in the stages before
+//! rasterisation), no `nsz` and no `inexact` rule applies: whether one
 //! does depends on what else is known, and on who else reads a value.
 //!
 //! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the sizes for which the rule holds: those of the

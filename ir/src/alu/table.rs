@@ -874,7 +874,8 @@ macro_rules! alu_opcodes {
             CubeAmd "cube_amd" "vendor": FLOAT32[4] = [FLOAT32[3]], FIXED, [], "m = axis of largest |component| (later axis wins ties in order x,y,z); r.z = 2*m; face 0..5 = +x,-x,+y,-y,+z,-z in r.w; (r.x, r.y) = +x: (-y,-z), -x: (-y,+z), +y: (+z,+x), -y: (-z,+x), +z: (-y,+x), -z: (-y,-x)"
                 => vector |a| cube_coordinates(a);
 
-            // TGSI: its compound opcodes, with its order of operations, every operation rounded. Those in `z` multiply as `fmulz` does.
+            // TGSI: its compound opcodes, with its order of operations, every operation rounded. Those in `z` multiply
+            // as `fmulz` does.
             Fmad "fmad" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(rnd(a * b) + c)"
                 => each |a, b, c; m| m.add(m.multiply(a, b), c);
             Fmadz "fmadz" "tgsi": FLOAT32 = [FLOAT32, FLOAT32, FLOAT32], FIXED, [COMMUTATIVE01], "rnd(fmulz(a, b) + c)"

@@ -7,8 +7,11 @@
 //! ```
 //!
 //! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time part, both in slots of four
-//! components. What an access names (`range`, `slots` and `location` of `io_semantics`) are the slots from its base on that it may be to: one element where the index is constant, the rest
-//! of the variable else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
+//! components. What an access names (`range`, `slots` and `location` of `io_semantics`) are the slots from its base on
+//! that it may be to: one element where the index is constant, the rest
+//! of the variable else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The
+//! outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and
+//! its kin.
 //! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where there are no barycentrics of that mode); ordinary loads of fragment inputs stay
 //! `load_input`, because how a register is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
 //!

@@ -22,7 +22,9 @@
 //! - Instructions with effects, and those that see the effects of others, stay where they are, and in their order.
 //! - What reads its sources from neighbouring invocations (derivatives, textures with a level from derivatives) does not move down, where some of these invocations may
 //!   have gone another way, and neither does what it reads.
-//! - What costs something (fetches, slow operations), or [may not run](Speculation) where the source would not have run it, is not computed where its result may not be needed: it moves up only to blocks that run only if its block runs ([`Certainty`]), and two of
+//! - What costs something (fetches, slow operations), or [may not run](Speculation) where the source would not have run
+//!   it, is not computed where its result may not be needed: it moves up only to blocks that run only if its block runs
+//!   ([`Certainty`]), and two of
 //!   them become one only if one dominates the other, or if they are in the two sides of an `if`.
 //! - Fetches do not move out of a loop downwards: the invocations left it at different times, with other addresses.
 //!

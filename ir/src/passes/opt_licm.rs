@@ -11,7 +11,8 @@
 //!
 //! An instruction goes out of all loops that do not hold one of its sources if it has no effects and does not see those of others, and
 //! - it is computed whenever the loop is entered, which is known of exits too that are not taken in the first iteration, or
-//! - it costs so little that it does not matter if its result is not needed, and [may run](Speculation) although the source would not have run it.
+//! - it costs so little that it does not matter if its result is not needed, and [may run](Speculation) although the
+//!   source would not have run it.
 //!
 //! Otherwise it goes out of those inner loops of which that is true. Blocks stay as they are.
 //!

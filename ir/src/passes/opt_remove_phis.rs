@@ -10,7 +10,8 @@
 //! Sources that are the phi itself or undefined do not count.
 //! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x` made in `b2`), the
 //!   phi is that value.
-//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are constants or available at the end of the
+//! - If it is constants that are equal, or ALU instructions that are equal and whose sources are constants or available
+//!   at the end of the
 //!   immediate dominator, one of them is made there anew.
 //! - If nothing is left the phi is undefined.
 //!
@@ -102,18 +103,18 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
     let mut flags = AluFlags::NONE;
     for source in body.sources(phi) {
         let value = body.src_def(source);
-        let maker = body.def_inst(value);
-        if value == def || matches!(body.inst(maker), InstData::Undef) {
+        let producer = body.def_inst(value);
+        if value == def || matches!(body.inst(producer), InstData::Undef) {
             continue;
         }
-        flags = flags.union(body.alu(maker).map_or(AluFlags::NONE, |(_, flags)| flags));
+        flags = flags.union(body.alu(producer).map_or(AluFlags::NONE, |(_, flags)| flags));
         match common {
             None => common = Some(value),
             Some(other) if other == value => {}
             Some(other) => {
                 same = false;
                 let other = body.def_inst(other);
-                if !is_clonable(body, other) || !insts_equal(body, maker, other) {
+                if !is_clonable(body, other) || !insts_equal(body, producer, other) {
                     return None;
                 }
             }
@@ -125,7 +126,7 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
         body.insert_inst(Cursor::BlockStart(body.start_block()), undef);
         return body.inst_def(undef);
     };
-    let maker = body.def_inst(value);
+    let producer = body.def_inst(value);
     let is_available = |body: &Body, value: Def| {
         body.inst_block(body.def_inst(value)).is_some_and(|block| dominance.dominates(block, idom))
     };
@@ -133,11 +134,11 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
         return Some(value);
     }
     let can_be_made = |def: Def| is_available(body, def) || body.def_constant(def).is_some();
-    if !is_clonable(body, maker) || !body.sources(maker).all(|s| can_be_made(body.src_def(s))) {
+    if !is_clonable(body, producer) || !body.sources(producer).all(|s| can_be_made(body.src_def(s))) {
         return None;
     }
     let mut sources: Vec<SourceSpec> =
-        body.sources(maker).map(|s| SourceSpec { def: body.src_def(s), payload: body.payload(s) }).collect();
+        body.sources(producer).map(|s| SourceSpec { def: body.src_def(s), payload: body.payload(s) }).collect();
     for source in &mut sources {
         if !is_available(body, source.def) {
             let constant = *body.inst(body.def_inst(source.def));
@@ -146,7 +147,7 @@ fn single_value(body: &mut Body, dominance: &Dominance, phi: Inst, block: Block,
             source.def = body.inst_def(clone)?;
         }
     }
-    let data = match *body.inst(maker) {
+    let data = match *body.inst(producer) {
         // Exact if one of them was.
         InstData::Alu { op, .. } => InstData::Alu { op, flags },
         data => data,
@@ -232,14 +233,14 @@ mod tests {
         assert!(opt_remove_phis(&mut shader));
         assert!(!opt_remove_phis(&mut shader));
         let body = shader.main();
-        let maker = |i: usize| body.def_inst(body.src(body.def_inst(kept[i]), 0));
+        let producer = |i: usize| body.def_inst(body.src(body.def_inst(kept[i]), 0));
         assert_eq!(body.src(body.def_inst(kept[0]), 0), x);
-        assert_eq!(body.alu_op(maker(1)), Some(AluOp::Ineg));
-        assert_eq!(body.inst_block(maker(1)), Some(body.start_block()));
-        assert_eq!(body.constant(maker(2)), Some(&[5u64][..]));
+        assert_eq!(body.alu_op(producer(1)), Some(AluOp::Ineg));
+        assert_eq!(body.inst_block(producer(1)), Some(body.start_block()));
+        assert_eq!(body.constant(producer(2)), Some(&[5u64][..]));
         // What is made on one side only is not available after the `if`.
-        assert!(body.is_phi(maker(3)));
-        assert_eq!(body.single_use(only_left).map(|u| body.user(u)), Some(User::Inst(maker(3))));
+        assert!(body.is_phi(producer(3)));
+        assert_eq!(body.single_use(only_left).map(|u| body.user(u)), Some(User::Inst(producer(3))));
     }
 
     #[test]

@@ -7,13 +7,17 @@
 //!     32   %4 = fadd %3.x, %3.y                   32   %4 = fadd %2.z, %2.x
 //! ```
 //!
-//! Concerns ALU instructions that work by components; an equal one must stand for each component of the instruction that goes, in any order, in one instruction that dominates it.
-//! What is equal and what becomes of flags is as in [`opt_cse`](mod@crate::passes::opt_cse), which merges whole instructions. Those who read the value get a `mov` if they cannot select components.
-//! Where a phi or an instruction without a result reads it, it stays: the components would have to be copied to where it wants them. So does what targets do along with what reads it
-//! (negations, products that are added to something): with another reader it would cost an instruction. But what reads it is compared as if it read the wider value, so that the last of
+//! Concerns ALU instructions that work by components; an equal one must stand for each component of the instruction
+//! that goes, in any order, in one instruction that dominates it.
+//! What is equal and what becomes of flags is as in [`opt_cse`](mod@crate::passes::opt_cse), which merges whole
+//! instructions. Those who read the value get a `mov` if they cannot select components.
+//! Where a phi or an instruction without a result reads it, it stays: the components would have to be copied to where
+//! it wants them. So does what targets do along with what reads it
+//! (negations, products that are added to something): with another reader it would cost an instruction. But what reads
+//! it is compared as if it read the wider value, so that the last of
 //! a row of such instructions goes, and the others are dead.
 //!
-//! One walk in the order of the text with a hash table that has the components of vectors; of equal ones the last.
+//! One walk in program order with a hash table that has the components of vectors; of equal ones the last.
 
 use crate::algebra::replace_uses;
 use cranelift_entity::SecondaryMap;

@@ -345,7 +345,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Byte offset of a counter, in two parts the second of which is known: index register and operand count counters beyond that of the register, and only their sum names one.
+    /// Byte offset of a counter, in two parts the second of which is known: index register and operand count counters
+    /// beyond that of the register, and only their sum names one.
     pub(super) fn counter_address(&mut self, address: &Src, dynamic: Option<Def>, offset: i32) -> (Def, i32) {
         let known = self.known_word(address, 0);
         let counters = match (known, dynamic) {

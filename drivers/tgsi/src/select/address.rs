@@ -164,7 +164,8 @@ impl Selector<'_> {
         self.load_value(Value::new(difference).lane(0), Purpose::Index)
     }
 
-    /// Whether a value can be read at the instruction at hand from where its maker left it: it is not in a register, or in one that has been loaded in this block shortly before, and has
+    /// Whether a value can be read at the instruction at hand from where its producer left it: it is not in a register, or
+    /// in one that has been loaded in this block shortly before, and has
     /// not been written since.
     pub(super) fn still_holds(&self, def: Def) -> bool {
         /// Instructions that are looked at.

@@ -518,7 +518,8 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[Value::new(product).source([0, 1, 2, 3]), c], saturate);
     }
 
-    /// A dot product in which zero times anything is zero. The shader's property says that of `DP2` to `DP4`; without it the products are summed.
+    /// A dot product in which zero times anything is zero. The shader's property says that of `DP2` to `DP4`; without
+    /// it the products are summed.
     fn dot_or_zero(&mut self, dst: Dst, op: AluOp, sources: &Sources, saturate: bool) {
         let count: usize = match op {
             AluOp::Fdot2Madz => 2,

@@ -411,7 +411,8 @@ impl Selector<'_> {
 
     // ---- counters ---------------------------------------------------------------------------------------------------------
 
-    /// The index that an operand with a counter at byte `base` adds, if `bytes` are four times that, cut to where there are no counters any more: there, the index leads to none either.
+    /// The index that an operand with a counter at byte `base` adds, if `bytes` are four times that, cut to where there
+    /// are no counters any more: there, the index leads to none either.
     fn counter_index(&self, bytes: Def, base: i32) -> Option<Def> {
         let body = self.body;
         let shift = body.def_inst(bytes);

@@ -1,8 +1,11 @@
 //! `verify --invariance`: the same expression has the same bits in two programs.
 //!
-//! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that compute a position by the same expressions. Each vertex, tessellation and
-//! geometry shader is paired with variants of itself ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This says nothing of
-//! whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
+//! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that
+//! compute a position by the same expressions. Each vertex, tessellation and
+//! geometry shader is paired with variants of itself ([`change_surroundings`]), both are translated, and the outputs
+//! that both have must be the same words. This says nothing of
+//! whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside `MAD`, `LRP` and
+//! dot products ([`round_otherwise`]) alike.
 
 use tgsi::Shader;
 use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};

@@ -1,4 +1,5 @@
-//! A pass for depth alone and a second one where the depth is equal: both compute the position by the same expression, in two programs. Whatever else a program does with parts of
+//! A pass for depth alone and a second one where the depth is equal: both compute the position by the same expression,
+//! in two programs. Whatever else a program does with parts of
 //! it, the position must have the same bits in both; a pixel that the second pass misses is a hole.
 
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Pixels covered, and holes among them.
 type Pixels = (u32, u32);
 
-/// Runs the client straight and through the proxy. An error if the second pass has holes, or covers other pixels than straight.
+/// Runs the client straight and through the proxy. An error if the second pass has holes, or covers other pixels than
+/// straight.
 pub fn equal(installed: &Installed) -> Result<(), String> {
     let straight = Ends::straight(installed)?;
     let mut proxied = Ends::proxied(installed)?;

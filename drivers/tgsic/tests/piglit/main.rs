@@ -1,6 +1,7 @@
 //! The proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's `virgl_test_server`, and us in between.
 //!
-//! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws where the depth is equal, and a few kills; what it needs and
+//! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws
+//! where the depth is equal, and a few kills; what it needs and
 //! does not find makes all ignored, by name.
 //! `piglit run` is the long form (see `drivers/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
 

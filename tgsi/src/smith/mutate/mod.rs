@@ -1,7 +1,10 @@
-//! Mutations of given shaders: those that keep what a shader means ([`keep_meaning`]), those that keep its expressions and change what stands around them
-//! ([`change_surroundings`]), and those that may break it ([`spoil`]). [`round_otherwise`] is a consumer that rounds otherwise, as a shader.
+//! Mutations of given shaders: those that keep what a shader means ([`keep_meaning`]), those that keep its expressions
+//! and change what stands around them
+//! ([`change_surroundings`]), and those that may break it ([`spoil`]). [`round_otherwise`] is a consumer that rounds
+//! otherwise, as a shader.
 //!
-//! The first kind finds out whether two ways to say the same come out the same; the second whether the same expression has the same bits in two programs; the third whether whatever
+//! The first kind finds out whether two ways to say the same come out the same; the second whether the same expression
+//! has the same bits in two programs; the third whether whatever
 //! comes in is either refused or translated.
 
 mod keep;

@@ -10,7 +10,8 @@ use super::translator::Outcome;
 /// Bytes of texts that are remembered of the recent past, and again of the past before. Texts have a few KB.
 const GENERATION_BYTES: usize = 64 << 20;
 
-/// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is checked.
+/// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is
+/// checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Kind {
     stage: Stage,

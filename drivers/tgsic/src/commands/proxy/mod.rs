@@ -1,6 +1,7 @@
 //! `proxy`: between virgl clients and their host.
 //!
-//! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them, and what is told of it.
+//! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them,
+//! and what is told of it.
 
 mod asked;
 mod cache;

@@ -183,7 +183,8 @@ impl Translator {
         }
     }
 
-    /// Runs something on a worker. What a client's thread takes from the heap and leaves there would stay when the client has gone.
+    /// Runs something on a worker. What a client's thread takes from the heap and leaves there would stay when the
+    /// client has gone.
     fn on_worker<R: Send>(&self, run: impl FnOnce() -> R + Send) -> R {
         match &self.workers {
             Some(workers) => workers.install(run),
@@ -260,7 +261,8 @@ impl Translator {
     }
 }
 
-/// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients translate on their own threads.
+/// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients
+/// translate on their own threads.
 fn workers() -> Option<ThreadPool> {
     let count = thread::available_parallelism().map_or(1, usize::from).max(FEWEST_WORKERS);
     let builder = ThreadPoolBuilder::new().num_threads(count).stack_size(WORKER_STACK_BYTES);
