@@ -20,8 +20,8 @@
 //! 4. One side of an `if` ends in `break`: what is in the other side moves behind the `if`. So exits are ifs with nothing but what belongs to the exit, on the top level of
 //!    the body wherever that is possible.
 //! 5. Two exits with nothing between them but what [may run](Speculation) although its result is not needed, and
-//! nothing in them, become one: their conditions are combined. (NIR moves what is
-//!    between them into the first one, to guard what is cheap anyway.)
+//!    nothing in them, become one: their conditions are combined. (NIR moves what is between them into the first one,
+//!    to guard what is cheap anyway.)
 //!
 //! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear but for the depth of nesting.
 
