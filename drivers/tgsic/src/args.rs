@@ -569,12 +569,6 @@ pub struct ProxyArguments {
     /// Print totals every so many seconds, and at the end.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub stats_every: Option<u32>,
-    /// How long the thread of a client looks for more before it sleeps: a frame with many small messages is faster for
-    /// it. 0 saves a little processor time.
-    ///
-    /// [default: 50]
-    #[arg(long, value_name = "MICROSECONDS")]
-    pub watch: Option<u64>,
     /// Pass every shader on as it came (with --record, --stats: only look).
     #[arg(long)]
     pub keep: bool,

@@ -6,7 +6,9 @@
 //! other is told in the same way as without us: what was sent
 //! before still arrives, then the socket is closed.
 //!
-//! Before the thread sleeps it watches for a moment ([`Watchers`]).
+//! The thread sleeps as soon as there is nothing to pass on. To poll for a while first brings answers to the client
+//! earlier (0.61 instead of 0.46 requests for each one without a proxy), but takes the processor from hosts that draw in
+//! software: glmark2's frame rates fall by 3 to 5 % on two processors.
 
 use std::io;
 use std::net::Shutdown;
@@ -26,7 +28,6 @@ use crate::shader::{Filter, Filtered, ShaderObject};
 use crate::socket::{Outgoing, Received, receive};
 use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
-use crate::watch::{Watchers, look};
 
 /// How long a host that is not there, or does not listen yet, is waited for. The socket of a starting host appears a moment before it listens.
 const HOST_APPEARS: Duration = Duration::from_secs(2);
@@ -72,8 +73,6 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
 pub struct Shared<'p> {
     /// What went through.
     pub traffic: &'p Traffic,
-    /// Who may watch.
-    pub watchers: &'p Watchers,
 }
 
 /// Copies both ways until both sides are done.
@@ -182,9 +181,11 @@ impl<F: Filter> Connection<'_, F> {
             (_, true) => &mut polled[..1],
             _ => &mut polled[..],
         };
-        if self.shared.watchers.watch(wanted)? == 0 {
-            self.count();
-            look(wanted, None)?;
+        self.count();
+        while let Err(error) = poll(wanted, None) {
+            if error != Errno::INTR {
+                return Err(error.into());
+            }
         }
         let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
         Ok((is_ready(&polled[0]), is_ready(&polled[1])))

@@ -51,7 +51,6 @@ pub mod stream;
 mod testing;
 pub mod traffic;
 pub mod vtest;
-mod watch;
 
 pub use listener::remove_stale;
 pub use proxy::{Proxy, ProxyError};

@@ -1,8 +1,6 @@
 //! Every limit of the crate, with its reason. A stream that exceeds one is passed on unread from there on, or the shader concerned is: what the host makes of it is
 //! the host's business, and the memory taken stays bounded.
 
-use std::time::Duration;
-
 /// Bytes of a SUBMIT_CMD that is read as a whole. Its length word has to be known before its first byte goes out, so a message that may change has to be there
 /// entirely. Clients end their buffers at 256 KB.
 pub const MAX_SUBMIT_BYTES: usize = 64 << 20;
@@ -34,11 +32,6 @@ pub const KEPT_BYTES: usize = 1 << 20;
 
 /// Descriptors that one message on a socket can bring: what the kernel allows.
 pub const MAX_DESCRIPTORS: usize = 253;
-
-/// How long the thread of a connection looks for more before it sleeps. A wake-up takes 5 to 100 us, and hosts answer
-/// most questions faster than that; at 60 frames a second with ten
-/// pauses each this is 3 % of one processor.
-pub const WATCH: Duration = Duration::from_micros(50);
 
 /// Clients that are served at once. Each takes a thread, two sockets and the buffers.
 pub const MAX_CLIENTS: usize = 1024;

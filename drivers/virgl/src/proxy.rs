@@ -19,11 +19,10 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::connection::{Shared, connect, serve};
-use crate::limits::{MAX_CLIENTS, WATCH};
+use crate::limits::MAX_CLIENTS;
 use crate::listener::Listener;
 use crate::shader::Filter;
 use crate::traffic::Traffic;
-use crate::watch::Watchers;
 
 /// Stack of a connection's thread. Filters may compile on it.
 const STACK_BYTES: usize = 16 << 20;
@@ -56,7 +55,6 @@ pub struct Proxy {
     listener: Listener,
     host: PathBuf,
     traffic: Traffic,
-    watchers: Watchers,
 }
 
 /// The sockets of connections that last, so that they can be ended from outside.
@@ -88,13 +86,7 @@ impl Proxy {
         if std::fs::metadata(host).is_ok_and(|found| (found.dev(), found.ino()) == listener.file()) {
             return Err(ProxyError::Itself { path: host.to_owned() });
         }
-        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default(), watchers: Watchers::new(WATCH) })
-    }
-
-    /// Changes how long the thread of a connection looks for more before it sleeps: [`WATCH`] without this; with zero
-    /// it sleeps at once.
-    pub fn watching(self, duration: Duration) -> Proxy {
-        Proxy { watchers: Watchers::new(duration), ..self }
+        Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
     }
 
     /// What went through.
@@ -207,7 +199,7 @@ impl Proxy {
         if !stopping.load(Ordering::Relaxed) {
             log::debug!("connected");
             self.traffic.clients.add(1);
-            serve(&client, &host, filter, &Shared { traffic: &self.traffic, watchers: &self.watchers });
+            serve(&client, &host, filter, &Shared { traffic: &self.traffic });
             log::debug!("gone");
         }
         connections.lock().remove(&number);

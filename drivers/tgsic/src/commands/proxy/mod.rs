@@ -49,10 +49,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
     // A place that cannot be written is told now, not after hours.
     asked.write(&Traffic::default())?;
-    let mut proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
-    if let Some(microseconds) = arguments.watch {
-        proxy = proxy.watching(Duration::from_micros(microseconds));
-    }
+    let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
     log::info!("listening on {}", arguments.listen.display());
