@@ -13,8 +13,8 @@ use divan::counter::{BytesCount, ItemsCount};
 use tgsi::Shader;
 use tgsi::text::{PrintOptions, parse, print};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{TgsiOptions, translate, translate_tgsi};
-use tgsi_ir::passes::pipeline;
+use tgsi_compiler::{Compiler, Stage};
+use tgsi_driver_tgsi::TgsiOptions;
 
 /// That of the command.
 #[global_allocator]
@@ -165,11 +165,7 @@ fn cases(text: &str) -> impl Iterator<Item = String> {
 fn is_translated(text: &str) -> bool {
     let Ok(parsed) = parse(text.as_bytes()) else { return false };
     let is_sound = !tgsi::check::check(&parsed.shader).diagnostics.iter().any(|d| d.is_error());
-    is_sound
-        && to_ir(&parsed.shader, &ToIrOptions::default()).is_ok_and(|mut ir| {
-            pipeline::into_ssa(&mut ir);
-            translate(&ir, &TgsiOptions::default()).is_ok()
-        })
+    is_sound && Compiler::new(TgsiOptions::default()).compile(&parsed.shader).is_ok()
 }
 
 fn parsed_text(text: &str) -> Shader {
@@ -237,16 +233,13 @@ fn converting(bencher: Bencher<'_, '_>, input: Input) {
 
 #[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn optimising(bencher: Bencher<'_, '_>, input: Input) {
-    let options = TgsiOptions::default().compiler_options();
+    let compiler = Compiler::new(TgsiOptions::default());
     run(
         bencher,
         input,
         |_, shader| in_ir(&shader),
         |ir| {
-            let mut ir = ir.clone();
-            pipeline::into_ssa(&mut ir);
-            pipeline::optimize(&mut ir, &options);
-            divan::black_box(ir);
+            divan::black_box(compiler.ir_at(Stage::Opt, ir).expect("IR"));
         },
     );
 }
@@ -254,14 +247,14 @@ fn optimising(bencher: Bencher<'_, '_>, input: Input) {
 /// From text to text.
 #[divan::bench(args = INPUTS, max_time = MAX_SECONDS)]
 fn translating(bencher: Bencher<'_, '_>, input: Input) {
-    let options = TgsiOptions::default();
+    let compiler = Compiler::new(TgsiOptions::default());
     run(
         bencher,
         input,
         |text, _| text,
         |text| {
-            let shader = translate_tgsi(parsed_text(text), &options).expect("a shader that translates");
-            divan::black_box(print(&shader, PrintOptions::default()));
+            let code = compiler.compile(parsed_text(text)).expect("a shader that translates");
+            divan::black_box(code.into_bytes());
         },
     );
 }

@@ -9,31 +9,30 @@
 //! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
 //!
 //! Functions that are called go through 2 to 4 by themselves and are put together then; what they share has a fixed
-//! place ([`TgsiOptions::subroutines`]).
-//!
-//! [`translate_tgsi`] is the whole way from TGSI to TGSI; large shaders take it in [`Pieces`].
+//! register ([`TgsiOptions::subroutines`]).
 
 mod declarations;
 pub(crate) mod dialect;
+mod driver;
 mod finish;
 mod lower;
 mod machine;
 mod options;
-mod pieces;
 mod properties;
 mod select;
 
-pub use dialect::interface::Interface;
-pub use dialect::reading::read_dialect;
-pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, lower_with, outside_integers};
-pub use options::{Dialect, IndirectFiles, TgsiOptions, UnknownOption};
-pub use pieces::{Pieces, TranslateError, translate_tgsi};
+pub use driver::{DRIVER, Tgsi};
+pub use lower::{EVERY_REGISTER, OutsideIntegers, outside_integers};
+pub use options::{Dialect, IndirectFiles, TgsiOptions};
 
+use dialect::interface::Interface;
 use tgsi::builder::BuildError;
 use tgsi::tables::{File, Opcode};
+use tgsi_compiler::{Subject, TargetError};
 use tgsi_ir::Inst;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::JumpKind;
+use tgsi_ir::error_codes::Code;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
@@ -166,71 +165,38 @@ impl DriverError {
     }
 }
 
-/// Translates a shader in SSA form. The shader itself is not changed.
-///
-/// # Errors
-/// [`DriverError`]: what TGSI cannot express.
-pub fn translate(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    translate_owned(shader.clone(), options)
+impl TargetError for DriverError {
+    fn code(&self) -> Code {
+        self.code()
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            DriverError::TooManyTemporaries(_) => Subject::Temporaries,
+            _ => Subject::Shader,
+        }
+    }
 }
 
-/// Translates a shader in SSA form that nobody needs any more.
+/// TGSI for what [`lower`] has lowered with the same options, which fit the stage. With an interface, declarations of
+/// all that others see, and properties, are those of the interface, whether the code uses them or not. The observer
+/// hears of every pass; `liveness` is that of the whole program, and what a pass asks for of a program of its own is
+/// part of the pass.
 ///
 /// # Errors
 /// [`DriverError`]: what TGSI cannot express.
-pub fn translate_owned(shader: tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    translate_within(shader, None, options)
-}
-
-/// The same within an interface, which must be that of the shader which this one was made from: declarations of all that others see, and properties, are those of the interface,
-/// whether the code uses them or not.
-///
-/// # Errors
-/// [`DriverError`]: what TGSI cannot express.
-pub fn translate_within(
-    shader: tgsi_ir::Shader,
-    interface: Option<&Interface>,
-    options: &TgsiOptions,
-) -> Result<tgsi::Shader, DriverError> {
-    translate_with(shader, interface, options, &mut Passes::default())
-}
-
-/// The same under the eyes of an observer, who hears of every pass of the driver
-/// ([`after_driver`](tgsi_ir::passes::pass_manager::PassObserver::after_driver)): the lowering, `select`, the machine passes and `build`. `liveness` is that of the whole program;
-/// what a pass asks for of a program of its own is part of the pass. No pass is left out.
-///
-/// # Errors
-/// [`DriverError`]: what TGSI cannot express.
-pub fn translate_with(
+fn emit(
     mut shader: tgsi_ir::Shader,
     interface: Option<&Interface>,
     options: &TgsiOptions,
     passes: &mut Passes<'_>,
 ) -> Result<tgsi::Shader, DriverError> {
-    let options = &options.fitted(shader.stage);
-    lower_with(&mut shader, options, passes)?;
-    #[cfg(debug_assertions)]
-    if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
-        log::error!("register accesses are not trivial: {violations:?}");
-        debug_assert!(false, "register accesses are not trivial: {violations:?}");
-    }
     let selected = select(&shader, options, passes)?;
     // Large shaders need the room.
     for function in shader.functions.values_mut() {
         function.body = None;
     }
     finish_selected(&shader, selected, interface, options, passes)
-}
-
-/// Translates what [`lower`] has lowered with the same options.
-///
-/// # Errors
-/// [`DriverError`]: what TGSI cannot express.
-pub fn translate_lowered(shader: &tgsi_ir::Shader, options: &TgsiOptions) -> Result<tgsi::Shader, DriverError> {
-    let options = &options.fitted(shader.stage);
-    let mut passes = Passes::default();
-    let selected = select(shader, options, &mut passes)?;
-    finish_selected(shader, selected, None, options, &mut passes)
 }
 
 fn select(shader: &tgsi_ir::Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<Selected, DriverError> {

@@ -4,12 +4,10 @@ use std::borrow::Cow;
 
 use tgsi::KeepSubroutines;
 use tgsi::limits::Limits;
-use tgsi::to_ir::ToIrOptions;
-use tgsi_ir::options::CompilerOptions;
+use tgsi_compiler::{DriverOption, Target, UnknownOption};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
-use thiserror::Error;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
@@ -29,7 +27,7 @@ pub struct IndirectFiles {
 
 impl IndirectFiles {
     /// Modes of the variables in files that cannot.
-    fn missing(&self) -> VariableModes {
+    pub(crate) fn missing(&self) -> VariableModes {
         let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
         mode(self.inputs, VariableModes::SHADER_IN)
             .union(mode(self.outputs, VariableModes::SHADER_OUT))
@@ -73,7 +71,7 @@ pub struct TgsiOptions {
     pub texture_return_types: bool,
     /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
     pub fuse_mad: bool,
-    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](CompilerOptions::keep_rounding));
+    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](tgsi_ir::options::CompilerOptions::keep_rounding));
     /// `MAD`, `LRP` and `DP2` to `DP4` are what the source
     /// has of them, so that this holds for consumers that round inside them in another way too. On for
     /// [`Dialect::Virgl`], whose users compare pictures.
@@ -112,38 +110,8 @@ pub struct TgsiOptions {
     pub unoptimized_ra: bool,
     /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
     pub vec_to_regs: bool,
-    /// Shaders of twice as many instructions or more are [translated in pieces](crate::Pieces) of as many or some more; 0: never. Only for those that have all of TGSI
-    /// (no [dialect](Self::dialect), [integers](Self::native_integers)).
-    pub piece_size: usize,
     /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
     pub optimize: bool,
-}
-
-impl TgsiOptions {
-    /// What the optimiser is to know of the target.
-    pub fn compiler_options(&self) -> CompilerOptions {
-        let is_virgl = self.dialect == Dialect::Virgl;
-        CompilerOptions {
-            lower_ffma: is_virgl,
-            lower_bitops: !self.native_integers,
-            has_bfe: self.native_integers,
-            has_bfi: self.native_integers,
-            has_bfm: self.native_integers,
-            source_modifiers: true,
-            fuse_scmp: true,
-            fuse_mad: self.fuse_mad,
-            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
-            free_rounding: self.fast,
-            lower_flrp_mad: false,
-            lower_fdot_mad: false,
-            keep_ifs: !self.native_integers && !self.has_cmp,
-            no_indirect: self.indirect.missing(),
-            speculate_loads: self.speculate_loads,
-            // Mesa's interpreter divides as its processor does.
-            division_traps: true,
-            ..CompilerOptions::default()
-        }
-    }
 }
 
 impl TgsiOptions {
@@ -157,11 +125,6 @@ impl TgsiOptions {
                 KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
             }
         })
-    }
-
-    /// How a shader is converted for the target.
-    pub fn to_ir_options(&self, level: Level) -> ToIrOptions {
-        ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
     }
 
     pub(crate) fn has_subroutines(&self) -> bool {
@@ -230,25 +193,16 @@ impl Default for TgsiOptions {
             subroutine_growth: 512,
             unoptimized_ra: false,
             vec_to_regs: false,
-            piece_size: 1 << 13,
             optimize: true,
         }
     }
 }
 
-/// There is no option of this name.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("no driver option `{name}`; there are {}", TgsiOptions::NAMES.join(", "))]
-pub struct UnknownOption {
-    /// The name.
-    pub name: String,
-}
-
 macro_rules! named_options {
-    ($($name:literal => |$options:ident| $change:expr;)+) => {
+    ($($name:literal, $about:literal => |$options:ident| $change:expr;)+) => {
         impl TgsiOptions {
-            /// Names that [`TgsiOptions::set`] knows: each changes the default.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
+            /// The options that [`TgsiOptions::set`] knows: each changes the default.
+            pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
 
             /// Changes the option of a name, as command lines and test files say it.
             ///
@@ -260,7 +214,7 @@ macro_rules! named_options {
                         let $options = self;
                         $change;
                     })+
-                    _ => return Err(UnknownOption { name: name.to_owned() }),
+                    _ => return Err(UnknownOption { name: name.to_owned(), options: TgsiOptions::NAMED }),
                 }
                 Ok(())
             }
@@ -269,31 +223,31 @@ macro_rules! named_options {
 }
 
 named_options! {
-    "no_native_integers" => |o| o.native_integers = false;
-    "no_fabs" => |o| o.fuse_fabs = false;
-    "no_cmp" => |o| o.has_cmp = false;
-    "no_sqrt" => |o| o.has_sqrt = false;
-    "no_lz" => |o| o.tex_lz = false;
-    "return_types" => |o| o.texture_return_types = true;
-    "tg4_swizzle" => |o| o.tg4_component_in_swizzle = true;
-    "no_mad" => |o| o.fuse_mad = false;
-    "keep_rounding" => |o| o.keep_rounding = true;
-    "fast" => |o| o.fast = true;
-    "no_indirect_inputs" => |o| o.indirect.inputs = false;
-    "no_indirect_outputs" => |o| o.indirect.outputs = false;
-    "no_indirect_temporaries" => |o| o.indirect.temporaries = false;
-    "no_indirect_constants" => |o| o.indirect.constants = false;
-    "speculate_loads" => |o| o.speculate_loads = true;
-    "few_constants" => |o| o.max_constant_index = 31;
-    "one_address" => |o| o.address_registers = 1;
-    "masked_results" => |o| o.whole_results = false;
-    "halves_at_once" => |o| o.halves_in_turn = false;
-    "no_subroutines" => |o| o.subroutines = false;
-    "small_subroutines" => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
-    "unoptimized_ra" => |o| o.unoptimized_ra = true;
-    "vec_to_regs" => |o| o.vec_to_regs = true;
-    "small_pieces" => |o| o.piece_size = 4;
-    "whole" => |o| o.piece_size = 0;
-    "plain" => |o| o.optimize = false;
-    "virgl" => |o| o.dialect = Dialect::Virgl;
+    "no_native_integers", "There are no integers: integers become floats, booleans 0.0 and 1.0."
+        => |o| o.native_integers = false;
+    "no_fabs", "Absolute value is not a source modifier." => |o| o.fuse_fabs = false;
+    "no_cmp", "There is no CMP." => |o| o.has_cmp = false;
+    "no_sqrt", "There is no SQRT." => |o| o.has_sqrt = false;
+    "no_lz", "There are no TEX_LZ and TXF_LZ." => |o| o.tex_lz = false;
+    "return_types", "Texture instructions say what type they return." => |o| o.texture_return_types = true;
+    "tg4_swizzle", "The component of TG4 is the swizzle of its sampler." => |o| o.tg4_component_in_swizzle = true;
+    "no_mad", "MUL and ADD do not become MAD." => |o| o.fuse_mad = false;
+    "keep_rounding", "Floats are rounded as the source says, in every stage." => |o| o.keep_rounding = true;
+    "fast", "Sums and products may be rounded otherwise, in every stage." => |o| o.fast = true;
+    "no_indirect_inputs", "IN is not indexed at run time." => |o| o.indirect.inputs = false;
+    "no_indirect_outputs", "OUT is not indexed at run time." => |o| o.indirect.outputs = false;
+    "no_indirect_temporaries", "TEMP is not indexed at run time." => |o| o.indirect.temporaries = false;
+    "no_indirect_constants", "CONST is not indexed at run time." => |o| o.indirect.constants = false;
+    "speculate_loads", "Loads that the source would not have made do no harm." => |o| o.speculate_loads = true;
+    "few_constants", "Operands name constants up to 31." => |o| o.max_constant_index = 31;
+    "one_address", "There is one address register." => |o| o.address_registers = 1;
+    "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;
+    "halves_at_once", "64-bit instructions read all operands before they write." => |o| o.halves_in_turn = false;
+    "no_subroutines", "There are no subroutines." => |o| o.subroutines = false;
+    "small_subroutines", "Subroutines stay however small they are."
+        => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
+    "unoptimized_ra", "Temporaries stay one to a value, for targets with an allocator." => |o| o.unoptimized_ra = true;
+    "vec_to_regs", "Vectors that are put together become registers first." => |o| o.vec_to_regs = true;
+    "plain", "What selection gives is not optimised." => |o| o.optimize = false;
+    "virgl", "The code is for hosts of virgl: the same as --dialect virgl." => |o| o.dialect = Dialect::Virgl;
 }

@@ -9,6 +9,8 @@
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
+mod compile;
+
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
 #[path = "../../tgsic/src/verify/inputs.rs"]
@@ -18,15 +20,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use common::{shaders, shared};
+use compile::compile;
 use tgsi::Shader;
 use tgsi::run::{Access, AccessPlace, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
 use tgsi::smith::{Config, from_seed};
 use tgsi::tables::{File, Opcode, Processor};
-use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate, translate_tgsi};
-use tgsi_ir::passes::pass_manager::Passes;
-use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
 const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
@@ -35,7 +36,6 @@ const LEVELS: [Level; 3] = [Level::Finish, Level::NoGrowth, Level::All];
 const TARGETS: &[&[&str]] = &[
     &[],
     &["virgl"],
-    &["small_pieces"],
     &["no_indirect_inputs", "no_indirect_outputs", "no_indirect_temporaries", "no_indirect_constants"],
 ];
 
@@ -55,13 +55,7 @@ fn options(names: &[&str]) -> TgsiOptions {
 }
 
 fn translated(source: &Shader, options: &TgsiOptions, level: Level) -> Option<Shader> {
-    if level == Level::All && Pieces::are_wanted(source, options) {
-        return translate_tgsi(source.clone(), options).ok();
-    }
-    let mut ir = to_ir(source, &ToIrOptions::default()).ok()?;
-    pipeline::into_ssa(&mut ir);
-    pipeline::optimize_with(&mut ir, &options.compiler_options(), level, &mut Passes::default());
-    translate(&ir, options).ok()
+    compile(source, options, level).ok()
 }
 
 /// Constants that a shader declares: (buffer, number).

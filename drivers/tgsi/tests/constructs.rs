@@ -1,7 +1,11 @@
 //! What single constructs become: TGSI through the IR and back, compared as text.
 
+mod compile;
+
+use compile::{lower, translate, translate_lowered};
 use pretty_assertions::assert_eq;
-use tgsi_driver_tgsi::{TgsiOptions, translate};
+use tgsi_compiler::Target;
+use tgsi_driver_tgsi::TgsiOptions;
 
 /// Declarations and instructions of the translation, without numbers and properties.
 fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
@@ -258,9 +262,9 @@ fn many_blocks_take_linear_time() {
         let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
         let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
         tgsi_ir::passes::pipeline::into_ssa(&mut ir);
-        tgsi_driver_tgsi::lower(&mut ir, &TgsiOptions::default()).unwrap();
+        lower(&mut ir, &TgsiOptions::default()).unwrap();
         let start = std::time::Instant::now();
-        let shader = tgsi_driver_tgsi::translate_lowered(&ir, &TgsiOptions::default()).unwrap();
+        let shader = translate_lowered(&ir, &TgsiOptions::default()).unwrap();
         assert!(shader.instructions.len() <= 4 * count + 8, "{} instructions", shader.instructions.len());
         start.elapsed()
     };

@@ -4,22 +4,22 @@
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
+mod compile;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use common::{lines, references, shared};
+use compile::{lower, translate, translate_lowered};
 use tgsi::Shader;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
 use tgsi::run::{Program, run};
 use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{
-    EVERY_REGISTER, OutsideIntegers, Pieces, TgsiOptions, lower, outside_integers, translate, translate_lowered,
-    translate_tgsi,
-};
+use tgsi_compiler::Target;
+use tgsi_driver_tgsi::{EVERY_REGISTER, OutsideIntegers, TgsiOptions, outside_integers};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
@@ -49,11 +49,7 @@ fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, Stri
     if verbose() {
         println!("--- before\n{}", show(source));
     }
-    let shader = if Pieces::are_wanted(source, options) {
-        translate_tgsi(source.clone(), options).map_err(|e| e.to_string())?
-    } else {
-        whole_through_driver(source, options)?
-    };
+    let shader = whole_through_driver(source, options)?;
     if verbose() {
         println!("--- after\n{}", show(&shader));
     }
@@ -290,7 +286,6 @@ fn variants(all: &TgsiOptions) -> Vec<(&'static str, TgsiOptions)> {
         ("one address register", TgsiOptions { address_registers: 1, ..all() }),
         ("unoptimized_ra", TgsiOptions { unoptimized_ra: true, ..all() }),
         ("vec_to_regs", TgsiOptions { vec_to_regs: true, ..all() }),
-        ("small pieces", TgsiOptions { piece_size: 4, ..all() }),
         ("optimize off", TgsiOptions { optimize: false, ..all() }),
         ("no modifiers", TgsiOptions { fuse_fabs: false, has_cmp: false, fuse_mad: false, ..all() }),
         ("nothing at all", TgsiOptions { optimize: false, unoptimized_ra: true, vec_to_regs: true, ..all() }),
@@ -561,8 +556,10 @@ fn files_that_cannot_be_indirect() {
     ];
     for (name, files) in sets {
         let mut options = TgsiOptions::default();
-        for option in
-            TgsiOptions::NAMES.iter().filter(|o| o.starts_with("no_indirect") && (name.is_empty() || **o == name))
+        for option in TgsiOptions::NAMED
+            .iter()
+            .map(|o| o.name)
+            .filter(|o| o.starts_with("no_indirect") && (name.is_empty() || *o == name))
         {
             options.set(option).unwrap();
         }

@@ -6,18 +6,20 @@
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
+mod compile;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use compile::compile;
 use tgsi::Shader;
 use tgsi::check::{check, check_partial, lint};
 use tgsi::diagnostic::Diagnostic;
 use tgsi::limits::Limits;
-use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::tokens::{bytes_from_words, decode, encode, words_from_bytes};
-use tgsi_driver_tgsi::{TgsiOptions, translate_owned, translate_tgsi};
-use tgsi_ir::passes::pipeline;
+use tgsi_compiler::CompileError;
+use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline::Level;
 
 /// What a byte becomes: what means something somewhere, and what means nothing.
 const BYTES: &[u8] = b"0915xyzwABE_[](){}.,:;-|#/ \n\0\xff";
@@ -73,14 +75,17 @@ impl Tally {
         if !chosen {
             return;
         }
-        let mut ir = to_ir(shader, &ToIrOptions::default()).unwrap_or_else(|error| panic!("{error}\n{}", what()));
         let options = TgsiOptions::default();
-        pipeline::into_ssa(&mut ir);
-        pipeline::optimize(&mut ir, &options.compiler_options());
-        let in_pieces = TgsiOptions { piece_size: 4, subroutine_size: 0, subroutine_growth: 0, ..options.clone() };
-        let whole = translate_owned(ir, &options).ok();
-        // What TGSI has no registers for is an error like any other.
-        for translated in whole.into_iter().chain(translate_tgsi(shader.clone(), &in_pieces)) {
+        let keeping = TgsiOptions { subroutine_size: 0, subroutine_growth: 0, ..options.clone() };
+        for options in [options, keeping] {
+            let compiled = compile(shader, &options, Level::All);
+            // What TGSI has no registers for is an error like any other.
+            let Ok(translated) = compiled.map_err(|error| match error {
+                CompileError::ToIr(error) => panic!("{error}\n{}", what()),
+                CompileError::Target { error, .. } => error,
+            }) else {
+                continue;
+            };
             let findings = check(&translated).diagnostics;
             let error = findings.iter().find(|d| d.is_error());
             assert!(error.is_none(), "{error:?}\n{}", what());

@@ -1,6 +1,11 @@
 //! Errors that the validator keeps from the driver.
 
-use tgsi_driver_tgsi::{Dialect, DriverError, Interface, TgsiOptions, translate, translate_within};
+mod compile;
+
+use compile::translate;
+use tgsi_compiler::Target;
+use tgsi_driver_tgsi::{Dialect, DriverError, TgsiOptions};
+use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::{Shader, Stage};
 
 fn error(shader: &Shader) -> DriverError {
@@ -50,7 +55,8 @@ fn hosts_of_virgl_have_room_for_so_many_immediates() {
 fn an_interface_must_be_that_of_the_shader() {
     let (_, ir) = of_text("VERT\nDCL IN[0]\nDCL OUT[3], GENERIC[0]\nMOV OUT[3], IN[0]\nEND\n");
     let (other, _) = of_text("VERT\nDCL IN[0]\nDCL OUT[0], GENERIC[0]\nMOV OUT[0], IN[0]\nEND\n");
-    let result = translate_within(ir, Some(&Interface::of(&other)), &TgsiOptions::default());
-    let error = result.unwrap_err();
+    let (mut ir, mut passes, target) = (ir, Passes::default(), TgsiOptions::default());
+    target.lower(&mut ir, &mut passes).unwrap();
+    let error = target.emit(ir, Some(&other), &mut passes).unwrap_err();
     assert_eq!((error.code().name, error.to_string()), ("interface", "the interface has no OUT[3]".to_string()));
 }

@@ -2,9 +2,13 @@
 //!
 //! Each shader is one instruction on inputs, translated as it is and after the pipeline; one lane a case.
 
+mod compile;
+
 use std::fmt::Write;
 
-use tgsi_driver_tgsi::{DriverError, TgsiOptions, translate};
+use compile::translate;
+use tgsi_compiler::Target;
+use tgsi_driver_tgsi::{DriverError, TgsiOptions};
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::random::Random;

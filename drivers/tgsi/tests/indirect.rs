@@ -1,9 +1,12 @@
 //! Targets that cannot address a register file by a run-time index.
 
+mod compile;
+
+use compile::translate;
 use tgsi::Shader;
 use tgsi::shader::Register;
 use tgsi::tables::File;
-use tgsi_driver_tgsi::{DriverError, TgsiOptions, translate};
+use tgsi_driver_tgsi::{DriverError, TgsiOptions};
 
 fn options(names: &[&str]) -> TgsiOptions {
     let mut options = TgsiOptions::default();
@@ -106,7 +109,7 @@ fn register_arrays_of_the_ir() {
 #[test]
 fn options_by_name() {
     let mut changed = TgsiOptions::default();
-    for name in TgsiOptions::NAMES {
+    for name in TgsiOptions::NAMED.iter().map(|option| option.name) {
         let before = changed.clone();
         changed.set(name).unwrap();
         assert_ne!(before, changed, "{name} changes nothing");

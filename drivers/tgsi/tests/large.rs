@@ -1,14 +1,17 @@
-//! Shaders with more values than operands have numbers, whole and in pieces: they compute what the source does.
+//! Shaders with more values than operands have numbers: they compute what the source does.
+
+mod compile;
 
 use std::fmt::Write;
 
+use compile::compile;
 use tgsi::Shader;
 use tgsi::check::check_for;
 use tgsi::limits::Limits;
-use tgsi::shader::{Declaration, Instruction};
-use tgsi::tables::{File, Opcode};
+use tgsi::shader::Instruction;
+use tgsi::tables::Opcode;
 use tgsi::text::{Gaps, parse};
-use tgsi_driver_tgsi::{Pieces, TgsiOptions, translate_tgsi};
+use tgsi_driver_tgsi::TgsiOptions;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::random::Random;
 use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
@@ -57,7 +60,7 @@ fn run(shader: &Shader) -> Vec<u32> {
 }
 
 fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
-    let result = translate_tgsi(shader.clone(), options).expect("a shader that translates");
+    let result = compile(shader, options, Level::All).expect("a shader that translates");
     let keep = options.keep_subroutines(Level::All);
     let findings = check_for(&result, &Gaps::default(), &Limits::default(), keep).diagnostics;
     assert_eq!(findings.iter().find(|d| d.is_error()), None);
@@ -67,7 +70,7 @@ fn translated(shader: &Shader, options: &TgsiOptions) -> Shader {
 #[test]
 fn more_values_than_operands_have_numbers() {
     let source = shader(40_000);
-    let whole = translated(&source, &TgsiOptions { piece_size: 0, ..TgsiOptions::default() });
+    let whole = translated(&source, &TgsiOptions::default());
     assert_eq!(run(&whole), run(&source));
     assert!(whole.instructions.len() > 0x8000, "{} instructions are left", whole.instructions.len());
 }
@@ -134,58 +137,4 @@ fn subroutines_that_are_called_more_than_once_stay() {
     let report = |keep| check_for(&source, &Gaps::default(), &Limits::default(), keep);
     assert!(report(None).errors().any(|e| e.code.name == "calls-too-many"));
     assert!(!report(TgsiOptions::default().keep_subroutines(Level::All)).has_errors());
-}
-
-#[test]
-fn pieces_compute_what_the_whole_does() {
-    let source = shader(4_000);
-    let expected = run(&source);
-    let whole = translated(&source, &TgsiOptions { piece_size: 0, ..TgsiOptions::default() });
-    for piece_size in [1, 10, 100, 1000] {
-        let options = TgsiOptions { piece_size, ..TgsiOptions::default() };
-        assert!(Pieces::of(source.clone(), &options).is_ok(), "{piece_size}");
-        let result = translated(&source, &options);
-        assert_eq!(run(&result), expected, "{piece_size}");
-        // What carries registers is in none of them.
-        let carries = |d: &&Declaration| matches!(d.file, File::Constant | File::Buffer);
-        assert_eq!(result.declarations.iter().find(carries), None);
-        if piece_size >= 1000 {
-            let (most, least) = (whole.instructions.len() * 21 / 20, whole.instructions.len());
-            assert!((least..most).contains(&result.instructions.len()), "{} of {least}", result.instructions.len());
-        }
-    }
-}
-
-#[test]
-fn shaders_that_stay_whole() {
-    let declarations = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..3], ARRAY(1)\nDCL ADDR[0]\nDCL CONST[0][0..7]\n\
-                        DCL CONST[1][0..7]\n";
-    let is_cut = |code: &str, options: &TgsiOptions| {
-        let lines = "ADD TEMP[0], TEMP[1], IN[0]\nMUL TEMP[1], TEMP[0], TEMP[1]\n".repeat(8);
-        let text = format!("{declarations}MOV TEMP[1], IN[0]\n{code}\n{lines}MOV OUT[0], TEMP[1]\nEND\n");
-        let shader = parse(text.as_bytes()).unwrap_or_else(|e| panic!("{e:?}")).shader;
-        Pieces::of(shader, options).is_ok()
-    };
-    let small = TgsiOptions { piece_size: 4, ..TgsiOptions::default() };
-    assert!(is_cut("", &small));
-    assert!(!is_cut("", &TgsiOptions::default()), "it is small");
-    assert!(!is_cut("", &TgsiOptions { native_integers: false, ..small.clone() }));
-    let whole = [
-        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], TEMP[ADDR[0].x](1)",
-        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], CONST[ADDR[0].x][1]",
-        "UIF TEMP[1].xxxx\nRET\nENDIF",
-        "MOV TEMP[2], OUT[0]",
-        "KILL_IF TEMP[1]\nREAD_HELPER TEMP[2].x",
-    ];
-    for code in whole {
-        assert!(!is_cut(code, &small), "{code}");
-    }
-    let cut = [
-        "UARL ADDR[0].x, TEMP[1].xxxx\nMOV TEMP[2], CONST[1][ADDR[0].x]",
-        "KILL_IF TEMP[1]",
-        "UIF TEMP[1].xxxx\nKILL\nENDIF",
-    ];
-    for code in cut {
-        assert!(is_cut(code, &small), "{code}");
-    }
 }

@@ -1,20 +1,19 @@
 //! Code for consumers that store more than a mask says, or before all is read: run so it computes the same. What the
 //! corpus computes so is part of `corpus.rs`.
 
+mod compile;
+
+use compile::compile;
 use tgsi::Shader;
 use tgsi::run::{Program, as_mesa_stores, run};
 use tgsi::smith::{Config, from_seed};
 use tgsi::tables::{Opcode, Processor};
-use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{TgsiOptions, translate};
-use tgsi_ir::passes::pipeline;
+use tgsi_driver_tgsi::TgsiOptions;
+use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
 fn translated(source: &Shader, options: &TgsiOptions) -> Shader {
-    let mut ir = to_ir(source, &ToIrOptions::default()).unwrap();
-    pipeline::into_ssa(&mut ir);
-    pipeline::optimize(&mut ir, &options.compiler_options());
-    translate(&ir, options).unwrap()
+    compile(source, options, Level::All).unwrap()
 }
 
 fn words(words: &[u32]) -> Vec<u8> {

@@ -17,10 +17,9 @@ use host::{Host, Outcome};
 use tgsi::Shader;
 use tgsi::shader::Declaration;
 use tgsi::tables::{File, Processor, Semantic};
-use tgsi::text::PrintOptions;
-use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_driver_tgsi::{Dialect, Interface, TgsiOptions, read_dialect, translate_within};
-use tgsi_ir::passes::pipeline;
+use tgsi::text::{Gaps, PrintOptions};
+use tgsi_compiler::Compiler;
+use tgsi_driver_tgsi::{Dialect, TgsiOptions};
 
 /// A translation and what went into it.
 struct Pair {
@@ -38,14 +37,11 @@ fn options() -> TgsiOptions {
 /// As the command does it. None for what the dialect has no words for.
 fn translated(text: &[u8], name: &str) -> Option<(Shader, Option<Shader>)> {
     let mut source = tgsi::text::parse(text).ok()?.shader;
-    read_dialect(&mut source, Dialect::Virgl);
-    if tgsi::check::check(&source).diagnostics.iter().any(|d| d.is_error()) {
+    let compiler = Compiler::new(options());
+    if compiler.check(&mut source, &Gaps::default()).has_errors() {
         return None;
     }
-    let mut ir = to_ir(&source, &ToIrOptions::default()).ok()?;
-    pipeline::into_ssa(&mut ir);
-    pipeline::optimize(&mut ir, &options().compiler_options());
-    let result = translate_within(ir, Some(&Interface::of(&source)), &options());
+    let result = compiler.compile(&source).map(|code| code.into_tgsi().expect("TGSI"));
     let result = result.inspect_err(|error| println!("{name}: {error}")).ok();
     Some((source, result))
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi_driver_tgsi::{Dialect, TgsiOptions};
+use tgsi_compiler::{Driver, Stage};
+use tgsi_drivers::DRIVERS;
 use tgsi_ir::passes::pipeline::{Level, PASSES};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
@@ -155,12 +156,16 @@ pub struct Files {
     pub out_dir: Option<PathBuf>,
 }
 
-/// What the target of the driver lacks.
+/// The driver and what its target lacks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DriverOptions {
-    /// Translate for a target that lacks something, or leave out steps of the driver; may be repeated.
-    #[arg(long = "driver-option", value_name = "NAME",
-          value_parser = PossibleValuesParser::new(TgsiOptions::NAMES.iter().copied()))]
+    /// The driver.
+    #[arg(long, value_name = "DRIVER", value_parser = PossibleValuesParser::new(driver_names()))]
+    pub driver: Option<String>,
+    /// Translate for a target that lacks something, or leave out steps of the driver; may be repeated. A wrong name
+    /// shows all.
+    #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
     /// Who writes and reads the TGSI. For `virgl`, texts are read as its hosts do, and results keep the
     /// declarations and properties of the source. The proxy takes no other.
@@ -175,6 +180,15 @@ pub struct DriverOptions {
     pub fast: bool,
 }
 
+fn driver_names() -> Vec<PossibleValue> {
+    DRIVERS.iter().map(|driver| PossibleValue::new(driver.name()).help(driver.about())).collect()
+}
+
+fn option_names() -> Vec<PossibleValue> {
+    let options = DRIVERS.iter().flat_map(|driver| driver.options());
+    options.map(|option| PossibleValue::new(option.name).help(option.about)).collect()
+}
+
 /// Dialects of TGSI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum DialectName {
@@ -182,16 +196,6 @@ pub enum DialectName {
     Mesa,
     /// What hosts of virgl take
     Virgl,
-}
-
-impl DialectName {
-    /// The dialect of that name.
-    pub fn dialect(self) -> Dialect {
-        match self {
-            DialectName::Mesa => Dialect::Mesa,
-            DialectName::Virgl => Dialect::Virgl,
-        }
-    }
 }
 
 /// What the optimiser does.
@@ -209,16 +213,17 @@ pub struct PassArguments {
 
 impl PassArguments {
     /// The way of every shader.
-    pub fn plan(&self) -> Plan {
-        Plan {
-            options: self.driver_options.tgsi(),
-            level: match self.level {
-                OptimizationLevel::Finish => Level::Finish,
-                OptimizationLevel::NoGrowth => Level::NoGrowth,
-                OptimizationLevel::All => Level::All,
-            },
-            skipped: self.skip.iter().filter_map(|name| pass_named(name)).collect(),
-        }
+    ///
+    /// # Errors
+    /// The driver has no such option.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        let level = match self.level {
+            OptimizationLevel::Finish => Level::Finish,
+            OptimizationLevel::NoGrowth => Level::NoGrowth,
+            OptimizationLevel::All => Level::All,
+        };
+        let skipped = self.skip.iter().filter_map(|name| pass_named(name)).collect();
+        Ok(self.driver_options.plan()?.with_level(level).without_passes(skipped))
     }
 }
 
@@ -237,16 +242,21 @@ pub enum OptimizationLevel {
 }
 
 impl DriverOptions {
-    /// The driver's options.
-    fn tgsi(&self) -> TgsiOptions {
-        let dialect = self.dialect.map_or(Dialect::Mesa, DialectName::dialect);
-        let mut options = TgsiOptions { dialect, fast: self.fast, ..TgsiOptions::default() };
-        for name in &self.names {
-            // The parser lets only known names pass.
-            let known = options.set(name);
-            debug_assert!(known.is_ok(), "{known:?}");
+    /// The driver with its options.
+    ///
+    /// # Errors
+    /// The driver has no such option.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        let named = self.driver.as_deref().and_then(tgsi_drivers::find);
+        let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
+        let mut names = self.names.clone();
+        if self.dialect == Some(DialectName::Virgl) {
+            names.push(VIRGL.to_owned());
         }
-        options
+        if self.fast {
+            names.push("fast".to_owned());
+        }
+        Plan::new(driver, names).map_err(|error| Failure::Usage(error.to_string()))
     }
 }
 
@@ -303,9 +313,6 @@ pub enum Command {
     Translate {
         #[command(flatten)]
         files: Files,
-        /// The driver.
-        #[arg(long, value_enum, default_value_t = DriverName::Tgsi)]
-        driver: DriverName,
         /// One line of JSON a shader on standard output: sizes before and after.
         #[arg(long)]
         json: bool,
@@ -359,24 +366,16 @@ pub struct CheckArguments {
     pub dialect: DialectName,
 }
 
-/// How far a shader goes into the IR.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Stage {
-    /// As converted from TGSI, or as given.
-    Parsed,
-    /// In SSA form, without copies and dead code.
-    Ssa,
-    /// Optimised for the driver.
-    Opt,
-    /// As the TGSI driver selects instructions from: lowered, out of SSA, registers trivial.
-    Registers,
-}
-
-/// Drivers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum DriverName {
-    /// TGSI again.
-    Tgsi,
+/// The stages by name.
+fn stages() -> impl TypedValueParser<Value = Stage> {
+    let about = |stage| match stage {
+        Stage::Parsed => "As converted from TGSI, or as given",
+        Stage::Ssa => "In SSA form, without copies and dead code",
+        Stage::Opt => "Optimised for the driver",
+        Stage::Registers => "As the driver makes code from it: for TGSI out of SSA, register accesses trivial",
+    };
+    let values = Stage::ALL.map(|stage| PossibleValue::new(stage.name()).help(about(stage)));
+    PossibleValuesParser::new(values).map(|name| Stage::from_name(&name).unwrap_or(Stage::Ssa))
 }
 
 /// Arguments of `ir`.
@@ -385,7 +384,7 @@ pub struct IrArguments {
     #[command(flatten)]
     pub files: Files,
     /// How far to go; without it `ssa`, or with `--after` as far as that pass.
-    #[arg(long, value_enum)]
+    #[arg(long, value_name = "STAGE", value_parser = stages())]
     pub stage: Option<Stage>,
     /// The block graph of each function in DOT instead.
     #[arg(long, conflicts_with = "print_changed")]
@@ -551,9 +550,6 @@ pub struct ProxyArguments {
     /// Socket of the host, such as `virgl_test_server` has. It need not be there yet.
     #[arg(long, value_name = "SOCK")]
     pub connect: PathBuf,
-    /// The driver.
-    #[arg(long, value_enum, default_value_t = DriverName::Tgsi)]
-    pub driver: DriverName,
     /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it. `check`, `verify`
     /// and `translate` read them with `--dialect virgl`.
     #[arg(long, value_name = "DIR")]
@@ -581,5 +577,6 @@ pub struct ProxyArguments {
 
 use tgsi::smith::{Features, STAGES};
 
-use crate::plan::{Plan, pass_named};
+use crate::commands::Failure;
+use crate::plan::{Plan, VIRGL, pass_named};
 use crate::verify;

@@ -2,47 +2,58 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tgsi::KeepSubroutines;
-use tgsi_driver_tgsi::{Dialect, TgsiOptions};
+use tgsi_compiler::{Compiler, Driver, UnknownOption};
 use tgsi_ir::Shader;
-use tgsi_ir::passes::pass_manager::{PassObserver, PassRun, Passes};
+use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
 use tgsi_ir::passes::pipeline::{Level, PASSES};
 
-/// How a shader goes through the passes and the driver.
-#[derive(Clone, Debug, Default)]
+/// A driver with its options, and the compiler for it.
+#[derive(Clone, Debug)]
 pub struct Plan {
-    /// Options of the driver.
-    pub options: TgsiOptions,
-    /// How far the optimiser goes.
-    pub level: Level,
-    /// Passes that are left out.
-    pub skipped: Vec<&'static str>,
+    /// The driver.
+    pub driver: &'static dyn Driver,
+    /// Names of the options that are set.
+    options: Vec<String>,
+    /// The compiler.
+    pub compiler: Compiler,
 }
 
 impl Plan {
-    /// The same for a dialect.
-    pub fn for_dialect(&self, dialect: Dialect) -> Plan {
-        Plan { options: TgsiOptions { dialect, ..self.options.clone() }, ..self.clone() }
+    /// The plan for a driver with options of these names.
+    ///
+    /// # Errors
+    /// The driver has no such option.
+    pub fn new(driver: &'static dyn Driver, options: Vec<String>) -> Result<Plan, UnknownOption> {
+        let names: Vec<&str> = options.iter().map(String::as_str).collect();
+        let target = Arc::from(driver.target(&names)?);
+        let compiler = Compiler::for_target(target).with_limits(crate::limits::current());
+        Ok(Plan { driver, options, compiler })
     }
 
-    /// Whether a shader is rounded as it says.
-    pub fn keeps_rounding(&self, shader: &tgsi::Shader) -> bool {
-        self.options.compiler_options().keeps_rounding(tgsi::slots::stage_of(shader.processor))
+    /// The same at a level.
+    pub fn with_level(self, level: Level) -> Plan {
+        Plan { compiler: self.compiler.with_level(level), ..self }
     }
 
-    /// Which subroutines stay.
-    pub fn keep_subroutines(&self) -> Option<KeepSubroutines> {
-        self.options.keep_subroutines(self.level)
+    /// The same without passes of these names.
+    pub fn without_passes(self, skipped: Vec<&'static str>) -> Plan {
+        Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
-    /// Control over the passes of one shader.
-    pub fn passes(&self) -> Passes<'_> {
-        Passes::default().without(&self.skipped)
+    /// The default options of the same driver for hosts of virgl; `None` if this plan is for those, or the driver has
+    /// no such option.
+    pub fn for_virgl(&self) -> Option<Plan> {
+        let is_virgl = self.options.iter().any(|option| option == VIRGL);
+        let other = (!is_virgl).then(|| Plan::new(self.driver, vec![VIRGL.to_owned()]))?.ok()?;
+        Some(other.with_level(self.compiler.level()))
     }
 }
+
+/// The option for hosts of virgl.
+pub const VIRGL: &str = "virgl";
 
 /// The pass of a name, if it runs in the pipelines.
 pub fn pass_named(name: &str) -> Option<&'static str> {

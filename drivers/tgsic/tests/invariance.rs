@@ -69,7 +69,6 @@ fn real_shaders_have_the_same_bits_in_all_variants() {
         (&["--invariance=2", "-O0"], ""),
         (&["--invariance=2", "-O1"], ""),
         (&["--invariance=4", "--dialect", "virgl"], "is not part of the dialect"),
-        (&["--invariance=2", "--driver-option", "small_pieces"], ""),
     ];
     for (options, allowed) in runs {
         let output = folder.run(&[&["verify"], options, &files].concat());

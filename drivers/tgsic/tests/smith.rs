@@ -40,12 +40,9 @@ fn every_stage_computes_the_same() {
     let output =
         folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
-    // The second one has phis of a loop that are equal only once values in the loop are.
-    for [seed, count] in [["0", "400"], ["60073925", "1"]] {
-        let pieces = ["--driver-option", "small_pieces", "--seed", seed, "--count", count];
-        let output = folder.run(&[&["smith", "--verify"], &pieces[..]].concat());
-        assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
-    }
+    // Phis of a loop that are equal only once values in the loop are.
+    let output = folder.run(&["smith", "--verify", "--seed", "60073925"]);
+    assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
 }
 
 #[test]

@@ -37,11 +37,6 @@ impl Interface {
         Interface { declarations, properties: source.properties.clone() }
     }
 
-    /// The declarations.
-    pub(crate) fn into_declarations(self) -> Vec<Declaration> {
-        self.declarations
-    }
-
     /// Gives a shader that was translated from the source the declarations and properties of it.
     pub(crate) fn apply(&self, shader: &mut Shader) -> Result<(), DriverError> {
         let mut renumbering = Renumbering { system_values: BTreeMap::new(), arrays: BTreeMap::new() };

@@ -5,6 +5,7 @@ mod lower_boolean_words;
 mod lower_outside_integers;
 mod lower_wide_vectors;
 
+use tgsi_compiler::Target;
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::{finish, into_ssa};
@@ -62,7 +63,7 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
     progress
 }
 
-/// What a target without integers must find floats in to run what [`translate`](crate::translate) makes of a shader in SSA form for it.
+/// What a target without integers must find floats in to run what the driver makes of a shader in SSA form for it.
 ///
 /// # Errors
 /// [`DriverError`]: what floats cannot compute.
@@ -126,19 +127,12 @@ fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<Outsi
     Ok(outside)
 }
 
-/// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses.
+/// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses. The options
+/// fit the stage. No pass is left out.
 ///
 /// # Errors
 /// [`DriverError`]: what a target without integers cannot compute.
-pub fn lower(shader: &mut Shader, options: &TgsiOptions) -> Result<(), DriverError> {
-    lower_with(shader, options, &mut Passes::default())
-}
-
-/// The same under the eyes of an observer ([`after_driver`](tgsi_ir::passes::pass_manager::PassObserver::after_driver)). No pass is left out.
-///
-/// # Errors
-/// As [`lower`].
-pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<(), DriverError> {
+pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) -> Result<(), DriverError> {
     if options.dialect == Dialect::Virgl {
         // Its hosts refuse the property: what it says of products is for the code to say.
         shader.info.use_legacy_math_rules = false;
@@ -191,5 +185,10 @@ pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passe
         });
     }
     run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.fuse_fabs));
+    #[cfg(debug_assertions)]
+    if let Err(violations) = tgsi_legacy::check::check(shader, options.fuse_fabs) {
+        log::error!("register accesses are not trivial: {violations:?}");
+        debug_assert!(false, "register accesses are not trivial: {violations:?}");
+    }
     Ok(())
 }

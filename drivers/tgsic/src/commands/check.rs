@@ -1,18 +1,18 @@
 //! `check`: everything that a driver may rely on.
 
 use super::{Failure, Status};
-use crate::args::{CheckArguments, Color};
+use crate::args::{CheckArguments, Color, DriverOptions};
 use crate::batch;
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
-use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
-    let (policy, plan) = (Policy::new(warnings), Plan::default().for_dialect(dialect.dialect()));
+    let options = DriverOptions { dialect: Some(*dialect), ..DriverOptions::default() };
+    let (policy, plan) = (Policy::new(warnings), options.plan()?);
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if *all {

@@ -72,12 +72,13 @@ mod tests {
             tgsi::tokens::EncodeError::CODES,
             tgsi::to_ir::ToIrError::CODES,
             tgsi::run::RunError::CODES,
-            tgsi_driver_tgsi::DriverError::CODES,
             tgsi_ir::text::TextErrorKind::CODES,
             tgsi_ir::run::RunError::CODES,
             InputError::CODES,
             Failure::CODES,
         ];
+        let of_drivers = tgsi_drivers::DRIVERS.iter().flat_map(|driver| driver.error_codes());
+        codes.extend(of_drivers.map(|&code| (code, Some(Severity::Error))));
         codes.extend(errors.concat().into_iter().map(|code| (code, Some(Severity::Error))));
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
         codes.extend(tgsi::check::Rule::ALL.iter().map(|rule| (rule.code(), Some(rule.severity()))));
@@ -112,10 +113,12 @@ mod tests {
         let mut source = Source::new(PathBuf::from(page.id), page.file(example));
         let arguments = ["tgsic", "translate"].into_iter().chain(example.arguments.iter().copied());
         let arguments = Arguments::try_parse_from(arguments).expect("arguments");
-        source.limits = crate::limits::with(&arguments.global.limits);
+        let limits = crate::limits::with(&arguments.global.limits);
+        source.limits = limits;
         source.strict = arguments.global.strict;
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
-        let plan = passes.plan();
+        let mut plan = passes.plan().expect("a plan");
+        plan.compiler = plan.compiler.with_limits(limits);
         let of_problem = |problem: Problem| match problem {
             Problem::Findings(findings) => findings,
             Problem::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
@@ -130,7 +133,7 @@ mod tests {
         }
         // What only the driver finds in IR says nothing of the texts of IR.
         if let Some(subject) = subject.filter(|_| !findings.iter().any(Diagnostic::is_error) && page.id < "T1000") {
-            findings.extend(subject.translate(&plan).err().map(of_problem).into_iter().flatten());
+            findings.extend(subject.code(&plan).err().map(of_problem).into_iter().flatten());
         }
         findings
     }

@@ -1,7 +1,9 @@
 //! `ir`: the IR of shaders at a stage, or after a pass, and what becomes of it on the way.
 
+use tgsi_compiler::Stage;
+
 use super::{Done, Failure, Form, Status, transform};
-use crate::args::{Color, IrArguments, Stage};
+use crate::args::{Color, IrArguments};
 use crate::input::Problem;
 use crate::plan::{TotalTimes, Watch, pass_named};
 use crate::subject::Subject;
@@ -10,7 +12,7 @@ use crate::subject::Subject;
 pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let IrArguments { files, stage, dot, after, print_changed, time_passes, passes } = arguments;
     let form = Form { extension: if *dot { "dot" } else { "nir" }, binary: false };
-    let plan = passes.plan();
+    let plan = passes.plan()?;
     let after = after.as_deref().and_then(pass_named);
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
     let total = TotalTimes::wanted(*time_passes);
@@ -22,7 +24,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
             watch.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
         }
         let watched = after.is_some() || *print_changed || *time_passes;
-        let ir = subject.observed(stage, &plan, if watched { Some(&mut watch) } else { None })?;
+        let ir = if watched { subject.observed(stage, &plan, &mut watch)? } else { subject.to_stage(stage, &plan)? };
         total.add(&watch.times);
         if let Some(pass) = after
             && !watch.reached

@@ -106,9 +106,9 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
-        Command::Translate { files, driver, json, mesa, time_passes, warnings, passes } => {
+        Command::Translate { files, json, mesa, time_passes, warnings, passes } => {
             let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
-            translate::translate(files, *driver, &passes.plan(), form, &Policy::new(warnings), color)
+            translate::translate(files, &passes.plan()?, form, &Policy::new(warnings), color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),

@@ -29,7 +29,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         }
     };
     let limits = Limits { candidates: arguments.max_candidates };
-    let plan = arguments.passes.plan();
+    let plan = arguments.passes.plan()?;
     let result = match &arguments.command {
         Some(command) => while_command(&shader, limits, command)?,
         None => {

@@ -22,7 +22,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let plan = arguments.passes.plan();
+    let plan = arguments.passes.plan()?;
     let result = Subject::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);

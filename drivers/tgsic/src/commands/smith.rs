@@ -12,12 +12,12 @@ use tgsi::reduce::Limits;
 use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
-use tgsi_driver_tgsi::Dialect;
 
 use super::{Failure, Status};
 use crate::args::SmithArguments;
 use crate::input::Source;
 use crate::output;
+use crate::plan::Plan;
 use crate::verify::generated::{Verification, Wrong};
 
 /// Shaders between two looks at how it goes.
@@ -30,18 +30,19 @@ const REDUCTION: Limits = Limits { candidates: 20_000 };
 
 /// Makes shaders, and verifies them if asked to.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
+    let plan = arguments.passes.plan()?;
     let config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
         features: match &arguments.features[..] {
-            // Hosts of virgl round products first.
-            [] if arguments.passes.plan().options.dialect == Dialect::Virgl => Features::ALL.without(Features::FUSED),
+            // The target rounds products first.
+            [] if plan.compiler.target().compiler_options().lower_ffma => Features::ALL.without(Features::FUSED),
             [] => Features::ALL,
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
     };
     let maker = Maker::new(arguments, config)?;
-    if arguments.verify { verify(arguments, &maker) } else { make(arguments, &maker) }
+    if arguments.verify { verify(arguments, &plan, &maker) } else { make(arguments, &maker) }
 }
 
 /// Where shaders come from.
@@ -116,9 +117,8 @@ struct Done {
     number: AtomicUsize,
 }
 
-fn verify(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan();
-    let verification = Verification { plan: &plan, inputs: arguments.inputs, exact: arguments.mutate.is_empty() };
+fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Status, Failure> {
+    let verification = Verification { plan, inputs: arguments.inputs, exact: arguments.mutate.is_empty() };
     let begun = Instant::now();
     let done = Done { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());

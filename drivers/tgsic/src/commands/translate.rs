@@ -4,11 +4,10 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
-use tgsi::text::{PrintOptions, print};
-use tgsi_driver_tgsi::Dialect;
+use tgsi_compiler::Code;
 
 use super::{Done, Failure, Form, Status, transform};
-use crate::args::{Color, DriverName, Files};
+use crate::args::{Color, Files};
 use crate::input::Problem;
 use crate::plan::{Plan, TotalTimes, Watch};
 use crate::policy::Policy;
@@ -40,18 +39,10 @@ pub struct Report {
 }
 
 /// Translates shaders.
-pub fn translate(
-    files: &Files,
-    driver: DriverName,
-    plan: &Plan,
-    report: Report,
-    policy: &Policy,
-    color: Color,
-) -> Result<Status, Failure> {
-    let DriverName::Tgsi = driver;
+pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
     let Report { json, mesa, time_passes } = report;
     let total = TotalTimes::wanted(time_passes);
-    let form = Form { extension: "tgsi", binary: false };
+    let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
@@ -68,29 +59,33 @@ pub fn translate(
             _ => None,
         };
         let mut watch = Watch::default();
-        let result = subject.into_translated(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
+        let stage = subject.interface().processor.name();
+        let mut code = subject.into_code(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
         total.add(&watch.times);
-        let text = print(&result, PrintOptions { mesa, hex_floats: plan.options.dialect == Dialect::Virgl });
+        if let Code::Tgsi(_, options) = &mut code {
+            options.mesa = mesa;
+        }
+        let after = json.then(|| plan.compiler.target().size(&code));
+        let content = code.into_bytes();
         let microseconds = started.elapsed().as_micros() as u64;
-        let line = json.then(|| {
+        let line = after.map(|after| {
             let before = before.as_ref();
-            let after = tgsi::scan::scan(&result);
             let line = Line {
                 f: source.path.display().to_string(),
                 ok: true,
-                stage: result.processor.name(),
+                stage,
                 instructions_before: before.map(|s| s.num_instructions),
-                instructions_after: after.num_instructions,
+                instructions_after: after.instructions,
                 temporaries_before: before.map(|s| s.temporaries),
                 temporaries_after: after.temporaries,
                 immediates_before: before.map(|s| s.immediate_count),
-                immediates_after: after.immediate_count,
+                immediates_after: after.immediates,
                 microseconds,
             };
             serde_json::to_string(&line)
         });
         let line = line.transpose().map_err(|e| Problem::Other(e.to_string()))?;
-        Ok(Done { line, ..Done::new(text.into_bytes()) })
+        Ok(Done { line, ..Done::new(content) })
     })?;
     total.show();
     Ok(status)

@@ -4,6 +4,7 @@
 
 use std::ops::ControlFlow;
 
+use tgsi_compiler::Stage;
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
 use tgsi_ir::run::environment::Inputs;
@@ -12,7 +13,6 @@ use super::compare::{Rule, first_mismatch};
 use super::executor::{Leftover, run_ir};
 use super::inputs::{self, Kind};
 use super::stages::Verdict;
-use crate::args::Stage;
 use crate::plan::Plan;
 use crate::subject::Subject;
 
@@ -33,7 +33,7 @@ pub fn first_blamed(subject: &Subject, seeds: u64, plan: &Plan) -> Option<Verdic
         Err(problem) => return error(problem),
     };
     let mut checker = Checker::new(subject.interface(), &start, seeds);
-    match subject.observed(Stage::Opt, plan, Some(&mut checker)) {
+    match subject.observed(Stage::Opt, plan, &mut checker) {
         Ok(_) => checker.blamed,
         Err(problem) => error(problem),
     }
@@ -101,7 +101,9 @@ mod tests {
     }
 
     fn ir(text: &str) -> Shader {
-        subject(text).to_stage(Stage::Ssa, &Plan::default()).unwrap_or_else(|problem| panic!("{}", problem.brief()))
+        subject(text)
+            .to_stage(Stage::Ssa, &Plan::new(tgsi_drivers::DRIVERS[0], Vec::new()).expect("a plan"))
+            .unwrap_or_else(|problem| panic!("{}", problem.brief()))
     }
 
     /// A checker of a shader that doubles, and the verdict on another after a pass.

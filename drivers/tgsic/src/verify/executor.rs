@@ -1,9 +1,9 @@
 //! A shader made ready for one executor.
 
+use tgsi_compiler::Runner;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
 use super::Via;
-use crate::args::Stage;
 use crate::input::Problem;
 use crate::plan::Plan;
 use crate::subject::Subject;
@@ -14,6 +14,8 @@ pub enum Executor {
     Tgsi(Box<tgsi::run::Program>),
     /// For the IR interpreter.
     Ir(Box<tgsi_ir::Shader>),
+    /// Code of a driver.
+    Code(Box<dyn Runner>),
 }
 
 /// What a run left, textures and images included.
@@ -27,17 +29,19 @@ pub struct Leftover {
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
     pub fn new(subject: &Subject, via: Via, plan: &Plan) -> Result<Executor, Problem> {
-        let ir = |stage| subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s)));
-        match via {
-            Via::Tgsi => match subject {
-                Subject::Tgsi(shader) => Executor::tgsi(shader),
-                Subject::Ir { .. } => Err(Problem::Other("there is no TGSI to run, the shader is IR".into())),
-            },
-            Via::Ir => ir(Stage::Parsed),
-            Via::Ssa => ir(Stage::Ssa),
-            Via::Opt => ir(Stage::Opt),
-            Via::Registers => ir(Stage::Registers),
-            Via::DriverTgsi => Executor::tgsi(&plan.options.as_run(&subject.translate(plan)?)),
+        match (via, subject) {
+            (Via::Tgsi, Subject::Tgsi(shader)) => Executor::tgsi(shader),
+            (Via::Tgsi, Subject::Ir { .. }) => Err(Problem::Other("there is no TGSI to run, the shader is IR".into())),
+            (Via::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
+            (Via::Driver(name), _) if name == plan.driver.name() => {
+                let code = subject.code(plan)?;
+                let runner = plan.compiler.target().runner(&code);
+                let runner = runner.unwrap_or_else(|| Err(format!("nothing can run the code of {name}")));
+                runner.map(Executor::Code).map_err(Problem::Other)
+            }
+            (Via::Driver(name), _) => {
+                Err(Problem::Other(format!("the options are for driver {}, not {name}: --driver", plan.driver.name())))
+            }
         }
     }
 
@@ -54,6 +58,7 @@ impl Executor {
         let outputs = match self {
             Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
                 .map_err(|e| Problem::Coded(e.code(), e.to_string()))?,
+            Executor::Code(runner) => runner.run(inputs, &mut resources, limits).map_err(Problem::Other)?,
             Executor::Ir(shader) => return run_ir(shader, inputs, limits),
         };
         Ok(Leftover { outputs, resources })

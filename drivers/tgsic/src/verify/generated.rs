@@ -8,20 +8,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use tgsi::Shader;
-use tgsi::check::{Report, check_for};
+use tgsi::check::Report;
 use tgsi::reduce::{Limits, reduce};
 use tgsi::run::{OpcodeCounts, Program, RunError, run_counted};
-use tgsi_driver_tgsi::Pieces;
-use tgsi_ir::passes::pipeline;
+use tgsi_compiler::{CompileError, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::Leftover;
 use super::inputs::{self, Kind};
-use crate::args::Stage;
 use crate::input::Problem;
 use crate::plan::Plan;
-use crate::subject::Subject;
 
 /// Instructions that a run may execute: many times what generated loops come to.
 const STEPS: u64 = 400_000;
@@ -70,14 +67,9 @@ pub struct Verification<'a> {
     pub exact: bool,
 }
 
-/// Whether a driver has no form for something in its dialect.
-fn is_not_in_dialect(problem: &Problem) -> bool {
-    let is_so = |code: &tgsi::diagnostic::Code| matches!(code.name, "unsupported-opcode" | "unsupported-file");
-    match problem {
-        Problem::Coded(code, _) => is_so(code),
-        Problem::Findings(findings) => findings.iter().any(|finding| is_so(&finding.code)),
-        _ => false,
-    }
+/// Whether a target has no form for something that is not in its dialect.
+fn is_not_in_dialect(error: &CompileError) -> bool {
+    matches!(error.code().name, "unsupported-opcode" | "unsupported-file")
 }
 
 impl Verification<'_> {
@@ -127,15 +119,10 @@ impl Verification<'_> {
         reduce(shader, limits, &mut |shader| fails(verification, shader))
     }
 
-    fn check(&self, shader: &Shader) -> Report {
-        check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), self.plan.keep_subroutines())
-    }
-
     fn verify_at(&self, shader: &Shader, counts: &mut OpcodeCounts, place: &Cell<&'static str>) -> Result<(), Wrong> {
         let mut read = shader.clone();
-        tgsi_driver_tgsi::read_dialect(&mut read, self.plan.options.dialect);
+        let report: Report = self.plan.compiler.check(&mut read, &tgsi::text::Gaps::default());
         let shader = &read;
-        let report = self.check(shader);
         if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
             return Err(wrong("check", error));
         }
@@ -177,47 +164,34 @@ impl Verification<'_> {
             let program = tgsi_ir::run::Program::new(ir).map_err(|e| wrong(stage, e))?;
             compare(stage, &|inputs, resources| program.run(inputs, resources, wider).map_err(|e| e.to_string()))
         };
-        let subject = Subject::Tgsi(shader.clone());
+        let in_driver = |error: CompileError| wrong(DRIVER, Problem::from(error).brief());
         place.set("ir");
-        let mut ir = subject.to_stage(Stage::Parsed, self.plan).map_err(|p| wrong("ir", p.brief()))?;
-        compare_ir("ir", &ir)?;
-        place.set("ssa");
-        let mut passes = self.plan.passes();
-        pipeline::into_ssa_with(&mut ir, &mut passes);
-        compare_ir("ssa", &ir)?;
-        place.set("opt");
-        let mut passes = self.plan.passes();
-        pipeline::optimize_with(&mut ir, &self.plan.options.compiler_options(), self.plan.level, &mut passes);
-        compare_ir("opt", &ir)?;
-        place.set("registers");
-        let mut lowered = ir.clone();
-        let mut passes = self.plan.passes();
-        tgsi_driver_tgsi::lower_with(&mut lowered, &self.plan.options, &mut passes)
-            .map_err(|e| wrong("registers", e))?;
-        compare_ir("registers", &lowered)?;
-        place.set("driver:tgsi");
-        let is_cut = Pieces::are_wanted(shader, &self.plan.options);
-        let translated = match subject.kept_interface(self.plan) {
-            Some(_) => match subject.translate(self.plan) {
-                // A dialect has not all that TGSI has.
-                Err(problem) if is_not_in_dialect(&problem) => return Ok(()),
-                translated => translated.map_err(|p| wrong("driver:tgsi", p.brief()))?,
-            },
-            None if is_cut => subject.translate(self.plan).map_err(|p| wrong("driver:tgsi", p.brief()))?,
-            None => tgsi_driver_tgsi::translate_lowered(&lowered, &self.plan.options)
-                .map_err(|e| wrong("driver:tgsi", e))?,
-        };
-        let report = self.check(&translated);
-        if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
-            return Err(wrong("driver:tgsi", format!("the result is not valid: {error}")));
+        let mut compilation =
+            self.plan.compiler.start(shader).map_err(|error| wrong("ir", Problem::from(error).brief()))?;
+        compare_ir("ir", compilation.ir())?;
+        for stage in [Stage::Ssa, Stage::Opt, Stage::Registers] {
+            place.set(stage.name());
+            compilation.advance(stage).map_err(|error| wrong(stage.name(), Problem::from(error).brief()))?;
+            compare_ir(stage.name(), compilation.ir())?;
         }
-        let program = Program::new(&self.plan.options.as_run(&translated));
-        let program = program.map_err(|e| wrong("driver:tgsi", e))?;
-        compare("driver:tgsi", &|inputs, resources| {
-            tgsi::run::run(&program, inputs, resources, wider).map_err(|e| e.to_string())
-        })
+        place.set(DRIVER);
+        let code = match compilation.finish() {
+            // A dialect has not all that TGSI has.
+            Err(error) if is_not_in_dialect(&error) => return Ok(()),
+            code => code.map_err(in_driver)?,
+        };
+        match self.plan.compiler.target().runner(&code) {
+            Some(runner) => {
+                let runner = runner.map_err(|error| wrong(DRIVER, error))?;
+                compare(DRIVER, &|inputs, resources| runner.run(inputs, resources, wider))
+            }
+            None => Ok(()),
+        }
     }
 }
+
+/// What is to blame for wrong code.
+const DRIVER: &str = "driver";
 
 /// How messages of panics begin.
 const PANIC: &str = "panic: ";

@@ -27,7 +27,8 @@ struct Run {
 
 impl Run {
     fn of(shader: Shader, plan: &Plan) -> Result<Run, Problem> {
-        let translated = Subject::Tgsi(shader).into_translated(plan, None)?;
+        let code = Subject::Tgsi(shader).into_code(plan, None)?;
+        let translated = code.into_tgsi().ok_or_else(|| Problem::Other("the driver does not make TGSI".into()))?;
         Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
     }
 

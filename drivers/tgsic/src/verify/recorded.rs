@@ -35,11 +35,11 @@ struct Totals {
 /// Runs every recorded vector through an executor and compares.
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
-    let (via, json) = (*via, *json);
-    let plan = arguments.passes.plan();
+    let json = *json;
+    let plan = arguments.passes.plan()?;
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
-    let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, via, &plan));
+    let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, *via, &plan));
     let mut totals = Totals::default();
     for result in results {
         totals.vectors += result.vectors;

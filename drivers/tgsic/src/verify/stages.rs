@@ -43,7 +43,7 @@ pub enum Verdict {
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan();
+    let plan = arguments.passes.plan()?;
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
@@ -107,8 +107,8 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
 fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
-    let first = Via::first_for(subject);
-    for (via, name) in Via::ALL.into_iter().skip_while(|&(via, _)| via != first) {
+    for via in Via::all_for(subject, plan) {
+        let name = via.name();
         match Executor::new(subject, via, plan) {
             Ok(executor) => executors.push((name, executor)),
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
@@ -116,12 +116,14 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
     }
     // A consumer that rounds otherwise must find the same in the source and in what is made of it.
     let otherwise = match subject {
-        Subject::Tgsi(source) if exact && plan.keeps_rounding(source) => {
-            let pair = subject.translate(plan).and_then(|translated| {
-                Ok([Executor::tgsi(&round_otherwise(source))?, Executor::tgsi(&round_otherwise(&translated))?])
+        Subject::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
+            let pair = subject.code(plan).and_then(|code| {
+                let Some(translated) = code.into_tgsi() else { return Ok(None) };
+                let source = Executor::tgsi(&round_otherwise(source))?;
+                Ok(Some([source, Executor::tgsi(&round_otherwise(&translated))?]))
             });
             match pair {
-                Ok(pair) => Some(pair),
+                Ok(pair) => pair,
                 Err(problem) => return Verdict::Error(problem.brief()),
             }
         }
@@ -155,7 +157,7 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
             && let (Ok(expected), Ok(found)) = (source.run(&inputs, limits), translated.run(&inputs, limits))
             && let Some(m) = first_mismatch(shader, Rule::Exact, &expected, &found)
         {
-            return Verdict::Different(format!("stage driver:tgsi, rounded otherwise, inputs {seed}: {m}"));
+            return Verdict::Different(format!("stage driver, rounded otherwise, inputs {seed}: {m}"));
         }
     }
     if ended { Verdict::Equal } else { Verdict::WithoutResult }

@@ -15,13 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tgsi_driver_tgsi::Dialect;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_driver_virgl::traffic::Traffic;
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
 use super::{Failure, Status};
-use crate::args::{DialectName, DriverName, ProxyArguments};
+use crate::args::{DialectName, ProxyArguments};
 use crate::plan::Plan;
 use asked::Asked;
 use guard::Guard;
@@ -33,7 +32,6 @@ const SIGNALS: [i32; 3] = [signal_hook::consts::SIGINT, signal_hook::consts::SIG
 
 /// Serves until it is told to end.
 pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
-    let DriverName::Tgsi = arguments.driver;
     if arguments.passes.driver_options.dialect == Some(DialectName::Mesa) {
         return Err(Failure::Usage(
             "hosts of virgl read their own dialect of TGSI and close the connection on shaders of another: --dialect mesa is for `translate`"
@@ -45,7 +43,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
         log::info!("huge pages stay: {error}");
     }
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
-    let translator = Translator::new(plan(arguments), arguments.verify, recorder);
+    let translator = Translator::new(plan(arguments)?, arguments.verify, recorder);
     let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
     // A place that cannot be written is told now, not after hours.
     asked.write(&Traffic::default())?;
@@ -71,10 +69,10 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
 }
 
 /// How shaders are translated so that the host can read them.
-fn plan(arguments: &ProxyArguments) -> Plan {
-    let mut plan = arguments.passes.plan();
-    plan.options.dialect = Dialect::Virgl;
-    plan
+fn plan(arguments: &ProxyArguments) -> Result<Plan, Failure> {
+    let mut passes = arguments.passes.clone();
+    passes.driver_options.dialect = Some(DialectName::Virgl);
+    passes.plan()
 }
 
 /// A socket that can be read once a signal to end has come. A second one ends the process at once.

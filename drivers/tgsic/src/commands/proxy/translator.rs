@@ -13,6 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
+use tgsi_compiler::Code;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::RunLimits;
@@ -110,9 +111,9 @@ pub struct Translator {
 impl Translator {
     /// One that works to a plan.
     pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
-        let may_grow = plan.level == Level::All;
+        let may_grow = plan.compiler.level() == Level::All;
         Translator {
-            plan_without_growth: may_grow.then(|| Plan { level: Level::NoGrowth, ..plan.clone() }),
+            plan_without_growth: may_grow.then(|| plan.clone().with_level(Level::NoGrowth)),
             plan,
             verify,
             recorder,
@@ -222,12 +223,12 @@ impl Translator {
             return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
         }
         let instructions = |shader: &Shader| tgsi::scan::scan(shader).num_instructions;
-        let mut after = subject.translate(&self.plan)?;
+        let mut after = tgsi_of(subject.code(&self.plan)?)?;
         if let Some(plan) = &self.plan_without_growth
             && instructions(&after) > instructions(before)
         {
             // Unrolled loops that let nothing go are not worth their length: every reader behind us works through it again.
-            let other = subject.translate(plan)?;
+            let other = tgsi_of(subject.code(plan)?)?;
             if instructions(&other) < instructions(&after) {
                 after = other;
             }
@@ -259,6 +260,11 @@ impl Translator {
             text: (text != object.text).then_some(text),
         }))
     }
+}
+
+/// Hosts read TGSI.
+fn tgsi_of(code: Code) -> Result<Shader, Problem> {
+    code.into_tgsi().ok_or_else(|| Problem::Other("hosts of virgl read TGSI, the driver makes something else".into()))
 }
 
 /// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients

@@ -1,0 +1,255 @@
+//! The compiler, and one shader on its way through it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use tgsi::check::{Report, check_for};
+use tgsi::limits::Limits;
+use tgsi::text::Gaps;
+use tgsi::to_ir::{ToIrOptions, to_ir};
+use tgsi_ir::passes::pass_manager::{PassObserver, Passes};
+use tgsi_ir::passes::pipeline::{self, Level};
+
+use crate::driver::{Code, Target};
+use crate::error::{CompileError, SourceSpans};
+
+/// How far a shader is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// As converted from TGSI, or as given.
+    Parsed,
+    /// In SSA form, without copies and dead code.
+    Ssa,
+    /// Optimised for the target.
+    Opt,
+    /// Lowered by the target: what it emits code for.
+    Registers,
+}
+
+impl Stage {
+    /// All stages in order.
+    pub const ALL: [Stage; 4] = [Stage::Parsed, Stage::Ssa, Stage::Opt, Stage::Registers];
+
+    /// The name that the command line uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Parsed => "parsed",
+            Stage::Ssa => "ssa",
+            Stage::Opt => "opt",
+            Stage::Registers => "registers",
+        }
+    }
+
+    /// The stage of a name.
+    pub fn from_name(name: &str) -> Option<Stage> {
+        Stage::ALL.into_iter().find(|stage| stage.name() == name)
+    }
+}
+
+/// A shader to compile.
+#[derive(Clone, Debug)]
+pub enum Source<'s> {
+    /// TGSI that [`check`](Compiler::check) finds no error in.
+    Tgsi(Cow<'s, tgsi::Shader>),
+    /// Valid IR. It is taken for [`Stage::Parsed`].
+    Ir(Cow<'s, tgsi_ir::Shader>),
+}
+
+impl<'s> From<&'s tgsi::Shader> for Source<'s> {
+    fn from(shader: &'s tgsi::Shader) -> Source<'s> {
+        Source::Tgsi(Cow::Borrowed(shader))
+    }
+}
+
+impl From<tgsi::Shader> for Source<'_> {
+    fn from(shader: tgsi::Shader) -> Source<'static> {
+        Source::Tgsi(Cow::Owned(shader))
+    }
+}
+
+impl<'s> From<&'s tgsi_ir::Shader> for Source<'s> {
+    fn from(shader: &'s tgsi_ir::Shader) -> Source<'s> {
+        Source::Ir(Cow::Borrowed(shader))
+    }
+}
+
+impl From<tgsi_ir::Shader> for Source<'_> {
+    fn from(shader: tgsi_ir::Shader) -> Source<'static> {
+        Source::Ir(Cow::Owned(shader))
+    }
+}
+
+/// A target, and how shaders are compiled for it.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    target: Arc<dyn Target>,
+    level: Level,
+    limits: Limits,
+    skipped: Vec<&'static str>,
+}
+
+impl Compiler {
+    /// Everything for a target, within the default limits.
+    pub fn new(target: impl Target + 'static) -> Compiler {
+        Compiler::for_target(Arc::new(target))
+    }
+
+    /// The same for a target of a driver that is chosen at run time.
+    pub fn for_target(target: Arc<dyn Target>) -> Compiler {
+        Compiler { target, level: Level::All, limits: Limits::default(), skipped: Vec::new() }
+    }
+
+    /// The same at a level.
+    pub fn with_level(self, level: Level) -> Compiler {
+        Compiler { level, ..self }
+    }
+
+    /// The same within limits.
+    pub fn with_limits(self, limits: Limits) -> Compiler {
+        Compiler { limits, ..self }
+    }
+
+    /// The same without passes of these names.
+    pub fn without_passes(self, skipped: Vec<&'static str>) -> Compiler {
+        Compiler { skipped, ..self }
+    }
+
+    /// The target.
+    pub fn target(&self) -> &dyn Target {
+        &*self.target
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How TGSI is converted.
+    pub fn to_ir_options(&self) -> ToIrOptions {
+        self.target.to_ir_options(self.level)
+    }
+
+    /// Whether floats of shaders of this stage are rounded as the source says.
+    pub fn keeps_rounding(&self, stage: tgsi_ir::Stage) -> bool {
+        self.target.compiler_options().keeps_rounding(stage)
+    }
+
+    /// Reads TGSI as the target does, and checks everything that the compiler relies on.
+    pub fn check(&self, source: &mut tgsi::Shader, gaps: &Gaps) -> Report {
+        self.target.read(source);
+        check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines)
+    }
+
+    /// Checks TGSI that was made for the target.
+    pub fn check_result(&self, shader: &tgsi::Shader) -> Report {
+        check_for(shader, &Gaps::default(), &self.limits, self.to_ir_options().keep_subroutines)
+    }
+
+    /// Starts with a shader.
+    ///
+    /// # Errors
+    /// [`CompileError::ToIr`].
+    pub fn start<'c>(&'c self, source: impl Into<Source<'c>>) -> Result<Compilation<'c>, CompileError> {
+        let mut interface = None;
+        let mut spans = SourceSpans::default();
+        let ir = match source.into() {
+            Source::Ir(ir) => ir.into_owned(),
+            Source::Tgsi(shader) => {
+                let ir = to_ir(&shader, &self.to_ir_options())?;
+                spans = SourceSpans::of(&shader);
+                if self.target.keeps_interface() {
+                    interface = Some(tgsi::Shader { instructions: Vec::new(), ..shader.into_owned() });
+                }
+                ir
+            }
+        };
+        let passes = Passes::default().without(&self.skipped);
+        Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes })
+    }
+
+    /// Goes on with IR that is at a stage already.
+    pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
+        let passes = Passes::default().without(&self.skipped);
+        Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes }
+    }
+
+    /// The IR of a shader at a stage.
+    ///
+    /// # Errors
+    /// [`CompileError`]: the shader cannot be expressed in the IR or, for [`Stage::Registers`], by the target.
+    pub fn ir_at<'c>(&'c self, stage: Stage, source: impl Into<Source<'c>>) -> Result<tgsi_ir::Shader, CompileError> {
+        let mut compilation = self.start(source)?;
+        compilation.advance(stage)?;
+        Ok(compilation.into_ir())
+    }
+
+    /// The code of a shader.
+    ///
+    /// # Errors
+    /// [`CompileError`].
+    pub fn compile<'c>(&'c self, source: impl Into<Source<'c>>) -> Result<Code, CompileError> {
+        self.start(source)?.finish()
+    }
+}
+
+/// A shader on its way.
+pub struct Compilation<'c> {
+    compiler: &'c Compiler,
+    ir: tgsi_ir::Shader,
+    stage: Stage,
+    interface: Option<tgsi::Shader>,
+    spans: SourceSpans,
+    passes: Passes<'c>,
+}
+
+impl<'c> Compilation<'c> {
+    /// The same with an observer of all passes from here on. Where it ends the way, the stage stays as it is.
+    pub fn observed_by(self, observer: &'c mut dyn PassObserver) -> Self {
+        Compilation { passes: self.passes.observed_by(observer), ..self }
+    }
+
+    /// The IR as it is now.
+    pub fn ir(&self) -> &tgsi_ir::Shader {
+        &self.ir
+    }
+
+    /// The IR as it is now.
+    pub fn into_ir(self) -> tgsi_ir::Shader {
+        self.ir
+    }
+
+    /// Goes on to a stage, unless the shader is there or an observer has ended the way.
+    ///
+    /// # Errors
+    /// [`CompileError::Target`]: the target cannot lower it.
+    pub fn advance(&mut self, stage: Stage) -> Result<(), CompileError> {
+        let Compilation { compiler, ir, passes, .. } = self;
+        while self.stage < stage && !passes.stopped() {
+            self.stage = match self.stage {
+                Stage::Parsed => {
+                    pipeline::into_ssa_with(ir, passes);
+                    Stage::Ssa
+                }
+                Stage::Ssa => {
+                    pipeline::optimize_with(ir, &compiler.target.compiler_options(), compiler.level, passes);
+                    Stage::Opt
+                }
+                Stage::Opt | Stage::Registers => {
+                    compiler.target.lower(ir, passes).map_err(|error| self.spans.locate(error))?;
+                    Stage::Registers
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Goes all the way.
+    ///
+    /// # Errors
+    /// [`CompileError::Target`].
+    pub fn finish(mut self) -> Result<Code, CompileError> {
+        self.advance(Stage::Registers)?;
+        let Compilation { compiler, ir, interface, spans, mut passes, .. } = self;
+        compiler.target.emit(ir, interface.as_ref(), &mut passes).map_err(|error| spans.locate(error))
+    }
+}

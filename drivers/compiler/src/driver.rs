@@ -1,0 +1,174 @@
+//! What a driver is: [`Driver`] is its description, [`Target`] the driver with its options set.
+
+use std::fmt::Debug;
+
+use tgsi::text::PrintOptions;
+use tgsi::to_ir::ToIrOptions;
+use tgsi_ir::error_codes;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+use thiserror::Error;
+
+use crate::error::TargetError;
+
+/// A driver: a name, options, and how to make a target of it.
+pub trait Driver: Debug + Send + Sync {
+    /// The name that the command line and fixtures use.
+    fn name(&self) -> &'static str;
+
+    /// One sentence for `--help`.
+    fn about(&self) -> &'static str;
+
+    /// Extension of files with its code.
+    fn file_extension(&self) -> &'static str;
+
+    /// Whether its code is not for terminals.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    /// The options, in the order in which they are listed.
+    fn options(&self) -> &'static [DriverOption];
+
+    /// The codes of its errors.
+    fn error_codes(&self) -> &'static [error_codes::Code];
+
+    /// The driver with options of these names.
+    ///
+    /// # Errors
+    /// [`UnknownOption`].
+    fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption>;
+
+    /// Sets of options, each in one string with commas between, under which every shader means the same. Fixtures with
+    /// inputs run with all of them.
+    fn variants(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// One option of a driver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DriverOption {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+}
+
+/// There is no option of this name.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("no driver option `{name}`; there are {}", names(.options))]
+pub struct UnknownOption {
+    /// The name.
+    pub name: String,
+    /// Those that there are.
+    pub options: &'static [DriverOption],
+}
+
+fn names(options: &[DriverOption]) -> String {
+    options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A driver with its options set: what the compiler asks on a shader's way, in this order.
+pub trait Target: Debug + Send + Sync {
+    /// Reads a source in the dialect of the target, where that gives TGSI another meaning.
+    fn read(&self, source: &mut tgsi::Shader) {
+        let _ = source;
+    }
+
+    /// How TGSI is converted.
+    fn to_ir_options(&self, level: Level) -> ToIrOptions {
+        let _ = level;
+        ToIrOptions::default()
+    }
+
+    /// What the optimiser must know.
+    fn compiler_options(&self) -> CompilerOptions;
+
+    /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
+    ///
+    /// # Errors
+    /// What the target cannot express.
+    fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>>;
+
+    /// Whether code must keep the declarations and properties of a TGSI source, used or not.
+    fn keeps_interface(&self) -> bool {
+        false
+    }
+
+    /// Code for what [`lower`](Self::lower) gave. The interface is there if the target [keeps](Self::keeps_interface)
+    /// it and the source was TGSI: that source, without its instructions.
+    ///
+    /// # Errors
+    /// What the target cannot express.
+    fn emit(
+        &self,
+        lowered: tgsi_ir::Shader,
+        interface: Option<&tgsi::Shader>,
+        passes: &mut Passes<'_>,
+    ) -> Result<Code, Box<dyn TargetError>>;
+
+    /// How large code is, as far as the target counts it.
+    fn size(&self, code: &Code) -> CodeSize;
+
+    /// Something that runs code as the target does; `None` if there is nothing that can.
+    ///
+    /// # Errors
+    /// Why this code cannot be run.
+    fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+        let _ = code;
+        None
+    }
+}
+
+/// Code of a driver.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// TGSI, and how it is printed.
+    Tgsi(Box<tgsi::Shader>, PrintOptions),
+    /// Text.
+    Text(String),
+    /// Anything else.
+    Binary(Vec<u8>),
+}
+
+impl Code {
+    /// The code as it stands in a file.
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Code::Tgsi(shader, options) => tgsi::text::print(&shader, options).into_bytes(),
+            Code::Text(text) => text.into_bytes(),
+            Code::Binary(bytes) => bytes,
+        }
+    }
+
+    /// The shader, if it is TGSI.
+    pub fn into_tgsi(self) -> Option<tgsi::Shader> {
+        match self {
+            Code::Tgsi(shader, _) => Some(*shader),
+            Code::Text(_) | Code::Binary(_) => None,
+        }
+    }
+}
+
+/// The size of code, for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CodeSize {
+    /// Instructions.
+    pub instructions: u32,
+    /// Registers for temporary values.
+    pub temporaries: u32,
+    /// Registers for constants that are part of the code.
+    pub immediates: u32,
+}
+
+/// Runs code.
+pub trait Runner: Send + Sync {
+    /// Runs it once for all lanes.
+    ///
+    /// # Errors
+    /// Why the run did not end.
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
+}

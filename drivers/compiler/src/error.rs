@@ -1,0 +1,98 @@
+//! Why a shader has no code.
+
+use std::error::Error;
+
+use tgsi::shader::Shader;
+use tgsi::span::Span;
+use tgsi::tables::File;
+use tgsi::to_ir::ToIrError;
+use tgsi_ir::error_codes::Code;
+
+/// An error of a target: what it cannot express.
+pub trait TargetError: Error + Send + Sync + 'static {
+    /// The code of the error.
+    fn code(&self) -> Code;
+
+    /// What part of a TGSI source it is about.
+    fn subject(&self) -> Subject {
+        Subject::Shader
+    }
+}
+
+/// What part of a source an error of a target is about: targets see IR, which has no positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// All of it.
+    Shader,
+    /// How many temporaries there are.
+    Temporaries,
+}
+
+/// Why a shader has no code.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// It has no form in the IR.
+    #[error(transparent)]
+    ToIr(#[from] ToIrError),
+    /// The target cannot express it.
+    #[error("{error}")]
+    Target {
+        /// What.
+        error: Box<dyn TargetError>,
+        /// Where in the TGSI source, if there is one.
+        span: Option<Span>,
+    },
+}
+
+impl CompileError {
+    /// The code of the error.
+    pub fn code(&self) -> Code {
+        match self {
+            CompileError::ToIr(error) => error.code(),
+            CompileError::Target { error, .. } => error.code(),
+        }
+    }
+
+    /// Where it is in the TGSI source, if that is known.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            CompileError::ToIr(error) => error.span(),
+            CompileError::Target { span, .. } => *span,
+        }
+    }
+
+    /// The error of the target, if it is of this type.
+    pub fn of_target<E: TargetError>(&self) -> Option<&E> {
+        match self {
+            CompileError::ToIr(_) => None,
+            CompileError::Target { error, .. } => {
+                let error: &(dyn Error + 'static) = &**error;
+                error.downcast_ref()
+            }
+        }
+    }
+}
+
+/// The positions of a TGSI source at which errors of a target are reported.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SourceSpans {
+    processor: Option<Span>,
+    /// The largest declaration of temporaries.
+    temporaries: Option<Span>,
+}
+
+impl SourceSpans {
+    pub(crate) fn of(shader: &Shader) -> SourceSpans {
+        let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
+        let largest = temporaries.max_by_key(|d| u32::from(d.last) + 1 - u32::from(d.first.min(d.last)));
+        SourceSpans { processor: Some(shader.processor_span), temporaries: largest.map(|d| d.span) }
+    }
+
+    pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
+        let span = match error.subject() {
+            Subject::Shader => self.processor,
+            Subject::Temporaries => self.temporaries.or(self.processor),
+        };
+        CompileError::Target { error, span }
+    }
+}

@@ -1,0 +1,24 @@
+//! The way of a shader from TGSI or IR to a driver's code.
+//!
+//! ```text
+//! tgsi::Shader ──to_ir──┐
+//!                       ├─> parsed ──into_ssa──> ssa ──optimize──> opt ──lower──> registers ──emit──> code
+//! tgsi_ir::Shader ──────┘                                          └── the target ─────────────┘
+//! ```
+//!
+//! - A [`Driver`] has a name and options. With the options set it is a [`Target`]: what the optimiser must know of it,
+//!   the lowering, and the emission of code.
+//! - A [`Compiler`] is a target, a level, limits and the passes that are left out. It takes any number of shaders, on
+//!   any number of threads.
+//! - A [`Compilation`] is one shader on its way. It can be taken from [`Stage`] to stage and looked at in between.
+//!
+//! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
+//! the registry (package `tgsi-drivers`).
+
+mod compiler;
+mod driver;
+mod error;
+
+pub use compiler::{Compilation, Compiler, Source, Stage};
+pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption};
+pub use error::{CompileError, Subject, TargetError};

@@ -1,0 +1,35 @@
+//! The registry of drivers: one row each. The command line, fixtures, `verify`, `smith` and benchmarks find drivers
+//! here and nowhere else. To add one, add its package to this package's `Cargo.toml` and a row to [`DRIVERS`].
+
+use tgsi_compiler::Driver;
+
+/// All drivers. The first is the default.
+pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER];
+
+/// The driver of a name.
+pub fn find(name: &str) -> Option<&'static dyn Driver> {
+    DRIVERS.iter().copied().find(|driver| driver.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_options_are_known() {
+        for (number, driver) in DRIVERS.iter().enumerate() {
+            let is_same = |other: &&dyn Driver| other.name() == driver.name();
+            assert_eq!(DRIVERS.iter().position(|other| is_same(other)), Some(number));
+            for option in driver.options() {
+                assert!(driver.target(&[option.name]).is_ok(), "{} {}", driver.name(), option.name);
+                assert!(!option.about.is_empty(), "{} {}", driver.name(), option.name);
+            }
+            for variant in driver.variants() {
+                let options: Vec<&str> = variant.split(',').collect();
+                assert!(driver.target(&options).is_ok(), "{} {variant}", driver.name());
+            }
+            let error = driver.target(&["no_such_option"]).expect_err("an error");
+            assert!(error.to_string().contains("no_such_option"));
+        }
+    }
+}

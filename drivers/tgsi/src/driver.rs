@@ -1,0 +1,182 @@
+//! The driver as the compiler sees it.
+
+use tgsi::check::check_for;
+use tgsi::text::PrintOptions;
+use tgsi::to_ir::ToIrOptions;
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
+use tgsi_ir::error_codes;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+
+use crate::dialect::interface::Interface;
+use crate::dialect::reading::read_dialect;
+use crate::lower::lower;
+use crate::options::{Dialect, TgsiOptions};
+use crate::{DriverError, emit};
+
+/// The driver for TGSI.
+#[derive(Clone, Copy, Debug)]
+pub struct Tgsi;
+
+/// The driver for TGSI.
+pub static DRIVER: Tgsi = Tgsi;
+
+impl Driver for Tgsi {
+    fn name(&self) -> &'static str {
+        "tgsi"
+    }
+
+    fn about(&self) -> &'static str {
+        "TGSI again"
+    }
+
+    fn file_extension(&self) -> &'static str {
+        "tgsi"
+    }
+
+    fn options(&self) -> &'static [DriverOption] {
+        TgsiOptions::NAMED
+    }
+
+    fn error_codes(&self) -> &'static [error_codes::Code] {
+        DriverError::CODES
+    }
+
+    fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
+        let mut target = TgsiOptions::default();
+        for name in options {
+            target.set(name)?;
+        }
+        Ok(Box::new(target))
+    }
+
+    fn variants(&self) -> &'static [&'static str] {
+        // Each option alone, and those that affect each other together.
+        &[
+            "no_fabs",
+            "no_cmp",
+            "no_sqrt",
+            "no_lz",
+            "return_types",
+            "tg4_swizzle",
+            "no_mad",
+            "few_constants",
+            "one_address",
+            "masked_results,halves_at_once",
+            "unoptimized_ra",
+            "vec_to_regs",
+            "plain",
+            "no_indirect_inputs",
+            "no_indirect_outputs",
+            "no_indirect_temporaries",
+            "no_indirect_constants",
+            "no_indirect_inputs,no_indirect_outputs,no_indirect_temporaries,no_indirect_constants",
+            "vec_to_regs,no_fabs,no_cmp,no_mad,one_address",
+            "plain,unoptimized_ra,no_lz",
+            "virgl",
+            "virgl,plain",
+        ]
+    }
+}
+
+impl Target for TgsiOptions {
+    fn read(&self, source: &mut tgsi::Shader) {
+        read_dialect(source, self.dialect);
+    }
+
+    fn to_ir_options(&self, level: Level) -> ToIrOptions {
+        ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
+    }
+
+    fn compiler_options(&self) -> CompilerOptions {
+        let is_virgl = self.dialect == Dialect::Virgl;
+        CompilerOptions {
+            lower_ffma: is_virgl,
+            lower_bitops: !self.native_integers,
+            has_bfe: self.native_integers,
+            has_bfi: self.native_integers,
+            has_bfm: self.native_integers,
+            source_modifiers: true,
+            fuse_scmp: true,
+            fuse_mad: self.fuse_mad,
+            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
+            free_rounding: self.fast,
+            lower_flrp_mad: false,
+            lower_fdot_mad: false,
+            keep_ifs: !self.native_integers && !self.has_cmp,
+            no_indirect: self.indirect.missing(),
+            speculate_loads: self.speculate_loads,
+            // Mesa's interpreter divides as its processor does.
+            division_traps: true,
+            ..CompilerOptions::default()
+        }
+    }
+
+    fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
+        let options = self.fitted(shader.stage);
+        Ok(lower(shader, &options, passes)?)
+    }
+
+    fn keeps_interface(&self) -> bool {
+        self.dialect == Dialect::Virgl
+    }
+
+    fn emit(
+        &self,
+        lowered: tgsi_ir::Shader,
+        interface: Option<&tgsi::Shader>,
+        passes: &mut Passes<'_>,
+    ) -> Result<Code, Box<dyn TargetError>> {
+        let options = self.fitted(lowered.stage);
+        let interface = interface.map(Interface::of);
+        let shader = emit(lowered, interface.as_ref(), &options, passes)?;
+        let hex_floats = self.dialect == Dialect::Virgl;
+        Ok(Code::Tgsi(Box::new(shader), PrintOptions { hex_floats, ..PrintOptions::default() }))
+    }
+
+    fn size(&self, code: &Code) -> CodeSize {
+        let Code::Tgsi(shader, _) = code else { return CodeSize::default() };
+        let scan = tgsi::scan::scan(shader);
+        CodeSize {
+            instructions: scan.num_instructions,
+            temporaries: scan.temporaries,
+            immediates: scan.immediate_count,
+        }
+    }
+
+    fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+        let Code::Tgsi(shader, _) = code else { return None };
+        Some(self.run_by_interpreter(shader))
+    }
+}
+
+impl TgsiOptions {
+    fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
+        let keep = self.keep_subroutines(Level::All);
+        let report = check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), keep);
+        if let Some(error) = report.errors().next() {
+            return Err(format!("the result does not pass the check: {} {error}", error.code.name));
+        }
+        let program = tgsi::run::Program::new(&self.as_run(shader)).map_err(|error| error.to_string())?;
+        Ok(Box::new(Interpreter { program }))
+    }
+}
+
+/// The interpreter of the `tgsi` crate.
+struct Interpreter {
+    program: tgsi::run::Program,
+}
+
+impl Runner for Interpreter {
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
+        tgsi::run::run(&self.program, inputs, resources, limits).map_err(|error| error.to_string())
+    }
+}
+
+impl From<DriverError> for Box<dyn TargetError> {
+    fn from(error: DriverError) -> Self {
+        Box::new(error)
+    }
+}
