@@ -15,7 +15,7 @@
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;
-use tgsi_ir::passes::opt_dce::opt_dce;
+use tgsi_ir::passes::scalar::opt_dce::opt_dce;
 use tgsi_ir::{Body, Inst, Shader};
 
 use crate::chase::{Operand, chase_alu_dest, float_mod_folds, load_reg_for_def, store_reg_for_def};

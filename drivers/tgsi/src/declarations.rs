@@ -14,7 +14,7 @@ use tgsi::tables::{
     TextureTarget,
 };
 use tgsi_ir::intrinsics::indices::InterpMode;
-use tgsi_ir::passes::lower_indirect_io::{MOST_CONSTANTS, block_sizes};
+use tgsi_ir::passes::lower_indirects::lower_indirect_io::{MOST_CONSTANTS, block_sizes};
 use tgsi_ir::shader::{Shader, Stage};
 use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};

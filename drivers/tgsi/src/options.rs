@@ -52,7 +52,7 @@ pub enum Dialect {
 pub struct TgsiOptions {
     /// Who reads the code. Other options may ask for what a dialect does not have: then it goes without.
     pub dialect: Dialect,
-    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float)), booleans
+    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans
     /// 0.0 and 1.0, and what comes from outside as integer (constants, inputs, system values) or goes there is a float:
     /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
     pub native_integers: bool,

@@ -6,7 +6,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use super::{Dominance, LoopTree};
+use super::LoopTree;
 use crate::entities::{Block, Loop};
 
 #[derive(Clone, Copy, Debug)]
@@ -62,38 +62,6 @@ impl Ancestors {
             (a, b) = if x.jump == y.jump { (x.parent, y.parent) } else { (x.jump, y.jump) };
         }
         a
-    }
-}
-
-/// Nearest common dominators in O(log n).
-pub(crate) struct CommonDominators<'a> {
-    dominance: &'a Dominance,
-    tree: Ancestors,
-    node: SecondaryMap<Block, u32>,
-}
-
-impl<'a> CommonDominators<'a> {
-    /// Of the blocks that this dominance is about.
-    pub(crate) fn new(dominance: &'a Dominance) -> CommonDominators<'a> {
-        let (mut tree, mut node) = (Ancestors::new(), SecondaryMap::new());
-        // Node 0 is the start, each other reachable block has the number of its place in the pre-order.
-        for &block in dominance.preorder() {
-            if let Some(up) = dominance.idom(block) {
-                node[block] = tree.add(node[up]);
-            }
-        }
-        CommonDominators { dominance, tree, node }
-    }
-
-    /// The nearest block that dominates both, which are reachable.
-    pub(crate) fn of(&self, a: Block, b: Block) -> Block {
-        if self.dominance.dominates(a, b) {
-            a
-        } else if self.dominance.dominates(b, a) {
-            b
-        } else {
-            self.dominance.preorder()[self.tree.common(self.node[a], self.node[b]) as usize]
-        }
     }
 }
 

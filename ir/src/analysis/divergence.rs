@@ -11,7 +11,7 @@
 //!
 //! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value, block and `if` tells its neighbours once,
 //! so that the cost is linear in sources and blocks (a value that leaves several loops at once counts for each of them). Best on loop-closed SSA
-//! ([`convert_to_lcssa`](mod@crate::passes::convert_to_lcssa)), for structured code without `return`.
+//! ([`convert_to_lcssa`](mod@crate::passes::into_ssa::convert_to_lcssa)), for structured code without `return`.
 
 mod rules;
 
@@ -21,8 +21,6 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use super::LoopTree;
 use crate::body::{Body, CfNode, CfParent, InstData, JumpKind};
 use crate::entities::{Block, Def, If, Inst, Loop, Use, User};
-use crate::passes::opt_cse::can_reorder;
-use crate::passes::repair_ssa::use_block;
 use crate::shader::Shader;
 use rules::Rules;
 
@@ -142,7 +140,7 @@ impl<'a> Analysis<'a> {
                     | InstData::Alu { .. }
                     | InstData::Deref { .. }
                     | InstData::Tex(_) => true,
-                    InstData::Intrinsic { op, .. } => can_reorder(body, inst, op),
+                    InstData::Intrinsic { op, .. } => body.can_reorder(inst, op),
                     InstData::Phi => match body.node_before(block) {
                         Some(CfNode::If(node)) => settled(body.src_def(body.if_condition(node))),
                         _ => false,
@@ -354,7 +352,7 @@ fn leaves_divergent_loop(
 fn reading_block(body: &Body, source: Use) -> Option<Block> {
     match body.user(source) {
         User::Inst(inst) => body.inst_block(inst),
-        User::If(_) => use_block(body, source),
+        User::If(_) => body.use_block(source),
     }
 }
 

@@ -340,7 +340,7 @@ impl Body {
     /// Moves everything behind a place, to the end of its list, into a side of a new `if`. Returns the `if`; what followed the list now follows
     /// the (empty) block after the `if`.
     ///
-    /// Values made in the part that moved no longer dominate what followed it: [`repair_ssa`](mod@crate::passes::repair_ssa). Where a block behind
+    /// Values made in the part that moved no longer dominate what followed it: [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block behind
     /// the list gets a new predecessor (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
     pub fn move_tail_into_if(&mut self, cursor: Cursor, condition: Def, then_side: bool) -> Option<If> {
         let parent = self.blocks[cursor.block(self)].parent?;

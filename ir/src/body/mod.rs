@@ -27,6 +27,7 @@ mod edit;
 mod graph;
 mod inspect;
 mod instructions;
+mod queries;
 mod restructure;
 mod uses;
 

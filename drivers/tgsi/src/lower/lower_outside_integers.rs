@@ -8,7 +8,7 @@
 //!           @store_output (%6, %7)                         @store_output (%6, %7)
 //! ```
 //!
-//! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_int_to_float), which leaves these conversions. Who feeds the target stores
+//! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these conversions. Who feeds the target stores
 //! floats in the constants and inputs that [`OutsideIntegers`] lists (and in all system values that are integers), and finds floats in the outputs that it lists. A component that is
 //! read as an integer in one place and as a float in another cannot be both and is an error; so is one that a run-time index may reach in both ways.
 //!
@@ -20,7 +20,7 @@ use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::InstData;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
-use tgsi_ir::passes::lower_int_to_float::{components_read, handed_to, is_index};
+use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed_to, is_index};
 use tgsi_ir::{Body, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;

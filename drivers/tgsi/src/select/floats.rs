@@ -3,7 +3,7 @@
 use tgsi::tables::{Opcode, OperandType};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::passes::lower_int_to_float::is_index;
+use tgsi_ir::passes::lower_numbers::lower_int_to_float::is_index;
 use tgsi_ir::{Def, Inst, Use, User};
 
 use super::Selector;

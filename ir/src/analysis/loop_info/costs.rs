@@ -6,7 +6,6 @@
 use crate::body::{Body, InstData};
 use crate::entities::{Def, If, Inst, Loop, Variable};
 use crate::intrinsics::IntrinsicOp;
-use crate::passes::opt_cse::can_reorder;
 
 use super::arrays::local_of;
 use super::{LoopAnalysis, LoopAnalyzer, Outcome};
@@ -97,7 +96,7 @@ impl LoopAnalyzer<'_> {
     fn is_invariant(&self, body: &Body, id: Loop, inst: Inst) -> bool {
         let can_be = match *body.inst(inst) {
             InstData::Alu { .. } | InstData::LoadConst { .. } | InstData::Undef => true,
-            InstData::Intrinsic { op, .. } => op.info().can_eliminate && can_reorder(body, inst, op),
+            InstData::Intrinsic { op, .. } => op.info().can_eliminate && body.can_reorder(inst, op),
             _ => false,
         };
         can_be

@@ -1,7 +1,8 @@
 //! Passes on random shaders: still valid, still the same meaning.
 
 mod control;
-mod loops;
+mod lower_bit_size;
+mod lower_phis_to_regs_block;
 mod numeric;
 pub(crate) mod random_shaders;
 
@@ -11,6 +12,8 @@ use crate::shader::Shader;
 use crate::text::print;
 use crate::validate::validate;
 use crate::variable::VariableModes;
+use lower_bit_size::lower_bit_size;
+use lower_phis_to_regs_block::{lower_phis_to_regs_block, lower_ssa_defs_to_regs_block};
 use random_shaders::{Options, outcome, random_shader};
 
 /// Every phi and every value that crosses a block through registers, and back.
@@ -36,10 +39,6 @@ type Pass = (&'static str, fn(&mut Shader) -> bool);
 
 const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
 
-fn struct_vars(shader: &mut Shader) -> bool {
-    split_struct_vars(shader, TEMPORARIES)
-}
-
 fn dead_variables(shader: &mut Shader) -> bool {
     remove_dead_variables(shader, TEMPORARIES)
 }
@@ -57,18 +56,6 @@ fn no_control_flow(shader: &mut Shader) -> bool {
     opt_peephole_select(shader, &options)
 }
 
-fn sink(shader: &mut Shader) -> bool {
-    opt_sink(shader, opt_sink::Movable::ALL)
-}
-
-fn peel(shader: &mut Shader) -> bool {
-    opt_loop_peel_initial_break(shader, &CompilerOptions::default())
-}
-
-fn peel_if(shader: &mut Shader) -> bool {
-    opt_loop_peel_initial_if(shader, &CompilerOptions::default())
-}
-
 fn divergence(shader: &mut Shader) -> bool {
     crate::analysis::analyze_divergence(shader, &Default::default())
 }
@@ -79,18 +66,6 @@ fn opt_loop(shader: &mut Shader) -> bool {
 
 fn opt_licm(shader: &mut Shader) -> bool {
     crate::passes::opt_licm(shader, &CompilerOptions::default())
-}
-
-fn gcm(shader: &mut Shader) -> bool {
-    opt_gcm(shader, &CompilerOptions::default(), false)
-}
-
-fn gcm_value_number(shader: &mut Shader) -> bool {
-    opt_gcm(shader, &CompilerOptions::default(), true)
-}
-
-fn move_to_users(shader: &mut Shader) -> bool {
-    opt_move(shader, opt_sink::Movable::ALL)
 }
 
 fn optimized(shader: &mut Shader) -> bool {
@@ -142,10 +117,6 @@ fn phis_to_scalar(shader: &mut Shader) -> bool {
 
 fn all_phis_to_scalar(shader: &mut Shader) -> bool {
     lower_phis_to_scalar(shader, true)
-}
-
-fn to_vectors(shader: &mut Shader) -> bool {
-    opt_vectorize(shader, &|_, _| 4)
 }
 
 macro_rules! passes {
@@ -239,11 +210,7 @@ const STRAIGHT: &[Pass] = passes![
     lower_indirect_registers,
     opt_loop,
     into_ssa,
-    peel,
-    peel_if,
     opt_loop,
-    peel,
-    peel_if,
     convert_to_lcssa,
     unroll,
     opt_copy_prop,
@@ -252,25 +219,16 @@ const STRAIGHT: &[Pass] = passes![
     unroll,
     opt_loop,
     into_ssa,
-    gcm,
-    opt_reuse_constants,
     opt_reuse_components,
-    peel,
-    sink,
-    move_to_users,
     opt_licm,
-    gcm_value_number,
     opt_copy_prop,
-    move_to_users,
     opt_licm,
-    gcm_value_number,
     to_pairs,
     phis_to_scalar,
     to_scalar,
     all_phis_to_scalar,
     lower_load_const_to_scalar,
     opt_copy_prop,
-    to_vectors,
     optimized,
     no_control_flow,
 ];
@@ -315,29 +273,6 @@ fn random_shaders_full_of_variables() {
         let statements = 20 + (seed % 40) as usize;
         check(seed + 5_000_000, Options { statements, functions: 0, returns: false, kills: seed % 2 == 1 }, VARIABLES);
         check(seed + 6_000_000, Options { statements, functions: 1, returns: true, kills: false }, &VARIABLES[..16]);
-    }
-}
-
-#[test]
-fn random_shaders_full_of_structs() {
-    let passes = passes![
-        struct_vars,
-        struct_vars,
-        copy_prop_vars,
-        split_array_vars,
-        split_var_copies,
-        opt_dead_write_vars,
-        into_ssa,
-        optimized
-    ];
-    for seed in seeds() {
-        let statements = 20 + (seed % 40) as usize;
-        check(
-            seed + 7_000_000,
-            Options { statements, functions: 1, returns: true, kills: seed % 2 == 1 },
-            &passes[..3],
-        );
-        check(seed + 7_500_000, Options { statements, functions: 0, returns: false, kills: seed % 2 == 1 }, passes);
     }
 }
 
@@ -428,59 +363,13 @@ fn passes_over_variables_find_something() {
 /// Nor if no code moves.
 #[test]
 fn code_moves() {
-    let passes: &[Pass] = passes![gcm, gcm_value_number, opt_licm, move_to_users];
-    let (mut found, mut peeled) = ([0; 4], 0);
+    let mut found = 0;
     for seed in 0..200 {
         let mut shader = random_shader(seed, Options { statements: 50, functions: 0, returns: false, kills: false });
         into_ssa(&mut shader);
-        for (count, &(_, pass)) in found.iter_mut().zip(passes) {
-            *count += usize::from(pass(&mut shader.clone()));
-        }
-        opt_loop(&mut shader);
-        peeled += usize::from(peel(&mut shader));
-        while peel(&mut shader) {}
-        // And where it belongs once.
-        for pass in [gcm_value_number, move_to_users] {
-            pass(&mut shader);
-            let text = print(&shader);
-            assert!(!pass(&mut shader), "seed {seed}:\n{text}\nagain:\n{}", print(&shader));
-        }
+        found += usize::from(opt_licm(&mut shader));
     }
-    assert!(found.iter().zip([40, 40, 15, 150]).all(|(&n, least)| n > least) && peeled > 20, "{found:?} {peeled}");
-}
-
-/// Constants are all in the first block after it, no two the same.
-#[test]
-fn constants_are_reused() {
-    use std::collections::HashSet;
-    let (mut before, mut after, mut elsewhere) = (0, 0, 0);
-    for seed in 0..200 {
-        let mut shader = random_shader(seed, Options { statements: 50, functions: 1, returns: false, kills: false });
-        let constants = |shader: &Shader| {
-            let mut found = Vec::new();
-            for (id, function) in &shader.functions {
-                let Some(body) = &function.body else { continue };
-                for inst in body.blocks().flat_map(|block| body.insts(block)) {
-                    if let (Some(values), Some(def)) = (body.constant(inst), body.inst_def(inst)) {
-                        let is_first = body.inst_block(inst) == Some(body.start_block());
-                        found.push((is_first, (id, body.bit_size(def), values.to_vec())));
-                    }
-                }
-            }
-            found
-        };
-        let all = constants(&shader);
-        let different: HashSet<_> = all.iter().map(|(_, constant)| constant).collect();
-        opt_reuse_constants(&mut shader);
-        assert!(!opt_reuse_constants(&mut shader), "seed {seed}");
-        let kept = constants(&shader);
-        assert!(kept.iter().all(|&(is_first, _)| is_first), "seed {seed}:\n{}", print(&shader));
-        assert_eq!(kept.iter().map(|(_, constant)| constant).collect::<HashSet<_>>(), different, "seed {seed}");
-        assert_eq!(kept.len(), different.len(), "seed {seed}:\n{}", print(&shader));
-        elsewhere += all.iter().filter(|&&(is_first, _)| !is_first).count();
-        (before, after) = (before + all.len(), after + kept.len());
-    }
-    assert!(before > after * 3 / 2 && elsewhere > before / 3, "{before} {after} {elsewhere}");
+    assert!(found > 15, "{found}");
 }
 
 /// What is called uniform is the same in all invocations of a subgroup, which are four.
@@ -623,12 +512,7 @@ mod large {
                 opt_phi_precision,
                 opt_dead_cf,
                 opt_cse,
-                gcm_value_number,
                 opt_licm,
-                peel,
-                peel_if,
-                move_to_users,
-                opt_reuse_constants,
                 opt_reuse_components,
                 divergence,
                 opt_dce,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::body::{Body, JumpKind};
 use crate::entities::Inst;
-use crate::passes::lower_bit_size;
+use crate::passes::tests::lower_bit_size::lower_bit_size;
 use crate::system_value::SystemValue;
 
 /// The size of what an instruction works on.

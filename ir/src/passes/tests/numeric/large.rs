@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::options::{CompilerOptions, DoubleOps, Int64Ops};
-use crate::passes::{lower_bit_size, lower_doubles, lower_idiv, lower_int64, opt_idiv_const};
+use crate::passes::tests::lower_bit_size::lower_bit_size;
+use crate::passes::{lower_doubles, lower_idiv, lower_int64, opt_idiv_const};
 use crate::work::check_linear;
 
 const MANY: usize = 50_000;

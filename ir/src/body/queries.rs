@@ -1,0 +1,40 @@
+//! Questions about instructions and uses that analyses and passes share.
+
+use crate::body::Body;
+use crate::entities::{Block, Inst, Use, User};
+use crate::intrinsics::indices::Access;
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::variable::VariableModes;
+
+impl Body {
+    /// Whether an intrinsic depends on nothing but its sources.
+    pub fn can_reorder(&self, inst: Inst, op: IntrinsicOp) -> bool {
+        let info = op.info();
+        if info.index_slot(IndexKind::Access).is_some() {
+            let access = Access::from_i32(self.index(inst, IndexKind::Access));
+            if access.contains(Access::VOLATILE) {
+                return false;
+            }
+            if access.contains(Access::CAN_REORDER) {
+                return true;
+            }
+        }
+        if op == IntrinsicOp::LoadDeref {
+            // Some system values change (whether the invocation is a helper).
+            let modes = self.deref_modes(self.src(inst, 0));
+            return modes != VariableModes::NONE
+                && VariableModes::READ_ONLY.contains(modes)
+                && !modes.intersects(VariableModes::SYSTEM_VALUE);
+        }
+        info.can_reorder
+    }
+
+    /// The block at whose end, or within which, a source is read.
+    pub fn use_block(&self, source: Use) -> Option<Block> {
+        match self.user(source) {
+            User::Inst(user) if self.is_phi(user) => Some(self.phi_predecessor(source)),
+            User::Inst(user) => self.inst_block(user),
+            User::If(id) => Some(self.block_before_if(id)),
+        }
+    }
+}

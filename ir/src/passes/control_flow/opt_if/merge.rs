@@ -1,0 +1,192 @@
+//! Two `if`s in a row with the same condition become one.
+//!
+//! ```text
+//! before:                              after:
+//!     if %c { A } else { B }               if %c { A; C } else { B; D }
+//!     %1 = phi: %a, %b                     %1 = phi: %a, %b
+//!     if %c { C } else { D }               %2 = phi: %x, %y
+//!     %2 = phi: %x, %y
+//! ```
+//!
+//! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what comes from `A` and `B`. No
+//! side of either `if` ends in a jump. A jump within the second one may leave it; the phis between the two are then needed in no place that only
+//! such a jump leads to, since they would not be made on the way to it any more.
+
+use std::sync::Arc;
+
+use cranelift_entity::SecondaryMap;
+
+use crate::analysis::Dominance;
+use crate::body::{Body, CfNode, CfParent, InstData};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, If, Inst, Use};
+
+/// Which side of a merged `if` a block is in. One map for all: what it says of earlier ones does not count.
+struct Sides {
+    /// Twice the number of the merged `if`, and 1 more in the second side.
+    of_block: SecondaryMap<Block, u32>,
+    merged: u32,
+}
+
+/// Dominance as it was before the first merging that asked for it. What dominates a block in it does so later too: a merging only takes ways away.
+type Before = Option<Arc<Dominance>>;
+
+/// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends of the sides may move.
+#[derive(Default)]
+struct Waiting {
+    phis: Vec<(Inst, [Def; 2])>,
+    /// Place in the list, from 1 on; 0: not in it.
+    places: SecondaryMap<Inst, u32>,
+}
+
+/// Merges `if`s. Returns whether there were any.
+pub(super) fn merge_equal(body: &mut Body) -> bool {
+    let mut progress = false;
+    let mut next = Some(body.start_block());
+    let mut sides = Sides { of_block: SecondaryMap::new(), merged: 0 };
+    let mut waiting = Waiting::default();
+    let mut dominance = Before::None;
+    while let Some(block) = next {
+        if let Some(first) = body.following_if(block) {
+            let mut merged = false;
+            while merge_next(body, block, &mut waiting, &mut dominance) {
+                merged = true;
+            }
+            if merged {
+                waiting.put_in(body, first);
+                sides.replace_phis_inside(body, first);
+                progress = true;
+            }
+        }
+        next = body.next_block(block);
+    }
+    progress
+}
+
+/// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to [`Sides::replace_phis_inside`].
+fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
+    let Some(first) = body.following_if(before) else { return false };
+    let between = body.block_after_if(first);
+    let Some(second) = body.following_if(between) else { return false };
+    if body.src_def(body.if_condition(first)) != body.src_def(body.if_condition(second))
+        || body.if_control(first) != body.if_control(second)
+    {
+        return false;
+    }
+    let after = body.block_after_if(second);
+    let ends = [body.then_list(first).last, body.else_list(first).last];
+    let second_ends = [body.then_list(second).last, body.else_list(second).last];
+    let ends_in_jump = |block: Block| body.block_jump(block).is_some();
+    if ends.into_iter().chain(second_ends).chain([before]).any(ends_in_jump) {
+        return false;
+    }
+    let movable = |inst: Inst| {
+        body.is_phi(inst)
+            || matches!(body.inst(inst), InstData::LoadConst { .. } | InstData::Undef)
+            || matches!(body.inst(inst), InstData::Deref { .. }) && body.num_sources(inst) == 0
+    };
+    if !body.insts(between).all(movable) {
+        return false;
+    }
+    if has_jump(body, second) && !waiting.may_jump_over(body, between, second, dominance) {
+        return false;
+    }
+    waiting.take_out(body, between, ends);
+    for inst in body.insts_vec(between) {
+        body.move_inst(Cursor::BlockEnd(before), inst);
+    }
+    waiting.take_out(body, after, second_ends);
+    for (parent, end) in [CfParent::Then(second), CfParent::Else(second)].into_iter().zip(ends) {
+        let list = body.detach_list(parent);
+        body.insert_list(Cursor::BlockEnd(end), list);
+    }
+    body.remove_node(CfNode::If(second));
+    true
+}
+
+fn has_jump(body: &Body, id: If) -> bool {
+    let lists = [body.then_list(id), body.else_list(id)];
+    lists.into_iter().flat_map(|list| body.blocks_in(list)).any(|block| body.block_jump(block).is_some())
+}
+
+impl Waiting {
+    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and behind that only, and not where just a jump in
+    /// them leads. What waits already is not looked through again for each `if` of a row: that is for the next run.
+    fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
+        let mut phis = body.phis(between).peekable();
+        if phis.peek().is_none() {
+            return self.phis.is_empty();
+        }
+        let dominance = dominance.get_or_insert_with(|| body.dominance());
+        let places = [body.then_list(second).first, body.else_list(second).first, body.block_after_if(second)];
+        let is_inside = |source: Use| {
+            body.use_block(source).is_some_and(|block| places.iter().any(|&place| dominance.dominates(place, block)))
+        };
+        self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
+    }
+    /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is from the same side.
+    fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
+        for phi in body.phis(block).collect::<Vec<_>>() {
+            let values = ends.map(|end| body.phi_source_for(phi, end).map(|s| body.src_def(s)));
+            let ([Some(yes), Some(no)], Some(def)) = (values, body.inst_def(phi)) else { continue };
+            let values = [self.value(body, yes, 0), self.value(body, no, 1)];
+            let new = body.create_inst(InstData::Phi, &[], Some(body.shape(def)));
+            if let Some(new) = body.inst_def(new) {
+                body.replace_all_uses(def, new);
+            }
+            body.remove_inst(phi);
+            self.phis.push((new, values));
+            self.places[new] = self.phis.len() as u32;
+        }
+    }
+
+    fn value(&self, body: &Body, def: Def, side: usize) -> Def {
+        match self.places[body.def_inst(def)].checked_sub(1) {
+            Some(place) => self.phis[place as usize].1[side],
+            None => def,
+        }
+    }
+
+    /// Puts all of them in behind the merged `if`.
+    fn put_in(&mut self, body: &mut Body, merged: If) {
+        let mut cursor = Cursor::BlockStart(body.block_after_if(merged));
+        let ends = [body.then_list(merged).last, body.else_list(merged).last];
+        for (phi, values) in self.phis.drain(..) {
+            self.places[phi] = 0;
+            body.insert_inst(cursor, phi);
+            for (end, value) in ends.into_iter().zip(values) {
+                body.add_phi_source(phi, end, value);
+            }
+            cursor = Cursor::After(phi);
+        }
+    }
+}
+
+impl Sides {
+    /// In the sides of an `if` that others were merged into, the phis behind it are what comes from the same side. (In what was in it before nothing reads them.)
+    fn replace_phis_inside(&mut self, body: &mut Body, merged: If) {
+        let behind = body.block_after_if(merged);
+        if body.phis(behind).next().is_none() {
+            return;
+        }
+        self.merged += 1;
+        let first_side = 2 * self.merged;
+        let lists = [body.then_list(merged), body.else_list(merged)];
+        for (side, list) in lists.into_iter().enumerate() {
+            for block in body.blocks_in(list) {
+                self.of_block[block] = first_side + side as u32;
+            }
+        }
+        for phi in body.phis(behind).collect::<Vec<_>>() {
+            let Some(def) = body.inst_def(phi) else { continue };
+            for source in body.uses_vec(def) {
+                let Some(side) = body.use_block(source).and_then(|b| self.of_block[b].checked_sub(first_side)) else {
+                    continue;
+                };
+                if let Some(value) = body.phi_source_for(phi, lists[side as usize].last).map(|s| body.src_def(s)) {
+                    body.set_src(source, value);
+                }
+            }
+        }
+    }
+}

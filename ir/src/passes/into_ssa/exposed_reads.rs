@@ -1,0 +1,319 @@
+//! Which variables that functions have in common carry nothing from one to the other: whoever reads a component has
+//! written it before, on every way to there, and called nobody since who may write it.
+//!
+//! A walk along the code of each function knows the components that it has surely written. What a side of an `if`
+//! writes is known behind it where the other side writes it too, or ends in a jump; what a loop writes is not known
+//! behind it. The entry point starts with everything written: variables start as zero, be they global or its own.
+//!
+//! Cost: the code, once for each level of nesting; for each call, what the callee may write. Where that is more than
+//! [`MAX_WORK`], all variables count as exposed.
+
+use cranelift_entity::SecondaryMap;
+
+use crate::analysis::{CallGraph, calls};
+use crate::body::{Body, CfList, CfNode, DerefKind, InstData};
+use crate::entities::{Def, Function, If, Inst, Loop, User, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::passes::into_ssa::lower_vars_to_ssa::vector_shape;
+use crate::passes::lower_numbers::lower_int_to_float::components_read;
+use crate::shader::Shader;
+
+/// Variables in sets of what functions may write, and in those of all calls, that are looked at.
+const MAX_WORK: usize = 1 << 24;
+
+/// Those of the variables that carry nothing between functions. No function may call the entry point.
+pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Variable>) -> Vec<Variable> {
+    let graph = CallGraph::new(&shader.functions);
+    let recursive = graph.recursive();
+    let mut bodies = shader.functions.iter().filter_map(|(id, data)| Some((id, data.body.as_ref()?)));
+    let is_known = |(id, body): (Function, &Body)| {
+        body.structured
+            && !recursive.contains(id)
+            && calls(body).all(|(call, callee)| {
+                matches!(body.inst(call), InstData::Call { indirect: false, .. })
+                    && shader.functions.get(callee).is_some_and(|data| data.body.is_some())
+            })
+    };
+    if variables.is_empty() || !bodies.all(is_known) {
+        return Vec::new();
+    }
+    let mut places = SecondaryMap::new();
+    for (place, &variable) in variables.iter().enumerate() {
+        places[variable] = place as u32 + 1;
+    }
+    let mut all = Variables { places, exposed: vec![false; variables.len()], written: SecondaryMap::new(), work: 0 };
+    for (place, &variable) in variables.iter().enumerate() {
+        all.exposed[place] = vector_shape(&shader.types, shader.variables[variable].ty).is_none();
+    }
+    for function in graph.bottom_up() {
+        if let Some(body) = &shader.functions[function].body {
+            all.find_written(function, body);
+        }
+    }
+    let mut known = Known::new(variables.len());
+    for (function, data) in &shader.functions {
+        let Some(body) = data.body.as_ref().filter(|_| function != entry) else { continue };
+        Walk { body, all: &mut all, known: &mut known }.walk();
+    }
+    if let Some(body) = &shader.functions[entry].body {
+        known.components.fill(u16::MAX);
+        Walk { body, all: &mut all, known: &mut known }.walk();
+    }
+    if all.work > MAX_WORK {
+        return Vec::new();
+    }
+    variables.into_iter().enumerate().filter(|&(place, _)| !all.exposed[place]).map(|(_, variable)| variable).collect()
+}
+
+/// The variables that are looked at, which have numbers.
+struct Variables {
+    /// Their numbers plus 1; 0 for all others.
+    places: SecondaryMap<Variable, u32>,
+    exposed: Vec<bool>,
+    /// What each function may write, in order.
+    written: SecondaryMap<Function, Vec<u32>>,
+    work: usize,
+}
+
+impl Variables {
+    fn number(&self, variable: Variable) -> Option<u32> {
+        self.places[variable].checked_sub(1)
+    }
+
+    /// The variable that a deref names.
+    fn of_deref(&self, body: &Body, deref: Def) -> Option<u32> {
+        match *body.inst(body.def_inst(deref)) {
+            InstData::Deref { kind: DerefKind::Var(variable), .. } => self.number(variable),
+            _ => None,
+        }
+    }
+
+    /// Finds what a function may write, with those that it calls, which come before. What is done to a variable that
+    /// is neither load nor store exposes it.
+    fn find_written(&mut self, function: Function, body: &Body) {
+        let mut written = Vec::new();
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            match *body.inst(inst) {
+                InstData::Deref { kind: DerefKind::Var(variable), .. } => {
+                    let (Some(number), Some(def)) = (self.number(variable), body.inst_def(inst)) else { continue };
+                    for source in body.uses_of(def) {
+                        let User::Inst(user) = body.user(source) else { continue };
+                        match body.intrinsic(user).filter(|_| body.source_number(source) == 0) {
+                            Some(IntrinsicOp::LoadDeref) => {}
+                            Some(IntrinsicOp::StoreDeref) => written.push(number),
+                            _ => self.exposed[number as usize] = true,
+                        }
+                    }
+                }
+                InstData::Call { callee, .. } if self.work <= MAX_WORK => {
+                    self.work += self.written[callee].len();
+                    written.extend_from_slice(&self.written[callee]);
+                }
+                _ => {}
+            }
+        }
+        written.sort_unstable();
+        written.dedup();
+        self.work += written.len();
+        self.written[function] = written;
+    }
+}
+
+/// The components of each variable that were surely written.
+struct Known {
+    components: Vec<u16>,
+    /// What they were before they changed.
+    log: Vec<(u32, u16)>,
+    /// When a variable was last looked at, and what was noted then.
+    stamps: Vec<(u32, u16)>,
+    now: u32,
+}
+
+impl Known {
+    fn new(count: usize) -> Known {
+        Known { components: vec![0; count], log: Vec::new(), stamps: vec![(0, 0); count], now: 0 }
+    }
+
+    fn set(&mut self, number: u32, components: u16) {
+        let known = &mut self.components[number as usize];
+        if *known != components {
+            self.log.push((number, *known));
+            *known = components;
+        }
+    }
+
+    /// Takes back what changed since the log had some length: returns what it had become.
+    fn take_back(&mut self, start: usize) -> Vec<(u32, u16)> {
+        self.now += 1;
+        let mut changes = Vec::new();
+        for (number, before) in self.log.drain(start..).rev() {
+            let place = number as usize;
+            if std::mem::replace(&mut self.stamps[place].0, self.now) != self.now {
+                changes.push((number, self.components[place]));
+            }
+            self.components[place] = before;
+        }
+        changes
+    }
+
+    /// What is known behind two sides that changed this.
+    fn join(&mut self, first: &[(u32, u16)], second: &[(u32, u16)]) {
+        self.now += 1;
+        let one = self.now;
+        for &(number, components) in first {
+            self.stamps[number as usize] = (one, components);
+        }
+        self.now += 1;
+        for &(number, components) in second {
+            let place = number as usize;
+            let (stamp, noted) = std::mem::replace(&mut self.stamps[place], (self.now, 0));
+            let other = if stamp == one { noted } else { self.components[place] };
+            self.set(number, components & other);
+        }
+        for &(number, components) in first {
+            let place = number as usize;
+            if self.stamps[place].0 == one {
+                self.set(number, components & self.components[place]);
+            }
+        }
+    }
+}
+
+/// What is still to be done. Numbers are lengths of the log.
+enum Step {
+    List(CfList),
+    Node(CfNode),
+    Else(If, usize),
+    /// With what the first side changed, and whether it ends in a jump.
+    EndIf(usize, Vec<(u32, u16)>, bool),
+    Continue(Loop, usize),
+    EndLoop(usize),
+}
+
+struct Walk<'a> {
+    body: &'a Body,
+    all: &'a mut Variables,
+    known: &'a mut Known,
+}
+
+impl Walk<'_> {
+    fn walk(&mut self) {
+        let body = self.body;
+        let start = self.known.log.len();
+        // What calls in loops may write is not known in the next round: it is exposed if it is read at all.
+        let mut is_read = Vec::new();
+        let mut in_loops = Vec::new();
+        let mut loops = 0u32;
+        let mut has_left = false;
+        let mut steps = vec![Step::List(body.body_list())];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::List(list) => steps.push(Step::Node(CfNode::Block(list.first))),
+                Step::Node(CfNode::Block(block)) => {
+                    if let Some(next) = body.node_after(block) {
+                        steps.push(Step::Node(next));
+                    }
+                    for inst in body.insts(block) {
+                        if let InstData::Call { callee, .. } = *body.inst(inst) {
+                            self.call(callee);
+                            if loops > 0 {
+                                in_loops.push(callee);
+                            }
+                        } else {
+                            self.access(inst, &mut is_read);
+                        }
+                    }
+                    has_left |= body.block_jump(block).is_some();
+                }
+                Step::Node(CfNode::If(id)) => {
+                    steps.push(Step::Node(CfNode::Block(body.block_after_if(id))));
+                    steps.push(Step::Else(id, self.known.log.len()));
+                    steps.push(Step::List(body.then_list(id)));
+                }
+                Step::Else(id, start) => {
+                    let changes = self.known.take_back(start);
+                    steps.push(Step::EndIf(start, changes, std::mem::take(&mut has_left)));
+                    steps.push(Step::List(body.else_list(id)));
+                }
+                Step::EndIf(start, first, first_left) => {
+                    let second = self.known.take_back(start);
+                    match (first_left, has_left) {
+                        (false, false) => self.known.join(&first, &second),
+                        (true, _) => second.iter().for_each(|&(number, components)| self.known.set(number, components)),
+                        (false, true) => {
+                            first.iter().for_each(|&(number, components)| self.known.set(number, components))
+                        }
+                    }
+                    has_left &= first_left;
+                }
+                Step::Node(CfNode::Loop(id)) => {
+                    loops += 1;
+                    steps.push(Step::Node(CfNode::Block(body.block_after_loop(id))));
+                    steps.push(Step::Continue(id, self.known.log.len()));
+                    steps.push(Step::List(body.loop_body(id)));
+                }
+                Step::Continue(id, start) => {
+                    self.known.take_back(start);
+                    has_left = false;
+                    steps.push(Step::EndLoop(start));
+                    steps.extend(body.loop_continue_list(id).map(Step::List));
+                }
+                Step::EndLoop(start) => {
+                    self.known.take_back(start);
+                    has_left = false;
+                    loops -= 1;
+                }
+            }
+        }
+        self.known.take_back(start);
+        if !in_loops.is_empty() && self.all.work <= MAX_WORK {
+            in_loops.sort_unstable();
+            in_loops.dedup();
+            self.known.now += 1;
+            let now = self.known.now;
+            for &callee in &in_loops {
+                self.all.work += self.all.written[callee].len();
+                for &number in &self.all.written[callee] {
+                    self.known.stamps[number as usize].0 = now;
+                }
+            }
+            for number in is_read {
+                self.all.exposed[number as usize] |= self.known.stamps[number as usize].0 == now;
+            }
+        }
+    }
+
+    fn call(&mut self, callee: Function) {
+        self.all.work += 1 + self.all.written[callee].len();
+        if self.all.work <= MAX_WORK {
+            for &number in &self.all.written[callee] {
+                self.known.set(number, 0);
+            }
+        }
+    }
+
+    /// A load or store of a variable.
+    fn access(&mut self, inst: Inst, is_read: &mut Vec<u32>) {
+        let body = self.body;
+        let op = body.intrinsic(inst);
+        if !matches!(op, Some(IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) {
+            return;
+        }
+        let Some(number) = self.all.of_deref(body, body.src(inst, 0)) else { return };
+        let known = self.known.components[number as usize];
+        if op == Some(IntrinsicOp::StoreDeref) {
+            self.known.set(number, known | body.index(inst, IndexKind::WriteMask) as u16);
+        } else if let Some(def) = body.inst_def(inst) {
+            is_read.push(number);
+            self.all.exposed[number as usize] |= components_used(body, def) & !known != 0;
+        }
+    }
+}
+
+/// The components of a value that somebody reads.
+fn components_used(body: &Body, def: Def) -> u16 {
+    body.uses_of(def).fold(0, |mask, source| match body.user(source) {
+        User::Inst(user) => components_read(body, user, source).iter().fold(mask, |mask, &c| mask | 1 << (c & 15)),
+        User::If(_) => mask | 1,
+    })
+}

@@ -1,0 +1,82 @@
+//! What passes that move code from block to block ask of an instruction: whether it may move, and whether it may be computed where nobody asked for it.
+
+use crate::alu::ExecutionMode;
+use crate::analysis::loop_info::Outcome;
+use crate::analysis::{Certainty, LoopAnalyzer, Speculation};
+use crate::body::{Body, InstData, TexOp};
+use crate::entities::{If, Inst};
+use crate::intrinsics::IntrinsicKind;
+use crate::passes::control_flow::opt_peephole_select::cost::inst_cost;
+use crate::shader::Stage;
+use crate::types::TypeTable;
+
+/// The most that an instruction may cost to be computed in vain.
+const CHEAP: u32 = 1;
+
+/// Where an instruction may go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mobility {
+    /// Nowhere: it has effects, sees those of others, or belongs to the control flow.
+    Pinned,
+    /// Only up: it compares values of neighbouring invocations, which must not have gone another way.
+    Up,
+    /// Wherever its sources are available.
+    Free,
+}
+
+/// Whether an instruction reads its sources from the neighbouring invocations too.
+pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
+    match *body.inst(inst) {
+        InstData::Intrinsic { op, .. } => op.info().kind == IntrinsicKind::Derivative,
+        InstData::Tex(_) => body.tex(inst).is_some_and(|tex| {
+            let implicit = match tex.op {
+                TexOp::Tex | TexOp::Txb | TexOp::Lod | TexOp::TexPrefetch => true,
+                TexOp::Tg4 => tex.is_gather_implicit_lod,
+                _ => false,
+            };
+            // Elsewhere there are no derivatives, and the level is 0.
+            implicit && matches!(stage, Stage::Fragment | Stage::Compute)
+        }),
+        _ => false,
+    }
+}
+
+/// Where an instruction may go.
+pub(crate) fn mobility(body: &Body, inst: Inst, stage: Stage) -> Mobility {
+    match *body.inst(inst) {
+        _ if reads_neighbours(body, inst, stage) => Mobility::Up,
+        InstData::Alu { .. } | InstData::Deref { .. } | InstData::LoadConst { .. } | InstData::Undef => Mobility::Free,
+        // What is in the framebuffer may have changed.
+        InstData::Tex(_) if body.tex(inst).is_some_and(|tex| tex.op == TexOp::TxfMsFb) => Mobility::Pinned,
+        InstData::Tex(_) => Mobility::Free,
+        InstData::Intrinsic { op, .. } if op.info().can_eliminate && body.can_reorder(inst, op) => Mobility::Free,
+        InstData::Intrinsic { .. }
+        | InstData::Phi
+        | InstData::Call { .. }
+        | InstData::Jump(_)
+        | InstData::ParallelCopy(_) => Mobility::Pinned,
+    }
+}
+
+/// Whether an instruction does no harm and costs so little that it may be computed where nobody asked for it.
+pub(crate) fn is_cheap(body: &Body, speculation: &Speculation<'_>, inst: Inst) -> bool {
+    inst_cost(body, speculation, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
+}
+
+/// Which blocks run for sure, with what is known of the first iteration of loops.
+pub(crate) fn certainty(body: &Body, types: &TypeTable, mode: ExecutionMode) -> Certainty {
+    let mut staying: Vec<If> = Vec::new();
+    if !body.loop_tree().loops.is_empty() {
+        let mut analyzer = LoopAnalyzer::new(body, types, mode, 1);
+        for id in body.loop_tree().loops.clone() {
+            let analysis = analyzer.analyze(body, id);
+            for (number, terminator) in analysis.terminators.iter().enumerate() {
+                if analysis.outcome(0, number) == Outcome::Stays {
+                    staying.extend(terminator.node);
+                }
+            }
+        }
+    }
+    staying.sort_unstable();
+    Certainty::compute(body, |id| staying.binary_search(&id).is_ok())
+}

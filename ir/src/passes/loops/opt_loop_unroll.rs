@@ -1,0 +1,499 @@
+//! Replaces loops whose trip count is known, and small, by copies of their body.
+//!
+//! ```text
+//! before:                                         after:
+//!     loop {                                          (i = 0)  x0 = a + x
+//!         i = phi 0, i + 1                            (i = 1)  x1 = a + x0
+//!         if (i >= 2) { break }
+//!         x = a + phi x, ...
+//!     }
+//! ```
+//!
+//! [`LoopAnalysis`] says for each iteration what each exit does, as far as it can be known. The copies follow it:
+//! - an exit that is not taken leaves only its other side;
+//! - an exit that is taken for sure leaves only its side, and ends the copies;
+//! - an exit that may be taken becomes an `if` one side of which holds all that follows.
+//!
+//! So one procedure serves loops with an exact count, with a bound (`i < min(n, 4)`), with other exits besides the counting one, and loops that run only once.
+//! There are no registers on the way: phis of the head become the values of the iteration before, phis behind the loop become phis behind the ifs.
+//!
+//! # Which loops
+//!
+//! - A loop that runs once at most always goes: nothing is copied.
+//! - Otherwise its trip count must be at most [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and it must be
+//!   cheap: all copies, without what becomes constant, at most 26 times that option. Nor may they be longer than the loop by more than
+//!   [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an array of just as many elements need not be cheap; one that indexes
+//!   what the target cannot index at run time need be neither, up to 65536 instructions.
+//! - For loops without ifs but their exits, that index an array, the option is
+//!   [`max_unroll_iterations_aggressive`](crate::options::CompilerOptions::max_unroll_iterations_aggressive).
+//! - No more than one other exit, because each copy of it is a level of nesting.
+//! - Not with a loop inside that would be copied: if that one can be unrolled, it was. One level of nesting goes a call.
+//! - Not complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) makes simple ones of many.
+//! - The hints of a loop go before that ([`LoopControl`]).
+//!
+//! A loop that nothing known ends, but that indexes an array with its counter, will end before it leaves the array if the program has no error. It is unrolled that far, and
+//! what is left of it stays as the innermost `else`, marked so that it is not unrolled again.
+//!
+//! The work of one call is bounded by a multiple of the size of the body; the next call goes on.
+
+use crate::analysis::loop_info::Outcome;
+use crate::analysis::{LoopAnalysis, LoopAnalyzer};
+use crate::body::{Body, CfList, CfNode, InstData, ListTemplate, LoopControl, Remap, SourceSpec};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, If, Inst, Loop};
+use crate::options::CompilerOptions;
+use crate::passes::into_ssa::convert_to_lcssa::close_loop;
+use crate::passes::into_ssa::rematerialize_derefs_in_use_blocks::rematerialize_body;
+use crate::passes::pass_manager::LOG_TARGET;
+use crate::passes::scalar::opt_remove_phis::remove_single_src_phis;
+use crate::shader::Shader;
+
+/// Instructions that an unrolled loop may have, for each iteration that the option allows.
+const COST_PER_ITERATION: u32 = 26;
+/// Instructions that a loop takes besides what it does: its begin, end, exit and the step of its counter.
+const LOOP_COST: u32 = 6;
+/// Exits that may or may not be taken, for a loop that runs once.
+const MAX_UNKNOWN_EXITS: usize = 8;
+/// Cost beyond which no reason is good enough.
+const MAX_COST: u32 = 1 << 16;
+
+/// See the [module](self).
+pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    if options.max_unroll_iterations == 0 {
+        return false;
+    }
+    let Shader { functions, types, info, .. } = shader;
+    let most = options.max_unroll_iterations.max(options.max_unroll_iterations_aggressive);
+    let mut progress = false;
+    for body in
+        functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured && body.num_loops() != 0)
+    {
+        let mut analyzer = LoopAnalyzer::new(body, types, info.float_controls_execution_mode, most);
+        let mut unroller = Unroller {
+            options,
+            remap: Remap::default(),
+            budget: 4 * body.num_insts() + 100_000,
+            derefs_are_local: false,
+        };
+        progress |= unroller.unroll_body(body, &mut analyzer);
+    }
+    progress
+}
+
+/// What to do with a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Plan {
+    /// Copies until the last exit is taken.
+    Whole,
+    /// So many copies, then the loop.
+    Partial(u32),
+}
+
+/// A part of the body of a loop.
+enum Piece {
+    /// What is always executed.
+    Code(ListTemplate),
+    /// A terminator.
+    Exit(Exit),
+}
+
+struct Exit {
+    /// Condition of the `if`; none for a `break` at the end of the body.
+    condition: Option<Def>,
+    break_in_then: bool,
+    /// The side that leaves, without its `break`.
+    leave: Option<ListTemplate>,
+    /// The side that goes on.
+    stay: Option<ListTemplate>,
+    /// What the phis behind the loop read on this way.
+    values: Vec<Def>,
+}
+
+/// An `if` that was made of an exit that may be taken.
+struct Open {
+    node: If,
+    stays_in_then: bool,
+    /// The end of the side that leaves, and its values for the phis behind the loop.
+    left: Block,
+    values: Vec<Def>,
+}
+
+struct Unroller<'a> {
+    options: &'a CompilerOptions,
+    remap: Remap,
+    /// Instructions that may still be made in this call.
+    budget: usize,
+    derefs_are_local: bool,
+}
+
+impl Unroller<'_> {
+    fn unroll_body(&mut self, body: &mut Body, analyzer: &mut LoopAnalyzer<'_>) -> bool {
+        let loops = analyzer.tree().loops.clone();
+        let mut progress = false;
+        // Loops around one that was unrolled are no longer what the analyser knows.
+        let mut changed: Vec<bool> = vec![false; loops.iter().map(|l| l.as_u32() as usize + 1).max().unwrap_or(0)];
+        // Inner before outer.
+        for &id in loops.iter().rev() {
+            if changed[id.as_u32() as usize] || body.loop_control(id) == LoopControl::DontUnroll {
+                continue;
+            }
+            let mut analysis = analyzer.analyze(body, id);
+            let Some(mut plan) = self.plan(body, id, &analysis) else { continue };
+            if !self.derefs_are_local {
+                self.derefs_are_local = true;
+                if rematerialize_body(body) {
+                    analysis = analyzer.analyze(body, id);
+                    match self.plan(body, id, &analysis) {
+                        Some(again) => plan = again,
+                        None => continue,
+                    }
+                }
+            }
+            log::trace!(target: LOG_TARGET, "unrolling {id}: {plan:?}, exit {:?}, cost {}", analysis.exit, analysis.cost);
+            close_loop(body, analyzer.tree(), id);
+            self.unroll(body, id, &analysis, plan);
+            progress = true;
+            let mut around = analyzer.tree().info(id).parent.expand();
+            while let Some(outer) = around {
+                if std::mem::replace(&mut changed[outer.as_u32() as usize], true) {
+                    break;
+                }
+                around = analyzer.tree().info(outer).parent.expand();
+            }
+        }
+        progress
+    }
+
+    /// Whether and how to unroll.
+    fn plan(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> Option<Plan> {
+        if analysis.is_complex {
+            return None;
+        }
+        let affordable = |copies: u32| {
+            let size = body.blocks_in(body.loop_body(id)).map(|b| body.insts(b).count() + 1).sum::<usize>();
+            size.saturating_mul(copies as usize) <= self.budget
+        };
+        let Some((trips, terminator)) = analysis.exit else {
+            return self
+                .plan_partial(body, id, analysis)
+                .filter(|&(_, trips)| affordable(trips + 1))
+                .map(|(plan, _)| plan);
+        };
+        let unknown = analysis.num_unknown_terminators();
+        if !affordable(trips + 1) {
+            return None;
+        }
+        if trips == 0 {
+            return (unknown <= MAX_UNKNOWN_EXITS).then_some(Plan::Whole);
+        }
+        if unknown > 1 {
+            return None;
+        }
+        if analysis.has_inner_loop {
+            let before_exit = copied_part(body, id, analysis, terminator);
+            return (trips == 1 && !before_exit.iter().any(|&b| body.following_loop(b).is_some()) && unknown == 0)
+                .then_some(Plan::Whole);
+        }
+        let hinted = body.loop_control(id) == LoopControl::Unroll;
+        (hinted || self.is_worthwhile(body, id, analysis, trips)).then_some(Plan::Whole)
+    }
+
+    fn is_worthwhile(&self, body: &Body, id: Loop, analysis: &LoopAnalysis, trips: u32) -> bool {
+        let most = self.most_iterations(body, id, analysis);
+        let cost = analysis.unrolled_cost;
+        let growth = cost.saturating_sub(analysis.cost.saturating_add(LOOP_COST));
+        let cheap = cost <= most.saturating_mul(COST_PER_ITERATION) || analysis.walks_array() && cost <= MAX_COST;
+        let needed = analysis.indexes(self.options.no_indirect) && cost <= MAX_COST;
+        trips <= most && (needed || cheap && growth <= self.options.max_unroll_growth)
+    }
+
+    /// For a loop that indexes arrays and that nothing known ends.
+    fn plan_partial(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> Option<(Plan, u32)> {
+        let trips = analysis.guessed_trip_count()?;
+        let fits = !analysis.has_inner_loop
+            && analysis.terminators.len() == 1
+            && trips > 0
+            && trips <= self.most_iterations(body, id, analysis)
+            && analysis.cost.saturating_mul(trips) <= self.options.max_unroll_growth.min(MAX_COST);
+        fits.then_some((Plan::Partial(trips), trips))
+    }
+
+    fn most_iterations(&self, body: &Body, id: Loop, analysis: &LoopAnalysis) -> u32 {
+        let list = body.loop_body(id);
+        let is_exit = |node: If| analysis.terminators.iter().any(|t| t.node == Some(node));
+        let is_straight = !analysis.indexed_arrays.is_empty()
+            && body.blocks_in(list).all(|block| body.following_if(block).is_none_or(is_exit));
+        if is_straight {
+            self.options.max_unroll_iterations.max(self.options.max_unroll_iterations_aggressive)
+        } else {
+            self.options.max_unroll_iterations
+        }
+    }
+
+    // ---- the change -----------------------------------------------------------------------------------------------------
+
+    fn unroll(&mut self, body: &mut Body, id: Loop, analysis: &LoopAnalysis, plan: Plan) {
+        let list = body.loop_body(id);
+        let after = body.block_after_loop(id);
+        let exit_phis: Vec<Inst> = body.phis(after).collect();
+        let pieces = take_apart(body, id, analysis, &exit_phis);
+        let before = body.block_before_loop(id);
+        let back = (body.predecessors(list.first).len() > 1).then_some(list.last);
+        // Phis of the head, and what they are in the next iteration.
+        let mut counters: Vec<(Def, Option<Def>)> = Vec::new();
+        for phi in body.phis(list.first).collect::<Vec<_>>() {
+            let Some(def) = body.inst_def(phi) else { continue };
+            let read = |pred| body.phi_source_for(phi, pred).map(|s| body.src_def(s));
+            self.remap.defs[def] = read(before).into();
+            counters.push((def, back.and_then(read)));
+        }
+        let mut copies = Copies { body, current: before, open: Vec::new() };
+        let mut values: Vec<Def> = Vec::new();
+        let trips = match plan {
+            Plan::Whole => u32::MAX,
+            Plan::Partial(trips) => trips,
+        };
+        'iterations: for iteration in 0..trips {
+            let mut terminator = 0;
+            for piece in &pieces {
+                match piece {
+                    Piece::Code(code) => copies.paste(code, self),
+                    Piece::Exit(exit) => {
+                        let outcome = analysis.outcome(iteration, terminator);
+                        terminator += 1;
+                        if copies.paste_exit(exit, outcome, self) {
+                            values = exit.values.iter().map(|&v| self.remap.def(v)).collect();
+                            break 'iterations;
+                        }
+                    }
+                }
+            }
+            let next: Vec<Option<Def>> = counters.iter().map(|&(_, next)| next.map(|n| self.remap.def(n))).collect();
+            for (&(phi, _), next) in counters.iter().zip(next) {
+                self.remap.defs[phi] = next.into();
+            }
+        }
+        if plan != Plan::Whole {
+            values = self.keep_rest(&mut copies, id, &exit_phis, &counters);
+        }
+        let values = copies.close(values);
+        let body = copies.body;
+        for (&phi, &value) in exit_phis.iter().zip(&values) {
+            if let Some(def) = body.inst_def(phi) {
+                body.replace_all_uses(def, value);
+            }
+        }
+        body.remove_insts(&exit_phis);
+        body.remove_node(CfNode::Loop(id));
+        for piece in &pieces {
+            match piece {
+                Piece::Code(code) => code.forget(&mut self.remap),
+                Piece::Exit(exit) => {
+                    for side in exit.leave.iter().chain(&exit.stay) {
+                        side.forget(&mut self.remap);
+                    }
+                }
+            }
+        }
+        for (phi, _) in counters {
+            self.remap.defs[phi] = None.into();
+        }
+    }
+
+    /// Puts a copy of the loop, going on with the current values of its counters, where the copies of its body have come to. Returns what the phis behind
+    /// it are.
+    fn keep_rest(
+        &mut self,
+        copies: &mut Copies<'_>,
+        id: Loop,
+        exit_phis: &[Inst],
+        counters: &[(Def, Option<Def>)],
+    ) -> Vec<Def> {
+        let body = &mut *copies.body;
+        let list = body.loop_body(id);
+        let whole = body.template_without(list, |inst| body.is_phi(inst) && body.inst_block(inst) == Some(list.first));
+        self.budget = self.budget.saturating_sub(whole.num_insts());
+        let before = copies.current;
+        let rest = body.insert_loop(Cursor::BlockEnd(before));
+        body.set_loop_control(rest, LoopControl::DontUnroll);
+        let head = body.loop_body(rest).first;
+        let mut phis: Vec<(Inst, Def)> = Vec::new();
+        for &(counter, _) in counters {
+            let initial = self.remap.def(counter);
+            let phi = body.create_inst(InstData::Phi, &[SourceSpec::phi(before, initial)], Some(body.shape(counter)));
+            self.remap.defs[counter] = body.inst_def(phi).into();
+            phis.push((phi, counter));
+        }
+        let clone = body.paste(&whole, &mut self.remap);
+        body.insert_list(Cursor::BlockEnd(head), clone);
+        let last = body.loop_body(rest).last;
+        for (&(phi, _), &(_, next)) in phis.iter().zip(counters) {
+            if let Some(next) = next {
+                body.push_source(phi, SourceSpec::phi(last, self.remap.def(next)));
+            }
+            body.insert_inst(Cursor::BlockStart(head), phi);
+        }
+        let after = body.block_after_loop(rest);
+        let mut values = Vec::new();
+        for &phi in exit_phis {
+            let sources: Vec<SourceSpec> = body
+                .phi_sources(phi)
+                .map(|(pred, source)| {
+                    let block = if pred == list.first { head } else { self.remap.block(pred) };
+                    SourceSpec::phi(block, self.remap.def(body.src_def(source)))
+                })
+                .collect();
+            let shape = body.inst_def(phi).map(|d| body.shape(d));
+            let clone = body.create_inst(InstData::Phi, &sources, shape);
+            body.insert_inst(Cursor::BlockStart(after), clone);
+            values.extend(body.inst_def(clone));
+        }
+        whole.forget(&mut self.remap);
+        copies.current = after;
+        values
+    }
+}
+
+/// The blocks that are executed once more than there are trips: those up to the `if` that leaves.
+fn copied_part(body: &Body, id: Loop, analysis: &LoopAnalysis, terminator: usize) -> Vec<Block> {
+    let node = analysis.terminators.get(terminator).and_then(|t| t.node);
+    let end = node.map(|node| body.block_before_if(node));
+    let mut done = false;
+    let until_end = |&block: &Block| {
+        let take = !done;
+        done |= Some(block) == end;
+        take
+    };
+    body.blocks_in(body.loop_body(id)).take_while(until_end).collect()
+}
+
+/// Takes a loop down in pieces. Phis with one source go.
+fn take_apart(body: &mut Body, id: Loop, analysis: &LoopAnalysis, exit_phis: &[Inst]) -> Vec<Piece> {
+    let list = body.loop_body(id);
+    for terminator in &analysis.terminators {
+        if let Some(node) = terminator.node {
+            for block in [body.then_list(node).first, body.else_list(node).first, body.block_after_if(node)] {
+                remove_single_src_phis(body, block);
+            }
+        }
+    }
+    let body = &*body;
+    let mut pieces = Vec::new();
+    let mut first = list.first;
+    let code = |first: Block, last: Block| {
+        let is_head_phi = |inst: Inst| body.is_phi(inst) && body.inst_block(inst) == Some(list.first);
+        Piece::Code(body.template_without(CfList { first, last }, |inst| {
+            is_head_phi(inst) || body.inst_block(inst) == Some(list.last) && body.jump(inst).is_some()
+        }))
+    };
+    for terminator in &analysis.terminators {
+        let values = exit_phis
+            .iter()
+            .filter_map(|&phi| body.phi_source_for(phi, terminator.break_block))
+            .map(|source| body.src_def(source))
+            .collect();
+        let break_in_then = terminator.break_in_then;
+        let Some(node) = terminator.node else {
+            pieces.push(code(first, list.last));
+            pieces.push(Piece::Exit(Exit { condition: None, break_in_then, leave: None, stay: None, values }));
+            return pieces;
+        };
+        pieces.push(code(first, body.block_before_if(node)));
+        first = body.block_after_if(node);
+        let (then_list, else_list) = (body.then_list(node), body.else_list(node));
+        let (leave, stay) = if break_in_then { (then_list, else_list) } else { (else_list, then_list) };
+        let jump = body.block_jump(leave.last).map(|(jump, _)| jump);
+        pieces.push(Piece::Exit(Exit {
+            condition: Some(body.src_def(body.if_condition(node))),
+            break_in_then,
+            leave: Some(body.template_without(leave, |inst| Some(inst) == jump)),
+            stay: Some(body.template(stay)),
+            values,
+        }));
+    }
+    pieces.push(code(first, list.last));
+    pieces
+}
+
+/// The code that is made before the loop.
+struct Copies<'a> {
+    body: &'a mut Body,
+    /// Where it goes on.
+    current: Block,
+    open: Vec<Open>,
+}
+
+impl Copies<'_> {
+    fn paste(&mut self, template: &ListTemplate, unroller: &mut Unroller<'_>) {
+        self.current = self.paste_at(self.current, template, unroller);
+    }
+
+    fn paste_at(&mut self, block: Block, template: &ListTemplate, unroller: &mut Unroller<'_>) -> Block {
+        unroller.budget = unroller.budget.saturating_sub(template.num_insts() + template.num_blocks());
+        let list = self.body.paste(template, &mut unroller.remap);
+        let first = list.first;
+        let after = self.body.insert_list(Cursor::BlockEnd(block), list);
+        // The first block has become one with the block where the list was put in: nothing is to look for it.
+        if unroller.remap.block(template.first_block()) == first {
+            unroller.remap.blocks[template.first_block()] = block.into();
+        }
+        after.unwrap_or(block)
+    }
+
+    /// Makes what an exit becomes. Whether it ends the copies.
+    fn paste_exit(&mut self, exit: &Exit, outcome: Outcome, unroller: &mut Unroller<'_>) -> bool {
+        match (outcome, exit.condition) {
+            (Outcome::Leaves, _) | (_, None) => {
+                if let Some(leave) = &exit.leave {
+                    self.paste(leave, unroller);
+                }
+                true
+            }
+            (Outcome::Stays, Some(_)) => {
+                if let Some(stay) = &exit.stay {
+                    self.paste(stay, unroller);
+                }
+                false
+            }
+            (Outcome::Unknown, Some(condition)) => {
+                let condition = unroller.remap.def(condition);
+                let node = self.body.insert_if(Cursor::BlockEnd(self.current), condition);
+                let (then_block, else_block) = (self.body.then_list(node).first, self.body.else_list(node).first);
+                let (mut left, stays) =
+                    if exit.break_in_then { (then_block, else_block) } else { (else_block, then_block) };
+                if let Some(leave) = &exit.leave {
+                    left = self.paste_at(left, leave, unroller);
+                }
+                let values = exit.values.iter().map(|&v| unroller.remap.def(v)).collect();
+                self.open.push(Open { node, stays_in_then: !exit.break_in_then, left, values });
+                self.current = stays;
+                if let Some(stay) = &exit.stay {
+                    self.paste(stay, unroller);
+                }
+                false
+            }
+        }
+    }
+
+    /// Closes the ifs, and chooses behind each between the values of its sides. Returns those behind all.
+    fn close(&mut self, mut values: Vec<Def>) -> Vec<Def> {
+        while let Some(open) = self.open.pop() {
+            let body = &mut *self.body;
+            let after = body.block_after_if(open.node);
+            let side = if open.stays_in_then { body.then_list(open.node) } else { body.else_list(open.node) };
+            for (value, &left) in values.iter_mut().zip(&open.values) {
+                if *value == left {
+                    continue;
+                }
+                let sources = [SourceSpec::phi(open.left, left), SourceSpec::phi(side.last, *value)];
+                let phi = body.create_inst(InstData::Phi, &sources, Some(body.shape(left)));
+                body.insert_inst(Cursor::BlockStart(after), phi);
+                if let Some(def) = body.inst_def(phi) {
+                    *value = def;
+                }
+            }
+            self.current = after;
+        }
+        values
+    }
+}

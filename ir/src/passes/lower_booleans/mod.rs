@@ -1,0 +1,8 @@
+//! Lowering of booleans to what a target has for them.
+
+pub(crate) mod boolean_numbers;
+pub mod lower_bool_to_float;
+pub mod lower_bool_to_int32;
+
+pub use lower_bool_to_float::lower_bool_to_float;
+pub use lower_bool_to_int32::lower_bool_to_int32;

@@ -1,0 +1,369 @@
+//! Loads and stores whose array index is only known at run time become a balanced tree of `if`s over loads and stores with constant indices.
+//!
+//! ```text
+//! 32   %2 = deref_array &(*%1)[%i]            1  %4 = ilt %i, %n
+//! 32x4 %3 = @load_deref (%2)                  if %4 {
+//!                                                 ... elements below n
+//!                                    =>       } else {
+//!                                                 ... the others
+//!                                             }
+//!                                             32x4 %9 = phi b1: %7, b2: %8
+//! ```
+//!
+//! For targets that cannot address a kind of variable by a register. A read outside the array gives zero, a write there is dropped. An access with
+//! several such indices becomes a tree of trees. Matrices are arrays of their columns, and vectors of their components where derefs index them.
+//!
+//! The tree is as large as the array is long, so that arrays longer than a maximum are left alone, and so is a shader that would get more than
+//! [`MAX_LEAVES`] accesses. The derefs of the run-time index become dead.
+
+use std::ops::RangeInclusive;
+
+use arrayvec::ArrayVec;
+
+use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
+use crate::builder::Builder;
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst, Type};
+use crate::passes::lower_indirects::index_tree::{index_tree, wide_index, zero};
+use crate::shader::Shader;
+use crate::types::{TypeData, TypeTable};
+use crate::variable::VariableModes;
+
+/// Most direct accesses that the indirect ones of a shader become; enough for thirty to the largest constant buffer. If it takes more, all stay indirect.
+pub const MAX_LEAVES: u64 = 1 << 17;
+
+/// Deepest path of derefs that is followed.
+const MAX_PATH: usize = 16;
+
+/// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether anything changed.
+pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_length: u32) -> bool {
+    if modes == VariableModes::NONE {
+        return false;
+    }
+    let Shader { functions, types, .. } = shader;
+    let path = |body: &Body, inst: Inst| {
+        body.intrinsic(inst).filter(|&op| op.is_deref_access())?;
+        body.deref_modes(body.src(inst, 0)).intersects(modes).then(|| Path::of(body, types, inst, max_length))?
+    };
+    let bodies = functions.values().filter_map(|f| f.body.as_ref());
+    let insts = bodies.flat_map(|body| body.blocks().flat_map(|b| body.insts(b)).map(move |inst| (body, inst)));
+    let mut paths = insts.filter_map(|(body, inst)| path(body, inst)).peekable();
+    if paths.peek().is_none() {
+        return false;
+    }
+    let leaves = paths.fold(0u64, |n, p| n.saturating_add(p.num_leaves()));
+    if leaves > MAX_LEAVES {
+        return false;
+    }
+    let mut progress = false;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is split off once.
+        for block in body.blocks_vec().into_iter().rev() {
+            for inst in body.insts_vec(block).into_iter().rev() {
+                if let Some(path) = path(body, inst) {
+                    path.lower(body, inst);
+                    progress = true;
+                }
+            }
+        }
+    }
+    progress
+}
+
+/// Elements of what an array deref indexes.
+fn length(types: &TypeTable, ty: Type) -> Option<u32> {
+    match *types.get(ty) {
+        TypeData::Array { length, .. } => Some(length).filter(|&n| n > 0),
+        TypeData::Matrix { columns, .. } => Some(u32::from(columns)),
+        TypeData::Vector { components, .. } => Some(u32::from(components)),
+        _ => None,
+    }
+}
+
+/// A deref on the way from the variable to the vector.
+#[derive(Clone, Copy)]
+struct Step {
+    deref: Inst,
+    kind: DerefKind,
+    ty: Type,
+    /// A run-time index and what it indexes elements of.
+    dynamic: Option<(Def, u32)>,
+}
+
+/// The derefs of an access that has a run-time index.
+struct Path {
+    root: Inst,
+    steps: ArrayVec<Step, MAX_PATH>,
+}
+
+impl Path {
+    /// The path of an access; none if there is nothing to lower, or something is in the way.
+    fn of(body: &Body, types: &TypeTable, access: Inst, max_length: u32) -> Option<Path> {
+        let mut steps = ArrayVec::new();
+        let mut root = body.def_inst(body.src(access, 0));
+        let mut any = false;
+        while let InstData::Deref { kind: kind @ (DerefKind::Array | DerefKind::Struct(_)), ty, .. } = *body.inst(root)
+        {
+            let parent = body.src(root, 0);
+            let index = matches!(kind, DerefKind::Array).then(|| body.src(root, 1));
+            let dynamic = match index.filter(|&i| body.constant_component(i, 0).is_none()) {
+                Some(index) => {
+                    let length =
+                        body.deref_type(parent).and_then(|ty| length(types, ty)).filter(|&n| n <= max_length)?;
+                    Some((index, length))
+                }
+                None => None,
+            };
+            any |= dynamic.is_some();
+            steps.try_push(Step { deref: root, kind, ty, dynamic }).ok()?;
+            root = body.def_inst(parent);
+        }
+        steps.reverse();
+        let is_root = matches!(body.inst(root), InstData::Deref { .. });
+        (any && is_root).then_some(Path { root, steps })
+    }
+
+    /// Direct accesses that it takes.
+    fn num_leaves(&self) -> u64 {
+        self.steps.iter().filter_map(|s| s.dynamic).fold(1, |n, (_, length)| n.saturating_mul(u64::from(length)))
+    }
+
+    fn lower(&self, body: &mut Body, access: Inst) {
+        let result = body.inst_def(access);
+        let shape = result.map(|def| body.shape(def));
+        let mut b = Builder::new(body, Cursor::Before(access));
+        let mut chosen: ArrayVec<u32, MAX_PATH> = ArrayVec::new();
+        let value = self.tree(&mut b, access, shape, &mut chosen);
+        if let (Some(result), Some(value)) = (result, value) {
+            body.replace_all_uses(result, value);
+        }
+        body.remove_inst(access);
+    }
+
+    /// The tree for the next run-time index; as deep as there are such indices.
+    fn tree(
+        &self,
+        b: &mut Builder<'_>,
+        access: Inst,
+        shape: Option<Shape>,
+        chosen: &mut ArrayVec<u32, MAX_PATH>,
+    ) -> Option<Def> {
+        let Some((index, length)) = self.steps.iter().filter_map(|s| s.dynamic).nth(chosen.len()) else {
+            return self.leaf(b, access, shape, chosen);
+        };
+        let candidates: RangeInclusive<i64> = 0..=i64::from(length) - 1;
+        let index = wide_index(b, index);
+        index_tree(b, index, 1, candidates, &mut |b, element| match element {
+            Some(element) => {
+                chosen.push(element as u32);
+                let value = self.tree(b, access, shape, chosen);
+                chosen.pop();
+                value
+            }
+            None => shape.map(|shape| zero(b, shape)),
+        })
+    }
+
+    /// The access to the chosen elements.
+    fn leaf(&self, b: &mut Builder<'_>, access: Inst, shape: Option<Shape>, chosen: &[u32]) -> Option<Def> {
+        let mut chosen = chosen.iter().copied();
+        // Derefs stand where they are used.
+        let mut parent = match *b.body.inst(self.root) {
+            InstData::Deref { kind: DerefKind::Var(variable), modes, ty } => b.deref_var(variable, modes, ty),
+            _ => b.body.inst_def(self.root)?,
+        };
+        for step in &self.steps {
+            parent = match (step.kind, step.dynamic) {
+                (DerefKind::Array, Some(_)) => {
+                    let index = b.u32_const(chosen.next().unwrap_or_default());
+                    b.deref_array(parent, index, step.ty)
+                }
+                (DerefKind::Array, None) => {
+                    let index = b.body.src(step.deref, 1);
+                    b.deref_array(parent, index, step.ty)
+                }
+                (kind, _) => {
+                    let modes = b.body.deref_modes(parent);
+                    let data = InstData::Deref { kind, modes, ty: step.ty };
+                    let inst = b.build(data, &[SourceSpec::plain(parent)], Some(Shape::new(1, 32)));
+                    b.body.inst_def(inst)?
+                }
+            };
+        }
+        let access = copy_access(b, access, shape, |number, def| if number == 0 { parent } else { def });
+        b.body.inst_def(access)
+    }
+}
+
+/// An intrinsic again at the cursor, each source what `source` makes of it.
+pub(crate) fn copy_access(
+    b: &mut Builder<'_>,
+    access: Inst,
+    shape: Option<Shape>,
+    source: impl Fn(usize, Def) -> Def,
+) -> Inst {
+    let sources: ArrayVec<SourceSpec, 16> = b
+        .body
+        .sources(access)
+        .take(16)
+        .enumerate()
+        .map(|(number, s)| SourceSpec::plain(source(number, b.body.src_def(s))))
+        .collect();
+    let data = *b.body.inst(access);
+    b.build(data, &sources, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intrinsics::IntrinsicOp;
+    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
+    use crate::shader::Stage;
+    use crate::types::{Field, ScalarType};
+    use crate::variable::VariableData;
+
+    const OUT: VariableModes = VariableModes::SHADER_OUT;
+    const TEMP: VariableModes = VariableModes::FUNCTION_TEMP;
+
+    /// A compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats and puts the sum of all six, each times a power of ten, and what
+    /// reading `t[k].y[l]` gives into two outputs.
+    fn shader(write: [i32; 2], read: [i32; 2]) -> Shader {
+        let mut shader = Shader::new(Stage::Vertex);
+        let float = shader.types.vector(ScalarType::Float, 1);
+        let inner = shader.types.array(float, 3);
+        let field = |name: &str, ty| Field { name: name.into(), ty, offset: -1 };
+        let fields = vec![field("x", float), field("y", inner)];
+        let item = shader.types.intern(TypeData::Struct { name: "s".into(), fields, interface: false });
+        let outer = shader.types.array(item, 2);
+        let main = shader.entry_point().unwrap();
+        let variable = shader.add_local(main, "t", outer);
+        let outs: Vec<_> = (0..2)
+            .map(|n| {
+                let mut data = VariableData::new(format!("out_{n}"), float, OUT);
+                data.driver_location = n;
+                shader.add_variable(data)
+            })
+            .collect();
+        let mut b = Builder::at_end(shader.main_mut());
+        let id = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
+        let element = |b: &mut Builder<'_>, at: [Def; 2]| {
+            let root = b.deref_var(variable, TEMP, outer);
+            let item = b.deref_array(root, at[0], item);
+            let data = InstData::Deref { kind: DerefKind::Struct(1), modes: TEMP, ty: inner };
+            let field = b.build(data, &[SourceSpec::plain(item)], Some(Shape::new(1, 32)));
+            let field = b.body.inst_def(field).unwrap();
+            b.deref_array(field, at[1], float)
+        };
+        let scalar = Shape::new(1, 32);
+        for i in 0..2 {
+            for j in 0..3 {
+                let at = [b.u32_const(i), b.u32_const(j)];
+                let place = element(&mut b, at);
+                let value = b.f32_const((1 + 3 * i + j) as f32);
+                b.store_deref(place, value, 1);
+            }
+        }
+        // The vertex number is 0 in the runs below: indices that no pass knows.
+        let unknown = |b: &mut Builder<'_>, at: [i32; 2]| {
+            at.map(|n| {
+                let n = b.i32_const(n);
+                b.alu(crate::alu::AluOp::Iadd, &[id, n])
+            })
+        };
+        let at = unknown(&mut b, write);
+        let place = element(&mut b, at);
+        let nine = b.f32_const(9.0);
+        b.store_deref(place, nine, 1);
+        let at = unknown(&mut b, read);
+        let place = element(&mut b, at);
+        let found = b.load_deref(place, scalar);
+        let mut sum = b.f32_const(0.0);
+        for i in 0..2 {
+            for j in 0..3 {
+                let at = [b.u32_const(i), b.u32_const(j)];
+                let place = element(&mut b, at);
+                let value = b.load_deref(place, scalar);
+                let ten = b.f32_const(10.0);
+                sum = b.alu(crate::alu::AluOp::Fmul, &[sum, ten]);
+                sum = b.alu(crate::alu::AluOp::Fadd, &[sum, value]);
+            }
+        }
+        for (variable, value) in outs.into_iter().zip([sum, found]) {
+            let place = b.deref_var(variable, OUT, float);
+            b.store_deref(place, value, 1);
+        }
+        shader
+    }
+
+    fn indirect(shader: &Shader) -> usize {
+        let body = shader.main();
+        let is_indirect = |&inst: &Inst| {
+            body.intrinsic(inst).is_some_and(|op| op.is_deref_access())
+                && Path::of(body, &shader.types, inst, u32::MAX).is_some()
+        };
+        body.blocks().flat_map(|b| body.insts(b)).filter(is_indirect).count()
+    }
+
+    fn outputs(shader: &Shader) -> [f32; 2] {
+        let inputs = Inputs { lanes: 1, ..Inputs::default() };
+        let outputs = run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap();
+        [0, 1].map(|register| f32::from_bits(outputs.outputs.get(register, 0, 0)))
+    }
+
+    #[test]
+    fn elements_of_arrays_in_structs_in_arrays() {
+        let inside = [[0, 0], [1, 2], [0, 2], [1, 1]];
+        let outside = [[0, 3], [2, 0], [-1, 0], [1, -1], [i32::MAX, i32::MIN], [0, 1000]];
+        for write in inside.into_iter().chain(outside) {
+            for read in inside.into_iter().chain(outside) {
+                let mut shader = shader(write, read);
+                let is_inside = |[i, j]: [i32; 2]| (0..2).contains(&i) && (0..3).contains(&j);
+                let mut table = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+                if is_inside(write) {
+                    table[(3 * write[0] + write[1]) as usize] = 9.0;
+                }
+                let sum = table.iter().fold(0.0, |sum, value| sum * 10.0 + value);
+                let found = if is_inside(read) { table[(3 * read[0] + read[1]) as usize] } else { 0.0 };
+                assert_eq!(indirect(&shader), 2);
+                assert!(lower_indirect_derefs(&mut shader, TEMP, u32::MAX));
+                crate::validate::validate(&shader).expect("valid");
+                assert_eq!(indirect(&shader), 0);
+                assert!(!lower_indirect_derefs(&mut shader, TEMP, u32::MAX));
+                assert_eq!(outputs(&shader), [sum, found], "{write:?} {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_asked_for() {
+        let mut kept = shader([0, 0], [0, 0]);
+        assert!(!lower_indirect_derefs(&mut kept, OUT, u32::MAX));
+        assert!(!lower_indirect_derefs(&mut kept, TEMP, 2), "an array of three is too long");
+        assert_eq!(indirect(&kept), 2);
+        assert!(lower_indirect_derefs(&mut kept, TEMP, 3));
+    }
+
+    #[test]
+    fn there_is_a_limit_on_all_accesses_together() {
+        let stores = |count: usize| {
+            let mut shader = Shader::new(Stage::Vertex);
+            let float = shader.types.vector(ScalarType::Float, 1);
+            let array = shader.types.array(float, (MAX_LEAVES / 4) as u32);
+            let main = shader.entry_point().unwrap();
+            let variable = shader.add_local(main, "t", array);
+            let mut b = Builder::at_end(shader.main_mut());
+            let id = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
+            for _ in 0..count {
+                let root = b.deref_var(variable, TEMP, array);
+                let place = b.deref_array(root, id, float);
+                let value = b.f32_const(1.0);
+                b.store_deref(place, value, 1);
+            }
+            shader
+        };
+        assert!(lower_indirect_derefs(&mut stores(4), TEMP, u32::MAX));
+        let mut shader = stores(5);
+        assert!(!lower_indirect_derefs(&mut shader, TEMP, u32::MAX));
+        assert_eq!(indirect(&shader), 5);
+    }
+}

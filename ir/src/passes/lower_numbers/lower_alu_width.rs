@@ -1,0 +1,220 @@
+//! ALU instructions become ones on as many components as the target does at once, in the extreme on one.
+//!
+//! ```text
+//! 32x4 %3 = fadd %1, %2.wzyx     =>     32   %4 = fadd %1.x, %2.w          (by a width of 2)   32x2 %4 = fadd %1.xy, %2.wz
+//!                                       32   %5 = fadd %1.y, %2.z                              32x2 %5 = fadd %1.zw, %2.yx
+//!                                       32   %6 = fadd %1.z, %2.y                              32x4 %3 = vec4 %4.x, %4.y, %5.x, %5.y
+//!                                       32   %7 = fadd %1.w, %2.x
+//!                                       32x4 %3 = vec4 %4, %5, %6, %7
+//! ```
+//!
+//! A callback says of each instruction how many components the target does; 0 leaves it as it is. Then:
+//! - What works across components becomes a chain of scalar operations, whatever the width: `ball_*` and `bany_*` of all encodings, `fall_equal*`, `fany_nequal*`
+//!   (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order of the table of opcodes, so that exact ones keep their bits). With
+//!   [`fuse_ffma`](CompilerOptions::fuse_ffma) the products of a dot product that is not exact are fused into the sum.
+//! - Packing of two 16-bit floats takes their components, packing of integers becomes shifts; with [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors)
+//!   so does what else [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) knows.
+//! - What works component by component is cut into groups of that width. Groups whose operands select across vectors of that width, constants aside, are halved.
+//! - Vectors of scalars stay: something has to collect the parts. A `mov` that is too wide becomes one.
+//!
+//! Left are the opcodes that no scalar opcode can stand for: `fdot*_replicated` (only targets that have them get them) and those that take or make vectors of a
+//! size of their own.
+//!
+//! Cost: linear in instructions times components.
+
+use arrayvec::ArrayVec;
+
+use crate::alu::{AluOp, BaseType};
+use crate::body::{Body, MAX_COMPONENTS, Swizzle};
+use crate::builder::AluSrc;
+use crate::entities::{Def, Inst};
+use crate::options::CompilerOptions;
+use crate::passes::lower_numbers::arithmetic::{Arithmetic, replace_alu};
+use crate::passes::lower_numbers::lower_pack;
+use crate::shader::Shader;
+
+type Components = ArrayVec<AluSrc, MAX_COMPONENTS>;
+
+/// See the [module](self). `width` says how many components of an instruction the target does at once, a power of two; 0: it stays.
+pub fn lower_alu_width(shader: &mut Shader, options: &CompilerOptions, width: &dyn Fn(&Body, Inst) -> u8) -> bool {
+    replace_alu(shader, |op, m| match width(m.builder.body, m.inst()) {
+        0 => None,
+        width => lower(m, op, width, options),
+    })
+}
+
+/// [`lower_alu_width()`] by a width of 1, of the instructions that a filter lets through.
+pub fn lower_alu_to_scalar(
+    shader: &mut Shader,
+    options: &CompilerOptions,
+    filter: &dyn Fn(&Body, Inst) -> bool,
+) -> bool {
+    lower_alu_width(shader, options, &|body, inst| filter(body, inst).into())
+}
+
+fn lower(m: &mut Arithmetic<'_>, op: AluOp, width: u8, options: &CompilerOptions) -> Option<Def> {
+    use AluOp as O;
+    let info = op.info();
+    match op {
+        O::Mov if m.components > width => {
+            let parts = components(m, 0);
+            return Some(m.builder.vec(&parts));
+        }
+        O::PackHalf2x16 | O::UnpackHalf2x16 | O::PackUvec2ToUint | O::PackUvec4ToUint => {
+            return lower_pack::by_components(m, op, options);
+        }
+        O::Fsum2 | O::Fsum3 | O::Fsum4 | O::Fdph => return sum(m, op, options),
+        O::Fdot2 | O::Fdot3 | O::Fdot4 | O::Fdot5 | O::Fdot8 | O::Fdot16 => return sum(m, op, options),
+        O::Fdot2Mad | O::Fdot3Mad | O::Fdot4Mad => return dot_forward(m, O::Fmul),
+        O::Fdot2Madz | O::Fdot3Madz | O::Fdot4Madz => return dot_forward(m, O::Fmulz),
+        _ if info.group == "compare-horizontal" => return compare_all(m, op),
+        _ => {}
+    }
+    if info.group == "pack" && (info.output_size | info.input_sizes.iter().fold(0, |a, &b| a | b)) > 1 {
+        return if options.lower_pack_vectors { lower_pack::by_components(m, op, options) } else { None };
+    }
+    if info.output_size != 0 || info.input_sizes.iter().any(|&size| size > 1) || op == O::Mov {
+        return None;
+    }
+    by_groups(m, op, width)
+}
+
+/// The components that a source reads, each by itself.
+fn components(m: &Arithmetic<'_>, number: usize) -> Components {
+    let (operand, count) = m.operand(number);
+    operand.swizzle.iter(count.into()).map(|component| AluSrc::component(operand.def, component)).collect()
+}
+
+fn scalar(m: &mut Arithmetic<'_>, op: AluOp, sources: &[AluSrc]) -> AluSrc {
+    AluSrc::component(m.builder.alu_sized(op, 1, sources), 0)
+}
+
+/// `op(op(op(a, b), c), d)`
+fn chain(m: &mut Arithmetic<'_>, terms: Components, op: AluOp) -> Option<Def> {
+    terms.into_iter().reduce(|sum, term| scalar(m, op, &[sum, term])).map(|sum| sum.def)
+}
+
+/// Sums and dot products. The table rounds 16-bit floats once, at the end: exact ones are added in 32 bits.
+fn sum(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
+    use AluOp as O;
+    let flags = m.flags();
+    m.builder.flags = flags;
+    let by_words = flags.is_exact() && m.result_bits() == 16;
+    let mut a = components(m, 0);
+    let mut b = if op.info().num_inputs == 2 { components(m, 1) } else { ArrayVec::new() };
+    if by_words {
+        for part in a.iter_mut().chain(&mut b) {
+            *part = scalar(m, O::F2f32, &[*part]);
+        }
+    }
+    let sum = match op {
+        O::Fsum2 | O::Fsum3 | O::Fsum4 => chain(m, a, O::Fadd)?,
+        O::Fdph => {
+            let last = b.pop()?;
+            let mut terms = Components::new();
+            for (a, b) in a.into_iter().zip(b) {
+                terms.push(scalar(m, O::Fmul, &[a, b]));
+            }
+            terms.push(last);
+            chain(m, terms, O::Fadd)?
+        }
+        _ => dot(m, a, b, options.fuse_ffma && !flags.is_exact())?,
+    };
+    Some(if by_words { m.builder.alu(O::F2f16, &[sum]) } else { sum })
+}
+
+/// The last product comes first, as the table has it: `fdot(a, vec4(b, 1.0))` then begins with `a.w`, to which fused products are added.
+fn dot(m: &mut Arithmetic<'_>, a: Components, b: Components, fuse: bool) -> Option<Def> {
+    let mut pairs = a.into_iter().zip(b).rev();
+    let (a, b) = pairs.next()?;
+    let mut sum = scalar(m, AluOp::Fmul, &[a, b]);
+    for (a, b) in pairs {
+        sum = if fuse {
+            scalar(m, AluOp::Ffma, &[a, b, sum])
+        } else {
+            let product = scalar(m, AluOp::Fmul, &[a, b]);
+            scalar(m, AluOp::Fadd, &[sum, product])
+        };
+    }
+    Some(sum.def)
+}
+
+/// The first product comes first.
+fn dot_forward(m: &mut Arithmetic<'_>, multiply: AluOp) -> Option<Def> {
+    m.builder.flags = m.flags();
+    let (a, b) = (components(m, 0), components(m, 1));
+    let products = a.into_iter().zip(b).map(|(a, b)| scalar(m, multiply, &[a, b])).collect();
+    chain(m, products, AluOp::Fadd)
+}
+
+/// Whether all components are equal, or any differ, in the encoding of booleans that the opcode has.
+fn compare_all(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
+    use AluOp as O;
+    let info = op.info();
+    let encoding = |ops: [AluOp; 4]| match info.output_type.bit_size {
+        1 => ops[0],
+        8 => ops[1],
+        16 => ops[2],
+        _ => ops[3],
+    };
+    let is_any = info.name.contains("any");
+    let (compare, combine) = match (info.output_type.base, info.input_types[0].base, is_any) {
+        (BaseType::Float, _, false) => (O::Seq, O::Fmin),
+        (BaseType::Float, _, true) => (O::Sne, O::Fmax),
+        (_, BaseType::Float, false) => (encoding([O::Feq, O::Feq8, O::Feq16, O::Feq32]), O::Iand),
+        (_, BaseType::Float, true) => (encoding([O::Fneu, O::Fneu8, O::Fneu16, O::Fneu32]), O::Ior),
+        (.., false) => (encoding([O::Ieq, O::Ieq8, O::Ieq16, O::Ieq32]), O::Iand),
+        (.., true) => (encoding([O::Ine, O::Ine8, O::Ine16, O::Ine32]), O::Ior),
+    };
+    m.builder.flags = m.flags();
+    let (a, b) = (components(m, 0), components(m, 1));
+    let tests = a.into_iter().zip(b).map(|(a, b)| scalar(m, compare, &[a, b])).collect();
+    chain(m, tests, combine)
+}
+
+/// The same opcode on a few components at a time.
+fn by_groups(m: &mut Arithmetic<'_>, op: AluOp, width: u8) -> Option<Def> {
+    let aligned = usize::from(width).next_power_of_two().min(MAX_COMPONENTS);
+    let count = usize::from(m.components);
+    // What is no size of a vector is none of a group.
+    let mut width = (1..=width.min(m.components)).rev().find(|&n| AluOp::vec(n).is_some()).map_or(1, usize::from);
+    let is_scalar = |number: usize| op.info().input_sizes.get(number) == Some(&1);
+    let crosses = |m: &Arithmetic<'_>, width: usize| {
+        (0..m.builder.body.num_sources(m.inst())).any(|number| {
+            let (operand, _) = m.operand(number);
+            if is_scalar(number) || m.builder.body.def_constant(operand.def).is_some() {
+                return false;
+            }
+            let selectors: ArrayVec<usize, MAX_COMPONENTS> = operand.swizzle.iter(count).map(usize::from).collect();
+            selectors.chunks(width).any(|group| group.iter().any(|&c| c / aligned != group[0] / aligned))
+        })
+    };
+    while width > 1 && crosses(m, width) {
+        width = width.div_ceil(2);
+    }
+    if width >= count {
+        return None;
+    }
+    m.builder.flags = m.flags();
+    let mut parts: Components = ArrayVec::new();
+    for first in (0..count).step_by(width) {
+        let size = width.min(count - first);
+        let sources: Components = (0..m.builder.body.num_sources(m.inst()))
+            .map(|number| {
+                let (operand, _) = m.operand(number);
+                if is_scalar(number) {
+                    return operand;
+                }
+                let selectors: ArrayVec<u8, MAX_COMPONENTS> =
+                    operand.swizzle.iter(count).skip(first).take(size).collect();
+                AluSrc::new(
+                    operand.def,
+                    if size == 1 { Swizzle::replicate(selectors[0]) } else { Swizzle::new(&selectors) },
+                )
+            })
+            .collect();
+        let part = m.builder.alu_sized(op, size as u8, &sources);
+        parts.extend((0..size as u8).map(|component| AluSrc::component(part, component)));
+    }
+    Some(m.builder.vec(&parts))
+}

@@ -1,0 +1,629 @@
+//! 64-bit floats by 32-bit integers.
+//!
+//! A number is taken apart into a sign, an exponent and a significand of 64 bits whose highest bit is set. Sums and products are computed with bits to spare, what is cut off on the way is gathered
+//! in the lowest bit, which stays far below the last place of the result, and everything is rounded once, in one place.
+
+use crate::alu::{AluOp, ExecutionMode};
+use crate::entities::Def;
+use crate::passes::lower_numbers::arithmetic::Arithmetic;
+use crate::passes::lower_numbers::lower_int64::convert::{round_up, to_float};
+use crate::passes::lower_numbers::lower_int64::pair::Pair;
+
+/// The upper word of an infinity, and of the NaN that operations make.
+const INFINITY: u32 = 0x7ff0_0000;
+const NAN: u32 = 0x7ff8_0000;
+/// An exponent below that of every product.
+const NOTHING: i32 = -5000;
+
+/// What takes the place of an instruction on 64-bit floats; none if it is no such.
+pub(super) fn lower(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Option<Def> {
+    use AluOp as O;
+    let (makes, takes) = (m.result_bits() == 64, m.source_bits(0) == 64);
+    let pair = match op {
+        O::Fadd if makes => {
+            let (a, b) = (m.pair(0), m.pair(1));
+            add(m, a, b, mode)
+        }
+        O::Fmul if makes => {
+            let (a, b) = (m.pair(0), m.pair(1));
+            multiply(m, a, b, mode)
+        }
+        O::Ffma if makes => {
+            let (a, b, c) = (m.pair(0), m.pair(1), m.pair(2));
+            fuse(m, (a, b), c, mode)
+        }
+        O::Fneg | O::Fabs if makes => {
+            let a = m.pair(0);
+            let mask = m.int(if op == O::Fneg { 0x8000_0000 } else { 0x7fff_ffff });
+            Pair { lo: a.lo, hi: if op == O::Fneg { m.ixor(a.hi, mask) } else { m.iand(a.hi, mask) } }
+        }
+        O::Fsign if makes => {
+            let a = m.pair(0);
+            let zero = m.int(0);
+            let sign = m.iand_imm(a.hi, 0x8000_0000);
+            let one = m.int(1023 << 20);
+            let signed = m.ior(sign, one);
+            let is_zero = is_zero(m, a);
+            let hi = m.bcsel(is_zero, sign, signed);
+            let is_nan = is_nan(m, a);
+            Pair { lo: zero, hi: m.zero_if(is_nan, hi) }
+        }
+        O::F2f64 if !takes => from_float(m),
+        O::I2f64 | O::U2f64 => {
+            let value = m.source(0);
+            let wide = match m.bits(value) {
+                64 => m.split(value),
+                bits => {
+                    let widen = if op == O::I2f64 { O::I2i32 } else { O::U2u32 };
+                    let lo = if bits == 32 { value } else { m.op(widen, &[value]) };
+                    Pair { lo, hi: if op == O::I2f64 { m.ishr_imm(lo, 31) } else { m.int(0) } }
+                }
+            };
+            return Some(to_float(m, op, wide));
+        }
+        O::B2f64 => {
+            let condition = m.source(0);
+            let (zero, one) = (m.int(0), m.int(1023 << 20));
+            let select = match m.bits(condition) {
+                1 => O::Bcsel,
+                8 => O::B8csel,
+                16 => O::B16csel,
+                _ => O::B32csel,
+            };
+            Pair { lo: zero, hi: m.op(select, &[condition, one, zero]) }
+        }
+        O::F2i64 | O::F2u64 if takes => to_int64(m, op == O::F2i64),
+        O::F2f32 if takes => return Some(to_single(m, mode)),
+        O::F2i8 | O::F2i16 | O::F2i32 | O::F2u8 | O::F2u16 | O::F2u32 if takes => return Some(to_word(m, op)),
+        _ if takes => return compare(m, op),
+        _ => return None,
+    };
+    Some(m.join(pair))
+}
+
+// ---- numbers --------------------------------------------------------------------------------------------------------------
+
+fn is_nan(m: &mut Arithmetic<'_>, a: Pair) -> Def {
+    let magnitude = m.iand_imm(a.hi, 0x7fff_ffff);
+    // What is in the lower word makes a NaN of an infinity.
+    let zero = m.int(0);
+    let more = m.ine(a.lo, zero);
+    let more = m.b2i32(more);
+    let sum = m.iadd(magnitude, more);
+    let infinity = m.int(INFINITY);
+    m.ult(infinity, sum)
+}
+
+fn is_zero(m: &mut Arithmetic<'_>, a: Pair) -> Def {
+    let magnitude = m.iand_imm(a.hi, 0x7fff_ffff);
+    let any = m.ior(magnitude, a.lo);
+    m.is_zero(any)
+}
+
+/// A number taken apart: `(-1)^sign * significand * 2^(exponent - 63)`.
+#[derive(Clone, Copy)]
+struct Number {
+    /// The sign bit of the upper word.
+    sign: Def,
+    /// That of the highest bit of the significand.
+    exponent: Def,
+    /// 0 if the number is 0; else its highest bit is set.
+    significand: Pair,
+    is_zero: Def,
+    is_infinite: Def,
+    is_nan: Def,
+}
+
+fn take_apart(m: &mut Arithmetic<'_>, a: Pair) -> Number {
+    let sign = m.iand_imm(a.hi, 0x8000_0000);
+    let magnitude = m.iand_imm(a.hi, 0x7fff_ffff);
+    let biased = m.ushr_imm(magnitude, 20);
+    let fraction = m.iand_imm(a.hi, 0x000f_ffff);
+    let zero = m.int(0);
+    let one = m.int(1);
+    let implicit = m.int(1 << 20);
+    let is_denormal = m.ieq(biased, zero);
+    let whole = m.ior(fraction, implicit);
+    let hi = m.bcsel(is_denormal, fraction, whole);
+    let biased_or_one = m.op(AluOp::Umax, &[biased, one]);
+    let plain = Pair { lo: a.lo, hi };
+    let top_bit = m.find_msb64(plain);
+    let top = m.int(63);
+    let up = m.isub(top, top_bit);
+    let significand = m.shl64(plain, up);
+    // Bit 52 has the exponent.
+    let exponent = m.iadd(biased_or_one, top_bit);
+    let exponent = m.iadd_imm(exponent, (-1023i64 - 52) as u64);
+    let any = m.ior(magnitude, a.lo);
+    let rest = m.ior(fraction, a.lo);
+    let last = m.int(0x7ff);
+    let is_special = m.ieq(biased, last);
+    let no_rest = m.is_zero(rest);
+    let some_rest = m.ine(rest, zero);
+    Number {
+        sign,
+        exponent,
+        significand,
+        is_zero: m.is_zero(any),
+        is_infinite: m.iand(is_special, no_rest),
+        is_nan: m.iand(is_special, some_rest),
+    }
+}
+
+/// 1 if any bit is set.
+fn gathered(m: &mut Arithmetic<'_>, a: Pair) -> Def {
+    let any = m.ior(a.lo, a.hi);
+    let zero = m.int(0);
+    let is_some = m.ine(any, zero);
+    m.b2i32(is_some)
+}
+
+/// Shifted right by 0 to 63; the lowest bit says whether anything was lost.
+fn shift_out(m: &mut Arithmetic<'_>, a: Pair, count: Def) -> Pair {
+    let shifted = m.shr64(a, count, false);
+    let back = m.shl64(shifted, count);
+    let lost = m.each64(AluOp::Ixor, a, back);
+    let lost = gathered(m, lost);
+    Pair { lo: m.ior(shifted.lo, lost), hi: shifted.hi }
+}
+
+/// How far a number with this biased exponent must be shifted to be denormal; 0 if it is normal.
+fn denormal_shift(m: &mut Arithmetic<'_>, biased: Def) -> Def {
+    let (zero, one, most) = (m.int(0), m.int(1), m.int(63));
+    let down = m.isub(one, biased);
+    let down = m.op(AluOp::Imax, &[down, zero]);
+    m.op(AluOp::Imin, &[down, most])
+}
+
+/// The exponent as it is added to a significand whose highest bit counts as one more: 0 of denormals.
+fn exponent_field(m: &mut Arithmetic<'_>, biased: Def) -> Def {
+    let (zero, less) = (m.int(0), m.int(u32::MAX));
+    let field = m.iadd(biased, less);
+    m.op(AluOp::Imax, &[field, zero])
+}
+
+/// The nearest float, or the next toward zero, of a significand whose highest bit is set.
+fn rounded(m: &mut Arithmetic<'_>, sign: Def, exponent: Def, significand: Pair, mode: ExecutionMode) -> Pair {
+    let biased = m.iadd_imm(exponent, 1023);
+    let down = denormal_shift(m, biased);
+    let significand = shift_out(m, significand, down);
+    let eleven = m.int(11);
+    let mantissa = m.shr64(significand, eleven, false);
+    let rest = m.iand_imm(significand.lo, 0x7ff);
+    let toward_zero = mode.rounds_toward_zero(64);
+    let up = if toward_zero { m.int(0) } else { round_up(m, mantissa.lo, rest, 0x400) };
+    let field = exponent_field(m, biased);
+    let field = m.ishl_imm(field, 20);
+    let mut result = m.add64(mantissa, Pair { lo: up, hi: field });
+    if mode.flushes_denormals(64) {
+        let least = m.int(1 << 20);
+        let is_denormal = m.ult(result.hi, least);
+        result = Pair { lo: m.zero_if(is_denormal, result.lo), hi: m.zero_if(is_denormal, result.hi) };
+    }
+    let last = m.int(0x7ff);
+    let overflows = m.ige(biased, last);
+    let limit = if toward_zero { (u32::MAX, INFINITY - 1) } else { (0, INFINITY) };
+    let limit = Pair { lo: m.int(limit.0), hi: m.int(limit.1) };
+    let result = m.select64(overflows, limit, result);
+    Pair { lo: result.lo, hi: m.ior(result.hi, sign) }
+}
+
+/// A result with those put in that no arithmetic gives: (condition, upper word), the last that holds counts.
+fn with_special(m: &mut Arithmetic<'_>, mut result: Pair, cases: &[(Def, Def)]) -> Pair {
+    let zero = m.int(0);
+    for &(condition, hi) in cases {
+        result = m.select64(condition, Pair { lo: zero, hi }, result);
+    }
+    result
+}
+
+// ---- sums and products ----------------------------------------------------------------------------------------------------
+
+fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
+    // The larger first.
+    let magnitudes = [a, b].map(|number| Pair { lo: number.lo, hi: m.iand_imm(number.hi, 0x7fff_ffff) });
+    let is_less = m.ult64(magnitudes[0], magnitudes[1]);
+    let (large, small) = (m.select64(is_less, b, a), m.select64(is_less, a, b));
+    let (large, small) = (take_apart(m, large), take_apart(m, small));
+    let distance = m.isub(large.exponent, small.exponent);
+    let most = m.int(63);
+    let distance = m.op(AluOp::Umin, &[distance, most]);
+    // A bit for the carry; eleven are free at the other end.
+    let one = m.int(1);
+    let first = m.shr64(large.significand, one, false);
+    let second = m.shr64(small.significand, one, false);
+    let second = shift_out(m, second, distance);
+    let signs = m.ixor(large.sign, small.sign);
+    let zero = m.int(0);
+    let differ = m.ine(signs, zero);
+    let (sum, difference) = (m.add64(first, second), m.sub64(first, second));
+    let sum = m.select64(differ, difference, sum);
+    let top_bit = m.find_msb64(sum);
+    let top = m.int(63);
+    let up = m.isub(top, top_bit);
+    let normal = m.shl64(sum, up);
+    let exponent = m.iadd_imm(large.exponent, 1);
+    let exponent = m.isub(exponent, up);
+    let result = rounded(m, large.sign, exponent, normal, mode);
+    // Nothing left is positive unless both were negative zeros.
+    let any = m.ior(sum.lo, sum.hi);
+    let is_nothing = m.is_zero(any);
+    let both_signs = m.iand(large.sign, small.sign);
+    let infinity = m.int(INFINITY);
+    let infinite = m.ior(large.sign, infinity);
+    let nan = m.int(NAN);
+    let opposite = m.iand(small.is_infinite, differ);
+    let is_nan = m.ior(large.is_nan, opposite);
+    let is_nan = m.ior(is_nan, small.is_nan);
+    with_special(m, result, &[(is_nothing, both_signs), (large.is_infinite, infinite), (is_nan, nan)])
+}
+
+/// What the classes of two factors make of their product.
+struct Product {
+    sign: Def,
+    is_zero: Def,
+    is_infinite: Def,
+    is_nan: Def,
+}
+
+fn product_class(m: &mut Arithmetic<'_>, a: Number, b: Number) -> Product {
+    let sign = m.ixor(a.sign, b.sign);
+    let is_zero = m.ior(a.is_zero, b.is_zero);
+    let is_infinite = m.ior(a.is_infinite, b.is_infinite);
+    let is_nan = m.ior(a.is_nan, b.is_nan);
+    let neither = m.iand(is_zero, is_infinite);
+    Product { sign, is_zero, is_infinite, is_nan: m.ior(is_nan, neither) }
+}
+
+fn multiply(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
+    let (a, b) = (take_apart(m, a), take_apart(m, b));
+    let class = product_class(m, a, b);
+    let high = m.umul_high64(a.significand, b.significand);
+    let low = m.mul64(a.significand, b.significand);
+    // The highest bit is in the last place or the one before.
+    let top_bit = m.find_msb64(high);
+    let top = m.int(63);
+    let up = m.isub(top, top_bit);
+    let normal = m.shl64(high, up);
+    let lost = gathered(m, low);
+    let normal = Pair { lo: m.ior(normal.lo, lost), hi: normal.hi };
+    let exponent = m.iadd(a.exponent, b.exponent);
+    let exponent = m.iadd_imm(exponent, 1);
+    let exponent = m.isub(exponent, up);
+    let result = rounded(m, class.sign, exponent, normal, mode);
+    let infinity = m.int(INFINITY);
+    let infinite = m.ior(class.sign, infinity);
+    let nan = m.int(NAN);
+    with_special(m, result, &[(class.is_zero, class.sign), (class.is_infinite, infinite), (class.is_nan, nan)])
+}
+
+/// 128 bits.
+#[derive(Clone, Copy)]
+struct Wide {
+    lo: Pair,
+    hi: Pair,
+}
+
+/// Shifted right by 0 to 127; the lowest bit says whether anything was lost.
+fn wide_shift_out(m: &mut Arithmetic<'_>, a: Wide, count: Def) -> Wide {
+    let zero = m.int(0);
+    let nothing = Pair { lo: zero, hi: zero };
+    let one = m.int(1);
+    let bit = m.iand_imm(count, 64);
+    let is_high = m.ine(bit, zero);
+    // By count modulo 64.
+    let complement = m.inot(count);
+    let over = m.shl64(a.hi, one);
+    let over = m.shl64(over, complement);
+    let low = m.shr64(a.lo, count, false);
+    let low = m.each64(AluOp::Ior, low, over);
+    let high = m.shr64(a.hi, count, false);
+    // The bits that go: a mask of ones, in the lower half or in the upper with all of the lower.
+    let power = m.shl64(Pair { lo: one, hi: zero }, count);
+    let mask = m.sub64(power, Pair { lo: one, hi: zero });
+    let part = m.select64(is_high, a.hi, a.lo);
+    let lost = m.each64(AluOp::Iand, part, mask);
+    let all = m.select64(is_high, a.lo, nothing);
+    let lost = m.each64(AluOp::Ior, lost, all);
+    let lost = gathered(m, lost);
+    let low = m.select64(is_high, high, low);
+    Wide { lo: Pair { lo: m.ior(low.lo, lost), hi: low.hi }, hi: m.select64(is_high, nothing, high) }
+}
+
+/// The upper 64 bits after a shift left by 0 to 127, the lowest bit set if anything is below them.
+fn wide_upper(m: &mut Arithmetic<'_>, a: Wide, count: Def) -> Pair {
+    let zero = m.int(0);
+    let one = m.int(1);
+    let bit = m.iand_imm(count, 64);
+    let is_high = m.ine(bit, zero);
+    let complement = m.inot(count);
+    let over = m.shr64(a.lo, one, false);
+    let over = m.shr64(over, complement, false);
+    let high = m.shl64(a.hi, count);
+    let high = m.each64(AluOp::Ior, high, over);
+    let low = m.shl64(a.lo, count);
+    let upper = m.select64(is_high, low, high);
+    let below = m.select64(is_high, Pair { lo: zero, hi: zero }, low);
+    let lost = gathered(m, below);
+    Pair { lo: m.ior(upper.lo, lost), hi: upper.hi }
+}
+
+fn wide_add(m: &mut Arithmetic<'_>, a: Wide, b: Wide) -> Wide {
+    let lo = m.add64(a.lo, b.lo);
+    let carries = m.ult64(lo, a.lo);
+    let carry = m.b2i32(carries);
+    let hi = m.add64(a.hi, b.hi);
+    Wide { lo, hi: m.add_word64(hi, carry) }
+}
+
+fn wide_sub(m: &mut Arithmetic<'_>, a: Wide, b: Wide) -> Wide {
+    let lo = m.sub64(a.lo, b.lo);
+    let borrows = m.ult64(a.lo, b.lo);
+    let borrow = m.b2i32(borrows);
+    let hi = m.sub64(a.hi, b.hi);
+    let zero = m.int(0);
+    Wide { lo, hi: m.sub64(hi, Pair { lo: borrow, hi: zero }) }
+}
+
+fn wide_less(m: &mut Arithmetic<'_>, a: Wide, b: Wide) -> Def {
+    let high = m.ult64(a.hi, b.hi);
+    let difference = m.difference(a.hi, b.hi);
+    let same = m.is_zero(difference);
+    let low = m.ult64(a.lo, b.lo);
+    let low = m.iand(same, low);
+    m.ior(high, low)
+}
+
+/// `a * b + c`, rounded once.
+fn fuse(m: &mut Arithmetic<'_>, (a, b): (Pair, Pair), c: Pair, mode: ExecutionMode) -> Pair {
+    let (a, b, c) = (take_apart(m, a), take_apart(m, b), take_apart(m, c));
+    let class = product_class(m, a, b);
+    let zero = m.int(0);
+    let nothing = Pair { lo: zero, hi: zero };
+    // The exact product, and the summand, as 128 bits with one free for the carry; the lowest 22 bits of each are 0.
+    let product = Wide { lo: m.mul64(a.significand, b.significand), hi: m.umul_high64(a.significand, b.significand) };
+    let product_exponent = m.iadd(a.exponent, b.exponent);
+    let product_exponent = m.iadd_imm(product_exponent, 1);
+    let summand = Wide { lo: nothing, hi: c.significand };
+    // Zeros must not push the other away.
+    let least = m.int(NOTHING as u32);
+    let product_exponent = m.bcsel(class.is_zero, least, product_exponent);
+    let summand_exponent = m.bcsel(c.is_zero, least, c.exponent);
+    let (one, most) = (m.int(1), m.int(127));
+    let exponent = m.op(AluOp::Imax, &[product_exponent, summand_exponent]);
+    let aligned = [(product, product_exponent), (summand, summand_exponent)].map(|(number, own)| {
+        let distance = m.isub(exponent, own);
+        let distance = m.iadd(distance, one);
+        let distance = m.op(AluOp::Umin, &[distance, most]);
+        wide_shift_out(m, number, distance)
+    });
+    let [product, summand] = aligned;
+    let signs = m.ixor(class.sign, c.sign);
+    let differ = m.ine(signs, zero);
+    let is_less = wide_less(m, product, summand);
+    let (sum, positive, negative) =
+        (wide_add(m, product, summand), wide_sub(m, product, summand), wide_sub(m, summand, product));
+    let choose = |m: &mut Arithmetic<'_>, condition: Def, x: Wide, y: Wide| Wide {
+        lo: m.select64(condition, x.lo, y.lo),
+        hi: m.select64(condition, x.hi, y.hi),
+    };
+    let difference = choose(m, is_less, negative, positive);
+    let sum = choose(m, differ, difference, sum);
+    let sign = m.bcsel(is_less, c.sign, class.sign);
+    let (high, low) = (m.find_msb64(sum.hi), m.find_msb64(sum.lo));
+    let is_low = m.is_negative(high);
+    let beyond = m.iadd_imm(high, 64);
+    let top_bit = m.bcsel(is_low, low, beyond);
+    let up = m.isub(most, top_bit);
+    let normal = wide_upper(m, sum, up);
+    let exponent = m.iadd(exponent, one);
+    let exponent = m.isub(exponent, up);
+    let result = rounded(m, sign, exponent, normal, mode);
+    let is_nothing = m.is_negative(top_bit);
+    let both_signs = m.iand(class.sign, c.sign);
+    let infinity = m.int(INFINITY);
+    let (first, second) = (m.ior(class.sign, infinity), m.ior(c.sign, infinity));
+    let nan = m.int(NAN);
+    let opposite = m.iand(class.is_infinite, c.is_infinite);
+    let opposite = m.iand(opposite, differ);
+    let is_nan = m.ior(class.is_nan, c.is_nan);
+    let is_nan = m.ior(is_nan, opposite);
+    let cases = [(is_nothing, both_signs), (c.is_infinite, second), (class.is_infinite, first), (is_nan, nan)];
+    with_special(m, result, &cases)
+}
+
+// ---- comparisons ----------------------------------------------------------------------------------------------------------
+
+/// What a comparison asks: `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is negated; and the size of the boolean.
+fn compare(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
+    let name = op.name();
+    if op.info().group != "compare-float" {
+        return None;
+    }
+    let (question, widen) = match name.trim_start_matches(|c: char| c.is_ascii_alphabetic()) {
+        "" => (name, None),
+        "8" => (&name[..name.len() - 1], Some(AluOp::B2b8)),
+        "16" => (&name[..name.len() - 2], Some(AluOp::B2b16)),
+        _ => (&name[..name.len() - 2], Some(AluOp::B2b32)),
+    };
+    let (a, b) = (m.pair(0), m.pair(1));
+    let nans = [is_nan(m, a), is_nan(m, b)];
+    let unordered = m.ior(nans[0], nans[1]);
+    let answer = match question {
+        "funord" => unordered,
+        "ford" => m.inot(unordered),
+        _ => {
+            let is_less = matches!(question, "flt" | "fge" | "fltu" | "fgeu");
+            let holds = if is_less { less(m, a, b) } else { equal(m, a, b) };
+            let holds = if matches!(question, "fge" | "fgeu" | "fneu" | "fneo") { m.inot(holds) } else { holds };
+            if matches!(question, "fltu" | "fgeu" | "fequ" | "fneu") {
+                m.ior(holds, unordered)
+            } else {
+                let ordered = m.inot(unordered);
+                m.iand(holds, ordered)
+            }
+        }
+    };
+    Some(match widen {
+        Some(widen) => m.op(widen, &[answer]),
+        None => answer,
+    })
+}
+
+/// Whether neither is anything but a zero.
+fn both_zero(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
+    let any = m.each64(AluOp::Ior, a, b);
+    is_zero(m, any)
+}
+
+/// `a < b` of what is no NaN.
+fn less(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
+    let zeros = both_zero(m, a, b);
+    let not_zeros = m.inot(zeros);
+    let negative = m.is_negative(a.hi);
+    let signs = m.ixor(a.hi, b.hi);
+    let differ = m.is_negative(signs);
+    let (first, second) = (m.ult64(a, b), m.ult64(b, a));
+    let alike = m.bcsel(negative, second, first);
+    let by_sign = m.bcsel(differ, negative, alike);
+    m.iand(by_sign, not_zeros)
+}
+
+/// `a == b` of what is no NaN.
+fn equal(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
+    let zeros = both_zero(m, a, b);
+    let difference = m.difference(a, b);
+    let same = m.is_zero(difference);
+    m.ior(same, zeros)
+}
+
+// ---- conversions ----------------------------------------------------------------------------------------------------------
+
+/// The whole part, the nearest there is.
+fn to_int64(m: &mut Arithmetic<'_>, is_signed: bool) -> Pair {
+    let value = m.pair(0);
+    let number = take_apart(m, value);
+    let top = m.int(63);
+    let zero = m.int(0);
+    let down = m.isub(top, number.exponent);
+    let whole = m.shr64(number.significand, down, false);
+    let is_small = m.is_negative(number.exponent);
+    let nothing = Pair { lo: zero, hi: zero };
+    let whole = m.select64(is_small, nothing, whole);
+    let limit = m.int(if is_signed { 63 } else { 64 });
+    let too_large = m.ige(number.exponent, limit);
+    let is_negative = m.is_negative(value.hi);
+    let ones = m.int(u32::MAX);
+    let result = if is_signed {
+        let negated = m.neg64(whole);
+        let signed = m.select64(is_negative, negated, whole);
+        let (least, most) = (m.int(0x8000_0000), m.int(0x7fff_ffff));
+        let limit = m.select64(is_negative, Pair { lo: zero, hi: least }, Pair { lo: ones, hi: most });
+        m.select64(too_large, limit, signed)
+    } else {
+        let result = m.select64(too_large, Pair { lo: ones, hi: ones }, whole);
+        m.select64(is_negative, nothing, result)
+    };
+    // Zeros have an exponent far below 0.
+    m.select64(number.is_nan, nothing, result)
+}
+
+fn to_word(m: &mut Arithmetic<'_>, op: AluOp) -> Def {
+    use AluOp as O;
+    let is_signed = matches!(op, O::F2i8 | O::F2i16 | O::F2i32);
+    let wide = to_int64(m, is_signed);
+    // The limits of the small type, on the wide one.
+    let bits = m.result_bits();
+    let most = if is_signed { (1u32 << (bits - 1)) - 1 } else { u32::MAX >> (32 - bits) };
+    let word = if is_signed {
+        let sign = m.ishr_imm(wide.lo, 31);
+        let fits = m.ieq(sign, wide.hi);
+        let beyond = m.ishr_imm(wide.hi, 31);
+        let largest = m.int(0x7fff_ffff);
+        let limit = m.ixor(beyond, largest);
+        let word = m.bcsel(fits, wide.lo, limit);
+        let (least, most) = (m.int(!most), m.int(most));
+        let word = m.op(O::Imin, &[word, most]);
+        m.op(O::Imax, &[word, least])
+    } else {
+        let fits = m.is_zero(wide.hi);
+        let ones = m.int(u32::MAX);
+        let word = m.bcsel(fits, wide.lo, ones);
+        let most = m.int(most);
+        m.op(O::Umin, &[word, most])
+    };
+    match bits {
+        8 => m.op(O::U2u8, &[word]),
+        16 => m.op(O::U2u16, &[word]),
+        _ => word,
+    }
+}
+
+fn to_single(m: &mut Arithmetic<'_>, mode: ExecutionMode) -> Def {
+    let value = m.pair(0);
+    let number = take_apart(m, value);
+    let biased = m.iadd_imm(number.exponent, 127);
+    let down = denormal_shift(m, biased);
+    let significand = shift_out(m, number.significand, down);
+    let mantissa = m.ushr_imm(significand.hi, 8);
+    let zero = m.int(0);
+    let more = m.ine(significand.lo, zero);
+    let more = m.b2i32(more);
+    let rest = m.ishl_imm(significand.hi, 24);
+    let rest = m.ior(rest, more);
+    let toward_zero = mode.rounds_toward_zero(32);
+    let up = if toward_zero { zero } else { round_up(m, mantissa, rest, 0x8000_0000) };
+    let field = exponent_field(m, biased);
+    let field = m.ishl_imm(field, 23);
+    let sum = m.iadd(field, mantissa);
+    let mut result = m.iadd(sum, up);
+    if mode.flushes_denormals(32) {
+        let least = m.int(1 << 23);
+        let is_denormal = m.ult(result, least);
+        result = m.zero_if(is_denormal, result);
+    }
+    let last = m.int(255);
+    let overflows = m.ige(biased, last);
+    let infinity = f32::INFINITY.to_bits();
+    let limit = m.int(if toward_zero { infinity - 1 } else { infinity });
+    let result = m.bcsel(overflows, limit, result);
+    let result = m.zero_if(number.is_zero, result);
+    let infinity = m.int(infinity);
+    let result = m.bcsel(number.is_infinite, infinity, result);
+    let result = m.ior(result, number.sign);
+    let nan = m.int(f32::NAN.to_bits());
+    m.bcsel(number.is_nan, nan, result)
+}
+
+/// From 16 or 32 bits.
+fn from_float(m: &mut Arithmetic<'_>) -> Pair {
+    let value = m.source(0);
+    let value = if m.bits(value) == 16 { m.op(AluOp::F2f32, &[value]) } else { value };
+    let sign = m.iand_imm(value, 0x8000_0000);
+    let magnitude = m.iand_imm(value, 0x7fff_ffff);
+    let upper = m.ushr_imm(magnitude, 3);
+    let lower = m.ishl_imm(magnitude, 29);
+    let normal = m.iadd_imm(upper, (1023 - 127) << 20);
+    let exponent = m.int(INFINITY);
+    let special = m.ior(upper, exponent);
+    let infinity = m.int(f32::INFINITY.to_bits());
+    let is_special = m.uge(magnitude, infinity);
+    let plain = Pair { lo: lower, hi: m.bcsel(is_special, special, normal) };
+    // Denormals become normal: their highest bit goes to the top and is left out.
+    let top_bit = m.op(AluOp::UfindMsb, &[magnitude]);
+    let top = m.int(31);
+    let up = m.isub(top, top_bit);
+    let shifted = m.ishl(magnitude, up);
+    let fraction = m.iand_imm(shifted, 0x7fff_ffff);
+    let fraction = m.ushr_imm(fraction, 11);
+    let biased = m.iadd_imm(top_bit, 1023 - 149);
+    let field = m.ishl_imm(biased, 20);
+    let denormal = Pair { lo: m.ishl_imm(shifted, 21), hi: m.ior(fraction, field) };
+    let least = m.int(1 << 23);
+    let is_denormal = m.ult(magnitude, least);
+    let result = m.select64(is_denormal, denormal, plain);
+    let is_zero = m.is_zero(magnitude);
+    let zero = m.int(0);
+    let result = m.select64(is_zero, Pair { lo: zero, hi: zero }, result);
+    Pair { lo: result.lo, hi: m.ior(result.hi, sign) }
+}

@@ -1,0 +1,11 @@
+//! Lowering of inputs, outputs, system values, uniforms and counters.
+
+pub mod lower_atomics_to_ssbo;
+pub mod lower_io;
+pub mod lower_system_values;
+pub mod lower_uniforms_to_ubo;
+
+pub use lower_atomics_to_ssbo::lower_atomics_to_ssbo;
+pub use lower_io::lower_io;
+pub use lower_system_values::lower_system_values;
+pub use lower_uniforms_to_ubo::lower_uniforms_to_ubo;

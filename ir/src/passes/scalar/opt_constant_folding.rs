@@ -1,0 +1,535 @@
+//! Evaluates what depends on constants only.
+//!
+//! ```text
+//! before:                                  after:
+//!     %0 = load_const (1.0, 2.0)               %3 = load_const (2.0, 4.0)
+//!     %1 = fadd %0, %0                         (%0, %1 as dead code)
+//!     @terminate_if (%true)                    @terminate
+//! ```
+//!
+//! - ALU: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, to the bits that executors compute; so `exact` does
+//!   not matter.
+//! - `terminate_if`, `demote_if`: dropped or made unconditional.
+//! - Derivatives of constants: what executors compute for `x - x`, which is 0, or the NaN of that difference in components that are not finite.
+//! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that does not exist.)
+//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them. Loads through derefs of constant
+//!   memory with an initialiser.
+//! - Textures: a constant texture or sampler offset goes into the index; a bias of zero and an offset of zero go away.
+//!
+//! - Behind an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
+//!
+//! One sweep in the order of the text; what follows from a folded value folds in the same sweep (but for phis around loops), so that in a row of `if`s each of which
+//! is decided by the one before it all are decided. The `if`s themselves stay for [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
+
+use arrayvec::ArrayVec;
+use cranelift_entity::{EntitySet, PrimaryMap};
+
+use crate::alu::{self, AluOp, ExecutionMode};
+use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
+use crate::builder::Builder;
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, Inst, Use, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::shader::Shader;
+use crate::variable::{Initializer, VariableData, VariableModes};
+
+type Values = ArrayVec<u64, MAX_COMPONENTS>;
+
+/// See the [module](self).
+pub fn opt_constant_folding(shader: &mut Shader) -> bool {
+    let Shader { functions, variables, constant_data, info, .. } = shader;
+    let context = Context { mode: info.float_controls_execution_mode, variables, constant_data };
+    let mut progress = false;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
+        progress |= context.fold_body(body);
+    }
+    progress
+}
+
+/// Uses of a constant that are looked at before one of them is taken for one that folds.
+const USES_LOOKED_AT: usize = 16;
+
+/// Whether a change may have left something to fold: constant operands, or a condition that is known where it is read.
+pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
+    let is_constant = |source: Use| matches!(body.inst(body.src_inst(source)), InstData::LoadConst { .. });
+    let may_fold = |inst: Inst| match body.inst(inst) {
+        InstData::Alu { .. } => body.sources(inst).all(is_constant),
+        InstData::Phi => false,
+        _ => body.sources(inst).any(is_constant),
+    };
+    if body.inst_block(changed).is_none() {
+        return false;
+    }
+    if may_fold(changed) || body.sources(changed).any(|source| body.is_boolean(body.src_def(source))) {
+        return true;
+    }
+    let Some(def) = body.inst_def(changed) else { return false };
+    if body.is_boolean(def) {
+        return true;
+    }
+    let mut uses = body.uses_of(def);
+    matches!(body.inst(changed), InstData::LoadConst { .. })
+        && (uses.by_ref().take(USES_LOOKED_AT).any(|source| body.user(source).inst().is_none_or(may_fold))
+            || uses.next().is_some())
+}
+
+struct Context<'a> {
+    mode: ExecutionMode,
+    variables: &'a PrimaryMap<Variable, VariableData>,
+    constant_data: &'a [u8],
+}
+
+impl Context<'_> {
+    fn fold_body(&self, body: &mut Body) -> bool {
+        let mut progress = false;
+        let mut ways = Ways::default();
+        for block in body.blocks_vec() {
+            progress |= ways.enter(body, block);
+            let mut next = body.first_inst(block);
+            while let Some(inst) = next {
+                next = body.next_inst(inst);
+                progress |= match *body.inst(inst) {
+                    InstData::Alu { .. } => match fold_alu(body, inst, self.mode) {
+                        Some(values) => replace(body, inst, &values),
+                        None => false,
+                    },
+                    InstData::Intrinsic { op, .. } => self.fold_intrinsic(body, inst, op),
+                    InstData::Tex(_) => fold_tex(body, inst),
+                    _ => false,
+                };
+            }
+            ways.leave(body, block);
+        }
+        progress
+    }
+
+    fn fold_intrinsic(&self, body: &mut Body, inst: Inst, op: IntrinsicOp) -> bool {
+        use IntrinsicOp as I;
+        match op {
+            I::TerminateIf => return fold_condition(body, inst, I::Terminate),
+            I::DemoteIf => return fold_condition(body, inst, I::Demote),
+            _ => {}
+        }
+        let Some(def) = body.inst_def(inst) else { return false };
+        let shape = body.shape(def);
+        let values: Option<Values> = match op {
+            I::LoadConstant => self.load_constant(body, inst, def),
+            I::LoadDeref => self.load_initializer(body, body.src(inst, 0)),
+            I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => {
+                body.def_constant(body.src(inst, 0)).map(|v| v.iter().map(|&c| derivative(c, shape.bit_size)).collect())
+            }
+            I::ReadFirstInvocation
+            | I::AsUniform
+            | I::QuadSwapHorizontal
+            | I::QuadSwapVertical
+            | I::QuadSwapDiagonal
+            | I::VoteAny
+            | I::VoteAll
+            | I::QuadVoteAny
+            | I::QuadVoteAll => body.def_constant(body.src(inst, 0)).map(|v| v.iter().copied().collect()),
+            I::VoteIeq => body.def_constant(body.src(inst, 0)).map(|_| [truth(shape.bit_size)].into_iter().collect()),
+            I::VoteFeq => {
+                let bits = body.bit_size(body.src(inst, 0));
+                // A NaN does not even equal itself.
+                body.def_constant(body.src(inst, 0))
+                    .filter(|v| !v.iter().any(|&c| is_nan(c, bits)))
+                    .map(|_| [truth(shape.bit_size)].into_iter().collect())
+            }
+            I::InverseBallot => {
+                let mask = body.def_constant(body.src(inst, 0));
+                let ones = truth(body.bit_size(body.src(inst, 0)));
+                mask.and_then(|v| {
+                    let value = if v.iter().all(|&c| c == ones) {
+                        truth(shape.bit_size)
+                    } else if v.iter().all(|&c| c == 0) {
+                        0
+                    } else {
+                        return None;
+                    };
+                    Some([value].into_iter().collect())
+                })
+            }
+            _ => None,
+        };
+        match values {
+            Some(values) if values.len() == usize::from(shape.num_components) => replace(body, inst, &values),
+            _ => false,
+        }
+    }
+
+    fn load_constant(&self, body: &Body, inst: Inst, def: Def) -> Option<Values> {
+        let offset = body.constant_component(body.src(inst, 0), 0)?;
+        let base = u64::from(body.index(inst, IndexKind::Base) as u32);
+        let range = u64::from(body.index(inst, IndexKind::Range) as u32);
+        let shape = body.shape(def);
+        let bytes = u64::from(shape.bit_size / 8);
+        if bytes == 0 {
+            return None;
+        }
+        let component = |i: u8| -> u64 {
+            let within = offset.saturating_add(u64::from(i) * bytes);
+            let start = base.saturating_add(within);
+            if range != 0 && within.saturating_add(bytes) > range {
+                return 0;
+            }
+            let place = usize::try_from(start).ok().and_then(|s| Some(s..s.checked_add(bytes as usize)?));
+            match place.and_then(|p| self.constant_data.get(p)) {
+                Some(data) => data.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+                None => 0,
+            }
+        };
+        Some((0..shape.num_components).map(component).collect())
+    }
+
+    /// What a deref of initialised constant memory points at.
+    fn load_initializer(&self, body: &Body, deref: Def) -> Option<Values> {
+        if body.deref_modes(deref) != VariableModes::MEM_CONSTANT {
+            return None;
+        }
+        let count = usize::from(body.num_components(deref_value(body, deref)?));
+        let mut steps: Vec<u64> = Vec::new();
+        let mut inst = body.def_inst(deref);
+        let variable = loop {
+            let InstData::Deref { kind, .. } = *body.inst(inst) else { return None };
+            match kind {
+                DerefKind::Var(variable) => break variable,
+                DerefKind::Array => steps.push(body.constant_component(body.src(inst, 1), 0)?),
+                DerefKind::Struct(field) => steps.push(u64::from(field)),
+                DerefKind::ArrayWildcard | DerefKind::PtrAsArray | DerefKind::Cast { .. } => return None,
+            }
+            inst = body.def_inst(body.src(inst, 0));
+        };
+        let mut initializer = self.variables.get(variable)?.initializer.as_ref()?;
+        while let Some(step) = steps.pop() {
+            initializer = match initializer {
+                Initializer::Elements(elements) => elements.get(usize::try_from(step).ok()?)?,
+                Initializer::Null => initializer,
+                Initializer::Vector(_) | Initializer::Pointer(_) => return None,
+            };
+        }
+        match initializer {
+            Initializer::Null => Some((0..count).map(|_| 0).collect()),
+            Initializer::Vector(values) if values.len() >= count => Some(values.iter().take(count).copied().collect()),
+            _ => None,
+        }
+    }
+}
+
+/// Blocks that are never run because a condition is constant, as far as the sweep has come.
+#[derive(Default)]
+struct Ways {
+    never: EntitySet<Block>,
+    any: bool,
+}
+
+impl Ways {
+    /// Begins with a block: phis that are constant on every way that can be taken become that constant.
+    fn enter(&mut self, body: &mut Body, block: Block) -> bool {
+        if !self.any {
+            return false;
+        }
+        let predecessors = body.predecessors(block);
+        let never = predecessors.iter().filter(|&&predecessor| self.never.contains(predecessor)).count();
+        if never == 0 || self.never.contains(block) {
+            return false;
+        }
+        // Ways around a loop that comes to its end further on are among the others.
+        if never == predecessors.len() {
+            self.never.insert(block);
+            return false;
+        }
+        let mut progress = false;
+        for phi in body.phis(block).collect::<Vec<Inst>>() {
+            let (Some(def), Some(values)) = (body.inst_def(phi), self.only_constant(body, phi)) else { continue };
+            let bit_size = body.bit_size(def);
+            let cursor = Cursor::after_phis(body, block);
+            let new = Builder::new(body, cursor).constant(bit_size, &values);
+            body.replace_all_uses(def, new);
+            body.remove_inst(phi);
+            progress = true;
+        }
+        progress
+    }
+
+    /// The constant that a phi is on every way that can be taken.
+    fn only_constant(&self, body: &Body, phi: Inst) -> Option<Values> {
+        let taken = body.phi_sources(phi).filter(|&(predecessor, _)| !self.never.contains(predecessor));
+        let mut values = taken.map(|(_, source)| body.def_constant(body.src_def(source)));
+        let first = values.next()??;
+        values.all(|other| other == Some(first)).then(|| first.iter().copied().collect())
+    }
+
+    /// Is through with a block: the side of an `if` behind it that is not taken is never run.
+    fn leave(&mut self, body: &Body, block: Block) {
+        let Some(id) = body.following_if(block).filter(|_| body.structured) else { return };
+        let Some(condition) = body.constant_component(body.src_def(body.if_condition(id)), 0) else { return };
+        // What is in the side follows from this, block by block.
+        let side = if condition != 0 { body.else_list(id) } else { body.then_list(id) };
+        self.never.insert(side.first);
+        self.any = true;
+    }
+}
+
+/// The value of a load through this deref, if there is one: it tells how many components are asked for.
+fn deref_value(body: &Body, deref: Def) -> Option<Def> {
+    body.uses_of(deref)
+        .filter_map(|u| body.user(u).inst())
+        .find_map(|i| (body.intrinsic(i) == Some(IntrinsicOp::LoadDeref)).then(|| body.inst_def(i)).flatten())
+}
+
+/// All bits of a boolean of a size.
+fn truth(bit_size: u8) -> u64 {
+    if bit_size >= 64 { u64::MAX } else { (1 << bit_size) - 1 }
+}
+
+fn is_nan(bits: u64, bit_size: u8) -> bool {
+    let (exponent, mantissa) = match bit_size {
+        16 => (0x7c00, 0x3ff),
+        32 => (0x7f80_0000, 0x7f_ffff),
+        _ => (0x7ff0_0000_0000_0000, 0xf_ffff_ffff_ffff),
+    };
+    bits & exponent == exponent && bits & mantissa != 0
+}
+
+/// What all neighbours hold, less itself: the NaN that comes out is that of executors, as integers can see its bits.
+fn derivative(bits: u64, bit_size: u8) -> u64 {
+    let mut result = [0];
+    alu::evaluate(AluOp::Fsub, bit_size, 1, &[&[bits], &[bits]], ExecutionMode::DEFAULT, &mut result);
+    result[0]
+}
+
+/// The components of an ALU instruction whose sources are all constants.
+pub(crate) fn fold_alu(body: &Body, inst: Inst, mode: ExecutionMode) -> Option<Values> {
+    let (op, _) = body.alu(inst)?;
+    let def = body.inst_def(inst)?;
+    let count = body.num_components(def);
+    let mut storage: ArrayVec<Values, MAX_COMPONENTS> = ArrayVec::new();
+    for (number, source) in body.sources(inst).enumerate() {
+        let constant = body.def_constant(body.src_def(source))?;
+        let components = body.alu_src_components(inst, number);
+        let swizzle = body.swizzle(source);
+        let mut values = Values::new();
+        for selector in swizzle.iter(components.min(MAX_COMPONENTS)) {
+            values.push(*constant.get(usize::from(selector))?);
+        }
+        storage.try_push(values).ok()?;
+    }
+    let sources: ArrayVec<&[u64], MAX_COMPONENTS> = storage.iter().map(|v| v.as_slice()).collect();
+    let mut result = [0u64; MAX_COMPONENTS];
+    alu::evaluate(op, body.alu_bit_size(inst), count, &sources, mode, &mut result);
+    Some(result.into_iter().take(usize::from(count)).collect())
+}
+
+fn replace(body: &mut Body, inst: Inst, values: &[u64]) -> bool {
+    let Some(def) = body.inst_def(inst) else { return false };
+    let bit_size = body.bit_size(def);
+    let new = Builder::new(body, Cursor::Before(inst)).constant(bit_size, values);
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
+
+fn fold_condition(body: &mut Body, inst: Inst, unconditional: IntrinsicOp) -> bool {
+    let Some(condition) = body.constant_component(body.src(inst, 0), 0) else { return false };
+    if condition != 0 {
+        Builder::new(body, Cursor::Before(inst)).intrinsic(unconditional, &[], &[], None);
+    }
+    body.remove_inst(inst);
+    true
+}
+
+fn fold_tex(body: &mut Body, inst: Inst) -> bool {
+    let mut progress = false;
+    for kind in [TexSrcKind::TextureOffset, TexSrcKind::SamplerOffset] {
+        let Some(source) = body.tex_src(inst, kind) else { continue };
+        let Some(offset) = body.constant_component(body.src_def(source), 0) else { continue };
+        if let Some(tex) = body.tex_mut(inst) {
+            let index = if kind == TexSrcKind::TextureOffset { &mut tex.texture_index } else { &mut tex.sampler_index };
+            *index = index.wrapping_add(offset as u32);
+        }
+        body.remove_source(inst, body.source_number(source));
+        progress = true;
+    }
+    if let Some(source) = body.tex_src(inst, TexSrcKind::Bias)
+        && body.tex(inst).is_some_and(|t| t.op == TexOp::Txb)
+        && let Some(bias) = body.constant_component(body.src_def(source), 0)
+    {
+        // Either zero.
+        let sign = 1u64 << (body.bit_size(body.src_def(source)).max(1) - 1);
+        if bias & !sign == 0 {
+            body.remove_source(inst, body.source_number(source));
+            if let Some(tex) = body.tex_mut(inst) {
+                tex.op = TexOp::Tex;
+            }
+            progress = true;
+        }
+    }
+    if let Some(source) = body.tex_src(inst, TexSrcKind::Offset)
+        && body.def_constant(body.src_def(source)).is_some_and(|v| v.iter().all(|&c| c == 0))
+    {
+        body.remove_source(inst, body.source_number(source));
+        progress = true;
+    }
+    progress
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alu::AluType;
+    use crate::body::{Shape, Swizzle, TexData};
+    use crate::builder::AluSrc;
+    use crate::intrinsics::indices::SamplerDim;
+    use crate::run::{AnalyticResources, Inputs, RunLimits, run};
+    use crate::shader::Stage;
+
+    fn source(shader: &Shader, user: Def) -> Vec<u64> {
+        let body = shader.main();
+        body.def_constant(body.src(body.def_inst(user), 0)).unwrap().to_vec()
+    }
+
+    #[test]
+    fn chains_and_swizzles() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let x = b.constant(32, &[1.0f32.to_bits().into(), 2.0f32.to_bits().into()]);
+        let sum = b.alu_sized(AluOp::Fadd, 2, &[x.into(), AluSrc::new(x, Swizzle::new(&[1, 1]))]);
+        let dot = b.alu(AluOp::Fdot2, &[sum, x]);
+        let less = b.alu(AluOp::Flt, &[x, sum]);
+        let derivative = b.intrinsic_def(IntrinsicOp::Ddx, &[x], &[], Shape::new(2, 32));
+        for def in [dot, less, derivative] {
+            b.intrinsic(IntrinsicOp::StorePreamble, &[def], &[], None);
+        }
+        assert!(opt_constant_folding(&mut shader));
+        assert!(!opt_constant_folding(&mut shader));
+        let body = shader.main();
+        let stored: Vec<Vec<u64>> = body
+            .insts(body.start_block())
+            .filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::StorePreamble))
+            .map(|i| body.def_constant(body.src(i, 0)).unwrap().to_vec())
+            .collect();
+        let bits = |v: f32| u64::from(v.to_bits());
+        assert_eq!(stored, [vec![bits(3.0 + 8.0)], vec![1, 1], vec![0, 0]]);
+    }
+
+    /// A derivative of a constant folds to the bits that a run gives.
+    #[test]
+    fn derivatives_of_all_kinds_of_numbers() {
+        use IntrinsicOp as I;
+        const SINGLES: [u64; 12] = [
+            0,
+            0x8000_0000,
+            1,
+            0x3f80_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7f80_0001,
+            0xffbf_ffff,
+            0x7fc0_0000,
+            0xffc0_0123,
+            0xffff_ffff,
+        ];
+        const HALVES: [u64; 12] =
+            [0, 0x8000, 1, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xfdff, 0x7e00, 0xfe12, 0xffff];
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let zero = b.u32_const(0);
+        let mut register = 0;
+        for op in [I::Ddx, I::DdxFine, I::DdxCoarse, I::Ddy, I::DdyFine, I::DdyCoarse] {
+            for (bits, values) in [(32, SINGLES), (16, HALVES)] {
+                for four in values.chunks(4) {
+                    let value = b.constant(bits, four);
+                    let mut value = b.intrinsic_def(op, &[value], &[], Shape::new(4, bits));
+                    if bits == 16 {
+                        value = b.alu(AluOp::U2u32, &[value]);
+                    }
+                    let ty = AluType::UINT32.to_i32();
+                    let indices = [(IndexKind::Base, register), (IndexKind::WriteMask, 15), (IndexKind::SrcType, ty)];
+                    b.intrinsic(I::StoreOutput, &[value, zero], &indices, None);
+                    register += 1;
+                }
+            }
+        }
+        let result = |shader: &Shader| {
+            let inputs = Inputs { lanes: 4, ..Inputs::default() };
+            run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap().outputs
+        };
+        let before = result(&shader);
+        assert!(opt_constant_folding(&mut shader));
+        let body = shader.main();
+        assert!(!body.insts(body.start_block()).any(|i| body.alu_op(i).is_some() || body.intrinsic(i) == Some(I::Ddy)));
+        assert_eq!(before, result(&shader));
+    }
+
+    #[test]
+    fn conditions_and_textures() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (yes, no) = (b.bool_const(true), b.bool_const(false));
+        let dropped = b.intrinsic(IntrinsicOp::TerminateIf, &[no], &[], None);
+        b.intrinsic(IntrinsicOp::DemoteIf, &[yes], &[], None);
+        let coord = b.undef(2, 32);
+        let minus_zero = b.f32_const(-0.0);
+        let three = b.u32_const(3);
+        let offset = b.constant(32, &[0, 0]);
+        let mut data = TexData::new(TexOp::Txb, SamplerDim::Dim2D, AluType::FLOAT32);
+        data.texture_index = 2;
+        let sources = [
+            (TexSrcKind::Coord, coord),
+            (TexSrcKind::Bias, minus_zero),
+            (TexSrcKind::TextureOffset, three),
+            (TexSrcKind::Offset, offset),
+        ];
+        let tex = b.texture(data, &sources);
+        assert!(opt_constant_folding(&mut shader));
+        assert!(!opt_constant_folding(&mut shader));
+        let body = shader.main();
+        assert!(body.inst_block(dropped).is_none());
+        assert!(body.insts(body.start_block()).any(|i| body.intrinsic(i) == Some(IntrinsicOp::Demote)));
+        let tex = body.def_inst(tex);
+        assert_eq!(body.num_sources(tex), 1);
+        let data = body.tex(tex).unwrap();
+        assert_eq!((data.op, data.texture_index), (TexOp::Tex, 5));
+    }
+
+    /// Each condition of a row is known once the one before it is.
+    #[test]
+    fn rows_of_conditions() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let offset = b.u32_const(0);
+        let unknown = b.intrinsic_def(IntrinsicOp::LoadPushConstant, &[offset], &[], Shape::new(1, 32));
+        let zero = b.u32_const(0);
+        let (mut known, mut phis) = (zero, Vec::new());
+        for _ in 0..100 {
+            let condition = b.alu(AluOp::Ine, &[known, zero]);
+            let branch = b.push_if(condition);
+            b.end_if(branch);
+            let sides = [b.body.then_list(branch).last, b.body.else_list(branch).last];
+            known = b.phi(Shape::new(1, 32), &[(sides[0], unknown), (sides[1], known)]);
+            phis.push(known);
+        }
+        b.intrinsic(IntrinsicOp::StorePreamble, &[known], &[], None);
+        assert!(opt_constant_folding(&mut shader));
+        assert!(!opt_constant_folding(&mut shader));
+        let body = shader.main();
+        assert!(phis.iter().all(|&phi| body.inst_block(body.def_inst(phi)).is_none()));
+        let store = body.insts(body.body_list().last).find(|&i| body.intrinsic(i) == Some(IntrinsicOp::StorePreamble));
+        assert_eq!(body.constant_component(body.src(store.unwrap(), 0), 0), Some(0));
+    }
+
+    #[test]
+    fn constant_data() {
+        let mut shader = Shader::new(Stage::Compute);
+        shader.constant_data = (1..=8).collect();
+        let mut b = Builder::at_end(shader.main_mut());
+        let four = b.u32_const(4);
+        let indices = [(IndexKind::Base, 0), (IndexKind::Range, 8)];
+        let loaded = b.intrinsic_def(IntrinsicOp::LoadConstant, &[four], &indices, Shape::new(2, 32));
+        let unknown = b.undef(2, 32);
+        let sum = b.alu(AluOp::Iadd, &[loaded, unknown]);
+        assert!(opt_constant_folding(&mut shader));
+        assert_eq!(source(&shader, sum), [0x0807_0605, 0]);
+    }
+}

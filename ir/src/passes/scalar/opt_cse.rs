@@ -1,0 +1,421 @@
+//! Merges instructions that compute the same thing where one dominates the other.
+//!
+//! ```text
+//! before:                        after:
+//!     %2 = fmul %0, %1               %2 = fmul %0, %1
+//!     %3 = fmul! %1, %0              (%2 has become exact)
+//!     %4 = fadd %2, %3               %4 = fadd %2, %2
+//! ```
+//!
+//! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may be reordered, derivatives, and
+//! `terminate`/`demote` with or without condition (a second one that an equal one dominates has no effect).
+//! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are
+//!   compared. Constants that ALU instructions
+//!   read are equal if the components that are read have the same bits, whatever else is in their vectors.
+//! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits; overflow promises
+//!   must be equal.
+//! - Undefined values are never merged. Volatile accesses are not, accesses that say that they may be reordered are.
+//! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
+//!
+//! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
+//! What reads a value that nobody else reads has no equal, and does not enter the table, constants aside; it does when
+//! that value takes the uses of another one over.
+
+use crate::alu::AluOp;
+use crate::body::{AluFlags, Body, CastLayout, DerefKind, InstData};
+use crate::builder::AluSrc;
+use crate::entities::{Inst, Use};
+use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
+use crate::shader::Shader;
+
+/// Flags that must be equal.
+pub(super) const WRAP: u16 = AluFlags::NO_SIGNED_WRAP.0 | AluFlags::NO_UNSIGNED_WRAP.0;
+
+/// See the [module](self).
+pub fn opt_cse(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= merge_equal(body);
+    }
+    progress
+}
+
+/// A place of a [`Table`].
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The hash, the upper half of which says where it belongs.
+    upper: u32,
+    lower: u32,
+    /// The number of the instruction plus 1: 0 if there is none.
+    inst: u32,
+}
+
+/// The last instruction of each hash. Half of the slots at least stay free.
+pub(crate) struct Table {
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+impl Table {
+    /// A table for about so many instructions; it grows.
+    pub(crate) fn new(count: usize) -> Table {
+        Table::with_slots((2 * count + 1).next_power_of_two())
+    }
+
+    fn with_slots(slots: usize) -> Table {
+        Table { slots: vec![Slot { upper: 0, lower: 0, inst: 0 }; slots], used: 0 }
+    }
+
+    /// The instruction of a hash.
+    pub(super) fn get(&self, hash: u64) -> Option<Inst> {
+        let mask = self.slots.len() - 1;
+        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
+        let mut place = upper as usize & mask;
+        loop {
+            let slot = self.slots[place];
+            if slot.inst == 0 {
+                return None;
+            }
+            if (slot.upper, slot.lower) == (upper, lower) {
+                return Some(Inst::from_u32(slot.inst - 1));
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    /// Enters an instruction, and returns the one of the same hash that was there.
+    pub(crate) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
+        let mask = self.slots.len() - 1;
+        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
+        let mut place = upper as usize & mask;
+        loop {
+            let slot = &mut self.slots[place];
+            if slot.inst == 0 {
+                *slot = Slot { upper, lower, inst: inst.as_u32() + 1 };
+                self.used += 1;
+                if 2 * self.used > mask {
+                    self.grow();
+                }
+                return None;
+            }
+            if (slot.upper, slot.lower) == (upper, lower) {
+                return Some(Inst::from_u32(std::mem::replace(&mut slot.inst, inst.as_u32() + 1) - 1));
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = 2 * self.slots.len();
+        for Slot { upper, lower, inst } in std::mem::replace(self, Table::with_slots(slots)).slots {
+            if inst != 0 {
+                self.insert(u64::from(upper) << 32 | u64::from(lower), Inst::from_u32(inst - 1));
+            }
+        }
+    }
+}
+
+/// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody else reads, and never enter it.
+const MOST_EXPECTED: usize = 1 << 12;
+
+/// The pass on one body.
+pub(crate) fn merge_equal(body: &mut Body) -> bool {
+    // In one block what comes first dominates.
+    let dominance = (!body.is_one_block()).then(|| body.dominance());
+    let mut table = Table::new((body.num_insts() / 16).min(MOST_EXPECTED));
+    let mut removed: Vec<Inst> = Vec::new();
+    // Those before which the walk did not stop.
+    let mut passed_over = vec![false; body.num_insts()];
+    let mut next_block = Some(body.start_block());
+    while let Some(block) = next_block {
+        next_block = body.next_block(block);
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
+            if !is_candidate(body, inst) {
+                continue;
+            }
+            if reads_a_single_use(body, inst) {
+                passed_over[inst.as_u32() as usize] = true;
+                continue;
+            }
+            let Some(other) = table.insert(hash(body, inst), inst) else { continue };
+            // Within a block the one in the table comes first.
+            let dominates = dominance.as_ref().is_none_or(|dominance| {
+                body.inst_block(other).is_some_and(|b| dominance.dominates(b, block)) && dominance.is_reachable(block)
+            });
+            if !dominates || !insts_equal(body, other, inst) {
+                continue;
+            }
+            if let (InstData::Alu { op, flags }, Some((_, lost))) = (*body.inst(other), body.alu(inst)) {
+                body.set_inst(other, InstData::Alu { op, flags: flags.union(lost) });
+            }
+            if let (Some(def), Some(kept)) = (body.inst_def(inst), body.inst_def(other)) {
+                let only = body.single_use(kept).and_then(|source| body.user(source).inst());
+                body.replace_all_uses(def, kept);
+                if let Some(only) = only.filter(|only| std::mem::take(&mut passed_over[only.as_u32() as usize])) {
+                    table.insert(hash(body, only), only);
+                }
+            }
+            removed.push(inst);
+            table.insert(hash(body, other), other);
+        }
+    }
+    body.remove_insts(&removed);
+    !removed.is_empty()
+}
+
+/// Uses of an operand that are looked at for an equal instruction.
+const USES_LOOKED_AT: usize = 32;
+
+/// Whether a change may have left two instructions that are equal: both read each of their operands.
+pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
+    if body.inst_block(changed).is_none() || !is_candidate(body, changed) {
+        return false;
+    }
+    if reads_a_single_use(body, changed) {
+        return false;
+    }
+    let is_equal = |source: Use| {
+        let user = body.user(source).inst().filter(|&user| user != changed);
+        user.is_some_and(|user| insts_equal(body, changed, user))
+    };
+    let is_alu = body.alu_op(changed).is_some();
+    for source in body.sources(changed) {
+        let def = body.src_def(source);
+        if is_alu && body.def_constant(def).is_some() {
+            // An equal instruction may read another one.
+            continue;
+        }
+        let mut uses = body.uses_of(def);
+        let found = uses.by_ref().take(USES_LOOKED_AT).any(is_equal);
+        if found || uses.next().is_none() {
+            return found;
+        }
+    }
+    true
+}
+
+/// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
+#[inline]
+fn reads_a_single_use(body: &Body, inst: Inst) -> bool {
+    let is_alu = body.alu_op(inst).is_some();
+    body.sources(inst)
+        .any(|source| body.is_single_use(source) && !(is_alu && body.def_constant(body.src_def(source)).is_some()))
+}
+
+#[inline]
+fn is_candidate(body: &Body, inst: Inst) -> bool {
+    match *body.inst(inst) {
+        InstData::Alu { .. }
+        | InstData::Tex(_)
+        | InstData::LoadConst { .. }
+        | InstData::Phi
+        | InstData::Deref { .. } => true,
+        InstData::Intrinsic { op, .. } => is_candidate_intrinsic(body, inst, op),
+        InstData::Undef | InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => false,
+    }
+}
+
+fn is_candidate_intrinsic(body: &Body, inst: Inst, op: IntrinsicOp) -> bool {
+    let info = op.info();
+    match op {
+        IntrinsicOp::Terminate | IntrinsicOp::TerminateIf | IntrinsicOp::Demote | IntrinsicOp::DemoteIf => true,
+        _ if info.kind == IntrinsicKind::Derivative => true,
+        _ => info.can_eliminate && body.can_reorder(inst, op),
+    }
+}
+
+pub(super) fn mix(hash: u64, value: u64) -> u64 {
+    // The multiplier of the Fx hash; the rotation spreads what the product leaves in the low bits.
+    (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+#[inline]
+fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
+    let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
+    let count = body.alu_src_components(inst, number);
+    match body.def_constant(def) {
+        Some(values) => {
+            let value = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
+            swizzle.iter(count).fold(0, |hash, component| mix(hash, value(component)))
+        }
+        None => mix(u64::from(def.as_u32()), swizzle.first(count)),
+    }
+}
+
+/// A hash that is the same for instructions that [`insts_equal`] finds equal.
+#[inline]
+pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
+    let shape = body.inst_def(inst).map_or(0, |d| {
+        let shape = body.shape(d);
+        u64::from(shape.num_components) << 8 | u64::from(shape.bit_size)
+    });
+    let plain = |seed: u64| {
+        body.sources(inst).fold(seed, |h, s| mix(mix(h, u64::from(body.src_def(s).as_u32())), body.payload(s)))
+    };
+    let hash = match *body.inst(inst) {
+        InstData::Alu { op, .. } => {
+            let mut h = mix(1, op as u64);
+            let mut first = 0;
+            if op.is_commutative01() {
+                // Either order gives the same sum.
+                h = mix(h, alu_source_hash(body, inst, 0).wrapping_add(alu_source_hash(body, inst, 1)));
+                first = 2;
+            }
+            (first..body.num_sources(inst)).fold(h, |h, i| mix(h, alu_source_hash(body, inst, i)))
+        }
+        InstData::Deref { kind, modes, ty } => {
+            let kind = match kind {
+                DerefKind::Var(variable) => mix(1, u64::from(variable.as_u32())),
+                DerefKind::Array => 2,
+                DerefKind::ArrayWildcard => 3,
+                DerefKind::PtrAsArray => 4,
+                DerefKind::Struct(field) => mix(5, u64::from(field)),
+                DerefKind::Cast(cast) => {
+                    let CastLayout { ptr_stride, align_mul, align_offset } = body.cast(cast);
+                    mix(mix(mix(6, ptr_stride.into()), align_mul.into()), align_offset.into())
+                }
+            };
+            plain(mix(mix(mix(2, kind), modes.0.into()), ty.as_u32().into()))
+        }
+        InstData::Tex(_) => {
+            let seed = body.tex(inst).map_or(0, |t| mix(mix(3, t.op as u64), u64::from(t.texture_index)));
+            plain(seed)
+        }
+        InstData::LoadConst { .. } => body.constant(inst).unwrap_or(&[]).iter().fold(4, |h, &v| mix(h, v)),
+        InstData::Phi => {
+            // The order of the sources does not count.
+            let block = body.inst_block(inst).map_or(0, |b| u64::from(b.as_u32()));
+            let sum = body
+                .sources(inst)
+                .fold(0u64, |sum, s| sum.wrapping_add(mix(body.payload(s), u64::from(body.src_def(s).as_u32()))));
+            mix(mix(5, block), sum)
+        }
+        InstData::Intrinsic { op, num_components, .. } => {
+            let seed = mix(mix(6, op as u64), num_components.into());
+            plain(body.inst_indices(inst).iter().fold(seed, |h, &i| mix(h, i as u32 as u64)))
+        }
+        InstData::Call { .. } | InstData::Jump(_) | InstData::Undef | InstData::ParallelCopy(_) => 7,
+    };
+    mix(hash, shape)
+}
+
+/// Whether two instructions compute the same value from the same sources, `exact` and fast-math aside.
+pub(crate) fn insts_equal(body: &Body, a: Inst, b: Inst) -> bool {
+    let shape = |inst: Inst| body.inst_def(inst).map(|d| body.shape(d));
+    if shape(a) != shape(b) || body.num_sources(a) != body.num_sources(b) {
+        return false;
+    }
+    match (*body.inst(a), *body.inst(b)) {
+        (InstData::Alu { op: x, flags: f }, InstData::Alu { op: y, flags: g }) => {
+            x == y && f.0 & WRAP == g.0 & WRAP && alu_sources_equal(body, x, a, b)
+        }
+        (InstData::LoadConst { .. }, InstData::LoadConst { .. }) => body.constant(a) == body.constant(b),
+        (InstData::Phi, InstData::Phi) => {
+            body.inst_block(a) == body.inst_block(b)
+                && body.phi_sources(a).zip(body.phi_sources(b)).all(|((block, s), (other_block, t))| {
+                    let t = if block == other_block { Some(t) } else { body.phi_source_for(b, block) };
+                    t.is_some_and(|t| body.src_def(s) == body.src_def(t))
+                })
+        }
+        (InstData::Tex(_), InstData::Tex(_)) => body.tex(a) == body.tex(b) && sources_equal(body, a, b),
+        (InstData::Deref { kind, modes, ty }, InstData::Deref { kind: other, modes: other_modes, ty: other_ty }) => {
+            body.deref_kinds_equal(kind, other) && modes == other_modes && ty == other_ty && sources_equal(body, a, b)
+        }
+        (
+            InstData::Intrinsic { op, num_components, .. },
+            InstData::Intrinsic { op: other, num_components: other_components, .. },
+        ) => {
+            op == other
+                && num_components == other_components
+                && body.inst_indices(a) == body.inst_indices(b)
+                && sources_equal(body, a, b)
+        }
+        _ => false,
+    }
+}
+
+fn sources_equal(body: &Body, a: Inst, b: Inst) -> bool {
+    let same = |s: Use, t: Use| body.src_def(s) == body.src_def(t) && body.payload(s) == body.payload(t);
+    body.sources(a).zip(body.sources(b)).all(|(s, t)| same(s, t))
+}
+
+fn alu_sources_equal(body: &Body, op: AluOp, a: Inst, b: Inst) -> bool {
+    let same = |number: usize, other: usize| {
+        let count = body.alu_src_components(a, number);
+        count == body.alu_src_components(b, other)
+            && AluSrc::of(body, body.source(a, number)).equals(body, AluSrc::of(body, body.source(b, other)), count)
+    };
+    let count = body.num_sources(a);
+    let mut first = 0;
+    if op.is_commutative01() && count >= 2 {
+        if !(same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0)) {
+            return false;
+        }
+        first = 2;
+    }
+    (first..count).all(|i| same(i, i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::builder::AluSrc;
+    use crate::shader::Stage;
+
+    #[test]
+    fn commuted_and_exact() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (x, y) = (b.undef(4, 32), b.undef(4, 32));
+        let one = b.alu(AluOp::Fmul, &[x, y]);
+        b.flags = AluFlags::EXACT;
+        let two = b.alu(AluOp::Fmul, &[y, x]);
+        b.flags = AluFlags::NONE;
+        let other = b.alu_sized(AluOp::Fmul, 4, &[AluSrc::component(y, 1), x.into()]);
+        let (c, d) = (b.u32_const(3), b.u32_const(3));
+        let sum = b.alu(AluOp::Fadd, &[one, two]);
+        let consts = b.alu(AluOp::Iadd, &[c, d]);
+        assert!(opt_cse(&mut shader));
+        assert!(!opt_cse(&mut shader));
+        let body = shader.main();
+        let sources = |def| (body.src(body.def_inst(def), 0), body.src(body.def_inst(def), 1));
+        assert_eq!(sources(sum), (one, one));
+        assert_eq!(sources(consts), (c, c));
+        assert!(body.alu(body.def_inst(one)).unwrap().1.is_exact());
+        assert!(body.is_def_live(other) && body.is_def_live(x) && body.is_def_live(y));
+    }
+
+    #[test]
+    fn sides_of_an_if_do_not_share() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let c = b.bool_const(true);
+        let x = b.undef(1, 32);
+        let id = b.push_if(c);
+        let left = b.alu(AluOp::Fneg, &[x]);
+        let again = b.alu(AluOp::Fneg, &[x]);
+        b.push_else(id);
+        let right = b.alu(AluOp::Fneg, &[x]);
+        b.end_if(id);
+        let after = b.alu(AluOp::Fneg, &[x]);
+        assert!(opt_cse(&mut shader));
+        let body = shader.main();
+        assert!(body.is_def_live(left) && body.is_def_live(right) && body.is_def_live(after));
+        assert!(!body.is_def_live(again));
+    }
+
+    #[test]
+    fn a_second_terminate_goes() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let c = b.undef(1, 1);
+        let first = b.intrinsic(IntrinsicOp::TerminateIf, &[c], &[], None);
+        let second = b.intrinsic(IntrinsicOp::TerminateIf, &[c], &[], None);
+        assert!(opt_cse(&mut shader));
+        assert!(shader.main().inst_block(first).is_some() && shader.main().inst_block(second).is_none());
+    }
+}

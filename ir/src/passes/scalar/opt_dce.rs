@@ -1,0 +1,237 @@
+//! Removes instructions whose values nobody needs.
+//!
+//! ```text
+//! before:                           after:
+//!     %1 = fmul %0, %0                  @store_output (%0, ...)
+//!     %2 = fadd %1, %0
+//!     @store_output (%0, ...)
+//! ```
+//!
+//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. One walk against the order of
+//! the text marks all that: users are met before what they use. Where that fails (phis of loops) a work list goes on from an instruction that turns out to be needed. Dead cycles of
+//! phis are found as well.
+//! A write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed themselves go as well,
+//! before phis are made of them.
+//! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf)).
+//!
+//! Without loops and registers an instruction is dead only if its value has no uses at all. There, once all is known to be in use, what was made and what lost its last use since is
+//! looked at instead of everything.
+
+use cranelift_entity::SecondaryMap;
+
+use crate::body::{Body, InstData};
+use crate::entities::{Def, Inst};
+use crate::intrinsics::IntrinsicOp;
+use crate::shader::Shader;
+
+/// See the [module](self).
+pub fn opt_dce(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= remove_dead_insts(body);
+    }
+    progress
+}
+
+/// Whether an instruction must stay even if nothing reads its value.
+#[inline]
+pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
+    match *body.inst(inst) {
+        InstData::Call { .. } | InstData::Jump(_) | InstData::ParallelCopy(_) => true,
+        InstData::Intrinsic { op, .. } => !op.info().can_eliminate,
+        InstData::Alu { .. }
+        | InstData::Deref { .. }
+        | InstData::Tex(_)
+        | InstData::LoadConst { .. }
+        | InstData::Undef
+        | InstData::Phi => false,
+    }
+}
+
+/// The pass on one body.
+pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
+    if body.structured && body.num_loops() == 0 && !body.may_have_registers() {
+        let mut unused: Vec<Def> = Vec::new();
+        let first_new = body.take_unused(&mut unused).unwrap_or(Inst::from_u32(0));
+        return remove_unused(body, unused, first_new);
+    }
+    let mut marks =
+        Marks { states: vec![State::Unseen; body.num_insts()], stores: StoresSoFar::default(), work: Vec::new() };
+    let mut suspects: Vec<Inst> = Vec::new();
+    let mut next_block = Some(body.body_list().last);
+    while let Some(block) = next_block {
+        next_block = body.prev_block(block);
+        if let Some(id) = body.following_if(block) {
+            marks.need(body.src_inst(body.if_condition(id)));
+        }
+        let mut next = body.last_inst(block);
+        while let Some(inst) = next {
+            next = body.prev_inst(inst);
+            let is_store = is_register_store(body, inst);
+            let is_needed = match marks.states[inst.as_u32() as usize] {
+                State::Unseen if is_store => marks.is_live(body.def_inst(body.src(inst, 1))),
+                State::Unseen => has_effect(body, inst),
+                State::Suspect | State::Live => true,
+            };
+            if is_needed {
+                marks.states[inst.as_u32() as usize] = State::Live;
+                marks.need_sources(body, inst);
+            } else {
+                marks.states[inst.as_u32() as usize] = State::Suspect;
+                suspects.push(inst);
+                if is_store {
+                    marks.stores.push(body.src(inst, 1), inst);
+                }
+            }
+        }
+    }
+    suspects.retain(|&inst| marks.states[inst.as_u32() as usize] == State::Suspect);
+    body.remove_insts(&suspects);
+    !suspects.is_empty()
+}
+
+/// Removes those of some values that have no uses, those of the instructions from `first_new` on, and what was only used by them.
+fn remove_unused(body: &mut Body, mut work: Vec<Def>, first_new: Inst) -> bool {
+    let mut progress = false;
+    // From here on what loses its last use is noted, also the first time.
+    body.set_all_used();
+    for number in first_new.as_u32()..body.num_insts() as u32 {
+        let inst = Inst::from_u32(number);
+        if body.inst_block(inst).is_none() {
+            continue;
+        }
+        match body.inst_def(inst) {
+            Some(def) if body.is_unused(def) => work.push(def),
+            None if !has_effect(body, inst) => {
+                body.remove_inst(inst);
+                progress = true;
+            }
+            _ => {}
+        }
+    }
+    loop {
+        // What has gone was the last to use something, most likely close by: that comes next, not in another walk over all.
+        body.take_unused(&mut work);
+        let Some(def) = work.pop() else { break };
+        let Some(inst) = body.try_def_inst(def).filter(|_| body.is_unused(def)) else { continue };
+        if body.inst_block(inst).is_some() && !has_effect(body, inst) {
+            body.remove_inst(inst);
+            progress = true;
+        }
+    }
+    body.set_all_used();
+    progress
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The walk has not come here, and nobody has asked.
+    Unseen,
+    /// The walk has been here, and nobody had asked.
+    Suspect,
+    /// Needed.
+    Live,
+}
+
+/// The writes to registers that nobody was known to read when the walk came by: a list for each register.
+#[derive(Default)]
+struct StoresSoFar {
+    /// By handle: the number of the last one plus 1.
+    lasts: SecondaryMap<Def, u32>,
+    /// Each with the number of the one before plus 1.
+    stores: Vec<(Inst, u32)>,
+}
+
+impl StoresSoFar {
+    fn push(&mut self, handle: Def, store: Inst) {
+        self.stores.push((store, self.lasts[handle]));
+        self.lasts[handle] = self.stores.len() as u32;
+    }
+
+    /// Takes the last one of a register out of its list.
+    fn pop(&mut self, handle: Def) -> Option<Inst> {
+        let (store, before) = *self.stores.get((self.lasts[handle] as usize).checked_sub(1)?)?;
+        self.lasts[handle] = before;
+        Some(store)
+    }
+}
+
+struct Marks {
+    states: Vec<State>,
+    stores: StoresSoFar,
+    /// Suspects that are needed after all: their sources are to be marked.
+    work: Vec<Inst>,
+}
+
+impl Marks {
+    #[inline]
+    fn need(&mut self, inst: Inst) {
+        let before = std::mem::replace(&mut self.states[inst.as_u32() as usize], State::Live);
+        if before == State::Suspect {
+            self.work.push(inst);
+        }
+    }
+
+    fn is_live(&self, inst: Inst) -> bool {
+        self.states[inst.as_u32() as usize] == State::Live
+    }
+
+    /// Marks what a live instruction needs.
+    fn need_sources(&mut self, body: &Body, inst: Inst) {
+        let mut next = Some(inst);
+        while let Some(inst) = next {
+            for source in body.sources(inst) {
+                self.need(body.src_inst(source));
+            }
+            if let (Some(IntrinsicOp::DeclReg), Some(handle)) = (body.intrinsic(inst), body.inst_def(inst)) {
+                while let Some(store) = self.stores.pop(handle) {
+                    self.need(store);
+                }
+            }
+            next = self.work.pop();
+        }
+    }
+}
+
+/// Whether an instruction writes a register, the handle of which is its source 1.
+#[inline]
+pub(crate) fn is_register_store(body: &Body, inst: Inst) -> bool {
+    matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreReg | IntrinsicOp::StoreRegIndirect))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::alu::AluOp;
+    use crate::body::{JumpKind, Shape};
+    use crate::shader::Stage;
+
+    #[test]
+    fn dead_cycles_go_and_conditions_stay() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (zero, one) = (b.u32_const(0), b.u32_const(1));
+        let before = b.block();
+        let id = b.push_loop();
+        let dead = b.phi(Shape::new(1, 32), &[(before, zero)]);
+        let live = b.phi(Shape::new(1, 32), &[(before, zero)]);
+        let more_dead = b.alu(AluOp::Imul, &[dead, one]);
+        let more = b.alu(AluOp::Iadd, &[live, one]);
+        let done = b.alu(AluOp::Uge, &[more, one]);
+        let exit = b.push_if(done);
+        b.jump(JumpKind::Break);
+        b.end_if(exit);
+        let latch = b.block();
+        b.end_loop(id);
+        let body = b.body;
+        body.add_phi_source(body.def_inst(dead), latch, more_dead);
+        body.add_phi_source(body.def_inst(live), latch, more);
+        assert!(opt_dce(&mut shader));
+        assert!(!opt_dce(&mut shader));
+        let body = shader.main();
+        assert!(!body.is_def_live(dead) && !body.is_def_live(more_dead));
+        assert!(body.is_def_live(live) && body.is_def_live(done));
+        assert_eq!(body.uses_of(zero).count(), 1);
+    }
+}

@@ -1,0 +1,255 @@
+//! Takes components that a wider instruction computes anyway from there.
+//!
+//! ```text
+//! before:                                     after:
+//!     32x4 %2 = fmul %0, %1.xxxx                  32x4 %2 = fmul %0, %1.xxxx
+//!     32x2 %3 = fmul %0.zx, %1.xx
+//!     32   %4 = fadd %3.x, %3.y                   32   %4 = fadd %2.z, %2.x
+//! ```
+//!
+//! Concerns ALU instructions that work by components; an equal one must stand for each component of the instruction
+//! that goes, in any order, in one instruction that dominates it.
+//! What is equal and what becomes of flags is as in [`opt_cse`](mod@crate::passes::scalar::opt_cse), which merges whole
+//! instructions. Those who read the value get a `mov` if they cannot select components.
+//! Where a phi or an instruction without a result reads it, it stays: the components would have to be copied to where
+//! it wants them. So does what targets do along with what reads it
+//! (negations, products that are added to something): with another reader it would cost an instruction. But what reads
+//! it is compared as if it read the wider value, so that the last of
+//! a row of such instructions goes, and the others are dead.
+//!
+//! One walk in program order with a hash table that has the components of vectors; of equal ones the last.
+
+use crate::algebra::replace_uses;
+use cranelift_entity::SecondaryMap;
+
+use crate::alu::AluOp;
+use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
+use crate::builder::AluSrc;
+use crate::entities::{Def, Inst, Use, User};
+use crate::passes::scalar::opt_cse::{Table, WRAP, mix};
+use crate::shader::Shader;
+
+/// Vectors that the table has room for at the beginning.
+const EXPECTED: usize = 16;
+
+/// See the [module](self).
+pub fn opt_reuse_components(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= reuse_components(body);
+    }
+    progress
+}
+
+fn reuse_components(body: &mut Body) -> bool {
+    let mut walk: Option<Walk> = None;
+    let mut dominance = None;
+    let mut removed: Vec<Inst> = Vec::new();
+    let mut next_block = Some(body.start_block());
+    while let Some(block) = next_block {
+        next_block = body.next_block(block);
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
+            let Some(op) = body.alu_op(inst).filter(|&op| works_by_components(op)) else { continue };
+            let Some(def) = body.inst_def(inst) else { continue };
+            let count = body.num_components(def);
+            if count == 1 && walk.is_none() {
+                continue;
+            }
+            let walk = walk.get_or_insert_with(|| Walk::new(body));
+            if walk.reads_a_single_use(body, inst) {
+                walk.passed_over[inst.as_u32() as usize] = count > 1;
+                continue;
+            }
+            let found = walk.table.get(walk.hash(body, op, inst, 0)).and_then(|other| {
+                let (value, flags) = walk.components_in(body, other, inst)?;
+                let dominance = dominance.get_or_insert_with(|| body.dominance());
+                let dominates = body.inst_block(other).is_some_and(|from| dominance.dominates(from, block));
+                (dominates && dominance.is_reachable(block)).then_some((other, value, flags))
+            });
+            let Some((other, value, flags)) = found else {
+                if count > 1 {
+                    walk.insert(body, inst);
+                }
+                continue;
+            };
+            let only = body.single_use(value.def).and_then(|source| body.user(source).inst());
+            if wants_a_copy(body, def) || costs_nothing(body, inst, op) {
+                if body.alu(other) != Some((op, flags)) {
+                    // What reads the wider value is not exact.
+                    continue;
+                }
+                walk.aliases[def] = Some(value);
+            } else {
+                body.set_inst(other, InstData::Alu { op, flags });
+                replace_uses(body, def, value, inst);
+                removed.push(inst);
+            }
+            if let Some(only) = only.filter(|only| std::mem::take(&mut walk.passed_over[only.as_u32() as usize])) {
+                walk.insert(body, only);
+            }
+        }
+    }
+    body.remove_insts(&removed);
+    !removed.is_empty()
+}
+
+/// Whether a copy in the place of what computes a value would be needed.
+fn wants_a_copy(body: &Body, def: Def) -> bool {
+    body.uses_of(def).any(|source| match body.user(source) {
+        User::Inst(user) => body.is_phi(user) || body.inst_def(user).is_none(),
+        User::If(_) => false,
+    })
+}
+
+/// Whether targets do something along with the only instruction that reads it, or with all that do.
+fn costs_nothing(body: &Body, inst: Inst, op: AluOp) -> bool {
+    let only_user = |inst: Inst| {
+        let user = body.user(body.single_use(body.inst_def(inst)?)?).inst()?;
+        Some((user, body.alu_op(user)?))
+    };
+    let is_zero = |source: Use| {
+        let AluSrc { def, swizzle } = AluSrc::of(body, source);
+        body.constant_component(def, usize::from(swizzle.get(0))) == Some(0)
+    };
+    match (op, only_user(inst)) {
+        (AluOp::Fneg | AluOp::Fabs | AluOp::Ineg, _) => true,
+        // Products and sums of them, and what interpolates.
+        (AluOp::Fmul, Some((_, AluOp::Fadd))) | (AluOp::Imul, Some((_, AluOp::Iadd))) => true,
+        (AluOp::Fadd, Some((user, AluOp::Fmul))) => only_user(user).is_some_and(|(_, op)| op == AluOp::Fadd),
+        // Comparisons that give numbers, and selections by sign.
+        (AluOp::Flt | AluOp::Fge | AluOp::Feq | AluOp::Fneu, Some((_, AluOp::B2f32))) => true,
+        (AluOp::Flt, Some((_, AluOp::Bcsel))) => body.sources(inst).any(is_zero),
+        _ => false,
+    }
+}
+
+struct Walk {
+    table: Table,
+    /// Vectors that read what nobody else reads; they enter the table when another value counts as that one.
+    passed_over: Vec<bool>,
+    /// The same components in a wider value, of values that stay: what reads them is compared by these.
+    aliases: SecondaryMap<Def, Option<AluSrc>>,
+}
+
+impl Walk {
+    fn new(body: &Body) -> Walk {
+        Walk { table: Table::new(EXPECTED), passed_over: vec![false; body.num_insts()], aliases: SecondaryMap::new() }
+    }
+
+    /// Whether an instruction reads a value that nobody else reads, and that none is equal to.
+    fn reads_a_single_use(&self, body: &Body, inst: Inst) -> bool {
+        body.sources(inst).any(|source| {
+            let def = body.src_def(source);
+            body.is_single_use(source) && body.def_constant(def).is_none() && self.aliases[def].is_none()
+        })
+    }
+
+    /// Enters all components of a vector.
+    fn insert(&mut self, body: &Body, inst: Inst) {
+        let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return };
+        for component in 0..body.num_components(def) {
+            self.table.insert(self.hash(body, op, inst, component), inst);
+        }
+    }
+
+    /// What source `number` gives to a component.
+    #[inline]
+    fn operand(&self, body: &Body, inst: Inst, number: usize, component: u8) -> AluSrc {
+        let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
+        let component = swizzle.get(usize::from(component));
+        match self.aliases[def] {
+            Some(AluSrc { def, swizzle }) => AluSrc::component(def, swizzle.get(usize::from(component))),
+            None => AluSrc::component(def, component),
+        }
+    }
+
+    /// The same for equal components.
+    fn hash(&self, body: &Body, op: AluOp, inst: Inst, component: u8) -> u64 {
+        let operand_hash = |number: usize| {
+            let AluSrc { def, swizzle } = self.operand(body, inst, number, component);
+            let component = swizzle.get(0);
+            match body.constant_component(def, usize::from(component)) {
+                Some(value) => mix(0, value),
+                None => mix(u64::from(def.as_u32()), component.into()),
+            }
+        };
+        let seed = mix(op as u64, body.inst_def(inst).map_or(0, |def| body.bit_size(def)).into());
+        let (first, seed) = match op.is_commutative01() {
+            true => (2, mix(seed, operand_hash(0).wrapping_add(operand_hash(1)))),
+            false => (0, seed),
+        };
+        (first..body.num_sources(inst)).fold(seed, |hash, number| mix(hash, operand_hash(number)))
+    }
+
+    /// The components of one instruction among those of another, and the flags of both.
+    fn components_in(&self, body: &Body, other: Inst, inst: Inst) -> Option<(AluSrc, AluFlags)> {
+        let ((op, flags), (other_op, other_flags)) = (body.alu(inst)?, body.alu(other)?);
+        let (def, other_def) = (body.inst_def(inst)?, body.inst_def(other)?);
+        let (count, others) = (body.num_components(def), body.num_components(other_def));
+        let fits = op == other_op
+            && flags.0 & WRAP == other_flags.0 & WRAP
+            && body.bit_size(def) == body.bit_size(other_def)
+            && count <= others;
+        if !fits {
+            return None;
+        }
+        let mut swizzle = Swizzle(0);
+        for component in 0..count {
+            let equal = |&from: &u8| {
+                let same = |a: usize, b: usize| {
+                    self.operand(body, inst, a, component).equals(body, self.operand(body, other, b, from), 1)
+                };
+                if op.is_commutative01() {
+                    (same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0))
+                        && (2..body.num_sources(inst)).all(|number| same(number, number))
+                } else {
+                    (0..body.num_sources(inst)).all(|number| same(number, number))
+                }
+            };
+            swizzle = swizzle.with(component.into(), (0..others).find(equal)?);
+        }
+        let last = swizzle.get(usize::from(count.saturating_sub(1)));
+        for component in usize::from(count)..MAX_COMPONENTS {
+            swizzle = swizzle.with(component, last);
+        }
+        Some((AluSrc::new(other_def, swizzle), flags.union(other_flags)))
+    }
+}
+
+/// Whether each component of the result depends on that component of the operands alone, and is more than a copy.
+fn works_by_components(op: AluOp) -> bool {
+    let info = op.info();
+    op != AluOp::Mov && info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Builder;
+    use crate::shader::Stage;
+
+    #[test]
+    fn subsets_permutations_and_chains() {
+        let mut shader = Shader::new(Stage::Compute);
+        let mut b = Builder::at_end(shader.main_mut());
+        let (x, y) = (b.undef(4, 32), b.undef(1, 32));
+        let factor = b.constant(32, &[1, 2, 3]);
+        let two = b.constant(32, &[2]);
+        let wide = b.alu_sized(AluOp::Imul, 4, &[x.into(), AluSrc::component(factor, 1)]);
+        let sum = b.alu_sized(AluOp::Ior, 4, &[wide.into(), AluSrc::component(y, 0)]);
+        let narrow = b.alu_sized(AluOp::Imul, 2, &[AluSrc::component(two, 0), AluSrc::new(x, Swizzle::new(&[2, 0]))]);
+        let narrow_sum = b.alu_sized(AluOp::Ior, 2, &[AluSrc::component(y, 0), narrow.into()]);
+        let other = b.alu_sized(AluOp::Imul, 2, &[x.into(), AluSrc::new(factor, Swizzle::new(&[1, 2]))]);
+        let first = b.alu_sized(AluOp::Ior, 1, &[AluSrc::component(narrow_sum, 1), y.into()]);
+        let kept = [sum, other].map(|def| b.alu_sized(AluOp::Ixor, 4, &[AluSrc::component(def, 1), y.into()]));
+        assert!(opt_reuse_components(&mut shader));
+        assert!(!opt_reuse_components(&mut shader));
+        let body = shader.main();
+        assert!(!body.is_def_live(narrow) && !body.is_def_live(narrow_sum));
+        assert!(body.is_def_live(other) && kept.iter().all(|&def| body.is_def_live(def)));
+        let source = AluSrc::of(body, body.source(body.def_inst(first), 0));
+        assert_eq!((source.def, source.swizzle.get(0)), (sum, 0));
+    }
+}

@@ -1,0 +1,521 @@
+//! Copy propagation over variables: what SSA cannot see, because an array is indexed at run time or copied as a whole.
+//!
+//! ```text
+//! before:                                          after:
+//!     @store_deref (&a[0], %x) (wrmask=xyzw)           @store_deref (&a[0], %x) (wrmask=xyzw)
+//!     @store_deref (&a[%i], %y) (wrmask=x)             @store_deref (&a[%i], %y) (wrmask=x)
+//!     %1 = @load_deref (&a[0])
+//!     %2 = fneg %1.yz                                  %2 = fneg %x.yz
+//!     @copy_deref (&b[*], &a[*])                       @copy_deref (&b[*], &a[*])
+//!     %3 = @load_deref (&b[%j])                        %3 = @load_deref (&a[%j])
+//! ```
+//!
+//! A walk along the text knows for each component of a place the value that it holds, and for each place what it was last copied from, and until when that holds
+//! (`AccessTimes`).
+//! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if not all are known, only
+//!   those users that read known components of one value (or constants) get it.
+//! - Temporaries start as zero.
+//! - A load from a copy becomes a load from the original, unless that had to be indexed at run time and the target
+//!   [cannot](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load. The same goes for copies from copies.
+//! - A store of what the place holds is dropped, so is a copy of what is there, of a place onto itself, and a store beyond the end of an array or vector.
+//! - A copy of known values becomes a store.
+//!
+//! Followed are variables that only the invocation itself writes: temporaries, and outputs but those of tessellation control shaders; copies may come from inputs
+//! and uniforms as well. Calls and barriers end what is known of variables that other functions see, `emit_vertex` that of outputs. What stands in a side of an `if` or in the body
+//! of a loop holds there only, and what is written there is unknown behind it, in a loop from its begin on.
+//!
+//! Cost: linear in the accesses. (Paths and the number of values that are looked at for one access are bounded.)
+
+use arrayvec::ArrayVec;
+use cranelift_entity::PrimaryMap;
+
+use crate::alu::AluOp;
+use crate::body::{Body, CfParent, InstData, Swizzle};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst, Type, Use, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::options::CompilerOptions;
+use crate::passes::scalar::opt_narrow_selects::chase_component;
+use crate::passes::variables::access_times::{
+    ALL, AccessTimes, FIRST_WORD, TouchSet, TouchSets, list_begun, list_ended,
+};
+use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, MAX_VARIANTS, Path, Place, Step, global_modes};
+use crate::shader::{Shader, Stage};
+use crate::types::{TypeData, TypeTable};
+use crate::variable::{Initializer, VariableData, VariableModes};
+
+/// Accesses without deref that change outputs.
+const STORES: [IntrinsicOp; 2] = [IntrinsicOp::StoreOutput, IntrinsicOp::StorePerVertexOutput];
+
+/// Copies of copies that one access is followed through.
+const MAX_COPIES: usize = 8;
+/// Added to the number of a component: it was stored by a run-time index that may lie outside of the array, so that a load would give 0. It still says what
+/// another store needs not store again.
+const MAY_BE_OUTSIDE: u8 = 0x80;
+
+/// See the [module](self).
+pub fn opt_copy_prop_vars(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    let mut progress = false;
+    let Shader { functions, types, variables, stage, .. } = shader;
+    for body in functions.values_mut().filter_map(|f| f.body.as_mut()).filter(|body| body.structured) {
+        progress |= propagate(body, types, variables, *stage, options);
+    }
+    progress
+}
+
+fn propagate(
+    body: &mut Body,
+    types: &mut TypeTable,
+    variables: &PrimaryMap<Variable, VariableData>,
+    stage: Stage,
+    options: &CompilerOptions,
+) -> bool {
+    let tree = DerefTree::new(body, types, variables, stage, FIRST_WORD);
+    if !tree.has_private() {
+        return false;
+    }
+    let sets = TouchSets::new(body, &tree, |inst, set| note_writes(body, &tree, inst, set));
+    let times = AccessTimes::new(&tree);
+    let mut pass = Propagation { body, types, variables, options, tree, times, progress: false };
+    pass.walk(&sets);
+    pass.progress
+}
+
+/// What an instruction writes.
+fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut TouchSet) {
+    match *body.inst(inst) {
+        InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } => match tree.place(body.src(inst, 0)) {
+            Place::Node(node) => set.touch(tree, node, body.index(inst, IndexKind::WriteMask) as u32),
+            Place::Component(node, component) => set.touch(tree, node, component.map_or(ALL, |c| 1 << c)),
+            Place::Unknown | Place::Outside(_) => {}
+        },
+        InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => match tree.place(body.src(inst, 0)) {
+            Place::Node(node) | Place::Component(node, _) => set.touch(tree, node, ALL),
+            Place::Unknown | Place::Outside(_) => {}
+        },
+        _ => set.touch_modes(global_modes(body, inst, &STORES)),
+    }
+}
+
+/// What a component holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Value {
+    Of(Def, u8),
+    /// What temporaries start with.
+    Zero,
+}
+
+type Values = ArrayVec<Option<Value>, 16>;
+
+struct Propagation<'a> {
+    body: &'a mut Body,
+    types: &'a mut TypeTable,
+    variables: &'a PrimaryMap<Variable, VariableData>,
+    options: &'a CompilerOptions,
+    tree: DerefTree,
+    times: AccessTimes,
+    progress: bool,
+}
+
+impl Propagation<'_> {
+    fn walk(&mut self, sets: &TouchSets) {
+        for block in self.body.blocks_vec() {
+            if let Some(list) = list_begun(self.body, block) {
+                if let CfParent::Body(id) = list {
+                    self.times.touch_set(&self.tree, &sets.loops[id]);
+                }
+                self.times.begin_scope();
+            }
+            let mut next = self.body.first_inst(block);
+            while let Some(inst) = next {
+                next = self.body.next_inst(inst);
+                self.instruction(inst);
+            }
+            if let Some(list) = list_ended(self.body, block) {
+                self.times.end_scope();
+                if let CfParent::Else(id) = list {
+                    self.times.touch_set(&self.tree, &sets.ifs[id]);
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self, inst: Inst) {
+        match self.body.intrinsic(inst) {
+            Some(IntrinsicOp::LoadDeref) => self.load(inst),
+            Some(IntrinsicOp::StoreDeref) => self.store(inst),
+            Some(IntrinsicOp::CopyDeref) => self.copy(inst),
+            _ => self.times.touch_modes(global_modes(self.body, inst, &STORES)),
+        }
+    }
+
+    fn is_constant(&self, node: u32) -> bool {
+        self.tree.node(node).mode.intersects(CONSTANT_MODES)
+    }
+
+    // ---- what is known ------------------------------------------------------------------------------------------------
+
+    /// What a component of a place holds.
+    fn value(&self, node: u32, component: u8) -> Option<Value> {
+        if let Some((def, number)) = self.times.component_fact(&self.tree, node, component) {
+            return (number & MAY_BE_OUTSIDE == 0).then_some(Value::Of(def, number));
+        }
+        let data = self.tree.node(node);
+        let starts_as_zero = data.mode == VariableModes::FUNCTION_TEMP
+            && matches!(self.variables[data.root].initializer, None | Some(Initializer::Null));
+        (starts_as_zero && self.times.last_touch(&self.tree, node, 1 << component) == 0).then_some(Value::Zero)
+    }
+
+    /// Where what a place holds was copied from and still stands.
+    fn original(&mut self, node: u32, mask: u32) -> Option<u32> {
+        let path = self.tree.path(node);
+        let mut copies: ArrayVec<(u32, u32, u32, usize), { 2 * MAX_VARIANTS }> = ArrayVec::new();
+        for (id, depth) in self.tree.containing(node) {
+            copies.extend(self.times.fact(&self.tree, id).map(|(time, source)| (time, id, source, depth)));
+        }
+        if copies.is_empty() {
+            return None;
+        }
+        let touched = self.times.last_touch(&self.tree, node, mask);
+        copies.sort_unstable();
+        while let Some((time, copy, source, depth)) = copies.pop() {
+            if time <= touched {
+                return None;
+            }
+            let copied = self.tree.path(copy);
+            let mut indices = copied.iter().zip(&path).filter(|(c, _)| **c == Step::Any).map(|(_, step)| *step);
+            let mut steps: Path = self.tree.path(source);
+            steps.iter_mut().filter(|s| **s == Step::Any).for_each(|s| *s = indices.next().unwrap_or(Step::Any));
+            if steps.try_extend_from_slice(&path[depth..]).is_err() {
+                continue;
+            }
+            let Some(root) = self.tree.root(self.tree.node(source).root) else { continue };
+            let Some(original) = self.tree.follow(self.types, root, &steps) else { continue };
+            let is_constant = self.is_constant(original);
+            if original != node && (is_constant || self.times.last_touch(&self.tree, original, mask) < time) {
+                return Some(original);
+            }
+        }
+        None
+    }
+
+    /// Whether a run-time index on the way to a place may lie outside of its array.
+    fn may_be_outside(&self, node: u32) -> bool {
+        let mut next = Some(node);
+        while let Some(id) = next {
+            next = self.tree.node(id).parent;
+            if let (Step::Index(index), Some(parent)) = (self.tree.node(id).step, next)
+                && !self.is_below(index, self.tree.node(parent).ty)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a mask or a minimum keeps an index within an array.
+    fn is_below(&self, index: Def, array: Type) -> bool {
+        let length = match *self.types.get(array) {
+            TypeData::Array { length, .. } => u64::from(length),
+            TypeData::Matrix { columns, .. } => u64::from(columns),
+            _ => 0,
+        };
+        let (inst, number) = chase_component(self.body, index, 0);
+        let inst = self.body.def_inst(inst);
+        matches!(self.body.alu_op(inst), Some(AluOp::Iand | AluOp::Umin))
+            && (0..2).any(|s| {
+                let source = self.body.source(inst, s);
+                let component = self.body.swizzle(source).get(number.into());
+                let constant = self.body.constant_component(self.body.src_def(source), component.into());
+                constant.is_some_and(|limit| limit < length)
+            })
+    }
+
+    /// Whether a load by a run-time index may be made there.
+    fn may_load(&self, node: u32) -> bool {
+        !(self.tree.node(node).has_index && self.options.no_indirect.intersects(self.tree.node(node).mode))
+    }
+
+    fn is_same(&self, known: Value, def: Def, component: u8) -> bool {
+        let Value::Of(known, number) = known else { return false };
+        let (known, new) = (chase_component(self.body, known, number), chase_component(self.body, def, component));
+        known == new || {
+            let constant = |(def, c): (Def, u8)| self.body.constant_component(def, c.into());
+            constant(known).is_some() && constant(known) == constant(new)
+        }
+    }
+
+    // ---- accesses -----------------------------------------------------------------------------------------------------
+
+    fn load(&mut self, load: Inst) {
+        let Some(def) = self.body.inst_def(load) else { return };
+        let (node, components) = match self.tree.place(self.body.src(load, 0)) {
+            Place::Unknown | Place::Component(_, None) => return,
+            Place::Outside(_) => {
+                let shape = self.body.shape(def);
+                let mut b = Builder::new(self.body, Cursor::Before(load));
+                let zero = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
+                return self.replace(load, def, zero);
+            }
+            Place::Node(node) => (node, 0..self.tree.node(node).components),
+            Place::Component(node, Some(component)) => (node, component..component + 1),
+        };
+        if self.is_constant(node) {
+            return;
+        }
+        let mask = components.clone().fold(0, |mask, c| mask | 1 << c);
+        let mut current = node;
+        let mut best = node;
+        let mut values = self.values(current, components.clone());
+        for _ in 0..MAX_COPIES {
+            if values.iter().all(Option::is_some) {
+                break;
+            }
+            let Some(original) = self.original(current, mask) else { break };
+            current = original;
+            if self.may_load(current) {
+                best = current;
+            }
+            if self.is_constant(current) {
+                break;
+            }
+            let found = self.values(current, components.clone());
+            if found.iter().flatten().count() >= values.iter().flatten().count() {
+                values = found;
+            }
+        }
+        if self.replace_known(load, def, &values) {
+            return;
+        }
+        self.replace_in_users(def, &values);
+        if best != node {
+            self.redirect(load, def, best, (mask.count_ones() == 1).then_some(components.start));
+        }
+        if self.body.inst_block(load).is_none() {
+            return;
+        }
+        for (number, component) in components.enumerate() {
+            for place in [node, best] {
+                if !self.is_constant(place) && self.times.component_fact(&self.tree, place, component).is_none() {
+                    self.times.note_component(&self.tree, place, component, (def, number as u8));
+                }
+                if best == node {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn values(&self, node: u32, components: std::ops::Range<u8>) -> Values {
+        components.map(|c| self.value(node, c)).collect()
+    }
+
+    fn replace(&mut self, load: Inst, def: Def, value: Def) {
+        self.body.replace_all_uses(def, value);
+        self.body.remove_inst(load);
+        self.progress = true;
+    }
+
+    /// Replaces a load all of whose components are known, if that is no more than a move. Whether it did.
+    fn replace_known(&mut self, load: Inst, def: Def, values: &[Option<Value>]) -> bool {
+        let shape = self.body.shape(def);
+        let mut known: ArrayVec<Value, 16> = ArrayVec::new();
+        for &value in values {
+            let Some(value) = value else { return false };
+            known.push(value);
+        }
+        let constants: Option<ArrayVec<u64, 16>> = known.iter().map(|&v| self.constant(v)).collect();
+        let one = match known.first() {
+            Some(&Value::Of(first, _)) => {
+                known.iter().all(|v| matches!(*v, Value::Of(d, _) if d == first)).then_some(first)
+            }
+            _ => None,
+        };
+        let mut b = Builder::new(self.body, Cursor::Before(load));
+        let value = match (one, constants) {
+            (Some(one), _) => {
+                let selectors: ArrayVec<u8, 16> =
+                    known.iter().map(|v| if let Value::Of(_, c) = *v { c } else { 0 }).collect();
+                b.mov(AluSrc::new(one, Swizzle::new(&selectors)), shape.num_components)
+            }
+            (None, Some(constants)) => b.constant(shape.bit_size, &constants),
+            (None, None) if !self.options.vector_target => {
+                let zero = known.contains(&Value::Zero).then(|| b.constant(shape.bit_size, &[0]));
+                let sources: ArrayVec<AluSrc, 16> = known
+                    .iter()
+                    .filter_map(|&v| match v {
+                        Value::Of(def, c) => Some(AluSrc::component(def, c)),
+                        Value::Zero => zero.map(AluSrc::from),
+                    })
+                    .collect();
+                b.vec(&sources)
+            }
+            (None, None) => return false,
+        };
+        self.replace(load, def, value);
+        true
+    }
+
+    fn constant(&self, value: Value) -> Option<u64> {
+        match value {
+            Value::Zero => Some(0),
+            Value::Of(def, component) => self.body.constant_component(def, component.into()),
+        }
+    }
+
+    /// Gives users that only read known components what they read.
+    fn replace_in_users(&mut self, def: Def, values: &[Option<Value>]) {
+        if values.iter().all(Option::is_none) {
+            return;
+        }
+        for source in self.body.uses_vec(def) {
+            self.replace_in_user(source, values);
+        }
+    }
+
+    fn replace_in_user(&mut self, source: Use, values: &[Option<Value>]) {
+        let Some(user) = self.body.user(source).inst().filter(|&user| self.body.alu_op(user).is_some()) else { return };
+        let count = self.body.alu_src_components(user, self.body.source_number(source));
+        let swizzle = self.body.swizzle(source);
+        let read: Option<ArrayVec<Value, 16>> =
+            swizzle.iter(count).map(|c| values.get(usize::from(c)).copied().flatten()).collect();
+        let Some(read) = read else { return };
+        let Some(&first) = read.first() else { return };
+        let constants: Option<ArrayVec<u64, 16>> = read.iter().map(|&v| self.constant(v)).collect();
+        let (value, selectors) = if let Value::Of(one, _) = first
+            && read.iter().all(|v| matches!(*v, Value::Of(d, _) if d == one))
+        {
+            (one, read.iter().map(|v| if let Value::Of(_, c) = *v { c } else { 0 }).collect::<ArrayVec<u8, 16>>())
+        } else if let Some(constants) = constants {
+            let bits = self.body.bit_size(self.body.src_def(source));
+            let value = Builder::new(self.body, Cursor::Before(user)).constant(bits, &constants);
+            (value, (0..count as u8).collect())
+        } else {
+            return;
+        };
+        self.body.set_src(source, value);
+        self.body.set_swizzle(source, Swizzle::new(&selectors));
+        self.progress = true;
+    }
+
+    /// Makes a load from another place.
+    fn redirect(&mut self, load: Inst, def: Def, node: u32, component: Option<u8>) {
+        let is_component = matches!(self.tree.place(self.body.src(load, 0)), Place::Component(..));
+        let mut b = Builder::new(self.body, Cursor::Before(load));
+        let place = self.tree.build(&mut b, self.variables, node);
+        if !is_component {
+            let source = self.body.source(load, 0);
+            self.body.set_src(source, place);
+            self.progress = true;
+            return;
+        }
+        // Not every mode has vectors whose components can be named: the whole, and the component of it.
+        let Some(shape) = crate::passes::into_ssa::lower_vars_to_ssa::vector_shape(self.types, self.tree.node(node).ty)
+        else {
+            return;
+        };
+        let vector = b.load_deref(place, shape);
+        let value = b.channel(vector, component.unwrap_or(0));
+        self.replace(load, def, value);
+    }
+
+    fn store(&mut self, store: Inst) {
+        let stored = self.body.src(store, 1);
+        let mask = self.body.index(store, IndexKind::WriteMask) as u32;
+        let (node, first, mask) = match self.tree.place(self.body.src(store, 0)) {
+            Place::Unknown => return,
+            Place::Outside(_) => return self.remove(store),
+            Place::Node(node) => (node, 0, mask & ((1 << self.tree.node(node).components) - 1)),
+            Place::Component(node, None) => return self.times.touch(&self.tree, node, ALL),
+            Place::Component(node, Some(component)) => (node, component, (mask & 1) << component),
+        };
+        let components = (0..self.tree.node(node).components).filter(|c| mask >> c & 1 != 0);
+        let is_there = components.clone().all(|c| {
+            let known = self.times.component_fact(&self.tree, node, c);
+            let known = known.map(|(def, number)| Value::Of(def, number & !MAY_BE_OUTSIDE));
+            known.is_some_and(|known| self.is_same(known, stored, c - first))
+        });
+        if is_there {
+            return self.remove(store);
+        }
+        let flag = if self.may_be_outside(node) { MAY_BE_OUTSIDE } else { 0 };
+        self.times.touch(&self.tree, node, mask);
+        for c in components {
+            self.times.note_component(&self.tree, node, c, (stored, (c - first) | flag));
+        }
+    }
+
+    fn remove(&mut self, inst: Inst) {
+        self.body.remove_inst(inst);
+        self.progress = true;
+    }
+
+    fn copy(&mut self, copy: Inst) {
+        let dest = match self.tree.place(self.body.src(copy, 0)) {
+            Place::Unknown => return,
+            Place::Outside(_) => return self.remove(copy),
+            Place::Component(node, _) => return self.times.touch(&self.tree, node, ALL),
+            Place::Node(node) => node,
+        };
+        let source = self.tree.place(self.body.src(copy, 1));
+        let Place::Node(mut source) = source else { return self.times.touch(&self.tree, dest, ALL) };
+        for _ in 0..MAX_COPIES {
+            let Some(original) = self.original(source, ALL) else { break };
+            if !self.may_load(original) || original == dest {
+                // A copy of what is there was copied from there, or from the same place.
+                if original == dest {
+                    return self.remove(copy);
+                }
+                break;
+            }
+            source = original;
+        }
+        if source == dest || self.times.fact(&self.tree, dest).is_some() && self.original(dest, ALL) == Some(source) {
+            return self.remove(copy);
+        }
+        if self.copy_known(copy, dest, source) {
+            return;
+        }
+        if self.tree.place(self.body.src(copy, 1)) != Place::Node(source) {
+            let mut b = Builder::new(self.body, Cursor::Before(copy));
+            let place = self.tree.build(&mut b, self.variables, source);
+            let number = self.body.source(copy, 1);
+            self.body.set_src(number, place);
+            self.progress = true;
+        }
+        self.times.touch(&self.tree, dest, ALL);
+        let now = self.times.tick();
+        // What a copy changes of its own source is not what it wrote.
+        let overlaps = !self.is_constant(source) && self.times.last_touch(&self.tree, source, ALL) + 1 == now;
+        if !overlaps && !self.may_be_outside(dest) {
+            self.times.note(&self.tree, dest, source);
+        }
+    }
+
+    /// Makes a store of a copy of one vector that is known to be one value. Whether it did.
+    fn copy_known(&mut self, copy: Inst, dest: u32, source: u32) -> bool {
+        let (to, from) = (*self.tree.node(dest), *self.tree.node(source));
+        if to.components == 0 || to.has_wildcard || from.has_wildcard || self.is_constant(source) {
+            return false;
+        }
+        let mut stored: Option<Def> = None;
+        for component in 0..from.components {
+            match self.times.component_fact(&self.tree, source, component) {
+                Some((def, number)) if number == component && stored.is_none_or(|s| s == def) => stored = Some(def),
+                _ => return false,
+            }
+        }
+        let Some(stored) = stored.filter(|&s| self.body.num_components(s) == from.components) else { return false };
+        let place = self.body.src(copy, 0);
+        let access = [
+            (IndexKind::WriteMask, (1 << to.components) - 1),
+            (IndexKind::Access, self.body.index(copy, IndexKind::DstAccess)),
+        ];
+        let mut b = Builder::new(self.body, Cursor::Before(copy));
+        let store = b.intrinsic(IntrinsicOp::StoreDeref, &[place, stored], &access, None);
+        self.remove(copy);
+        self.store(store);
+        true
+    }
+}
