@@ -21,10 +21,12 @@ pub mod legacy_trivialize;
 pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;
+mod table;
 pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;
 pub use legacy_trivialize::legacy_trivialize;
 pub use lower_locals_to_regs::lower_locals_to_regs;
 pub use lower_vec_to_regs::lower_vec_to_regs;
+pub use table::{PASSES, PassInfo};
 pub use trivialize_registers::trivialize_registers;

@@ -9,6 +9,7 @@ use tgsi::text::Gaps;
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes};
 use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::passes::table::PassSet;
 
 use crate::driver::{Code, Target};
 use crate::error::{CompileError, SourceSpans};
@@ -85,7 +86,7 @@ pub struct Compiler {
     target: Arc<dyn Target>,
     level: Level,
     limits: Limits,
-    skipped: Vec<&'static str>,
+    skipped: PassSet,
 }
 
 impl Compiler {
@@ -96,7 +97,7 @@ impl Compiler {
 
     /// The same for a target of a driver that is chosen at run time.
     pub fn for_target(target: Arc<dyn Target>) -> Compiler {
-        Compiler { target, level: Level::All, limits: Limits::default(), skipped: Vec::new() }
+        Compiler { target, level: Level::All, limits: Limits::default(), skipped: PassSet::default() }
     }
 
     /// The same at a level.
@@ -109,8 +110,8 @@ impl Compiler {
         Compiler { limits, ..self }
     }
 
-    /// The same without passes of these names.
-    pub fn without_passes(self, skipped: Vec<&'static str>) -> Compiler {
+    /// The same without some passes.
+    pub fn without_passes(self, skipped: PassSet) -> Compiler {
         Compiler { skipped, ..self }
     }
 
@@ -163,13 +164,13 @@ impl Compiler {
                 ir
             }
         };
-        let passes = Passes::default().without(&self.skipped);
+        let passes = Passes::default().without(self.skipped);
         Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes })
     }
 
     /// Goes on with IR that is at a stage already.
     pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
-        let passes = Passes::default().without(&self.skipped);
+        let passes = Passes::default().without(self.skipped);
         Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes }
     }
 

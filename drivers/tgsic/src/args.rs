@@ -6,7 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tgsi_compiler::{Driver, Stage};
 use tgsi_drivers::DRIVERS;
-use tgsi_ir::passes::pipeline::{Level, PASSES};
+use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::passes::table::PassSet;
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
 #[derive(Debug, Parser)]
@@ -205,7 +206,7 @@ pub struct PassArguments {
     #[arg(short = 'O', value_enum, default_value_t = OptimizationLevel::All, value_name = "LEVEL")]
     pub level: OptimizationLevel,
     /// Leave out a pass; may be repeated. A wrong name shows all.
-    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(PASSES))]
+    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
     pub skip: Vec<String>,
     #[command(flatten)]
     pub driver_options: DriverOptions,
@@ -222,8 +223,8 @@ impl PassArguments {
             OptimizationLevel::NoGrowth => Level::NoGrowth,
             OptimizationLevel::All => Level::All,
         };
-        let skipped = self.skip.iter().filter_map(|name| pass_named(name)).collect();
-        Ok(self.driver_options.plan()?.with_level(level).without_passes(skipped))
+        let skipped: Vec<_> = self.skip.iter().filter_map(|name| pass_named(name)).collect();
+        Ok(self.driver_options.plan()?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 }
 
@@ -308,6 +309,8 @@ pub enum Command {
     Run(RunArguments),
     /// Print the IR of shaders. IR text is taken as well, and taken to the stage.
     Ir(IrArguments),
+    /// List the passes, a line each: those of the pipelines and those that targets and `ir --passes` ask for.
+    Passes,
     /// Translate shaders, TGSI or IR, for a driver.
     #[command(after_help = TRANSLATE_JSON)]
     Translate {
@@ -366,6 +369,11 @@ pub struct CheckArguments {
     pub dialect: DialectName,
 }
 
+/// The passes of the pipelines.
+fn pass_names() -> Vec<&'static str> {
+    pipeline::passes().iter().map(|pass| pass.info().name).collect()
+}
+
 /// The stages by name.
 fn stages() -> impl TypedValueParser<Value = Stage> {
     let about = |stage| match stage {
@@ -390,8 +398,12 @@ pub struct IrArguments {
     #[arg(long, conflicts_with = "print_changed")]
     pub dot: bool,
     /// End after the first run of a pass. A wrong name shows all.
-    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(PASSES))]
+    #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
     pub after: Option<String>,
+    /// Run these passes in this order, instead of going to a stage. `tgsic passes` lists all.
+    #[arg(long = "passes", value_name = "PASS,...", value_delimiter = ',', conflicts_with_all = ["stage", "after"],
+          hide_possible_values = true, value_parser = PossibleValuesParser::new(crate::commands::passes::names()))]
+    pub passes_to_run: Vec<String>,
     /// Print the IR at the start and after each pass that changed it, each under a line that names the pass and
     /// the round: `2.3` is the third round of cleaning within the second of the optimiser.
     #[arg(long)]

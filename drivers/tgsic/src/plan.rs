@@ -8,7 +8,8 @@ use std::time::Duration;
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
-use tgsi_ir::passes::pipeline::{Level, PASSES};
+use tgsi_ir::passes::pipeline::{self, Level};
+use tgsi_ir::passes::table::{PassId, PassSet};
 
 /// A driver with its options, and the compiler for it.
 #[derive(Clone, Debug)]
@@ -38,8 +39,8 @@ impl Plan {
         Plan { compiler: self.compiler.with_level(level), ..self }
     }
 
-    /// The same without passes of these names.
-    pub fn without_passes(self, skipped: Vec<&'static str>) -> Plan {
+    /// The same without some passes.
+    pub fn without_passes(self, skipped: PassSet) -> Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
@@ -56,8 +57,8 @@ impl Plan {
 pub const VIRGL: &str = "virgl";
 
 /// The pass of a name, if it runs in the pipelines.
-pub fn pass_named(name: &str) -> Option<&'static str> {
-    PASSES.iter().copied().find(|&pass| pass == name)
+pub fn pass_named(name: &str) -> Option<PassId> {
+    pipeline::passes().into_iter().find(|pass| pass.info().name == name)
 }
 
 /// What there is to see of one shader on its way.

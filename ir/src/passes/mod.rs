@@ -11,6 +11,7 @@ pub mod lower_resources;
 pub mod pass_manager;
 pub mod pipeline;
 pub mod scalar;
+pub mod table;
 pub mod variables;
 
 pub use control_flow::*;

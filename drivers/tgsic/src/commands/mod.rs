@@ -4,6 +4,7 @@ mod check;
 mod convert;
 mod explain;
 mod ir;
+pub mod passes;
 mod proxy;
 mod reduce;
 mod run;
@@ -106,6 +107,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
+        Command::Passes => passes::list(),
         Command::Translate { files, json, mesa, time_passes, warnings, passes } => {
             let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
             translate::translate(files, &passes.plan()?, form, &Policy::new(warnings), color)

@@ -37,21 +37,6 @@ pub fn opt_dead_cf(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether a change may have left control flow that does nothing or cannot be reached. (What changed the control flow itself is not asked about.)
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    match body.inst(changed) {
-        // Values of a loop may be used behind it without a phi.
-        InstData::Alu { .. } => body.num_loops() > 0,
-        InstData::Phi => body.num_loops() > 0 || body.inst_block(changed).is_none(),
-        InstData::LoadConst { .. } | InstData::Undef => {
-            let uses = || body.inst_def(changed).into_iter().flat_map(|def| body.uses_of(def));
-            uses().take(USES_LOOKED_AT).any(|source| body.user(source).inst().is_none())
-                || uses().nth(USES_LOOKED_AT).is_some()
-        }
-        _ => true,
-    }
-}
-
 /// Uses of a constant that are looked at before one of them is taken for a condition.
 const USES_LOOKED_AT: usize = 16;
 

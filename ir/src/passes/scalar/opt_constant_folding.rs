@@ -49,30 +49,6 @@ pub fn opt_constant_folding(shader: &mut Shader) -> bool {
 /// Uses of a constant that are looked at before one of them is taken for one that folds.
 const USES_LOOKED_AT: usize = 16;
 
-/// Whether a change may have left something to fold: constant operands, or a condition that is known where it is read.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    let is_constant = |source: Use| matches!(body.inst(body.src_inst(source)), InstData::LoadConst { .. });
-    let may_fold = |inst: Inst| match body.inst(inst) {
-        InstData::Alu { .. } => body.sources(inst).all(is_constant),
-        InstData::Phi => false,
-        _ => body.sources(inst).any(is_constant),
-    };
-    if body.inst_block(changed).is_none() {
-        return false;
-    }
-    if may_fold(changed) || body.sources(changed).any(|source| body.is_boolean(body.src_def(source))) {
-        return true;
-    }
-    let Some(def) = body.inst_def(changed) else { return false };
-    if body.is_boolean(def) {
-        return true;
-    }
-    let mut uses = body.uses_of(def);
-    matches!(body.inst(changed), InstData::LoadConst { .. })
-        && (uses.by_ref().take(USES_LOOKED_AT).any(|source| body.user(source).inst().is_none_or(may_fold))
-            || uses.next().is_some())
-}
-
 struct Context<'a> {
     mode: ExecutionMode,
     variables: &'a PrimaryMap<Variable, VariableData>,

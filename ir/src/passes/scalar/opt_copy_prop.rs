@@ -53,27 +53,6 @@ pub(crate) fn propagate(body: &mut Body) -> bool {
     progress
 }
 
-/// Whether a change may have left a copy that can be read through.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    if body.inst_block(changed).is_none() {
-        return false;
-    }
-    let is_copy = |inst: Inst| body.alu_op(inst).is_some_and(AluOp::is_vec_or_mov);
-    if is_copy(changed)
-        && let Some(def) = body.inst_def(changed)
-    {
-        let mut uses = body.uses_of(def);
-        let may_go = uses.by_ref().take(USES_LOOKED_AT).any(|source| may_read_through(body, changed, def, source));
-        if may_go || body.is_unused(def) || uses.next().is_some() {
-            return true;
-        }
-    }
-    body.sources(changed).any(|source| {
-        let (value, copy) = (body.src_def(source), body.src_inst(source));
-        is_copy(copy) && may_read_through(body, copy, value, source)
-    })
-}
-
 /// Whether a source may read what a mov or vector copies.
 fn may_read_through(body: &Body, copy: Inst, def: Def, source: Use) -> bool {
     if whole_copy(body, copy, def).is_some() {

@@ -169,34 +169,6 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
 /// Uses of an operand that are looked at for an equal instruction.
 const USES_LOOKED_AT: usize = 32;
 
-/// Whether a change may have left two instructions that are equal: both read each of their operands.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    if body.inst_block(changed).is_none() || !is_candidate(body, changed) {
-        return false;
-    }
-    if reads_a_single_use(body, changed) {
-        return false;
-    }
-    let is_equal = |source: Use| {
-        let user = body.user(source).inst().filter(|&user| user != changed);
-        user.is_some_and(|user| insts_equal(body, changed, user))
-    };
-    let is_alu = body.alu_op(changed).is_some();
-    for source in body.sources(changed) {
-        let def = body.src_def(source);
-        if is_alu && body.def_constant(def).is_some() {
-            // An equal instruction may read another one.
-            continue;
-        }
-        let mut uses = body.uses_of(def);
-        let found = uses.by_ref().take(USES_LOOKED_AT).any(is_equal);
-        if found || uses.next().is_none() {
-            return found;
-        }
-    }
-    true
-}
-
 /// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
 #[inline]
 fn reads_a_single_use(body: &Body, inst: Inst) -> bool {

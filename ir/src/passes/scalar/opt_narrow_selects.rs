@@ -37,20 +37,6 @@ pub fn opt_narrow_selects(shader: &mut Shader) -> bool {
 /// Uses of a vector that are looked at before one of them is taken for a selection.
 const USES_LOOKED_AT: usize = 16;
 
-/// Whether a change may have left a selection that can be narrowed: of a selection, of a vector or move that one may read, or a copy of it.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    if body.inst_block(changed).is_none() {
-        return false;
-    }
-    let Some(op) = body.alu_op(changed) else { return false };
-    let mut uses = body.inst_def(changed).into_iter().flat_map(|def| body.uses_of(def));
-    let reads_on = |inst: Inst| body.alu_op(inst).is_some_and(|op| op == AluOp::Bcsel || op.is_vec_or_mov());
-    op == AluOp::Bcsel
-        || op.is_vec_or_mov()
-            && (uses.by_ref().take(USES_LOOKED_AT).any(|source| body.user(source).inst().is_some_and(reads_on))
-                || uses.next().is_some())
-}
-
 /// The component of a value behind moves.
 pub(crate) fn chase_component(body: &Body, mut def: Def, mut component: u8) -> (Def, u8) {
     for _ in 0..MAX_MOVES {

@@ -43,16 +43,6 @@ pub fn opt_phi_precision(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether a change may have left a phi of converted values, or one that is only converted.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    body.inst_block(changed).is_some()
-        && match body.inst(changed) {
-            InstData::Phi => true,
-            InstData::Alu { op, .. } => op.is_conversion() || *op == AluOp::Ineg,
-            _ => false,
-        }
-}
-
 /// Conversions that are one instruction.
 const CONVERSIONS: [AluOp; 8] = {
     use AluOp as O;

@@ -63,21 +63,6 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
 /// Uses of a value that are looked at before one of them is taken for a phi that can go.
 const USES_LOOKED_AT: usize = 16;
 
-/// Whether a change may have left a phi that always has one value.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    let may_go = |inst: Inst| {
-        body.is_phi(inst) && body.inst_def(inst).is_some_and(|def| !has_values_of_two_kinds(body, inst, def))
-    };
-    if body.inst_block(changed).is_none() {
-        return false;
-    }
-    let Some(def) = body.inst_def(changed) else { return false };
-    let mut uses = body.uses_of(def);
-    may_go(changed)
-        || uses.by_ref().take(USES_LOOKED_AT).any(|source| body.user(source).inst().is_some_and(may_go))
-        || uses.next().is_some()
-}
-
 /// Removes a phi that always has one value. The phis that read it are put behind `again`.
 fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut VecDeque<Inst>) -> bool {
     let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { return false };

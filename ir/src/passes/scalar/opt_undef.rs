@@ -42,22 +42,6 @@ pub fn opt_undef(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Whether a change may have left an undefined value to one of those who make something of it.
-pub(crate) fn concerns(body: &Body, changed: Inst) -> bool {
-    let reads_undef = |inst: Inst| body.sources(inst).any(|source| is_undef(body, body.src_def(source)));
-    if body.inst_block(changed).is_none() {
-        return false;
-    }
-    match body.inst(changed) {
-        InstData::Undef => true,
-        InstData::Alu { .. } => reads_undef(changed),
-        InstData::Intrinsic { .. } => {
-            reads_undef(changed) || body.sources(changed).any(|source| reads_undef(body.src_inst(source)))
-        }
-        _ => false,
-    }
-}
-
 fn is_undef(body: &Body, def: Def) -> bool {
     matches!(body.inst(body.def_inst(def)), InstData::Undef)
 }

@@ -1,0 +1,282 @@
+//! The table of passes. A row is all there is to say about a pass outside of its file: pipelines, `--skip`, `--after`,
+//! `--passes`, `--time-passes`, fixtures and the manual take names and functions from here.
+//!
+//! A row says which changes give the pass nothing new to do, so that pipelines do not run it again in vain:
+//!
+//! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it runs
+//!   again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after its
+//!   first run, whatever others change.
+//! - The list: passes whose changes leave nothing to this one. What [`opt_dce`](PassId::opt_dce) removes, for example,
+//!   concerns passes that count uses or effects, and no others.
+//!
+//! If in doubt, write `again []`: the pass then runs whenever anything has changed. A list that is too long costs
+//! optimisation, not correctness.
+
+use crate::body::Body;
+use crate::options::CompilerOptions;
+use crate::passes::lower_resources::lower_system_values::SystemValueOptions;
+use crate::passes::lower_resources::lower_uniforms_to_ubo::UniformLoads;
+use crate::passes::variables::opt_load_store_vectorize::VectorizeOptions;
+use crate::shader::Shader;
+use crate::variable::VariableModes;
+
+/// Variables that only the shader itself sees.
+const TEMPORARIES: VariableModes = VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0);
+
+/// Runs a pass for a target; whether it changed anything.
+pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct PassInfo {
+    /// Its name, the same as that of its function and its file.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// Runs it, with the most usual choice where its function takes more than a target.
+    pub run: PassFn,
+    repeats: Repeats,
+    /// Passes whose changes leave nothing to it.
+    ignored: PassSet,
+}
+
+/// Whether a pass leaves anything to itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(non_camel_case_types, reason = "as the table writes it")]
+enum Repeats {
+    first,
+    once,
+    loops,
+    again,
+}
+
+/// A set of passes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PassSet(u128);
+
+impl PassSet {
+    /// All passes.
+    pub const ALL: PassSet = PassSet(u128::MAX);
+
+    /// The set of these passes.
+    pub const fn of(passes: &[PassId]) -> PassSet {
+        let mut set = 0;
+        let mut number = 0;
+        while number < passes.len() {
+            set |= 1 << passes[number] as u32;
+            number += 1;
+        }
+        PassSet(set)
+    }
+
+    /// Whether a pass is among them.
+    pub fn contains(self, pass: PassId) -> bool {
+        self.0 >> pass as u32 & 1 != 0
+    }
+
+    pub(super) fn add(&mut self, others: PassSet) {
+        self.0 |= others.0;
+    }
+
+    /// Takes a pass out of the set, if it is there.
+    pub(super) fn take(&mut self, pass: PassId) -> bool {
+        let is_there = self.contains(pass);
+        self.0 &= !(1 << pass as u32);
+        is_there
+    }
+}
+
+impl PassId {
+    /// The row of the pass.
+    pub fn info(self) -> &'static PassInfo {
+        &PASSES[self as usize]
+    }
+
+    /// The pass of a name.
+    pub fn from_name(name: &str) -> Option<PassId> {
+        PassId::ALL.iter().copied().find(|pass| pass.info().name == name)
+    }
+
+    /// The passes to which its changes may leave something, itself among them or not.
+    pub(super) fn enables(self, shader: &Shader) -> PassSet {
+        let itself = match self.info().repeats {
+            Repeats::first | Repeats::once => false,
+            Repeats::again => true,
+            Repeats::loops => bodies(shader).any(|body| body.num_loops() > 0),
+        };
+        PassSet(ENABLED[self as usize].0 | u128::from(itself) << self as u32)
+    }
+}
+
+/// By pass: the others to which its changes may leave something.
+static ENABLED: [PassSet; ROWS.len()] = {
+    let mut enabled = [PassSet(0); ROWS.len()];
+    let mut changed = 0;
+    while changed < ROWS.len() {
+        let mut other = 0;
+        while other < ROWS.len() {
+            let is_first = matches!(ROWS[other].repeats, Repeats::first);
+            if other != changed && !is_first && ROWS[other].ignored.0 >> changed & 1 == 0 {
+                enabled[changed].0 |= 1 << other;
+            }
+            other += 1;
+        }
+        changed += 1;
+    }
+    enabled
+};
+
+macro_rules! passes {
+    ($($name:ident $repeats:ident [$($ignored:ident)*] $about:literal $run:expr;)+) => {
+        /// The passes.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(non_camel_case_types, reason = "as they are called")]
+        pub enum PassId { $(#[doc = $about] $name),+ }
+
+        impl PassId {
+            /// All passes in the order of the table.
+            pub const ALL: &'static [PassId] = &[$(PassId::$name),+];
+        }
+
+        /// All passes.
+        pub static PASSES: &[PassInfo] = &ROWS;
+
+        const ROWS: [PassInfo; PassId::ALL.len()] = [$(PassInfo {
+            name: stringify!($name),
+            about: $about,
+            run: $run,
+            repeats: Repeats::$repeats,
+            ignored: PassSet::of(&[$(PassId::$ignored),*]),
+        }),+];
+    };
+}
+
+passes! {
+    // Into SSA.
+    inline_functions again [] "Calls become the code of what they call." |s, _| super::inline_functions(s);
+    lower_returns again [] "Code after a return runs only where there was none." |s, _| super::lower_returns(s);
+    lower_global_vars_to_local again [] "Variables that one function uses become its own."
+        |s, _| have_shared_variables(s) && super::lower_global_vars_to_local(s);
+    lower_vars_to_ssa once [] "Variables without run-time indices become SSA values." |s, _| super::lower_vars_to_ssa(s);
+    lower_reg_intrinsics_to_ssa once [] "Registers become SSA values." |s, _| super::lower_reg_intrinsics_to_ssa(s);
+    opt_unwritten_outputs again [] "Outputs that nothing writes read as zero." |s, _| super::opt_unwritten_outputs(s);
+    repair_ssa again [] "Values whose definition no longer dominates a use get phis." |s, _| super::repair_ssa(s);
+    convert_to_lcssa again [] "Values that leave a loop do so through phis." |s, _| super::convert_to_lcssa(s);
+    rematerialize_derefs_in_use_blocks again [] "Derefs are made in the blocks that use them."
+        |s, _| super::rematerialize_derefs_in_use_blocks(s);
+
+    // Values.
+    opt_copy_prop once [opt_dce remove_dead_variables opt_cse opt_constant_folding opt_algebraic]
+        "Sources read through moves and vectors." |s, _| super::opt_copy_prop(s);
+    opt_constant_folding once [opt_dce remove_dead_variables opt_cse opt_shrink_vectors]
+        "Instructions on constants become constants." |s, _| super::opt_constant_folding(s);
+    opt_algebraic once [] "Algebraic rules." super::opt_algebraic;
+    opt_undef again [opt_dce remove_dead_variables opt_cse opt_constant_folding]
+        "What reads undefined values is chosen so that it goes." |s, _| super::opt_undef(s);
+    opt_remove_phis again [opt_dce remove_dead_variables] "Phis of one value go." |s, _| super::opt_remove_phis(s);
+    opt_cse loops [opt_dce remove_dead_variables] "Equal instructions become one." |s, _| super::opt_cse(s);
+    opt_dce once [opt_cse] "Instructions without uses or effects go." |s, _| super::opt_dce(s);
+    opt_shrink_vectors once [opt_dce remove_dead_variables opt_cse] "Components that nothing reads go."
+        |s, _| super::opt_shrink_vectors(s);
+    opt_reuse_components once [opt_dce remove_dead_variables]
+        "Scalars that are components of vectors elsewhere read those." |s, _| super::opt_reuse_components(s);
+    opt_narrow_selects again [] "Selections between vectors that share components become narrower."
+        |s, _| super::opt_narrow_selects(s);
+    opt_phi_precision again [opt_dce remove_dead_variables] "Conversions move through phis."
+        |s, _| super::opt_phi_precision(s);
+    opt_algebraic_late again [] "Algebraic rules that undo the normal form of the others." super::opt_algebraic_late;
+    opt_algebraic_distribute_src_mods again [] "Negation and absolute value move to where they are modifiers."
+        |s, o| o.source_modifiers && super::opt_algebraic_distribute_src_mods(s, o);
+    opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s, 8);
+
+    // Branches.
+    opt_dead_cf again [opt_cse] "Branches that are never taken, and loops without effect, go." |s, _| super::opt_dead_cf(s);
+    opt_if again [] "Branches that follow from each other are merged." |s, _| super::opt_if(s);
+    opt_peephole_select again [] "Small branches become selections." super::opt_peephole_select;
+    opt_conditional_discard again [] "Branches that only discard become conditional discards."
+        |s, _| super::opt_conditional_discard(s);
+
+    // Loops.
+    opt_loop again [] "Exits of loops are simplified." super::opt_loop;
+    opt_loop_unroll again [] "Loops of few known iterations become straight code." super::opt_loop_unroll;
+    opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
+
+    // Variables and memory.
+    remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
+    split_var_copies again [] "Copies of structs and arrays become copies of their elements."
+        |s, _| super::split_var_copies(s);
+    lower_var_copies first [] "Copies of variables become loads and stores."
+        |s, _| have_variables(s) && super::lower_var_copies(s);
+    split_array_vars first [] "Arrays with constant indices become variables."
+        |s, _| have_variables(s) && super::split_array_vars(s);
+    opt_find_array_copies first [] "Copies of arrays, element by element, become one."
+        |s, _| have_variables(s) && super::opt_find_array_copies(s);
+    opt_copy_prop_vars again [] "Loads read what was stored or loaded before."
+        |s, o| have_variables(s) && super::opt_copy_prop_vars(s, o);
+    opt_dead_write_vars again [] "Stores that are overwritten before they are read go."
+        |s, _| have_variables(s) && super::opt_dead_write_vars(s);
+    shrink_vec_array_vars again [] "Components and elements of arrays that nothing uses go."
+        |s, _| have_variables(s) && super::shrink_vec_array_vars(s);
+    opt_large_constants again [] "Arrays that hold constants become data of the shader."
+        |s, _| super::opt_large_constants(s, 32);
+    opt_load_store_vectorize again [] "Accesses to neighbouring memory become one." vectorize_memory;
+
+    // What targets lack.
+    lower_indirect_derefs again [] "Run-time indices of variables become branches."
+        |s, _| super::lower_indirect_derefs(s, VariableModes(u32::MAX), u32::MAX);
+    lower_indirect_io again [] "Run-time indices of inputs, outputs and constants become branches."
+        |s, _| super::lower_indirect_io(s, VariableModes(u32::MAX));
+    lower_indirect_registers again [] "Run-time indices of registers become branches."
+        |s, _| super::lower_indirect_registers(s);
+    lower_alu again [] "Bit counts, reversals and high products, where the target lacks them." super::lower_alu;
+    lower_alu_to_scalar again [] "Vector operations become scalar ones."
+        |s, o| super::lower_alu_to_scalar(s, o, &|_, _| true);
+    lower_load_const_to_scalar again [] "Vector constants become scalar ones."
+        |s, _| super::lower_load_const_to_scalar(s);
+    lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s, true);
+    lower_doubles again [] "Operations on 64-bit floats that the target lacks." super::lower_doubles;
+    lower_int64 again [] "Operations on 64-bit integers that the target lacks." super::lower_int64;
+    lower_idiv again [] "Integer divisions, where the target lacks them." super::lower_idiv;
+    lower_fp16_casts again [] "Conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
+    lower_frexp again [] "Fractions and exponents, where the target lacks them." super::lower_frexp;
+    lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;
+    lower_int_to_float again [] "Integers become floats, for targets without integers."
+        |s, _| super::lower_int_to_float(s).unwrap_or(false);
+    lower_bool_to_int32 again [] "Booleans become 0 and -1." |s, _| super::lower_bool_to_int32(s);
+    lower_bool_to_float again [] "Booleans become 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
+    lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
+        super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
+    };
+    lower_system_values again [] "System values become intrinsics."
+        |s, _| super::lower_system_values(s, &SystemValueOptions::default());
+    lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."
+        |s, _| super::lower_uniforms_to_ubo(s, UniformLoads::Vectors);
+    lower_atomics_to_ssbo again [] "Atomic counters become atomics on storage buffers."
+        |s, _| super::lower_atomics_to_ssbo(s, 0);
+}
+
+// A set has a bit for each.
+const _: () = assert!(PassId::ALL.len() <= 128);
+
+fn bodies(shader: &Shader) -> impl Iterator<Item = &Body> {
+    shader.functions.values().filter_map(|function| function.body.as_ref())
+}
+
+/// Whether functions share variables.
+fn have_shared_variables(shader: &Shader) -> bool {
+    shader.globals_with(VariableModes::SHADER_TEMP).next().is_some()
+}
+
+/// Whether there are variables that only the shader sees: most shaders have none left in SSA form.
+fn have_variables(shader: &Shader) -> bool {
+    bodies(shader).any(|body| !body.locals.is_empty()) || shader.functions.len() > 1 && have_shared_variables(shader)
+}
+
+fn vectorize_memory(shader: &mut Shader, _: &CompilerOptions) -> bool {
+    let options = VectorizeOptions {
+        modes: VectorizeOptions::MODES,
+        robust_modes: VariableModes::NONE,
+        may: &|candidate| candidate.is_plain(),
+    };
+    super::opt_load_store_vectorize(shader, &options)
+}
