@@ -37,9 +37,6 @@ pub fn opt_dead_cf(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Uses of a constant that are looked at before one of them is taken for a condition.
-const USES_LOOKED_AT: usize = 16;
-
 /// The pass on one body.
 pub(crate) fn remove_dead_cf(body: &mut Body) -> bool {
     if !body.structured || body.is_one_block() {

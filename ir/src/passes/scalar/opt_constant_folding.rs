@@ -28,7 +28,7 @@ use crate::alu::{self, AluOp, ExecutionMode};
 use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst, Use, Variable};
+use crate::entities::{Block, Def, Inst, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -45,9 +45,6 @@ pub fn opt_constant_folding(shader: &mut Shader) -> bool {
     }
     progress
 }
-
-/// Uses of a constant that are looked at before one of them is taken for one that folds.
-const USES_LOOKED_AT: usize = 16;
 
 struct Context<'a> {
     mode: ExecutionMode,

@@ -23,9 +23,6 @@ use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
 use crate::shader::Shader;
 
-/// Uses of a copy that are looked at before it is taken for one that can be read through.
-const USES_LOOKED_AT: usize = 16;
-
 /// See the [module](self).
 pub fn opt_copy_prop(shader: &mut Shader) -> bool {
     let mut progress = false;
@@ -51,21 +48,6 @@ pub(crate) fn propagate(body: &mut Body) -> bool {
         }
     }
     progress
-}
-
-/// Whether a source may read what a mov or vector copies.
-fn may_read_through(body: &Body, copy: Inst, def: Def, source: Use) -> bool {
-    if whole_copy(body, copy, def).is_some() {
-        return true;
-    }
-    let Some(user) = body.user(source).inst() else { return false };
-    let Some(op) = body.alu_op(user) else { return false };
-    if op == AluOp::Mov || body.alu_op(copy) == Some(AluOp::Mov) {
-        return true;
-    }
-    let components = body.alu_src_components(user, body.source_number(source));
-    let value = |i: usize| body.src(copy, usize::from(body.swizzle(source).get(i)));
-    (1..components).all(|i| value(i) == value(0))
 }
 
 /// The value that a mov or vector copies as it is: same components, same order.

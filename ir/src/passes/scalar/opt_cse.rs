@@ -166,9 +166,6 @@ pub(crate) fn merge_equal(body: &mut Body) -> bool {
     !removed.is_empty()
 }
 
-/// Uses of an operand that are looked at for an equal instruction.
-const USES_LOOKED_AT: usize = 32;
-
 /// Whether an instruction reads a value that nobody else reads, and that no other value is equal to.
 #[inline]
 fn reads_a_single_use(body: &Body, inst: Inst) -> bool {

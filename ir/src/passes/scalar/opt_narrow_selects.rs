@@ -34,9 +34,6 @@ pub fn opt_narrow_selects(shader: &mut Shader) -> bool {
     progress
 }
 
-/// Uses of a vector that are looked at before one of them is taken for a selection.
-const USES_LOOKED_AT: usize = 16;
-
 /// The component of a value behind moves.
 pub(crate) fn chase_component(body: &Body, mut def: Def, mut component: u8) -> (Def, u8) {
     for _ in 0..MAX_MOVES {

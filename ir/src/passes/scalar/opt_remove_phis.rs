@@ -60,9 +60,6 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
     progress
 }
 
-/// Uses of a value that are looked at before one of them is taken for a phi that can go.
-const USES_LOOKED_AT: usize = 16;
-
 /// Removes a phi that always has one value. The phis that read it are put behind `again`.
 fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut VecDeque<Inst>) -> bool {
     let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { return false };
