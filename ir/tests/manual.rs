@@ -48,7 +48,7 @@ fn examples_are_valid() {
     let mut count = 0;
     for example in pages(FOLDER).iter().flat_map(|page| page.examples("ir")) {
         count += 1;
-        let shader = parse(&example.text).unwrap_or_else(|e| panic!("{}: {e}", example.place));
+        let shader = parse(&example.text).unwrap_or_else(|e| panic!("{}: {e:?}", example.place));
         if let Err(errors) = validate(&shader) {
             panic!("{}: {errors}", example.place);
         }
