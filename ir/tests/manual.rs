@@ -12,7 +12,9 @@ use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
     Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, SamplerDim, Scope,
 };
-use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents};
+use tgsi_ir::intrinsics::{
+    DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
+};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::run::RunError;
 use tgsi_ir::slots;
@@ -76,12 +78,8 @@ fn operands(info: &AluInfo) -> String {
 fn alu_row(op: AluOp) -> Vec<String> {
     let info = op.info();
     let sizes: Vec<String> = info.bit_sizes.iter().map(u8::to_string).collect();
-    let flags = [
-        (info.commutative01, "C"),
-        (info.associative, "A"),
-        (info.selection, "S"),
-        (info.numeric_conversion, "V"),
-    ];
+    let flags =
+        [(info.commutative01, "C"), (info.associative, "A"), (info.selection, "S"), (info.numeric_conversion, "V")];
     let flags: String = flags.into_iter().filter_map(|(on, letter)| on.then_some(letter)).collect();
     vec![
         code(info.name),
@@ -328,7 +326,10 @@ fn source_rows(source: &str) -> impl Iterator<Item = (&str, &str, &str)> {
 fn options() {
     let page = page(FOLDER, "options.md");
     let rows: Vec<_> = source_rows(include_str!("../src/options/table.rs")).collect();
-    assert!(rows.iter().map(|row| row.0).eq(CompilerOptions::SWITCHES.iter().copied()), "the source was not understood");
+    assert!(
+        rows.iter().map(|row| row.0).eq(CompilerOptions::SWITCHES.iter().copied()),
+        "the source was not understood"
+    );
     let switches = rows.iter().map(|(name, default, meaning)| {
         let default = if *default == "true" { "on" } else { "off" };
         vec![code(name), default.to_owned(), (*meaning).to_owned()]
