@@ -16,6 +16,7 @@ use tgsi::tables::{
 use tgsi::text::{ParseErrorKind, parse};
 use tgsi::to_ir::ToIrError;
 use tgsi::tokens::{DecodeError, EncodeError, encode};
+use tgsi_ir::PixelFormat;
 
 const FOLDER: &str = "manual";
 
@@ -56,6 +57,19 @@ fn declarations() {
     let primitives =
         Primitive::ALL.iter().map(|p| [numbered(p.value(), p.name()), vec![p.input_vertices().to_string()]].concat());
     compare(name, "primitives", 1, primitives);
+}
+
+/// Names of formats in rows of four.
+#[test]
+fn formats() {
+    let names: Vec<String> = (0..).map_while(PixelFormat::from_value).map(|f| code(f.short_name())).collect();
+    let rows = names.chunks(4).zip((0..).step_by(4)).map(|(names, first): (_, u32)| {
+        let mut row = vec![first.to_string()];
+        row.extend_from_slice(names);
+        row.resize(5, "-".to_owned());
+        row
+    });
+    page(FOLDER, "formats.md").check_generated("formats", &table(&["First", "+0", "+1", "+2", "+3"], rows));
 }
 
 #[test]
