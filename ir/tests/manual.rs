@@ -18,7 +18,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::run::RunError;
 use tgsi_ir::slots;
 use tgsi_ir::system_value::SystemValue;
-use tgsi_ir::text::{TextErrorKind, parse};
+use tgsi_ir::text::{TextErrorKind, parse, print};
 use tgsi_ir::validate::{ValidationErrorKind, validate};
 use tgsi_ir::variable::VariableModes;
 
@@ -52,6 +52,7 @@ fn examples_are_valid() {
         if let Err(errors) = validate(&shader) {
             panic!("{}: {errors}", example.place);
         }
+        assert_eq!(print(&shader).trim_end(), example.text.trim_end(), "{}: as it is printed", example.place);
     }
     assert!(count >= 5, "only {count} examples");
 }
