@@ -90,3 +90,35 @@ fn limits() {
     ];
     page(FOLDER, "proxy.md").check_table("limits", 0, &expected);
 }
+
+/// `TexLz` as `TEX_LZ`.
+fn tgsi_name(variant: &str) -> String {
+    let underscore = |(place, letter): (usize, char)| {
+        let separator = if place > 0 && letter.is_ascii_uppercase() { "_" } else { "" };
+        format!("{separator}{}", letter.to_ascii_uppercase())
+    };
+    variant.chars().enumerate().map(underscore).collect()
+}
+
+/// What the translation for hosts keeps away from them is private to it, so its source is read.
+#[test]
+fn hosts_lack_what_the_translation_avoids() {
+    let source = include_str!("../../tgsi/src/dialect/finish.rs");
+    let words = |start: &str, end: &str| -> Vec<String> {
+        let part = source.split_once(start).and_then(|(_, rest)| rest.split_once(end)).expect(start).0;
+        let words = part.split(|c: char| !c.is_alphanumeric()).filter(|w| w.starts_with(|c: char| c.is_uppercase()));
+        let names: Vec<String> = words.filter(|word| *word != "PropertyName").map(tgsi_name).collect();
+        assert!(names.len() > 5, "the source was not understood: {names:?}");
+        names
+    };
+    let page = page(FOLDER, "host.md");
+    let section = |name: &str| page.text.split(&format!("\n## {name}\n")).nth(1).and_then(|s| s.split("\n## ").next());
+    let opcodes = section("Opcodes").expect("a section");
+    for opcode in words("opcode,\n", "\n        )") {
+        assert!(opcodes.contains(&format!("`{opcode}`")), "host.md lacks {opcode}, which hosts do not know");
+    }
+    let text = section("Text").expect("a section");
+    for property in words("name,\n", "\n    )") {
+        assert!(text.contains(&format!("`{property}`")), "host.md lacks {property}, which hosts refuse");
+    }
+}
