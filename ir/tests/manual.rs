@@ -15,6 +15,8 @@ use tgsi_ir::intrinsics::{
     DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
 };
 use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pipeline;
+use tgsi_ir::passes::table::{PASSES, PassId};
 use tgsi_ir::run::RunError;
 use tgsi_ir::slots;
 use tgsi_ir::system_value::SystemValue;
@@ -319,6 +321,22 @@ fn source_rows(source: &str) -> impl Iterator<Item = (&str, &str, &str)> {
         let (value, meaning) = rest.split_once(", \"")?;
         Some((name, value, meaning.strip_suffix("\";")?))
     })
+}
+
+#[test]
+fn passes() {
+    let in_pipelines = pipeline::passes();
+    let page = page(FOLDER, "passes.md");
+    let mut rooms: Vec<&str> = PASSES.iter().map(|pass| pass.room).collect();
+    rooms.dedup();
+    for room in rooms {
+        let passes = PassId::ALL.iter().filter(|pass| pass.info().room == room);
+        let rows = passes.map(|pass| {
+            let star = if in_pipelines.contains(pass) { "yes" } else { "-" };
+            vec![code(pass.info().name), star.to_owned(), pass.info().about.to_owned()]
+        });
+        page.check_generated(room, &table(&["Pass", "In pipelines", "Does"], rows));
+    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
 pub struct PassInfo {
     /// Its name, the same as that of its function and its file.
     pub name: &'static str,
+    /// The folder of its file, which is a section of the manual too.
+    pub room: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
     /// Runs it, with the most usual choice where its function takes more than a target.
@@ -127,132 +129,140 @@ static ENABLED: [PassSet; ROWS.len()] = {
 };
 
 macro_rules! passes {
-    ($($name:ident $repeats:ident [$($ignored:ident)*] $about:literal $run:expr;)+) => {
+    ($($room:ident { $($name:ident $repeats:ident [$($ignored:ident)*] $about:literal $run:expr;)+ })+) => {
         /// The passes.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(non_camel_case_types, reason = "as they are called")]
-        pub enum PassId { $(#[doc = $about] $name),+ }
+        pub enum PassId { $($(#[doc = $about] $name,)+)+ }
 
         impl PassId {
             /// All passes in the order of the table.
-            pub const ALL: &'static [PassId] = &[$(PassId::$name),+];
+            pub const ALL: &'static [PassId] = &[$($(PassId::$name,)+)+];
         }
 
         /// All passes.
         pub static PASSES: &[PassInfo] = &ROWS;
 
-        const ROWS: [PassInfo; PassId::ALL.len()] = [$(PassInfo {
+        const ROWS: [PassInfo; PassId::ALL.len()] = [$($(PassInfo {
             name: stringify!($name),
+            room: stringify!($room),
             about: $about,
             run: $run,
             repeats: Repeats::$repeats,
             ignored: PassSet::of(&[$(PassId::$ignored),*]),
-        }),+];
+        },)+)+];
     };
 }
 
 passes! {
-    // Into SSA.
-    inline_functions again [] "Calls become the code of what they call." |s, _| super::inline_functions(s);
-    lower_returns again [] "Code after a return runs only where there was none." |s, _| super::lower_returns(s);
-    lower_global_vars_to_local again [] "Variables that one function uses become its own."
-        |s, _| have_shared_variables(s) && super::lower_global_vars_to_local(s);
-    lower_vars_to_ssa once [] "Variables without run-time indices become SSA values." |s, _| super::lower_vars_to_ssa(s);
-    lower_reg_intrinsics_to_ssa once [] "Registers become SSA values." |s, _| super::lower_reg_intrinsics_to_ssa(s);
-    opt_unwritten_outputs again [] "Outputs that nothing writes read as zero." |s, _| super::opt_unwritten_outputs(s);
-    repair_ssa again [] "Values whose definition no longer dominates a use get phis." |s, _| super::repair_ssa(s);
-    convert_to_lcssa again [] "Values that leave a loop do so through phis." |s, _| super::convert_to_lcssa(s);
-    rematerialize_derefs_in_use_blocks again [] "Derefs are made in the blocks that use them."
-        |s, _| super::rematerialize_derefs_in_use_blocks(s);
-
-    // Values.
-    opt_copy_prop once [opt_dce remove_dead_variables opt_cse opt_constant_folding opt_algebraic]
-        "Sources read through moves and vectors." |s, _| super::opt_copy_prop(s);
-    opt_constant_folding once [opt_dce remove_dead_variables opt_cse opt_shrink_vectors]
-        "Instructions on constants become constants." |s, _| super::opt_constant_folding(s);
-    opt_algebraic once [] "Algebraic rules." super::opt_algebraic;
-    opt_undef again [opt_dce remove_dead_variables opt_cse opt_constant_folding]
-        "What reads undefined values is chosen so that it goes." |s, _| super::opt_undef(s);
-    opt_remove_phis again [opt_dce remove_dead_variables] "Phis of one value go." |s, _| super::opt_remove_phis(s);
-    opt_cse loops [opt_dce remove_dead_variables] "Equal instructions become one." |s, _| super::opt_cse(s);
-    opt_dce once [opt_cse] "Instructions without uses or effects go." |s, _| super::opt_dce(s);
-    opt_shrink_vectors once [opt_dce remove_dead_variables opt_cse] "Components that nothing reads go."
-        |s, _| super::opt_shrink_vectors(s);
-    opt_reuse_components once [opt_dce remove_dead_variables]
-        "Scalars that are components of vectors elsewhere read those." |s, _| super::opt_reuse_components(s);
-    opt_narrow_selects again [] "Selections between vectors that share components become narrower."
-        |s, _| super::opt_narrow_selects(s);
-    opt_phi_precision again [opt_dce remove_dead_variables] "Conversions move through phis."
-        |s, _| super::opt_phi_precision(s);
-    opt_algebraic_late again [] "Algebraic rules that undo the normal form of the others." super::opt_algebraic_late;
-    opt_algebraic_distribute_src_mods again [] "Negation and absolute value move to where they are modifiers."
-        |s, o| o.source_modifiers && super::opt_algebraic_distribute_src_mods(s, o);
-    opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s, 8);
-
-    // Branches.
-    opt_dead_cf again [opt_cse] "Branches that are never taken, and loops without effect, go." |s, _| super::opt_dead_cf(s);
-    opt_if again [] "Branches that follow from each other are merged." |s, _| super::opt_if(s);
-    opt_peephole_select again [] "Small branches become selections." super::opt_peephole_select;
-    opt_conditional_discard again [] "Branches that only discard become conditional discards."
-        |s, _| super::opt_conditional_discard(s);
-
-    // Loops.
-    opt_loop again [] "Exits of loops are simplified." super::opt_loop;
-    opt_loop_unroll again [] "Loops of few known iterations become straight code." super::opt_loop_unroll;
-    opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
-
-    // Variables and memory.
-    remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
-    split_var_copies again [] "Copies of structs and arrays become copies of their elements."
-        |s, _| super::split_var_copies(s);
-    lower_var_copies first [] "Copies of variables become loads and stores."
-        |s, _| have_variables(s) && super::lower_var_copies(s);
-    split_array_vars first [] "Arrays with constant indices become variables."
-        |s, _| have_variables(s) && super::split_array_vars(s);
-    opt_find_array_copies first [] "Copies of arrays, element by element, become one."
-        |s, _| have_variables(s) && super::opt_find_array_copies(s);
-    opt_copy_prop_vars again [] "Loads read what was stored or loaded before."
-        |s, o| have_variables(s) && super::opt_copy_prop_vars(s, o);
-    opt_dead_write_vars again [] "Stores that are overwritten before they are read go."
-        |s, _| have_variables(s) && super::opt_dead_write_vars(s);
-    shrink_vec_array_vars again [] "Components and elements of arrays that nothing uses go."
-        |s, _| have_variables(s) && super::shrink_vec_array_vars(s);
-    opt_large_constants again [] "Arrays that hold constants become data of the shader."
-        |s, _| super::opt_large_constants(s, 32);
-    opt_load_store_vectorize again [] "Accesses to neighbouring memory become one." vectorize_memory;
-
-    // What targets lack.
-    lower_indirect_derefs again [] "Run-time indices of variables become branches."
-        |s, _| super::lower_indirect_derefs(s, VariableModes(u32::MAX), u32::MAX);
-    lower_indirect_io again [] "Run-time indices of inputs, outputs and constants become branches."
-        |s, _| super::lower_indirect_io(s, VariableModes(u32::MAX));
-    lower_indirect_registers again [] "Run-time indices of registers become branches."
-        |s, _| super::lower_indirect_registers(s);
-    lower_alu again [] "Bit counts, reversals and high products, where the target lacks them." super::lower_alu;
-    lower_alu_to_scalar again [] "Vector operations become scalar ones."
-        |s, o| super::lower_alu_to_scalar(s, o, &|_, _| true);
-    lower_load_const_to_scalar again [] "Vector constants become scalar ones."
-        |s, _| super::lower_load_const_to_scalar(s);
-    lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s, true);
-    lower_doubles again [] "Operations on 64-bit floats that the target lacks." super::lower_doubles;
-    lower_int64 again [] "Operations on 64-bit integers that the target lacks." super::lower_int64;
-    lower_idiv again [] "Integer divisions, where the target lacks them." super::lower_idiv;
-    lower_fp16_casts again [] "Conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
-    lower_frexp again [] "Fractions and exponents, where the target lacks them." super::lower_frexp;
-    lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;
-    lower_int_to_float again [] "Integers become floats, for targets without integers."
-        |s, _| super::lower_int_to_float(s).unwrap_or(false);
-    lower_bool_to_int32 again [] "Booleans become 0 and -1." |s, _| super::lower_bool_to_int32(s);
-    lower_bool_to_float again [] "Booleans become 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
-    lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
-        super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
-    };
-    lower_system_values again [] "System values become intrinsics."
-        |s, _| super::lower_system_values(s, &SystemValueOptions::default());
-    lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."
-        |s, _| super::lower_uniforms_to_ubo(s, UniformLoads::Vectors);
-    lower_atomics_to_ssbo again [] "Atomic counters become atomics on storage buffers."
-        |s, _| super::lower_atomics_to_ssbo(s, 0);
+    into_ssa {
+        inline_functions again [] "Calls become the code of what they call." |s, _| super::inline_functions(s);
+        lower_returns again [] "Code after a return runs only where there was none." |s, _| super::lower_returns(s);
+        lower_global_vars_to_local again [] "Variables that one function uses become its own."
+            |s, _| have_shared_variables(s) && super::lower_global_vars_to_local(s);
+        lower_vars_to_ssa once [] "Variables without run-time indices become SSA values." |s, _| super::lower_vars_to_ssa(s);
+        lower_reg_intrinsics_to_ssa once [] "Registers become SSA values." |s, _| super::lower_reg_intrinsics_to_ssa(s);
+        repair_ssa again [] "Values whose definition no longer dominates a use get phis." |s, _| super::repair_ssa(s);
+        convert_to_lcssa again [] "Values that leave a loop do so through phis." |s, _| super::convert_to_lcssa(s);
+        rematerialize_derefs_in_use_blocks again [] "Derefs are made in the blocks that use them."
+            |s, _| super::rematerialize_derefs_in_use_blocks(s);
+        opt_unwritten_outputs again [] "Outputs that nothing writes read as zero." |s, _| super::opt_unwritten_outputs(s);
+    }
+    scalar {
+        opt_algebraic once [] "Algebraic rules." super::opt_algebraic;
+        opt_algebraic_late again [] "Algebraic rules that undo the normal form of the others." super::opt_algebraic_late;
+        opt_algebraic_distribute_src_mods again [] "Negation and absolute value move to where they are modifiers."
+            |s, o| o.source_modifiers && super::opt_algebraic_distribute_src_mods(s, o);
+        opt_constant_folding once [opt_dce remove_dead_variables opt_cse opt_shrink_vectors]
+            "Instructions on constants become constants." |s, _| super::opt_constant_folding(s);
+        opt_copy_prop once [opt_dce remove_dead_variables opt_cse opt_constant_folding opt_algebraic]
+            "Sources read through moves and vectors." |s, _| super::opt_copy_prop(s);
+        opt_cse loops [opt_dce remove_dead_variables] "Equal instructions become one." |s, _| super::opt_cse(s);
+        opt_dce once [opt_cse] "Instructions without uses or effects go." |s, _| super::opt_dce(s);
+        opt_undef again [opt_dce remove_dead_variables opt_cse opt_constant_folding]
+            "What reads undefined values is chosen so that it goes." |s, _| super::opt_undef(s);
+        opt_remove_phis again [opt_dce remove_dead_variables] "Phis of one value go." |s, _| super::opt_remove_phis(s);
+        opt_shrink_vectors once [opt_dce remove_dead_variables opt_cse] "Components that nothing reads go."
+            |s, _| super::opt_shrink_vectors(s);
+        opt_reuse_components once [opt_dce remove_dead_variables]
+            "Scalars that are components of vectors elsewhere read those." |s, _| super::opt_reuse_components(s);
+        opt_narrow_selects again [] "Selections between vectors that share components become narrower."
+            |s, _| super::opt_narrow_selects(s);
+        opt_phi_precision again [opt_dce remove_dead_variables] "Conversions move through phis."
+            |s, _| super::opt_phi_precision(s);
+        opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s, 8);
+    }
+    control_flow {
+        opt_dead_cf again [opt_cse] "Branches that are never taken, and loops without effect, go." |s, _| super::opt_dead_cf(s);
+        opt_if again [] "Branches that follow from each other are merged." |s, _| super::opt_if(s);
+        opt_peephole_select again [] "Small branches become selections." super::opt_peephole_select;
+        opt_conditional_discard again [] "Branches that only discard become conditional discards."
+            |s, _| super::opt_conditional_discard(s);
+    }
+    loops {
+        opt_loop again [] "Exits of loops are simplified." super::opt_loop;
+        opt_loop_unroll again [] "Loops of few known iterations become straight code." super::opt_loop_unroll;
+        opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
+    }
+    variables {
+        split_array_vars first [] "Arrays with constant indices become variables."
+            |s, _| have_variables(s) && super::split_array_vars(s);
+        split_var_copies again [] "Copies of structs and arrays become copies of their elements."
+            |s, _| super::split_var_copies(s);
+        lower_var_copies first [] "Copies of variables become loads and stores."
+            |s, _| have_variables(s) && super::lower_var_copies(s);
+        opt_copy_prop_vars again [] "Loads read what was stored or loaded before."
+            |s, o| have_variables(s) && super::opt_copy_prop_vars(s, o);
+        opt_dead_write_vars again [] "Stores that are overwritten before they are read go."
+            |s, _| have_variables(s) && super::opt_dead_write_vars(s);
+        opt_find_array_copies first [] "Copies of arrays, element by element, become one."
+            |s, _| have_variables(s) && super::opt_find_array_copies(s);
+        opt_large_constants again [] "Arrays that hold constants become data of the shader."
+            |s, _| super::opt_large_constants(s, 32);
+        opt_load_store_vectorize again [] "Accesses to neighbouring memory become one." vectorize_memory;
+        shrink_vec_array_vars again [] "Components and elements of arrays that nothing uses go."
+            |s, _| have_variables(s) && super::shrink_vec_array_vars(s);
+        remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
+    }
+    lower_indirects {
+        lower_indirect_derefs again [] "Run-time indices of variables become branches."
+            |s, _| super::lower_indirect_derefs(s, VariableModes(u32::MAX), u32::MAX);
+        lower_indirect_io again [] "Run-time indices of inputs, outputs and constants become branches."
+            |s, _| super::lower_indirect_io(s, VariableModes(u32::MAX));
+        lower_indirect_registers again [] "Run-time indices of registers become branches."
+            |s, _| super::lower_indirect_registers(s);
+    }
+    lower_numbers {
+        lower_alu again [] "Bit counts, reversals and high products, where the target lacks them." super::lower_alu;
+        lower_alu_to_scalar again [] "Vector operations become scalar ones."
+            |s, o| super::lower_alu_to_scalar(s, o, &|_, _| true);
+        lower_doubles again [] "Operations on 64-bit floats that the target lacks." super::lower_doubles;
+        lower_fp16_casts again [] "Conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
+        lower_frexp again [] "Fractions and exponents, where the target lacks them." super::lower_frexp;
+        lower_idiv again [] "Integer divisions, where the target lacks them." super::lower_idiv;
+        lower_int64 again [] "Operations on 64-bit integers that the target lacks." super::lower_int64;
+        lower_int_to_float again [] "Integers become floats, for targets without integers."
+            |s, _| super::lower_int_to_float(s).unwrap_or(false);
+        lower_load_const_to_scalar again [] "Vector constants become scalar ones."
+            |s, _| super::lower_load_const_to_scalar(s);
+        lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;
+        lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s, true);
+    }
+    lower_booleans {
+        lower_bool_to_float again [] "Booleans become 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
+        lower_bool_to_int32 again [] "Booleans become 0 and -1." |s, _| super::lower_bool_to_int32(s);
+    }
+    lower_resources {
+        lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
+            super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
+        };
+        lower_system_values again [] "System values become intrinsics."
+            |s, _| super::lower_system_values(s, &SystemValueOptions::default());
+        lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."
+            |s, _| super::lower_uniforms_to_ubo(s, UniformLoads::Vectors);
+        lower_atomics_to_ssbo again [] "Atomic counters become atomics on storage buffers."
+            |s, _| super::lower_atomics_to_ssbo(s, 0);
+    }
 }
 
 // A set has a bit for each.
@@ -279,4 +289,35 @@ fn vectorize_memory(shader: &mut Shader, _: &CompilerOptions) -> bool {
         may: &|candidate| candidate.is_plain(),
     };
     super::opt_load_store_vectorize(shader, &options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pass_stands_in_its_room() {
+        let passes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/passes");
+        for info in PASSES {
+            // Some files have several passes that share their work.
+            let text = |path: &str| std::fs::read_to_string(passes.join(info.room).join(path)).unwrap_or_default();
+            let in_own_file = text(&format!("{}.rs", info.name)) + &text(&format!("{}/mod.rs", info.name));
+            let function = format!("pub fn {}(", info.name);
+            let in_room = std::fs::read_dir(passes.join(info.room)).is_ok_and(|files| {
+                let mut files = files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok());
+                files.any(|text| text.contains(&function))
+            });
+            assert!(in_own_file.contains(&function) || in_room, "{} is not in {}", info.name, info.room);
+            assert!(info.about.ends_with('.') && info.about.len() < 80, "{}: {}", info.name, info.about);
+        }
+    }
+
+    #[test]
+    fn changes_enable_what_does_not_ignore_them() {
+        let shader = Shader::without_functions(crate::shader::Stage::Vertex);
+        let enabled = PassId::opt_dce.enables(&shader);
+        assert!(!enabled.contains(PassId::opt_remove_phis) && enabled.contains(PassId::opt_algebraic));
+        assert!(!enabled.contains(PassId::opt_dce) && PassId::opt_if.enables(&shader).contains(PassId::opt_if));
+        assert!(!PassId::opt_if.enables(&shader).contains(PassId::split_array_vars), "first");
+    }
 }
