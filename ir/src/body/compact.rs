@@ -39,7 +39,6 @@ impl Body {
             node.dest = node.dest.expand().and_then(|def| numbers[def.index()].expand()).into();
         }
         self.renumber_changes();
-        self.forget_unused();
         self.changed_insts();
         true
     }

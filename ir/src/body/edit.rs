@@ -421,7 +421,6 @@ impl Body {
                 self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)),
                 "a removed value is still used"
             );
-            self.touch_removed(inst);
             self.unlink_inst(inst);
         }
         self.changed_insts();

@@ -171,45 +171,9 @@ impl Body {
         match data {
             InstData::Undef => self.made_undef = true,
             InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => self.made_copy = true,
-            // Writes are needed or not with what reads the same register.
-            InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
-                self.made_register = true;
-                self.forget_unused();
-            }
+            InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => self.made_register = true,
             _ => {}
         }
-    }
-
-    /// Notes that a value has no uses any more.
-    #[inline]
-    pub(super) fn note_unused(&mut self, def: Def) {
-        if self.used_below.is_none() {
-            return;
-        }
-        if self.unused.len() > self.insts.len() {
-            self.forget_unused();
-        } else {
-            self.unused.push(def);
-        }
-    }
-
-    /// From here on it is not known which values have no uses.
-    pub(super) fn forget_unused(&mut self) {
-        self.used_below = None;
-        self.unused.clear();
-    }
-
-    /// Says that every instruction has uses or an effect, and that one which loses its last use can be removed without looking at others.
-    pub(crate) fn set_all_used(&mut self) {
-        self.used_below = Some(self.insts.len() as u32);
-        self.unused.clear();
-    }
-
-    /// Appends the values that may have lost their last use since [`set_all_used`](Self::set_all_used) or the last call to a list, and returns the number of the first instruction that was made
-    /// since `set_all_used`; none if it was not called, or does not hold any more.
-    pub(crate) fn take_unused(&mut self, values: &mut Vec<Def>) -> Option<Inst> {
-        values.append(&mut self.unused);
-        self.used_below.map(Inst::from_u32)
     }
 
     // ---- asking -------------------------------------------------------------------------------------------------------
@@ -225,10 +189,6 @@ impl Body {
     /// Replaces what an instruction is, its sources and value staying as they are. The new kind must fit them.
     pub fn set_inst(&mut self, inst: Inst, data: InstData) {
         self.note_kind(&data);
-        if matches!(data, InstData::Intrinsic { .. }) {
-            // It may have had an effect before.
-            self.forget_unused();
-        }
         self.insts[inst].data = data;
         self.touch(inst);
         self.changed_insts();
@@ -645,7 +605,6 @@ impl Body {
         for source in self.sources(inst) {
             self.unlink_use(source);
         }
-        self.touch_removed(inst);
         let block = self.insts[inst].block.expand();
         let was_jump = self.jump(inst).is_some();
         self.unlink_inst(inst);

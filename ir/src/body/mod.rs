@@ -503,7 +503,7 @@ struct InstNode {
     num_sources: u32,
     /// Scratch of passes.
     pass_flags: u8,
-    /// It is in the list of changes since someone last asked for the time.
+    /// It is in the list of changes since a mark.
     touched: bool,
 }
 
@@ -634,12 +634,6 @@ pub struct Body {
     made_copy: bool,
     made_register: bool,
     changes: changes::Changes,
-    /// For which pass nothing was left to do, and when.
-    simplified_for: Option<(changes::SimplifiedFor, u64)>,
-    /// Instructions below this number have an effect or uses, unless their value is in `unused`; none if that is not known.
-    used_below: Option<u32>,
-    /// Values that have lost their last use since that is known. Some may have others again.
-    unused: Vec<Def>,
     analyses: AnalysisCache,
 }
 
@@ -677,9 +671,6 @@ impl Body {
             made_copy: false,
             made_register: false,
             changes: changes::Changes::default(),
-            simplified_for: None,
-            used_below: None,
-            unused: Vec::new(),
             analyses: AnalysisCache::default(),
         };
         body.update_successors(start);

@@ -149,7 +149,6 @@ impl Body {
         }
         self.defs[replacement].first_use = first.into();
         self.defs[def].first_use = PackedOption::default();
-        self.note_unused(def);
         self.changed_insts();
     }
 
@@ -216,12 +215,8 @@ impl Body {
             self.uses[next].prev = prev;
         }
         match self.defs[def].first_use.expand() {
-            None => {
-                self.note_unused(def);
-                self.touch_unused(def);
-            }
             Some(only) if self.keeps_changes() && self.uses[only].next.is_none() => self.touch_user(only),
-            Some(_) => {}
+            _ => {}
         }
         let node = &mut self.uses[source];
         node.def = PackedOption::default();

@@ -220,11 +220,13 @@ fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
     progress | lowered
 }
 
-/// The passes that run in the pipelines, each once.
+/// The passes that run in the pipelines, each once, in the order of their first run in code of one block.
 pub fn passes() -> Vec<PassId> {
-    let lists = [FLATTEN, SIMPLIFY_REGISTERS, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE];
-    let mut all: Vec<PassId> = lists.concat();
-    all.sort_unstable();
-    all.dedup();
+    let mut all = Vec::new();
+    for &pass in [FLATTEN, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE].into_iter().flatten() {
+        if !all.contains(&pass) {
+            all.push(pass);
+        }
+    }
     all
 }

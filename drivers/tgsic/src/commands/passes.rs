@@ -6,6 +6,7 @@ use std::time::Instant;
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun, Round};
 use tgsi_ir::passes::pipeline;
+use tgsi_ir::passes::profiles::PROFILES;
 use tgsi_ir::passes::table::{PassFn, PassId};
 
 use super::{Failure, Status};
@@ -33,7 +34,10 @@ pub fn list() -> Result<Status, Failure> {
         let star = if is_in_pipelines(name) { '*' } else { ' ' };
         text += &format!("{star} {name:<36} {about}\n");
     }
-    text += "* part of the pipelines `ssa` and `opt`\n";
+    text += "* part of the pipelines `ssa` and `opt`\n\nProfiles of targets, which drivers run when they lower:\n";
+    for profile in PROFILES {
+        text += &format!("  {:<36} {}\n", profile.name, profile.about);
+    }
     output::write_stdout(text.as_bytes())?;
     Ok(Status::Well)
 }

@@ -46,14 +46,14 @@ fn apply(shader: &mut Shader, options: &CompilerOptions, set: &'static RuleSet) 
     let pass = (set.file, matcher.switches);
     let mut progress = false;
     for body in shader.bodies_mut() {
-        let mut work = match body.take_unsimplified(pass) {
+        let mut work = match body.take_changed(pass) {
             Some(touched) => Work::after(body, &touched),
             None => Work::new(body),
         };
         let (changed, settled) = work.run(body, &mut matcher);
         progress |= changed;
         if settled {
-            body.set_simplified(pass);
+            body.set_mark(pass);
         }
     }
     progress

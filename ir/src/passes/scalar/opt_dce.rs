@@ -14,8 +14,7 @@
 //! before phis are made of them.
 //! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf)).
 //!
-//! Without loops and registers an instruction is dead only if its value has no uses at all. There, once all is known to be in use, what was made and what lost its last use since is
-//! looked at instead of everything.
+//! Without loops and registers an instruction is dead only if its value has no uses at all; there is nothing to mark.
 
 use cranelift_entity::SecondaryMap;
 
@@ -51,9 +50,7 @@ pub(crate) fn has_effect(body: &Body, inst: Inst) -> bool {
 /// The pass on one body.
 pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
     if body.structured && body.num_loops() == 0 && !body.may_have_registers() {
-        let mut unused: Vec<Def> = Vec::new();
-        let first_new = body.take_unused(&mut unused).unwrap_or(Inst::from_u32(0));
-        return remove_unused(body, unused, first_new);
+        return remove_unused(body);
     }
     let mut marks =
         Marks { states: vec![State::Unseen; body.num_insts()], stores: StoresSoFar::default(), work: Vec::new() };
@@ -90,36 +87,32 @@ pub(crate) fn remove_dead_insts(body: &mut Body) -> bool {
     !suspects.is_empty()
 }
 
-/// Removes those of some values that have no uses, those of the instructions from `first_new` on, and what was only used by them.
-fn remove_unused(body: &mut Body, mut work: Vec<Def>, first_new: Inst) -> bool {
-    let mut progress = false;
-    // From here on what loses its last use is noted, also the first time.
-    body.set_all_used();
-    for number in first_new.as_u32()..body.num_insts() as u32 {
+/// Removes instructions without uses or effects, and what was only used by them.
+fn remove_unused(body: &mut Body) -> bool {
+    let is_dead =
+        |body: &Body, inst: Inst| body.inst_def(inst).is_none_or(|def| body.is_unused(def)) && !has_effect(body, inst);
+    let mut work: Vec<Inst> = Vec::new();
+    for number in 0..body.num_insts() as u32 {
         let inst = Inst::from_u32(number);
+        if body.inst_block(inst).is_some() && is_dead(body, inst) {
+            work.push(inst);
+        }
+    }
+    let progress = !work.is_empty();
+    let mut producers: Vec<Inst> = Vec::new();
+    while let Some(inst) = work.pop() {
+        // An instruction that is read twice may be here twice.
         if body.inst_block(inst).is_none() {
             continue;
         }
-        match body.inst_def(inst) {
-            Some(def) if body.is_unused(def) => work.push(def),
-            None if !has_effect(body, inst) => {
-                body.remove_inst(inst);
-                progress = true;
+        producers.extend(body.sources(inst).map(|source| body.src_inst(source)));
+        body.remove_inst(inst);
+        for producer in producers.drain(..) {
+            if body.inst_block(producer).is_some() && is_dead(body, producer) {
+                work.push(producer);
             }
-            _ => {}
         }
     }
-    loop {
-        // What has gone was the last to use something, most likely close by: that comes next, not in another walk over all.
-        body.take_unused(&mut work);
-        let Some(def) = work.pop() else { break };
-        let Some(inst) = body.try_def_inst(def).filter(|_| body.is_unused(def)) else { continue };
-        if body.inst_block(inst).is_some() && !has_effect(body, inst) {
-            body.remove_inst(inst);
-            progress = true;
-        }
-    }
-    body.set_all_used();
     progress
 }
 

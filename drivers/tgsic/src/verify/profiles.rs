@@ -1,0 +1,49 @@
+//! Test: the profiles of the IR keep the meaning of TGSI shaders.
+
+use tgsi::smith::{Config, from_seed};
+use tgsi_compiler::Stage;
+use tgsi_ir::passes::pass_manager::{Passes, count_instructions};
+use tgsi_ir::passes::profiles::PROFILES;
+use tgsi_ir::run::environment::RunLimits;
+
+use super::compare::{Rule, first_mismatch};
+use super::executor::{Executor, run_ir};
+use super::inputs::{self, Kind};
+use crate::plan::Plan;
+
+/// Shaders that each profile runs on.
+const SHADERS: u64 = 300;
+
+#[test]
+fn profiles_keep_the_meaning() {
+    let plan = Plan::new(tgsi_drivers::DRIVERS[0], Vec::new()).expect("a plan");
+    let limits = RunLimits::of_steps(2_000_000);
+    let mut changed = vec![0; PROFILES.len()];
+    for seed in 0..SHADERS {
+        let source = from_seed(seed, &Config::default()).expect("a shader");
+        let executor = Executor::tgsi(&source).unwrap_or_else(|problem| panic!("{}", problem.brief()));
+        let opt = plan.compiler.ir_at(Stage::Opt, &source).unwrap_or_else(|error| panic!("{error}"));
+        for (profile, changed) in PROFILES.iter().zip(&mut changed) {
+            let mut ir = opt.clone();
+            let options = plan.compiler.target().compiler_options();
+            *changed += u64::from(profile.run(&mut ir, &options, &mut Passes::default()));
+            tgsi_ir::validate::validate(&ir).unwrap_or_else(|errors| panic!("seed {seed}, {}: {errors}", profile.name));
+            assert!(count_instructions(&ir) > 0);
+            for kind in 0..3 {
+                let inputs = inputs::make(&source, kind);
+                let Ok(expected) = executor.run(&inputs, limits) else { continue };
+                let found = run_ir(&ir, &inputs, limits);
+                let found = found.unwrap_or_else(|p| panic!("seed {seed}, {}: {}", profile.name, p.brief()));
+                // Counters are in buffers then.
+                let is_moved = profile.name == "resources" && !expected.outputs.counters.is_empty();
+                let mismatch = first_mismatch(&source, Rule::Close(Kind::of_seed(kind)), &expected, &found);
+                if let Some(mismatch) = mismatch.filter(|_| !is_moved) {
+                    panic!("seed {seed}, {}, inputs {kind}: {mismatch}", profile.name);
+                }
+            }
+        }
+    }
+    for (profile, changed) in PROFILES.iter().zip(changed) {
+        assert!(changed > SHADERS / 4, "{} changed {changed} shaders", profile.name);
+    }
+}

@@ -1,0 +1,93 @@
+//! Profiles: lists of passes for kinds of targets, to be run on optimised SSA when a driver lowers.
+//!
+//! A driver runs the profiles that fit its target with [`Profile::run`], in the order of [`PROFILES`], and then its own
+//! lowering. What a profile lowers depends on the options too: a pass does nothing that the target does not lack.
+
+use crate::options::{CompilerOptions, DoubleOps, Fp16Casts, Int64Ops};
+use crate::passes::pass_manager::Passes;
+use crate::passes::table::PassId::{self, *};
+use crate::shader::Shader;
+
+/// A list of passes for a kind of target.
+#[derive(Debug)]
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// What the target is, in one sentence.
+    pub about: &'static str,
+    /// The passes in order.
+    pub passes: &'static [PassId],
+    /// Sets the options of the target that the profile is about.
+    pub set: fn(&mut CompilerOptions),
+}
+
+impl Profile {
+    /// Runs the passes for a target with the options of the profile. Returns whether anything changed.
+    pub fn run(&self, shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+        let mut options = options.clone();
+        (self.set)(&mut options);
+        self.passes.iter().fold(false, |progress, &pass| passes.run(shader, pass, &options) | progress)
+    }
+
+    /// The profile of a name.
+    pub fn from_name(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|profile| profile.name == name)
+    }
+}
+
+/// All profiles.
+pub static PROFILES: &[Profile] = &[
+    Profile {
+        name: "resources",
+        about: "Uniforms and atomic counters are buffers, as in Vulkan.",
+        passes: &[lower_system_values, lower_uniforms_to_ubo, lower_atomics_to_ssbo, opt_copy_prop, opt_dce],
+        set: |_| {},
+    },
+    Profile {
+        name: "narrow",
+        about: "There are no 64-bit numbers, as in portable SPIR-V.",
+        passes: &[
+            lower_doubles,
+            lower_int64,
+            lower_pack,
+            opt_copy_prop,
+            opt_constant_folding,
+            opt_algebraic,
+            opt_cse,
+            opt_dce,
+        ],
+        set: |options| {
+            options.lower_doubles = DoubleOps::ALL;
+            options.software_doubles = true;
+            options.lower_int64 = Int64Ops::ALL;
+        },
+    },
+    Profile {
+        name: "scalar",
+        about: "Operations are scalar, as on a CPU whose vectors hold invocations.",
+        passes: &[
+            opt_licm,
+            opt_large_constants,
+            opt_load_store_vectorize,
+            opt_idiv_const,
+            lower_idiv,
+            lower_frexp,
+            lower_fp16_casts,
+            lower_alu,
+            lower_alu_to_scalar,
+            lower_phis_to_scalar,
+            lower_load_const_to_scalar,
+            opt_copy_prop,
+            opt_constant_folding,
+            opt_cse,
+            opt_dce,
+        ],
+        set: |options| {
+            options.vector_target = false;
+            options.lower_mul_high = true;
+            options.lower_bit_count = true;
+            options.lower_bitfield_reverse = true;
+            options.lower_fp16_casts = Fp16Casts::PLAIN;
+        },
+    },
+];
