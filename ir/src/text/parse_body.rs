@@ -470,10 +470,8 @@ impl<'a> BodyParser<'_, 'a> {
             match self.inst(&line) {
                 Ok(inst) => {
                     self.place(inst, AnnotationTarget::Inst, line.line);
-                    if let Some(dest) = line.dest {
-                        if let Some(divergent) = dest.divergent {
-                            self.body.set_divergent(dest.def, divergent);
-                        }
+                    if let Some(Dest { def, divergent: Some(divergent), .. }) = line.dest {
+                        self.body.set_divergent(def, divergent);
                     }
                     let cursor = Cursor::before_jump(&self.body, line.block);
                     self.body.insert_inst(cursor, inst);
