@@ -210,7 +210,7 @@ pub fn translate_with(
     let options = &options.fitted(shader.stage);
     lower_with(&mut shader, options, passes)?;
     #[cfg(debug_assertions)]
-    if let Err(violations) = tgsi_legacy::check::check(&shader, options.fuse_fabs) {
+    if let Err(violations) = tgsi_legacy::check::check(&shader, options.modifiers()) {
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }

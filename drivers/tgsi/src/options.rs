@@ -9,6 +9,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
+use tgsi_legacy::modifiers::ModifierPolicy;
 use thiserror::Error;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
@@ -120,6 +121,11 @@ pub struct TgsiOptions {
 }
 
 impl TgsiOptions {
+    /// The modifiers of operands and destinations.
+    pub fn modifiers(&self) -> ModifierPolicy {
+        if self.fuse_fabs { ModifierPolicy::ALL } else { ModifierPolicy::NO_ABSOLUTE }
+    }
+
     /// What the optimiser is to know of the target.
     pub fn compiler_options(&self) -> CompilerOptions {
         let is_virgl = self.dialect == Dialect::Virgl;

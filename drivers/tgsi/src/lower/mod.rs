@@ -16,6 +16,7 @@ use tgsi_ir::passes::{
 use tgsi_ir::shader::NO_INLINE;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
+use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
@@ -172,7 +173,8 @@ pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passe
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);
     run!(passes, shader, remove_dead_variables, |s| remove_dead_variables(s, temporaries));
 
-    let mut progress = run!(passes, shader, convert_from_ssa);
+    let no_divergence = ConvertFromSsaOptions::default();
+    let mut progress = run!(passes, shader, convert_from_ssa, |s| convert_from_ssa(s, no_divergence));
     if options.vec_to_regs {
         // A register holds two 64-bit values, so what works on them is not to be widened.
         let narrow = |body: &Body, maker: Inst, _: u32| {
@@ -190,6 +192,6 @@ pub fn lower_with(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passe
             s.bodies_mut().fold(false, |progress, body| body.compact(true) | progress)
         });
     }
-    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.fuse_fabs));
+    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers()));
     Ok(())
 }
