@@ -29,10 +29,12 @@ pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;
 pub mod modifiers;
+pub mod move_vec_src_uses_to_dest;
 pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;
 pub use legacy_trivialize::legacy_trivialize;
 pub use lower_locals_to_regs::lower_locals_to_regs;
 pub use lower_vec_to_regs::lower_vec_to_regs;
+pub use move_vec_src_uses_to_dest::move_vec_src_uses_to_dest;
 pub use trivialize_registers::trivialize_registers;
