@@ -24,12 +24,14 @@
 pub mod chase;
 pub mod check;
 pub mod convert_from_ssa;
+pub mod later_reads;
 pub mod legacy_trivialize;
 pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;
 pub mod modifiers;
 pub mod move_vec_src_uses_to_dest;
+pub mod registers;
 pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;
