@@ -26,6 +26,7 @@ pub mod check;
 pub mod convert_from_ssa;
 pub mod later_reads;
 pub mod legacy_trivialize;
+pub mod legalize_operands;
 pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;
@@ -36,6 +37,7 @@ pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;
 pub use legacy_trivialize::legacy_trivialize;
+pub use legalize_operands::legalize_operands;
 pub use lower_locals_to_regs::lower_locals_to_regs;
 pub use lower_vec_to_regs::lower_vec_to_regs;
 pub use move_vec_src_uses_to_dest::move_vec_src_uses_to_dest;
