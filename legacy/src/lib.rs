@@ -24,6 +24,7 @@
 pub mod chase;
 pub mod check;
 pub mod convert_from_ssa;
+pub mod flatten_control_flow;
 pub mod later_reads;
 pub mod legacy_trivialize;
 pub mod legalize_operands;
@@ -36,6 +37,7 @@ pub mod registers;
 pub mod trivialize_registers;
 
 pub use convert_from_ssa::convert_from_ssa;
+pub use flatten_control_flow::flatten_control_flow;
 pub use legacy_trivialize::legacy_trivialize;
 pub use legalize_operands::legalize_operands;
 pub use lower_locals_to_regs::lower_locals_to_regs;
