@@ -21,6 +21,7 @@
 //!
 //! The names are NIR's (`nir_convert_from_ssa`, `nir_lower_vec_to_regs`, `nir_legacy_trivialize`, `nir_legacy_chase_alu_src`, ...).
 
+pub mod assign_registers;
 pub mod chase;
 pub mod check;
 pub mod convert_from_ssa;
