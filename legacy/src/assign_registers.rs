@@ -1,24 +1,25 @@
 //! A place for each register and each value, without spilling, and how many places that takes.
 //!
-//! To run last, on code that is about to be selected. Hardware registers are numbered from 0; each holds one register of
-//! the IR, one element of an array, or one SSA value, whatever its shape.
+//! To run last, on code that is about to be selected. Hardware registers are numbered from 0; each holds one register
+//! of the IR, one element of an array, or one SSA value, whatever its shape.
 //!
 //! 1. A register of the IR has its place from its first access to its last one in program order. An access in a loop
 //!    counts for the whole outermost loop: the content may live from one round to the next.
 //! 2. The elements of an array have consecutive places, for the whole body.
-//! 3. A value that stays SSA has a place from its producer to its last reader. A reader in a loop that the producer is
-//!    outside of counts until the end of the outermost such loop. What is read through folded modifiers is read where
-//!    the reader of these stands, and a folded saturation is the destination of its producer.
+//! 3. A value that stays SSA has a place from its producer to its last reader. A reader in a loop that the producer
+//!    is outside of counts until the end of the outermost such loop. What is read through folded modifiers is read
+//!    where the reader of these stands, and a folded saturation is the destination of its producer.
 //! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no place:
 //!    `needs_place` says which do.
-//! 5. A result does not take the place of an operand of the same instruction: backends may need several instructions for
-//!    one. Nothing else that lives at the same time shares a place.
-//! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are said.
-//! 7. If more places are needed than there are, the error names the first instruction in
-//!    program order behind which too many are in use, and the peak. Nothing is spilled.
+//! 5. A result does not take the place of an operand of the same instruction: backends may need several instructions
+//!    for one. Nothing else that lives at the same time shares a place.
+//! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are
+//!    said.
+//! 7. If more places are needed than there are, the error names the first instruction in program order behind which
+//!    too many are in use, and the peak. Nothing is spilled.
 //!
-//! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for intervals
-//! the number of places is the smallest possible. O(n log n).
+//! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for
+//! intervals the number of places is the smallest possible. O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -65,8 +66,8 @@ pub struct TooManyRegisters {
     pub limit: u32,
 }
 
-/// Something that needs a place, from one number to another one. Numbers are twice those of the program order, so that
-/// there is one before and one behind each instruction.
+/// Something that needs a place, from one number to another one. Numbers are twice those of the program order, so
+/// that there is one before and one behind each instruction.
 struct Interval {
     def: Def,
     start: u32,
@@ -159,7 +160,8 @@ impl Places<'_> {
         Some((bounds.0.saturating_mul(2), bounds.1.saturating_mul(2)))
     }
 
-    /// Where an access as a backend executes it happens: a folded load at its readers, a folded store at the producer.
+    /// Where an access as a backend executes it happens: a folded load at its readers, a folded store at the
+    /// producer.
     fn of_register(&self, handle: Def) -> Option<Interval> {
         let body = self.body;
         let (mut start, mut end) = (u32::MAX, 0);

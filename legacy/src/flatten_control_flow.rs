@@ -11,26 +11,25 @@
 //! ```
 //!
 //! Works on SSA and, later, on code with registers: a store under a condition becomes a store of a selection between
-//! the new
-//! value and the old one. What each side computes is then computed always. The conditions for that:
+//! the new value and the old one. What each side computes is then computed always. The conditions for that:
 //!
 //! 1. Control flow is structured and has no loop (unroll first), no jump (lower returns first) and no call (inline
 //!    first).
 //! 2. Conditions are 1-bit booleans or 32-bit ones, whose sign, value and truth do not matter as long as 0 is false.
-//! 3. ALU instructions, constants, undefined values and derefs may be in a side, and loads and texture fetches that are
-//!    harmless even where the source would not have made them ([`Speculation`]). A target whose hardware does not mind
-//!    where it reads says so with
+//! 3. ALU instructions, constants, undefined values and derefs may be in a side, and loads and texture fetches that
+//!    are harmless even where the source would not have made them ([`Speculation`]). A target whose hardware does not
+//!    mind where it reads says so with
 //!    [`CompilerOptions::speculate_loads`](tgsi_ir::options::CompilerOptions::speculate_loads).
 //! 4. Derivatives and fetches with implicit derivatives may: where some invocations would not have run them they were
 //!    undefined, and more invocations take part now.
 //! 5. `terminate` and `demote` may, with or without a condition: they get one, or one more.
-//! 6. Stores of registers and private variables may: the old value is loaded before. Stores of output variables may if
-//!    [`FlattenOptions::read_outputs`] is set, because the old value is read from the output.
+//! 6. Stores of registers and private variables may: the old value is loaded before. Stores of output variables may
+//!    if [`FlattenOptions::read_outputs`] is set, because the old value is read from the output.
 //! 7. Nothing else may: other stores, atomics, barriers, vertices that are emitted, loads of what others write.
 //!
-//! The whole shader is looked at before anything is changed: after an error it is as it was. The error names the first
-//! construct in program order. An `if` that is marked `dont_flatten` is flattened like the others, since there is no
-//! other way. One walk without recursion, inner `if`s first; an instruction moves once per `if` that it leaves.
+//! The whole shader is looked at before anything is changed: after an error it is as it was. The error names the
+//! first construct in program order. An `if` that is marked `dont_flatten` is flattened like the others, since there
+//! is no other way. One walk without recursion, inner `if`s first; an instruction moves once per `if` that it leaves.
 
 use log::trace;
 use tgsi_ir::alu::AluOp;
@@ -257,7 +256,8 @@ fn discard(op: IntrinsicOp) -> Option<IntrinsicOp> {
 
 // ---- how --------------------------------------------------------------------------------------------------
 
-/// Puts both sides of an `if`, which are single blocks by now, in front of it. Returns the block in which all is then.
+/// Puts both sides of an `if`, which are single blocks by now, in front of it. Returns the block in which all is
+/// then.
 fn flatten_if(body: &mut Body, id: If) -> Block {
     let (before, after) = (body.block_before_if(id), body.block_after_if(id));
     let condition = body.src_def(body.if_condition(id));

@@ -1,10 +1,10 @@
 //! Reading the operands of an instruction at a later place, or after part of its result has been written.
 //!
 //! Backends fuse instructions: a comparison into the selection or branch that reads it, a saturation into an
-//! expression,
-//! several instructions into one opcode. The operands of the earlier instruction (the *producer*) are then read where
-//! the later one (the *consumer*) stands. SSA values are still there; a register may have been written. And backends
-//! split vector instructions into one instruction per component, which may overwrite what the next one reads.
+//! expression, several instructions into one opcode. The operands of the earlier instruction (the *producer*) are
+//! then read where the later one (the *consumer*) stands. SSA values are still there; a register may have been
+//! written. And backends split vector instructions into one instruction per component, which may overwrite what the
+//! next one reads.
 //!
 //! [`LaterReads::may_read_later`] holds if
 //!
@@ -15,8 +15,8 @@
 //!    consumer: neither by a store, nor by an instruction that a store is folded into;
 //! 5. the same holds for the run-time indices of these registers, where they are read from registers.
 //!
-//! It is about registers only. That the producer may be computed later (it has no side effects and reads no memory that
-//! changes) is for the caller to see to; for ALU instructions it always holds.
+//! It is about registers only. That the producer may be computed later (it has no side effects and reads no memory
+//! that changes) is for the caller to see to; for ALU instructions it always holds.
 //!
 //! [`reads_own_destination`] holds if the instruction writes a register, and
 //!
@@ -28,8 +28,7 @@
 //! Elements of an array are the same element unless both are known and differ.
 //!
 //! Building [`LaterReads`] takes time linear in the instructions, but for sorting; a question takes the logarithm of
-//! the
-//! number of writes to each register. It describes the body of the moment in which it was made.
+//! the number of writes to each register. It describes the body of the moment in which it was made.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, Inst, User};
@@ -109,8 +108,8 @@ fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u
     (first < end).then_some((first, end))
 }
 
-/// Whether writing the result of an ALU instruction component by component would change what it has still to read. See
-/// the [module](self).
+/// Whether writing the result of an ALU instruction component by component would change what it has still to read.
+/// See the [module](self).
 pub fn reads_own_destination(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
     let destination = chase_alu_dest(body, def, policy);

@@ -7,26 +7,23 @@
 //! ```
 //!
 //! Old hardware has few read ports: one constant per instruction, one input, a relative address in one operand only,
-//! constants in the second operand only. Which operands count, and how many there may be, stands in [`OperandLimits`].
-//! To run after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy; the
+//! constants in the second operand only. Which operands count, and how many there may be, stands in
+//! [`OperandLimits`]. To run after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy; the
 //! [checker](crate::check::check) accepts what it accepted before.
 //!
-//! 1. An operand is what [`chase_alu_src`](crate::chase::chase_alu_src) finds, without modifiers and swizzle. The same
-//!    operand read twice counts once.
+//! 1. An operand is what [`chase_alu_src`](crate::chase::chase_alu_src) finds, without modifiers and swizzle. The
+//!    same operand read twice counts once.
 //! 2. What most sources read stays first; of those that are read equally often the first one does. What is beyond a
-//!    limit, or
-//!    stands where its class is not taken, goes through a `mov` in front of the instruction.
+//!    limit, or stands where its class is not taken, goes through a `mov` in front of the instruction.
 //! 3. The sources of a commutative operation are exchanged if that makes a `mov` needless and all modifiers fold as
 //!    before.
 //! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew behind the `mov` and fold as
 //!    before.
 //! 5. A `mov` of an SSA value serves the rest of its block. One of a register serves its instruction only.
-//! 6. `mov` and folded instructions are left alone: a `mov` may read anything once. So is what is no ALU
-//!    instruction: its
-//!    operands go through a `mov` where [`OperandLimits::takes`] says no.
-//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right
-//!    behind it;
-//!    then a `mov` comes between the two.
+//! 6. A `mov` may read anything, and folded instructions are left alone. The operands of other instructions than ALU
+//!    ones are not counted: they go through a `mov` where [`OperandLimits::takes`] says no.
+//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right behind
+//!    it; then a `mov` comes between the two.
 //!
 //! One walk; each source is looked at once for each limit.
 
@@ -96,8 +93,8 @@ pub struct OperandLimits {
 }
 
 impl OperandLimits {
-    /// Constants and uniforms in one file with one read port, one input, one relative address: D3D9 vertex shader model
-    /// 2, nv30 vertex programs; etnaviv has the first.
+    /// Constants and uniforms in one file with one read port, one input, one relative address: D3D9 vertex shader
+    /// model 2, nv30 vertex programs; etnaviv has the first.
     pub const ONE_OF_EACH: OperandLimits = OperandLimits {
         limits: &[
             OperandLimit { classes: OperandClasses::CONSTANT.union(OperandClasses::UNIFORM), most: 1 },

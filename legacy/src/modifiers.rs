@@ -1,21 +1,21 @@
 //! Which modifiers the instructions of a target take, per operation and operand.
 //!
 //! A [`ModifierPolicy`] is handed to [`legacy_trivialize`](crate::legacy_trivialize()), to the functions of
-//! [`chase`](crate::chase) and to [`check`](crate::check::check); all of them must get the same one. A modifier
-//! folds if
+//! [`chase`](crate::chase) and to [`check`](crate::check::check); all of them must get the same one. A modifier folds
+//! if
 //!
-//! 1. it folds as far as types and readers are concerned: [`float_mod_folds`] for `fneg` and `fabs`, [`fsat_folds`] for
-//!    `fsat`. No policy can allow more than that;
-//! 2. the policy allows it in every operand that reads it. A modifier that nobody reads folds if a `mov` could take it;
+//! 1. it folds as far as types and readers are concerned: [`float_mod_folds`] for `fneg` and `fabs`, [`fsat_folds`]
+//!    for `fsat`. No policy can allow more than that;
+//! 2. the policy allows it in every operand that reads it. A modifier that nobody reads folds if a `mov` could take
+//!    it;
 //! 3. an `fabs` that an `fneg` reads, which folds itself: the policy allows absolute values where the `fneg` is read,
 //!    too, since those operands then read `-|x|`;
 //! 4. for `fsat`: the policy allows saturation for the operation that makes its source;
-//! 5. a modifier that would go onto a register access: the policy allows it for a `mov` as well, because trivialisation
-//!    may have to put one between the access and the rest.
+//! 5. a modifier that would go onto a register access: the policy allows it for a `mov` as well, because
+//!    trivialisation may have to put one between the access and the rest.
 //!
 //! The presets say what an instruction set has in all its float instructions. A target with exceptions writes a
-//! function
-//! of its own:
+//! function of its own:
 //!
 //! ```
 //! use tgsi_ir::alu::AluOp;
@@ -100,8 +100,8 @@ impl ModifierPolicy {
         (self.saturate)(op)
     }
 
-    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. Linear in its readers, and in those of
-    /// an `fneg` that reads it.
+    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. Linear in its readers, and in those
+    /// of an `fneg` that reads it.
     pub fn folds_source(&self, body: &Body, modifier: Inst) -> bool {
         let (Some(kind), Some(def)) = (body.alu_op(modifier), body.inst_def(modifier)) else { return false };
         if !matches!(kind, AluOp::Fneg | AluOp::Fabs) || !float_mod_folds(body, modifier) {

@@ -22,9 +22,8 @@
 //! 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: a vector that is not to become a register takes no
 //!    readers from its sources.
 //!
-//! Meaning is kept whatever runs afterwards, since the component of the vector *is* the value. Linear in the
-//! sources, as
-//! the number of vectors looked at per reader is limited.
+//! Meaning is kept whatever runs afterwards, since the component of the vector *is* the value. Linear in the sources,
+//! as the number of vectors looked at per reader is limited.
 
 use tgsi_ir::analysis::{Dominance, InstOrder};
 use tgsi_ir::intrinsics::IntrinsicOp;
@@ -110,7 +109,7 @@ fn move_uses(body: &mut Body, order: &InstOrder, dominance: &Dominance, def: Def
     for reader in readers {
         let before = |v: &&Vector| comes_before(body, order, dominance, v.inst, reader);
         let fits =
-            vectors.iter().filter(before).take(MAX_VECTORS).find_map(|v| Some((v.result, moved(body, reader, v)?)));
+            vectors.iter().take(MAX_VECTORS).filter(before).find_map(|v| Some((v.result, moved(body, reader, v)?)));
         if let Some((result, swizzle)) = fits {
             body.set_src(reader, result);
             body.set_swizzle(reader, swizzle);

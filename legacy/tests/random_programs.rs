@@ -1,6 +1,5 @@
 //! Random programs through every pass of the way into registers: the IR interpreter must see the same results after
-//! each, the validator must accept each,
-//! and the checker must accept the last.
+//! each, the validator must accept each, and the checker must accept the last.
 
 mod programs;
 

@@ -16,8 +16,8 @@
 //!
 //! 1. it is `flt`, `fge`, `feq` or `fneu` of one component, with booleans of 1 or 32 bits, and an `if` reads it;
 //! 2. no operand of it is the constant zero: that is what it shall become;
-//! 3. an `fadd` of one component, of the same bit size, adds one operand and the negated other one, in either order. A
-//!    difference the other way round, `%y - %x`, is compared from the other side: `0.0 < %3`;
+//! 3. an `fadd` of one component, of the same bit size, adds one operand and the negated other one, in either order.
+//!    A difference the other way round, `%y - %x`, is compared from the other side: `0.0 < %3`;
 //! 4. the comparison dominates the sum, so that nothing is computed twice;
 //! 5. neither is exact, and neither has to preserve signed zeros, infinities or NaN;
 //! 6. for `fge`, `feq` and `fneu` one operand is finite for sure: infinity minus infinity is NaN. (`flt` of equal

@@ -21,9 +21,9 @@
 //! 3. the reader stands in another block. For an `if` that is the block in front of it;
 //! 4. none of its operands is loaded from a register: the load would become a copy, or read another value.
 //!
-//! A comparison that nothing reads any more goes. What a value is does not depend on where it is computed, so that the
-//! results are the same bits. Run it last, before registers are made trivial: common subexpressions would become one
-//! again. Linear in the uses.
+//! A comparison that nothing reads any more goes. What a value is does not depend on where it is computed, so that
+//! the results are the same bits. Run it last, before registers are made trivial: common subexpressions would become
+//! one again. Linear in the uses.
 
 use crate::body::Body;
 use crate::cursor::Cursor;
