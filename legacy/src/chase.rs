@@ -12,6 +12,8 @@ use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Inst, InstData, Swizzle, Use, User};
 
+use crate::modifiers::ModifierPolicy;
+
 /// A register operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Register {
@@ -114,7 +116,8 @@ pub fn accessed_register(body: &Body, inst: Inst) -> Option<Register> {
 }
 
 /// Whether a float modifier (`fabs` or `fneg`) can become a modifier of everything that reads it: every use is an ALU source of float type, and
-/// the value is not 64 bits wide. A value without uses folds.
+/// the value is not 64 bits wide. A value without uses folds. What the target takes besides is for the
+/// [policy](ModifierPolicy::folds_source) to say.
 pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
     let Some(def) = body.inst_def(modifier) else { return false };
     if body.bit_size(def) == 64 {
@@ -147,20 +150,19 @@ pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
 }
 
 /// Whether nothing is to be emitted for an ALU instruction, because the instructions around it take it in: a modifier that folds into all its readers, a
-/// saturation that folds into its source. `fuse_fabs`: the backend has absolute value as a source modifier.
-pub fn is_folded(body: &Body, inst: Inst, fuse_fabs: bool) -> bool {
+/// saturation that folds into its source, as the policy allows.
+pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     match body.alu_op(inst) {
-        Some(AluOp::Fneg) => modifier_is_chased(body, inst, fuse_fabs),
-        Some(AluOp::Fabs) => fuse_fabs && modifier_is_chased(body, inst, fuse_fabs),
-        Some(AluOp::Fsat) => fsat_folds(body, inst),
+        Some(AluOp::Fneg | AluOp::Fabs) => modifier_is_chased(body, inst, policy),
+        Some(AluOp::Fsat) => policy.folds_saturation(body, inst),
         _ => false,
     }
 }
 
 /// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and, behind it, one `fabs`; a modifier
 /// that is read by another modifier which stops there must be emitted. A modifier whose value nobody reads is not needed either way.
-fn modifier_is_chased(body: &Body, inst: Inst, fuse_fabs: bool) -> bool {
-    if !float_mod_folds(body, inst) {
+fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
+    if !policy.folds_source(body, inst) {
         return false;
     }
     let Some(def) = body.inst_def(inst) else { return false };
@@ -169,8 +171,8 @@ fn modifier_is_chased(body: &Body, inst: Inst, fuse_fabs: bool) -> bool {
         let Some(user) = body.user(source).inst() else { return false };
         match body.alu_op(user) {
             // What reads this modifier through another one that is folded itself: fneg(fabs x) is followed, the other combinations are not.
-            Some(AluOp::Fneg) if float_mod_folds(body, user) => !is_fneg,
-            Some(AluOp::Fabs) if fuse_fabs && float_mod_folds(body, user) => false,
+            Some(AluOp::Fneg) if policy.folds_source(body, user) => !is_fneg,
+            Some(AluOp::Fabs) if policy.folds_source(body, user) => false,
             _ => true,
         }
     })
@@ -181,16 +183,15 @@ fn load_operand(body: &Body, def: Def) -> Option<(Operand, Inst)> {
     accessed_register(body, load).map(|register| (Operand::Register(register), load))
 }
 
-/// What source `number` of an ALU instruction reads, modifiers and registers found. `fuse_fabs`: the backend has absolute value as a source
-/// modifier.
-pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, fuse_fabs: bool) -> AluSource {
+/// What source `number` of an ALU instruction reads, modifiers and registers found.
+pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> AluSource {
     let source = body.source(inst, number);
     let mut def = body.src_def(source);
     let mut swizzle = body.swizzle(source);
     let (mut absolute, mut negate) = (false, false);
     let step = |op: AluOp, def: &mut Def, swizzle: &mut Swizzle| {
         let producer = body.def_inst(*def);
-        let found = body.alu_op(producer) == Some(op) && float_mod_folds(body, producer);
+        let found = body.alu_op(producer) == Some(op) && policy.folds_source(body, producer);
         if found {
             let inner = body.source(producer, 0);
             *swizzle = swizzle.compose(body.swizzle(inner));
@@ -200,7 +201,7 @@ pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, fuse_fabs: bool) ->
     };
     if let InstData::Alu { .. } = body.inst(body.def_inst(def)) {
         negate = step(AluOp::Fneg, &mut def, &mut swizzle);
-        absolute = fuse_fabs && step(AluOp::Fabs, &mut def, &mut swizzle);
+        absolute = step(AluOp::Fabs, &mut def, &mut swizzle);
         return AluSource { operand: Operand::Ssa(def), swizzle, absolute, negate };
     }
     let operand = match load_operand(body, def) {
@@ -215,12 +216,12 @@ pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, fuse_fabs: bool) ->
 }
 
 /// Where the value of an ALU instruction goes, saturation and registers found.
-pub fn chase_alu_dest(body: &Body, def: Def) -> AluDestination {
+pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDestination {
     let all = full_mask(body, def);
     if body.bit_size(def) != 64
         && let Some(user) = body.single_use(def).and_then(|u| body.user(u).inst())
         && body.alu_op(user) == Some(AluOp::Fsat)
-        && fsat_folds(body, user)
+        && policy.folds_saturation(body, user)
         && let Some(result) = body.inst_def(user)
     {
         return AluDestination { operand: Operand::Ssa(result), write_mask: all, saturate: true };

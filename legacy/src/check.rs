@@ -22,6 +22,7 @@ use crate::chase::{
     Operand, Register, accessed_register, chase_alu_dest, chase_alu_src, full_mask, is_folded, is_load_reg,
     is_register_access, is_store_reg, load_reg_for_def, store_reg_for_def,
 };
+use crate::modifiers::{ModifierPolicy, SourceModifiers};
 
 /// What makes folding unsound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -78,6 +79,20 @@ pub enum Violation {
         /// The store.
         store: Inst,
     },
+    /// An operand reads a load with a modifier that the target does not have there.
+    #[error("the load {load} has a modifier that source {number} of its reader does not take")]
+    ModifierNotTaken {
+        /// The load.
+        load: Inst,
+        /// The number of the source.
+        number: u8,
+    },
+    /// A store saturates what an operation makes that cannot saturate.
+    #[error("the store {store} saturates the value of an operation that cannot")]
+    SaturationNotTaken {
+        /// The store.
+        store: Inst,
+    },
     /// A modifier that is looked through hides a register read, which the chase functions do not follow.
     #[error("the load {load} is read through a modifier that is folded")]
     LoadBehindModifier {
@@ -92,19 +107,19 @@ pub enum Violation {
     },
 }
 
-/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same `fuse_fabs`. Returns everything that is wrong.
-pub fn check(shader: &Shader, fuse_fabs: bool) -> Result<(), Vec<Violation>> {
+/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy. Returns everything that is wrong.
+pub fn check(shader: &Shader, policy: ModifierPolicy) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
-        check_body(body, fuse_fabs, &mut violations);
+        check_body(body, policy, &mut violations);
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 /// Checks one body; appends what is wrong.
-pub fn check_body(body: &Body, fuse_fabs: bool, violations: &mut Vec<Violation>) {
+pub fn check_body(body: &Body, policy: ModifierPolicy, violations: &mut Vec<Violation>) {
     for block in body.blocks() {
-        BlockCheck { body, fuse_fabs, block, violations, seen: HashMap::new(), now: Versions::default() }.run();
+        BlockCheck { body, policy, block, violations, seen: HashMap::new(), now: Versions::default() }.run();
     }
 }
 
@@ -126,7 +141,7 @@ impl Versions {
 
 struct BlockCheck<'a> {
     body: &'a Body,
-    fuse_fabs: bool,
+    policy: ModifierPolicy,
     block: Block,
     violations: &'a mut Vec<Violation>,
     /// What each load of the block reads by the IR's meaning.
@@ -154,7 +169,7 @@ impl BlockCheck<'_> {
         for inst in self.body.insts(self.block) {
             let silent = is_register_access(self.body, inst)
                 || matches!(self.body.inst(inst), InstData::LoadConst { .. } | InstData::Undef)
-                || is_folded(self.body, inst, self.fuse_fabs);
+                || is_folded(self.body, inst, self.policy);
             if silent {
                 continue;
             }
@@ -190,12 +205,19 @@ impl BlockCheck<'_> {
                 continue;
             }
             let number = self.body.source_number(source);
-            let chased = chase_alu_src(self.body, inst, number, self.fuse_fabs);
+            let chased = chase_alu_src(self.body, inst, number, self.policy);
             match chased.operand {
                 Operand::Register(_) => {
                     let components = self.body.alu_src_components(inst, number);
                     let mask = chased.swizzle.iter(components).fold(0u32, |m, c| m | 1 << c);
                     if let Some(load) = load_reg_for_def(self.body, self.body.src_def(source)) {
+                        let taken = self
+                            .body
+                            .alu_op(inst)
+                            .map_or(SourceModifiers::NONE, |op| self.policy.source_of(op, number));
+                        if chased.negate && !taken.negate || chased.absolute && !taken.absolute {
+                            self.violations.push(Violation::ModifierNotTaken { load, number: number as u8 });
+                        }
                         self.read_load(load, mask);
                     }
                 }
@@ -246,10 +268,16 @@ impl BlockCheck<'_> {
     /// Executes what an instruction writes; returns the store that it takes in.
     fn write_destination(&mut self, inst: Inst) -> Option<Inst> {
         let def = self.body.inst_def(inst)?;
-        let store = if self.body.alu_op(inst).is_some() {
-            let destination = chase_alu_dest(self.body, def);
+        let store = if let Some(op) = self.body.alu_op(inst) {
+            let destination = chase_alu_dest(self.body, def, self.policy);
             match destination.operand {
-                Operand::Register(_) => store_reg_for_def(self.body, def)?,
+                Operand::Register(_) => {
+                    let store = store_reg_for_def(self.body, def)?;
+                    if destination.saturate && !self.policy.saturates(op) {
+                        self.violations.push(Violation::SaturationNotTaken { store });
+                    }
+                    store
+                }
                 Operand::Ssa(result) => {
                     if result != def
                         && let Some(store) = store_reg_for_def(self.body, result)
@@ -324,10 +352,10 @@ mod tests {
         b.store_reg(pb, r, 0, 2);
         let r2 = b.decl_reg(Shape::new(2, 32), 0);
         b.store_reg(kept, r2, 0, 3);
-        let wrong = check(&shader, true).unwrap_err();
+        let wrong = check(&shader, ModifierPolicy::ALL).unwrap_err();
         assert!(wrong.iter().any(|v| matches!(v, Violation::StaleLoad { component: 0, .. })), "{wrong:?}");
-        legacy_trivialize(&mut shader, true);
-        assert_eq!(check(&shader, true), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
+        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
     }
 
     #[test]
@@ -352,15 +380,15 @@ mod tests {
         b.end_loop(id);
         let sum = b.alu(AluOp::Isub, &[p, q]);
         b.store_reg(sum, out, 0, 1);
-        assert!(convert_from_ssa(&mut shader));
+        assert!(convert_from_ssa(&mut shader, Default::default()));
         let body = shader.main();
         assert!(crate::convert_from_ssa::is_out_of_ssa(body));
         let start = body.start_block();
         let registers =
             body.insts(start).filter(|&i| body.intrinsic(i) == Some(tgsi_ir::intrinsics::IntrinsicOp::DeclReg)).count();
         assert_eq!(registers, 4, "two phis, the temporary of the swap, the result");
-        legacy_trivialize(&mut shader, true);
-        assert_eq!(check(&shader, true), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
+        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
     }
 
     #[test]
@@ -375,8 +403,8 @@ mod tests {
         let out = b.decl_reg(Shape::new(4, 32), 0);
         b.store_reg(v, out, 0, 15);
         lower_vec_to_regs(&mut shader, None);
-        legacy_trivialize(&mut shader, true);
-        assert_eq!(check(&shader, true), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
+        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
         let body = shader.main();
         let movs = body.insts(body.start_block()).filter(|&i| body.alu_op(i) == Some(AluOp::Mov)).count();
         assert_eq!(movs, 2, "one for the two components of %x, one for the store of the vector");
@@ -397,18 +425,18 @@ mod tests {
         b.store_reg(sat, s, 0, 1);
         let last = b.load_reg(s, 0);
         b.intrinsic(tgsi_ir::intrinsics::IntrinsicOp::StorePreamble, &[last], &[], None);
-        legacy_trivialize(&mut shader, true);
-        assert_eq!(check(&shader, true), Ok(()));
+        legacy_trivialize(&mut shader, ModifierPolicy::ALL);
+        assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()));
         let body = shader.main();
         let sum = body
             .insts(body.start_block())
             .find(|&i| body.alu_op(i) == Some(AluOp::Fadd))
             .and_then(|i| body.inst_def(i))
             .unwrap();
-        let source = chase_alu_src(body, body.def_inst(sum), 0, true);
+        let source = chase_alu_src(body, body.def_inst(sum), 0, ModifierPolicy::ALL);
         assert!(source.absolute && source.negate);
         assert!(matches!(source.operand, Operand::Register(Register { handle, .. }) if handle == r));
-        let destination = chase_alu_dest(body, sum);
+        let destination = chase_alu_dest(body, sum, ModifierPolicy::ALL);
         assert!(destination.saturate);
         assert!(matches!(destination.operand, Operand::Register(Register { handle, .. }) if handle == s));
     }
@@ -418,9 +446,9 @@ mod tests {
         let found = |make: &dyn Fn(&mut Builder)| {
             let mut shader = Shader::new(Stage::Vertex);
             make(&mut Builder::at_end(shader.main_mut()));
-            let all = check(&shader, true).err().unwrap_or_default();
-            legacy_trivialize(&mut shader, true);
-            assert_eq!(check(&shader, true), Ok(()), "trivialisation mends it");
+            let all = check(&shader, ModifierPolicy::ALL).err().unwrap_or_default();
+            legacy_trivialize(&mut shader, ModifierPolicy::ALL);
+            assert_eq!(check(&shader, ModifierPolicy::ALL), Ok(()), "trivialisation mends it");
             all.iter()
                 .map(|v| v.to_string().split(' ').next().unwrap().to_string() + &format!("{v:?}"))
                 .collect::<String>()

@@ -19,33 +19,64 @@
 //!
 //! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi sources that are undefined get no
 //! copy. A constant is never part of a web: it is stored.
+//!
+//! # Divergence
+//!
+//! A value counts as uniform if [`analyze_divergence`](mod@tgsi_ir::analysis::divergence) saw it, found it uniform, and
+//! nothing reads it behind a loop that invocations leave at different times. Constants and undefined values are uniform
+//! as well. All others count as divergent, also those that were made after the analysis, or without one.
+//!
+//! 1. A register is declared uniform only if all that is ever in it is uniform: the values of its web, what is copied
+//!    into it, and what was in the registers that are copied into it.
+//! 2. With [`ConvertFromSsaOptions::consider_divergence`] a web holds uniform values only, or divergent ones only. A
+//!    copy connects the two.
+//! 3. A uniform register is then never filled from a divergent one, even if the content has been copied there: on
+//!    hardware that keeps the two apart nothing leads back.
+
+mod sequentialize;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use cranelift_entity::EntitySet;
 use log::trace;
+use tgsi_ir::analysis::LoopTree;
+use tgsi_ir::analysis::divergence::is_use_divergent;
 use tgsi_ir::body::{CfNode, CopyEntry};
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, User};
 
 use crate::merge_sets::{MergeSets, Webs};
+use sequentialize::sequentialize;
+
+/// What a backend wants of the registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ConvertFromSsaOptions {
+    /// No register holds both uniform and divergent values. Divergence must have been analysed, best on loop-closed
+    /// SSA; without that everything is divergent.
+    pub consider_divergence: bool,
+}
 
 /// Turns the phis of all functions into registers. Returns whether there were any.
-pub fn convert_from_ssa(shader: &mut Shader) -> bool {
+pub fn convert_from_ssa(shader: &mut Shader, options: ConvertFromSsaOptions) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= convert_body(body);
+        progress |= convert_body(body, options);
     }
     progress
 }
 
-fn convert_body(body: &mut Body) -> bool {
+fn convert_body(body: &mut Body, options: ConvertFromSsaOptions) -> bool {
     if is_out_of_ssa(body) {
         return false;
     }
     let mut out_of_phis = Copies::default();
-    let webs = merge_sets(body, &mut out_of_phis).finish();
+    let uniform = uniform_values(body);
+    let apart = options.consider_divergence.then_some(&uniform);
+    let webs = merge_sets(body, &mut out_of_phis, apart).finish();
+    let divergent = divergent_webs(body, &webs, &out_of_phis.copies, &uniform);
     let (handles, places) = (vec![None; webs.count], vec![0; webs.count]);
-    let mut registers = Registers { webs, handles, others: HashMap::new(), places };
+    let apart = options.consider_divergence;
+    let mut registers = Registers { webs, handles, divergent, apart, others: HashMap::new(), places };
     let Copies { mut copies, isolated } = out_of_phis;
     for phi in isolated {
         read_isolated(body, &mut registers, phi);
@@ -84,8 +115,67 @@ struct Copies {
     isolated: BTreeSet<Def>,
 }
 
-/// The sets of values that share registers.
-fn merge_sets(body: &Body, copies: &mut Copies) -> MergeSets {
+/// The values that are the same in all invocations that run together, wherever they are read.
+fn uniform_values(body: &Body) -> EntitySet<Def> {
+    let mut uniform = EntitySet::with_capacity(body.num_defs());
+    let loops = body.loop_tree();
+    for block in body.blocks() {
+        for inst in body.insts(block) {
+            uniform.extend(made_by(body, inst).filter(|&def| is_uniform(body, &loops, inst, def)));
+        }
+    }
+    uniform
+}
+
+/// The values that an instruction makes: several only for parallel copies.
+fn made_by(body: &Body, inst: Inst) -> impl Iterator<Item = Def> + '_ {
+    let copies = body.copies(inst).unwrap_or(&[]).iter().filter_map(|copy| copy.dest.expand());
+    body.inst_def(inst).into_iter().chain(copies)
+}
+
+fn is_uniform(body: &Body, loops: &LoopTree, inst: Inst, def: Def) -> bool {
+    match body.inst(inst) {
+        InstData::LoadConst { .. } | InstData::Undef => true,
+        _ => body.is_known_uniform(def) && !body.uses_of(def).any(|source| is_use_divergent(body, loops, source)),
+    }
+}
+
+/// For each set of values whether anything in its register is divergent: its values, and what copies bring from
+/// elsewhere.
+fn divergent_webs(body: &Body, webs: &Webs, copies: &[Copy], uniform: &EntitySet<Def>) -> Vec<bool> {
+    let mut divergent = vec![false; webs.count];
+    for block in body.blocks() {
+        for def in body.insts(block).flat_map(|inst| made_by(body, inst)) {
+            if let Some(set) = webs.get(def) {
+                divergent[set] |= !uniform.contains(def);
+            }
+        }
+    }
+    // What each register is copied to.
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for copy in copies {
+        let source = body.src_def(copy.source);
+        let Some(to) = webs.get(copy.dest) else { continue };
+        match webs.get(source) {
+            Some(from) => edges.push((from, to)),
+            None => divergent[to] |= !uniform.contains(source),
+        }
+    }
+    edges.sort_unstable();
+    let mut work: Vec<usize> = (0..webs.count).filter(|&set| divergent[set]).collect();
+    while let Some(set) = work.pop() {
+        let first = edges.partition_point(|edge| edge.0 < set);
+        for &(_, to) in edges[first..].iter().take_while(|edge| edge.0 == set) {
+            if !std::mem::replace(&mut divergent[to], true) {
+                work.push(to);
+            }
+        }
+    }
+    divergent
+}
+
+/// The sets of values that share registers. `apart`: values of these are not put together with others.
+fn merge_sets(body: &Body, copies: &mut Copies, apart: Option<&EntitySet<Def>>) -> MergeSets {
     let mut sets = MergeSets::new(body);
     // Structured control flow has no such edges.
     for block in body.blocks().filter(|&block| !body.structured && has_critical_edge(body, block)) {
@@ -97,7 +187,8 @@ fn merge_sets(body: &Body, copies: &mut Copies) -> MergeSets {
     let coalesce = |sets: &mut MergeSets, copies: &mut Copies, copy: Copy| {
         let source = body.src_def(copy.source);
         let is_isolated = [copy.dest, source].iter().any(|def| copies.isolated.contains(def));
-        if is_isolated || !sets.coalesce(copy.dest, source) {
+        let differ = apart.is_some_and(|uniform| uniform.contains(copy.dest) != uniform.contains(source));
+        if is_isolated || differ || !sets.coalesce(copy.dest, source) {
             copies.copies.push(copy);
         }
     };
@@ -148,6 +239,10 @@ struct Registers {
     webs: Webs,
     /// Handle of the register of each set.
     handles: Vec<Option<Def>>,
+    /// By set: whether anything in the register is divergent.
+    divergent: Vec<bool>,
+    /// Uniform and divergent registers are of different kinds.
+    apart: bool,
     /// Numbers, above those of sets, of registers that were there before, as far as parallel copies name them.
     others: HashMap<Def, usize>,
     /// By number: the place of the register in the list of a parallel copy, plus one; all 0 between copies.
@@ -163,7 +258,7 @@ impl Registers {
     /// The same with the number of the register.
     fn register(&mut self, body: &mut Body, def: Def) -> Option<(usize, Def)> {
         let set = self.webs.get(def)?;
-        let handle = *self.handles[set].get_or_insert_with(|| declare(body, def));
+        let handle = *self.handles[set].get_or_insert_with(|| declare(body, def, self.divergent[set]));
         Some((set, handle))
     }
 
@@ -178,12 +273,11 @@ impl Registers {
 }
 
 /// A register of the shape of a value.
-fn declare(body: &mut Body, like: Def) -> Def {
+fn declare(body: &mut Body, like: Def, divergent: bool) -> Def {
     let shape = body.shape(like);
-    let divergent = i32::from(body.is_divergent(like));
     let mut builder = Builder::at_start(body);
     let handle = builder.decl_reg(shape, 0);
-    body.set_index(body.def_inst(handle), IndexKind::Divergent, divergent);
+    body.set_index(body.def_inst(handle), IndexKind::Divergent, i32::from(divergent));
     handle
 }
 
@@ -257,142 +351,6 @@ fn load_sources(body: &mut Body, registers: &mut Registers, inst: Inst) {
         };
         body.set_src(source, value);
     }
-}
-
-/// What a parallel copy transfers.
-#[derive(Clone, Copy)]
-enum Value {
-    Ssa(Def),
-    Register(Def),
-}
-
-/// The values of a parallel copy, and for each (register) the one that it is to receive.
-struct Transfer {
-    values: Vec<Value>,
-    wanted: Vec<Option<usize>>,
-    /// Registers that have a place in [`Registers::places`].
-    numbered: Vec<usize>,
-}
-
-impl Transfer {
-    fn add(&mut self, value: Value) -> usize {
-        self.values.push(value);
-        self.wanted.push(None);
-        self.values.len() - 1
-    }
-
-    /// Place of a register; a new one when it comes first.
-    fn register(&mut self, registers: &mut Registers, (number, handle): (usize, Def)) -> usize {
-        if registers.places[number] == 0 {
-            self.add(Value::Register(handle));
-            registers.places[number] = self.values.len() as u32;
-            self.numbered.push(number);
-        }
-        registers.places[number] as usize - 1
-    }
-}
-
-/// Makes copies by loads and stores in an order that loses nothing. Returns how many extra registers cycles needed.
-///
-/// Destinations that stay SSA values are read first of all: nothing of the sequence has been written then. Between registers it is the shell game: `location[v]` is where the
-/// content of `v` is now, a destination is ready when nobody needs what it holds any more.
-fn sequentialize(body: &mut Body, registers: &mut Registers, mut cursor: Cursor, copies: &[Copy]) -> usize {
-    let mut transfer = Transfer { values: Vec::new(), wanted: Vec::new(), numbered: Vec::new() };
-    let mut destinations: Vec<usize> = Vec::new();
-    for &Copy { source, dest, source_is_register, dest_is_register, .. } in copies {
-        let source = body.src_def(source);
-        let from = if source_is_register { Some(registers.named(source)) } else { registers.register(body, source) };
-        let to = if dest_is_register { Some(registers.named(dest)) } else { registers.register(body, dest) };
-        let Some(to) = to else {
-            let value = match from {
-                None => source,
-                Some((_, handle)) => {
-                    let mut builder = Builder::new(body, cursor);
-                    let value = builder.load_reg(handle, 0);
-                    cursor = builder.cursor;
-                    value
-                }
-            };
-            body.replace_all_uses(dest, value);
-            continue;
-        };
-        if from.is_some_and(|from| from.0 == to.0) {
-            continue;
-        }
-        let a = match from {
-            None => transfer.add(Value::Ssa(source)),
-            Some(from) => transfer.register(registers, from),
-        };
-        let b = transfer.register(registers, to);
-        transfer.wanted[b] = Some(a);
-        destinations.push(b);
-    }
-    for &set in &transfer.numbered {
-        registers.places[set] = 0;
-    }
-    let Transfer { mut values, mut wanted, .. } = transfer;
-
-    let mut emit = |body: &mut Body, from: Value, to: Def| {
-        let mut builder = Builder::new(body, cursor);
-        let value = match from {
-            Value::Ssa(value) => value,
-            Value::Register(handle) => builder.load_reg(handle, 0),
-        };
-        let mask = (1 << builder.body.num_components(value)) - 1;
-        builder.store_reg(value, to, 0, mask);
-        cursor = builder.cursor;
-    };
-
-    let count = values.len();
-    let mut location: Vec<Option<usize>> = vec![None; count];
-    for &b in &destinations {
-        if let Some(a) = wanted[b] {
-            location[a] = Some(a);
-        }
-    }
-    // Ready: a destination whose present content nobody wants.
-    let mut ready: Vec<usize> = destinations.iter().copied().filter(|&b| location[b].is_none()).collect();
-    let mut to_do = destinations.clone();
-    let mut extra = 0;
-    while let Some(start) = to_do.pop() {
-        if wanted[start].is_some() && ready.is_empty() {
-            // Only cycles are left: move the content of one member aside.
-            if let Value::Register(handle) = values[start] {
-                let aside = declare_like_register(body, handle);
-                emit(body, values[start], aside);
-                values.push(Value::Register(aside));
-                wanted.push(None);
-                location.push(None);
-                location[start] = Some(values.len() - 1);
-                ready.push(start);
-                extra += 1;
-            }
-        }
-        while let Some(b) = ready.pop() {
-            let Some(a) = wanted[b].take() else { continue };
-            let from = location[a].unwrap_or(a);
-            if let Value::Register(to) = values[b] {
-                emit(body, values[from], to);
-            }
-            // The content of `a` is in `b` now too; if `a` itself waits for something, it may be overwritten.
-            if from == a && wanted[a].is_some() {
-                ready.push(a);
-            }
-            location[a] = Some(b);
-        }
-        if wanted[start].is_some() {
-            to_do.push(start);
-        }
-    }
-    extra
-}
-
-fn declare_like_register(body: &mut Body, handle: Def) -> Def {
-    let shape = body.register_shape(handle);
-    let divergent = body.index(body.def_inst(handle), IndexKind::Divergent);
-    let handle = Builder::at_start(body).decl_reg(shape, 0);
-    body.set_index(body.def_inst(handle), IndexKind::Divergent, divergent);
-    handle
 }
 
 /// Removes a parallel copy whose register destinations are still read as phi sources or by loads to come: their readers are rewritten when their own
@@ -478,12 +436,12 @@ mod tests {
     fn merging_is_linear_in_exits() {
         let steps = |count: u32| {
             let mut shader = many_exits(count);
-            merge_sets(shader.main_mut(), &mut Copies::default()).steps()
+            merge_sets(shader.main_mut(), &mut Copies::default(), None).steps()
         };
         let (few, many) = (steps(200), steps(1600));
         assert!(few >= 200 && many <= 9 * few, "{few} {many}");
         let mut shader = many_exits(50);
-        assert!(convert_from_ssa(&mut shader));
+        assert!(convert_from_ssa(&mut shader, ConvertFromSsaOptions::default()));
         assert!(is_out_of_ssa(shader.main()));
         validate(&shader).unwrap();
     }

@@ -18,15 +18,16 @@ use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::passes::scalar::opt_dce::opt_dce;
 use tgsi_ir::{Body, Inst, Shader};
 
-use crate::chase::{Operand, chase_alu_dest, float_mod_folds, load_reg_for_def, store_reg_for_def};
+use crate::chase::{Operand, chase_alu_dest, load_reg_for_def, store_reg_for_def};
+use crate::modifiers::ModifierPolicy;
 use crate::trivialize_registers::trivialize_registers;
 
-/// Folds modifiers and makes every register access trivial. `fuse_fabs`: the backend has absolute value as a source modifier. Must be the last pass: what it
+/// Folds the modifiers that the policy allows and makes every register access trivial. Must be the last pass: what it
 /// establishes does not survive other changes. Returns whether anything changed.
-pub fn legacy_trivialize(shader: &mut Shader, fuse_fabs: bool) -> bool {
+pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= body.visit_insts(|body, inst| fold_into_access(body, inst, fuse_fabs));
+        progress |= body.visit_insts(|body, inst| fold_into_access(body, inst, policy));
     }
     if progress {
         opt_dce(shader);
@@ -35,9 +36,9 @@ pub fn legacy_trivialize(shader: &mut Shader, fuse_fabs: bool) -> bool {
     progress
 }
 
-fn fold_into_access(body: &mut Body, inst: Inst, fuse_fabs: bool) -> bool {
+fn fold_into_access(body: &mut Body, inst: Inst, policy: ModifierPolicy) -> bool {
     let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
-    if (op == AluOp::Fneg || (op == AluOp::Fabs && fuse_fabs)) && float_mod_folds(body, inst) {
+    if policy.folds_source(body, inst) {
         let source = body.source(inst, 0);
         let Some(load) = load_reg_for_def(body, body.src_def(source)) else { return false };
         let swizzle = body.swizzle(source);
@@ -62,7 +63,7 @@ fn fold_into_access(body: &mut Body, inst: Inst, fuse_fabs: bool) -> bool {
     if user.is_none_or(|user| body.alu_op(user) != Some(AluOp::Fsat)) {
         return false;
     }
-    let destination = chase_alu_dest(body, def);
+    let destination = chase_alu_dest(body, def, policy);
     if destination.saturate
         && let Operand::Ssa(saturated) = destination.operand
         && let Some(store) = store_reg_for_def(body, saturated)

@@ -8,6 +8,7 @@ use tgsi_compiler::{DriverOption, Target, UnknownOption};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
+use tgsi_legacy::modifiers::ModifierPolicy;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
@@ -115,6 +116,11 @@ pub struct TgsiOptions {
 }
 
 impl TgsiOptions {
+    /// The modifiers of operands and destinations.
+    pub fn modifiers(&self) -> ModifierPolicy {
+        if self.fuse_fabs { ModifierPolicy::ALL } else { ModifierPolicy::NO_ABSOLUTE }
+    }
+
     /// Which subroutines stay.
     pub fn keep_subroutines(&self, level: Level) -> Option<KeepSubroutines> {
         let total = Limits::default().expansion;

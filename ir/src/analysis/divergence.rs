@@ -7,7 +7,8 @@
 //! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is invariant in the loop.
 //!
 //! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and [`is_use_divergent`] asks them about a source; the text shows them as `div` and `con`.
-//! They are as the code was when the analysis ran: what passes make later counts as uniform, so that it has to run again before anyone asks.
+//! They are as the code was when the analysis ran: of what passes make later nothing is known ([`Body::is_known_uniform`]), and [`Body::is_divergent`] says no, so that it has to run
+//! again before anyone asks that.
 //!
 //! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value, block and `if` tells its neighbours once,
 //! so that the cost is linear in sources and blocks (a value that leaves several loops at once counts for each of them). Best on loop-closed SSA

@@ -7,8 +7,8 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 use super::{
-    BlockNode, Body, CastLayout, CfList, CfNode, CfParent, CopyEntry, DerefKind, IfControl, IfNode, InstData, JumpKind,
-    LoopControl, LoopNode, MAX_INDICES, Shape, SourceSpec, TexData,
+    BlockNode, Body, CastLayout, CfList, CfNode, CfParent, CopyEntry, DerefKind, Divergence, IfControl, IfNode,
+    InstData, JumpKind, LoopControl, LoopNode, MAX_INDICES, Shape, SourceSpec, TexData,
 };
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, User};
@@ -67,7 +67,7 @@ struct InstTemplate {
     data: InstData,
     def: Option<Def>,
     shape: Option<Shape>,
-    divergent: bool,
+    divergence: Divergence,
     loop_invariant: bool,
     num_sources: usize,
     bulk: Bulk,
@@ -230,7 +230,7 @@ impl Body {
             data,
             def,
             shape: def.map(|d| self.shape(d)),
-            divergent: def.is_some_and(|d| self.is_divergent(d)),
+            divergence: def.map_or(Divergence::Unknown, |d| self.defs[d].divergence),
             loop_invariant: def.is_some_and(|d| self.is_loop_invariant(d)),
             num_sources: template.sources.len() - before,
             bulk,
@@ -322,7 +322,7 @@ impl Body {
         let clone = self.create_inst_with_def(data, sources, inst.shape, def);
         if let Some(def) = def {
             let node = &mut self.defs[def];
-            node.divergent = inst.divergent;
+            node.divergence = inst.divergence;
             node.loop_invariant = inst.loop_invariant;
         }
         if let Bulk::Copies(_, defs) = &inst.bulk {

@@ -4,7 +4,9 @@ use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use prefetch_index::prefetch_index;
 
-use super::{AluFlags, Body, CopyEntry, DefNode, InstData, InstNode, JumpKind, Swizzle, TexData, TexSrcKind};
+use super::{
+    AluFlags, Body, CopyEntry, DefNode, Divergence, InstData, InstNode, JumpKind, Swizzle, TexData, TexSrcKind,
+};
 use crate::alu::AluOp;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
@@ -130,14 +132,20 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Whether divergence analysis found the value to differ between invocations.
+    /// Whether divergence analysis found the value to differ between invocations. False for what it has not seen: who
+    /// has to be sure that a value is the same in all of them asks [`Body::is_known_uniform`].
     pub fn is_divergent(&self, def: Def) -> bool {
-        self.defs[def].divergent
+        self.defs[def].divergence == Divergence::Divergent
+    }
+
+    /// Whether divergence analysis saw the value and found it to be the same in all invocations.
+    pub fn is_known_uniform(&self, def: Def) -> bool {
+        self.defs[def].divergence == Divergence::Uniform
     }
 
     /// Records whether the value differs between invocations.
     pub fn set_divergent(&mut self, def: Def, divergent: bool) {
-        self.defs[def].divergent = divergent;
+        self.defs[def].divergence = if divergent { Divergence::Divergent } else { Divergence::Uniform };
     }
 
     /// Whether analysis found the value to be the same in every iteration of its loop.
@@ -158,7 +166,7 @@ impl Body {
                 first_use: PackedOption::default(),
                 num_components: 0,
                 bit_size: 0,
-                divergent: false,
+                divergence: Divergence::Unknown,
                 loop_invariant: false,
             });
         }
@@ -403,7 +411,7 @@ impl Body {
                 first_use: PackedOption::default(),
                 num_components: shape.num_components,
                 bit_size: shape.bit_size,
-                divergent: false,
+                divergence: Divergence::Unknown,
                 loop_invariant: false,
             })
         });

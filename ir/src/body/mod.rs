@@ -515,8 +515,18 @@ struct DefNode {
     first_use: PackedOption<Use>,
     num_components: u8,
     bit_size: u8,
-    divergent: bool,
+    divergence: Divergence,
     loop_invariant: bool,
+}
+
+/// What divergence analysis said of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Divergence {
+    /// Nothing: the value was made after it, or it never ran.
+    #[default]
+    Unknown,
+    Uniform,
+    Divergent,
 }
 
 /// A source in the arena.

@@ -190,6 +190,10 @@ passes! {
             |s, _| super::opt_narrow_selects(s);
         opt_phi_precision again [opt_dce remove_dead_variables] "Conversions move through phis."
             |s, _| super::opt_phi_precision(s);
+        opt_comparison_pre again [] "Comparisons read a difference that is computed anyway."
+            |s, _| super::opt_comparison_pre(s);
+        opt_rematerialize_compares again [] "Comparisons are computed anew where they are read."
+            |s, _| super::opt_rematerialize_compares(s);
         opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s, 8);
     }
     control_flow {

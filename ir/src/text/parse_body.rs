@@ -35,7 +35,8 @@ pub(super) struct InstLine<'a> {
 pub(super) struct Dest {
     pub def: Def,
     pub shape: Shape,
-    pub divergent: bool,
+    /// What the text says; none without a mark.
+    pub divergent: Option<bool>,
 }
 
 /// What the remark of a block says of its edges.
@@ -440,7 +441,7 @@ impl<'a> BodyParser<'_, 'a> {
             Some(known) if known == digits => Some(known),
             Some(_) => Some(None),
         };
-        Ok(Some(Dest { def, shape, divergent }))
+        Ok(Some(Dest { def, shape, divergent: marked.then_some(divergent) }))
     }
 
     /// The value of this number, which from now on exists.
@@ -469,8 +470,8 @@ impl<'a> BodyParser<'_, 'a> {
             match self.inst(&line) {
                 Ok(inst) => {
                     self.place(inst, AnnotationTarget::Inst, line.line);
-                    if let Some(dest) = line.dest {
-                        self.body.set_divergent(dest.def, dest.divergent);
+                    if let Some(Dest { def, divergent: Some(divergent), .. }) = line.dest {
+                        self.body.set_divergent(def, divergent);
                     }
                     let cursor = Cursor::before_jump(&self.body, line.block);
                     self.body.insert_inst(cursor, inst);

@@ -404,7 +404,7 @@ impl<'a> BodyParser<'_, 'a> {
     /// `32x4 %7 =` within a parallel copy; the value was reserved with its shape when the tree was read.
     fn copy_destination(&mut self, s: &mut Scanner<'a>) -> Outcome<Dest> {
         let divergent = s.eat_word("div");
-        let _ = divergent || s.eat_word("con");
+        let marked = divergent || s.eat_word("con");
         let _: u32 = s.number("a bit size")?;
         if s.rest().starts_with('x') {
             s.eat("x");
@@ -412,7 +412,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
         let def = self.value(s)?;
         s.expect("=", "`=`")?;
-        Ok(Dest { def, shape: self.body.shape(def), divergent })
+        Ok(Dest { def, shape: self.body.shape(def), divergent: marked.then_some(divergent) })
     }
 
     // ---- textures -----------------------------------------------------------------------------------------------------

@@ -77,7 +77,12 @@ impl Printer<'_> {
     fn destination(&mut self, state: &BodyState<'_>, def: Def) {
         let body = state.body;
         if state.divergence {
-            self.out.push_str(if body.is_divergent(def) { "div " } else { "con " });
+            // What was made after the analysis has no mark: whoever reads the text must not believe what nobody found.
+            self.out.push_str(match (body.is_divergent(def), body.is_known_uniform(def)) {
+                (true, _) => "div ",
+                (_, true) => "con ",
+                _ => "    ",
+            });
         }
         let (bits, components) = (body.bit_size(def), body.num_components(def));
         let start = self.out.len();

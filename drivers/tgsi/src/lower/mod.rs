@@ -17,6 +17,7 @@ use tgsi_ir::passes::{
 use tgsi_ir::shader::NO_INLINE;
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Inst, Shader};
+use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
@@ -166,7 +167,8 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);
     run!(passes, shader, remove_dead_variables, |s| remove_dead_variables(s, temporaries));
 
-    let mut progress = run!(passes, shader, convert_from_ssa);
+    let no_divergence = ConvertFromSsaOptions::default();
+    let mut progress = run!(passes, shader, convert_from_ssa, |s| convert_from_ssa(s, no_divergence));
     if options.vec_to_regs {
         // A register holds two 64-bit values, so what works on them is not to be widened.
         let narrow = |body: &Body, maker: Inst, _: u32| {
@@ -184,9 +186,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             s.bodies_mut().fold(false, |progress, body| body.compact(true) | progress)
         });
     }
-    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.fuse_fabs));
+    run!(passes, shader, legacy_trivialize, |s| legacy_trivialize(s, options.modifiers()));
     #[cfg(debug_assertions)]
-    if let Err(violations) = tgsi_legacy::check::check(shader, options.fuse_fabs) {
+    if let Err(violations) = tgsi_legacy::check::check(shader, options.modifiers()) {
         log::error!("register accesses are not trivial: {violations:?}");
         debug_assert!(false, "register accesses are not trivial: {violations:?}");
     }

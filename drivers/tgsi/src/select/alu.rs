@@ -663,12 +663,12 @@ impl Selector<'_> {
                 parts.push(None);
                 continue;
             }
-            let chased = chase::chase_alu_src(body, inst, number, self.options.fuse_fabs);
+            let chased = chase::chase_alu_src(body, inst, number, self.options.modifiers());
             let (value, swizzle) = self.alu_source(inst, number);
             let stays = matches!(chased.operand, Operand::Ssa(_)) && !chased.absolute && !chased.negate;
             parts.push(Some((value, swizzle.get(selector), stays)));
         }
-        let dest = chase::chase_alu_dest(body, def);
+        let dest = chase::chase_alu_dest(body, def, self.options.modifiers());
         if let Operand::Ssa(result) = dest.operand
             && !dest.saturate
             && let Some(value) = common_value(&parts, wide)

@@ -282,7 +282,7 @@ impl Selector<'_> {
 
     /// Binds an ALU result to where it is, or moves it to its register.
     pub(super) fn bind_alu(&mut self, def: Def, value: Value) {
-        let dest = chase::chase_alu_dest(self.body, def);
+        let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
         if let Operand::Ssa(result) = dest.operand
             && !dest.saturate
         {
@@ -322,7 +322,7 @@ impl Selector<'_> {
             }
         }
         let fixed = |number: usize| {
-            let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+            let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
             matches!(chased.operand, Operand::Ssa(_))
         };
         let first = sources[0].0;

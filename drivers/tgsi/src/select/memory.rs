@@ -303,7 +303,7 @@ impl Selector<'_> {
         } else {
             return None;
         };
-        let chased = tgsi_legacy::chase::chase_alu_src(body, compare, number, self.options.fuse_fabs);
+        let chased = tgsi_legacy::chase::chase_alu_src(body, compare, number, self.options.modifiers());
         if !matches!(chased.operand, tgsi_legacy::chase::Operand::Ssa(_)) {
             return None;
         }

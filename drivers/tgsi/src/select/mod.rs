@@ -381,7 +381,7 @@ impl Selector<'_> {
 
     /// Source `number` of an ALU instruction with its modifiers, and its swizzle.
     fn alu_source(&mut self, inst: Inst, number: usize) -> (Value, tgsi_ir::Swizzle) {
-        let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+        let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
         let mut value = match chased.operand {
             Operand::Ssa(def) => self.value(def),
             Operand::Register(register) => self.register_value(register),
@@ -398,7 +398,7 @@ impl Selector<'_> {
 
     /// Where the value of an instruction goes: register, component mask, saturation. SSA values get a temporary.
     fn alu_destination(&mut self, def: Def) -> (Register, u32, bool) {
-        let dest = chase::chase_alu_dest(self.body, def);
+        let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
         match dest.operand {
             Operand::Ssa(def) => (self.bind_temp(def), dest.write_mask, dest.saturate),
             Operand::Register(register) => (self.destination_register(register), dest.write_mask, dest.saturate),
@@ -462,7 +462,7 @@ impl Selector<'_> {
         self.at = Some(inst);
         match *body.inst(inst) {
             InstData::Alu { op, flags } => {
-                if chase::is_folded(body, inst, self.options.fuse_fabs) {
+                if chase::is_folded(body, inst, self.options.modifiers()) {
                     return Ok(());
                 }
                 self.exact = flags.is_exact();

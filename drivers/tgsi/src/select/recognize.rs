@@ -87,7 +87,7 @@ impl Selector<'_> {
 
     /// A source of an instruction that came before, if it still is what it was.
     fn lasting_source(&mut self, inst: Inst, number: usize) -> Option<(Value, Swizzle)> {
-        let chased = chase::chase_alu_src(self.body, inst, number, self.options.fuse_fabs);
+        let chased = chase::chase_alu_src(self.body, inst, number, self.options.modifiers());
         matches!(chased.operand, Operand::Ssa(_)).then(|| self.alu_source(inst, number))
     }
 

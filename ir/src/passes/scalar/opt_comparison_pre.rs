@@ -1,0 +1,237 @@
+//! A comparison whose difference is computed later anyway compares the difference with zero (partial redundancy
+//! elimination).
+//!
+//! ```text
+//! before:                          after:
+//!                                      %3 = fadd %x, -%y
+//!     %1 = flt %x, %y                  %1 = flt %3, 0.0
+//!     if %1 {                          if %1 {
+//!         %2 = fadd %x, -%y
+//!         ... %2 ...                       ... %3 ...
+//!     }                                }
+//! ```
+//!
+//! For targets whose additions set flags: the comparison then costs nothing. (`nir_opt_comparison_pre`.) `-%y` stands
+//! for an `fneg`, or for a constant of the other sign. A comparison changes if
+//!
+//! 1. it is `flt`, `fge`, `feq` or `fneu` of one component, with booleans of 1 or 32 bits, and an `if` reads it;
+//! 2. no operand of it is the constant zero: that is what it shall become;
+//! 3. an `fadd` of one component, of the same bit size, adds one operand and the negated other one, in either order.
+//!    A difference the other way round, `%y - %x`, is compared from the other side: `0.0 < %3`;
+//! 4. the comparison dominates the sum, so that nothing is computed twice;
+//! 5. neither is exact, and neither has to preserve signed zeros, infinities or NaN;
+//! 6. for `fge`, `feq` and `fneu` one operand is finite for sure: infinity minus infinity is NaN. (`flt` of equal
+//!    infinities is false either way);
+//! 7. the shader does not flush denormals of that size: the difference of two close numbers must not become zero.
+//!
+//! Under these conditions the results are the same bits as before. The sum is computed where the comparison is, also
+//! where nobody asked for it. Each comparison changes once. Of several that fit a sum the latest that dominates it is
+//! taken; [`MAX_COMPARISONS`] are looked at, so that the pass is linear.
+
+use std::collections::HashMap;
+
+use crate::alu::{AluOp, ExecutionMode};
+use crate::analysis::float_range::{FloatRange, FloatRanges};
+use crate::body::{AluFlags, Body};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Def, Inst};
+use crate::shader::Shader;
+
+/// Most comparisons of the same two values that are looked at for a sum.
+pub const MAX_COMPARISONS: usize = 8;
+
+/// Negations that are looked through.
+const MAX_NEGATIONS: usize = 4;
+
+/// See the [module](self).
+pub fn opt_comparison_pre(shader: &mut Shader) -> bool {
+    let mode = shader.info.float_controls_execution_mode;
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= Comparisons::default().run(body, mode);
+    }
+    progress
+}
+
+/// What a term is but for its sign.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Magnitude {
+    /// A component of a value.
+    Value(Def, u8),
+    /// A constant without its sign bit.
+    Constant(u64),
+}
+
+/// A scalar operand, with its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Term {
+    magnitude: Magnitude,
+    negative: bool,
+    bit_size: u8,
+}
+
+impl Term {
+    fn negated(self) -> Term {
+        Term { negative: !self.negative, ..self }
+    }
+
+    /// Source `number` of an instruction of one component.
+    fn of(body: &Body, inst: Inst, number: usize) -> Term {
+        let AluSrc { mut def, mut swizzle } = AluSrc::of(body, body.source(inst, number));
+        let mut negative = false;
+        for _ in 0..MAX_NEGATIONS {
+            let maker = body.def_inst(def);
+            let Some((AluOp::Fneg, flags)) = body.alu(maker) else { break };
+            if flags != AluFlags::NONE {
+                break;
+            }
+            let inner = AluSrc::of(body, body.source(maker, 0));
+            swizzle = swizzle.compose(inner.swizzle);
+            def = inner.def;
+            negative = !negative;
+        }
+        let (component, bit_size) = (swizzle.get(0), body.bit_size(def));
+        let Some(bits) = body.constant_component(def, usize::from(component)) else {
+            return Term { magnitude: Magnitude::Value(def, component), negative, bit_size };
+        };
+        let sign = 1u64 << (bit_size.max(1) - 1);
+        negative ^= bits & sign != 0;
+        Term { magnitude: Magnitude::Constant(bits & !sign), negative, bit_size }
+    }
+
+    fn is_zero(self) -> bool {
+        self.magnitude == Magnitude::Constant(0)
+    }
+
+    /// Makes the operand.
+    fn build(self, builder: &mut Builder<'_>) -> AluSrc {
+        match self.magnitude {
+            Magnitude::Value(def, component) => {
+                let source = AluSrc::component(def, component);
+                if !self.negative {
+                    return source;
+                }
+                builder.alu_sized(AluOp::Fneg, 1, &[source]).into()
+            }
+            Magnitude::Constant(bits) => {
+                let sign = if self.negative { 1u64 << (self.bit_size.max(1) - 1) } else { 0 };
+                builder.constant(self.bit_size, &[bits | sign]).into()
+            }
+        }
+    }
+}
+
+/// The two magnitudes of an operation, the smaller one first.
+type Key = (Magnitude, Magnitude);
+
+fn key(terms: [Term; 2]) -> Key {
+    let [a, b] = terms.map(|term| term.magnitude);
+    (a.min(b), a.max(b))
+}
+
+/// A comparison that has not changed yet.
+struct Comparison {
+    inst: Inst,
+    terms: [Term; 2],
+}
+
+#[derive(Default)]
+struct Comparisons {
+    by_terms: HashMap<Key, Vec<Comparison>>,
+    ranges: FloatRanges,
+}
+
+impl Comparisons {
+    fn run(mut self, body: &mut Body, mode: ExecutionMode) -> bool {
+        let (dominance, order) = (body.dominance(), body.inst_order());
+        let mut progress = false;
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                let Some((op, flags)) = body.alu(inst) else { continue };
+                let is_scalar = body.inst_def(inst).is_some_and(|def| body.num_components(def) == 1);
+                if flags != AluFlags::NONE || !is_scalar {
+                    continue;
+                }
+                if op == AluOp::Fadd {
+                    let terms = [0, 1].map(|number| Term::of(body, inst, number));
+                    let Some(list) = self.by_terms.get_mut(&key(terms)) else { continue };
+                    let dominates = |comparison: &Comparison| {
+                        body.inst_block(comparison.inst).is_some_and(|home| match home == block {
+                            true => order.index(comparison.inst) < order.index(inst),
+                            false => dominance.dominates(home, block),
+                        })
+                    };
+                    let found = list.iter().enumerate().rev().take(MAX_COMPARISONS).find_map(|(place, c)| {
+                        let way = Way::of(c.terms, terms)?;
+                        dominates(c).then_some((place, way))
+                    });
+                    if let Some((place, way)) = found {
+                        let comparison = list.remove(place);
+                        rewrite(body, &comparison, inst, terms, way);
+                        progress = true;
+                    }
+                } else if self.is_candidate(body, inst, op, mode) {
+                    let terms = [0, 1].map(|number| Term::of(body, inst, number));
+                    self.by_terms.entry(key(terms)).or_default().push(Comparison { inst, terms });
+                }
+            }
+        }
+        progress
+    }
+
+    /// Conditions 1, 2, 6 and 7.
+    fn is_candidate(&mut self, body: &Body, inst: Inst, op: AluOp, mode: ExecutionMode) -> bool {
+        let takes_infinities = match op {
+            AluOp::Flt | AluOp::Flt32 => true,
+            AluOp::Fge | AluOp::Fge32 | AluOp::Feq | AluOp::Feq32 | AluOp::Fneu | AluOp::Fneu32 => false,
+            _ => return false,
+        };
+        let bits = body.bit_size(body.src(inst, 0));
+        let is_condition = body.inst_def(inst).is_some_and(|def| body.is_used_by_if(def));
+        if !is_condition || mode.flushes_denormals(bits) {
+            return false;
+        }
+        let sources = [0, 1].map(|number| AluSrc::of(body, body.source(inst, number)));
+        let has_zero = [0, 1].iter().any(|&number| Term::of(body, inst, number).is_zero());
+        !has_zero
+            && (takes_infinities
+                || sources.iter().any(|&source| !self.ranges.of(body, source, 1).may_be(FloatRange::INFINITE)))
+    }
+}
+
+/// Which difference a sum is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// First operand of the comparison minus the second.
+    Forwards,
+    /// The other way round.
+    Backwards,
+}
+
+impl Way {
+    fn of([a, b]: [Term; 2], [x, y]: [Term; 2]) -> Option<Way> {
+        let is_sum = |p: Term, q: Term| (x, y) == (p, q) || (x, y) == (q, p);
+        if is_sum(a, b.negated()) { Some(Way::Forwards) } else { is_sum(a.negated(), b).then_some(Way::Backwards) }
+    }
+}
+
+/// Computes the sum before the comparison, and compares it.
+fn rewrite(body: &mut Body, comparison: &Comparison, sum: Inst, terms: [Term; 2], way: Way) {
+    let Some(op) = body.alu_op(comparison.inst) else { return };
+    let (Some(old), Some(result)) = (body.inst_def(sum), body.inst_def(comparison.inst)) else { return };
+    let bit_size = body.bit_size(old);
+    let mut builder = Builder::new(body, Cursor::Before(comparison.inst));
+    let sources = terms.map(|term| term.build(&mut builder));
+    let new = builder.alu_sized(AluOp::Fadd, 1, &sources);
+    let zero = builder.constant(bit_size, &[0]);
+    let operands = match way {
+        Way::Forwards => [new.into(), zero.into()],
+        Way::Backwards => [zero.into(), new.into()],
+    };
+    let compared = builder.alu_sized(op, 1, &operands);
+    body.replace_all_uses(result, compared);
+    body.remove_inst(comparison.inst);
+    body.replace_all_uses(old, new);
+    body.remove_inst(sum);
+}

@@ -1,0 +1,244 @@
+//! A place for each register and each value, without spilling, and how many places that takes.
+//!
+//! To run last, on code that is about to be selected. Hardware registers are numbered from 0; each holds one register
+//! of the IR, one element of an array, or one SSA value, whatever its shape.
+//!
+//! 1. A register of the IR has its place from its first access to its last one in program order. An access in a loop
+//!    counts for the whole outermost loop: the content may live from one round to the next.
+//! 2. The elements of an array have consecutive places, for the whole body.
+//! 3. A value that stays SSA has a place from its producer to its last reader. A reader in a loop that the producer
+//!    is outside of counts until the end of the outermost such loop. What is read through folded modifiers is read
+//!    where the reader of these stands, and a folded saturation is the destination of its producer.
+//! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no place:
+//!    `needs_place` says which do.
+//! 5. A result does not take the place of an operand of the same instruction: backends may need several instructions
+//!    for one. Nothing else that lives at the same time shares a place.
+//! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are
+//!    said.
+//! 7. If more places are needed than there are, the error names the first instruction in program order behind which
+//!    too many are in use, and the peak. Nothing is spilled.
+//!
+//! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for
+//! intervals the number of places is the smallest possible. O(n log n).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use cranelift_entity::SecondaryMap;
+use tgsi_ir::analysis::{InstOrder, LoopTree};
+use tgsi_ir::{Block, Body, Def, Inst, InstData, Use, User};
+use thiserror::Error;
+
+use crate::chase::{
+    Operand, accessed_register, chase_alu_dest, is_folded, is_register_access, load_reg_for_def, store_reg_for_def,
+};
+use crate::modifiers::ModifierPolicy;
+use crate::registers::{reg_decls, reg_loads, reg_stores};
+
+/// Folded modifiers that are looked through: `fneg` and `fabs`.
+const MAX_MODIFIERS: usize = 2;
+
+/// Where everything is.
+#[derive(Clone, Debug, Default)]
+pub struct Assignment {
+    /// By value or handle: its place (that of element 0 for an array); none without one.
+    places: SecondaryMap<Def, Option<u32>>,
+    /// How many places are in use.
+    pub peak: u32,
+}
+
+impl Assignment {
+    /// The place of a value that stays SSA, or of a register by its handle.
+    pub fn place(&self, def: Def) -> Option<u32> {
+        self.places[def]
+    }
+}
+
+/// There are not enough registers.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{inst} exceeds the {limit} registers, {peak} are needed")]
+pub struct TooManyRegisters {
+    /// Where they are first too many.
+    pub inst: Inst,
+    /// How many the whole body needs.
+    pub peak: u32,
+    /// How many there are.
+    pub limit: u32,
+}
+
+/// Something that needs a place, from one number to another one. Numbers are twice those of the program order, so
+/// that there is one before and one behind each instruction.
+struct Interval {
+    def: Def,
+    start: u32,
+    end: u32,
+}
+
+/// Assigns places, see the [module](self). `needs_place` says which values are kept in registers.
+///
+/// # Errors
+/// More than `limit` would be needed.
+pub fn assign_registers(
+    body: &Body,
+    policy: ModifierPolicy,
+    limit: u32,
+    needs_place: &dyn Fn(&Body, Def) -> bool,
+) -> Result<Assignment, TooManyRegisters> {
+    let mut assignment = Assignment::default();
+    let places = Places { body, policy, order: &body.inst_order(), loops: &body.loop_tree() };
+    let mut intervals = Vec::new();
+    for register in reg_decls(body) {
+        if register.num_array_elems > 0 {
+            assignment.places[register.handle] = Some(assignment.peak);
+            assignment.peak = assignment.peak.saturating_add(register.num_array_elems);
+        } else {
+            intervals.extend(places.of_register(register.handle));
+        }
+    }
+    let arrays = assignment.peak;
+    for block in body.blocks() {
+        for inst in body.insts(block) {
+            intervals.extend(places.of_value(inst, needs_place));
+        }
+    }
+    intervals.sort_by_key(|interval| (interval.start, interval.def));
+    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+    let mut excess = (arrays > limit).then(|| body.first_inst(body.start_block())).flatten();
+    for interval in &intervals {
+        while let Some(&Reverse((end, place))) = live.peek()
+            && end < interval.start
+        {
+            live.pop();
+            free.push(Reverse(place));
+        }
+        let place = free.pop().map_or(assignment.peak, |Reverse(place)| place);
+        assignment.peak = assignment.peak.max(place + 1);
+        assignment.places[interval.def] = Some(place);
+        live.push(Reverse((interval.end, place)));
+        if place >= limit {
+            excess = excess.or_else(|| places.inst_at(interval.start));
+        }
+    }
+    match excess {
+        Some(inst) => Err(TooManyRegisters { inst, peak: assignment.peak, limit }),
+        None => Ok(assignment),
+    }
+}
+
+/// Finds when things live.
+struct Places<'a> {
+    body: &'a Body,
+    policy: ModifierPolicy,
+    order: &'a InstOrder,
+    loops: &'a LoopTree,
+}
+
+impl Places<'_> {
+    /// The numbers before and behind an instruction.
+    fn number(&self, inst: Inst) -> u32 {
+        self.order.index(inst).saturating_mul(2)
+    }
+
+    /// An instruction with a number, or the next one.
+    fn inst_at(&self, number: u32) -> Option<Inst> {
+        let behind = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
+        let block = self.body.blocks().find(behind)?;
+        self.body.insts(block).find(|&inst| self.number(inst) + 1 >= number).or_else(|| self.body.last_inst(block))
+    }
+
+    /// The numbers of the outermost loop around a block that does not contain another block.
+    fn outermost(&self, block: Block, without: Option<Block>) -> Option<(u32, u32)> {
+        let mut found = None;
+        let mut around = self.loops.innermost(block);
+        while let Some(id) = around.filter(|&id| without.is_none_or(|other| !self.loops.contains(id, other))) {
+            found = Some(id);
+            around = self.loops.info(id).parent.expand();
+        }
+        let list = self.body.loop_body(found?);
+        let bounds = (self.order.block_start(list.first), self.order.block_end(list.last));
+        Some((bounds.0.saturating_mul(2), bounds.1.saturating_mul(2)))
+    }
+
+    /// Where an access as a backend executes it happens: a folded load at its readers, a folded store at the
+    /// producer.
+    fn of_register(&self, handle: Def) -> Option<Interval> {
+        let body = self.body;
+        let (mut start, mut end) = (u32::MAX, 0);
+        let mut add = |block: Option<Block>, from: u32, to: u32| {
+            (start, end) = (start.min(from), end.max(to));
+            if let Some((first, last)) = block.and_then(|block| self.outermost(block, None)) {
+                (start, end) = (start.min(first), end.max(last));
+            }
+        };
+        for store in reg_stores(body, handle) {
+            let producer = body.def_inst(body.src(store, 0));
+            add(body.inst_block(store), self.number(store), self.number(store) + 1);
+            add(body.inst_block(producer), self.number(producer) + 1, self.number(producer) + 1);
+        }
+        for load in reg_loads(body, handle) {
+            add(body.inst_block(load), self.number(load), self.number(load) + 1);
+            if let Some(def) = body.inst_def(load) {
+                for source in body.uses_of(def) {
+                    let (block, number) = self.read_at(source)?;
+                    add(Some(block), number, number);
+                }
+            }
+        }
+        (start <= end).then_some(Interval { def: handle, start, end })
+    }
+
+    /// The block and the number at which a source is read; behind an instruction, so that its result goes elsewhere.
+    fn read_at(&self, source: Use) -> Option<(Block, u32)> {
+        match self.body.user(source) {
+            User::Inst(inst) => Some((self.body.inst_block(inst)?, self.number(inst) + 1)),
+            User::If(id) => {
+                let block = self.body.block_before_if(id);
+                Some((block, self.order.block_end(block).saturating_mul(2)))
+            }
+        }
+    }
+
+    /// The value that an instruction leaves in SSA form.
+    fn of_value(&self, inst: Inst, needs_place: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
+        let body = self.body;
+        let mut def = body.inst_def(inst)?;
+        let is_silent = is_register_access(body, inst)
+            || is_folded(body, inst, self.policy)
+            || matches!(body.inst(inst), InstData::Undef | InstData::LoadConst { .. })
+            || !needs_place(body, def);
+        if is_silent {
+            return None;
+        }
+        if body.alu_op(inst).is_some() {
+            match chase_alu_dest(body, def, self.policy).operand {
+                Operand::Ssa(result) => def = result,
+                Operand::Register(_) => return None,
+            }
+        } else if store_reg_for_def(body, def).is_some() {
+            return None;
+        }
+        let home = body.inst_block(inst)?;
+        let start = self.number(inst) + 1;
+        let mut end = start;
+        let mut open = vec![(def, MAX_MODIFIERS)];
+        while let Some((value, modifiers)) = open.pop() {
+            for source in body.uses_of(value) {
+                let (block, mut number) = self.read_at(source)?;
+                if let Some((_, last)) = self.outermost(block, Some(home)) {
+                    number = number.max(last);
+                }
+                end = end.max(number);
+                let Some(user) = body.user(source).inst() else { continue };
+                let Some(result) = body.inst_def(user) else { continue };
+                let is_modifier = is_folded(body, user, self.policy) && modifiers > 0;
+                // The index of a folded load is read where that is.
+                let is_index = load_reg_for_def(body, result).and_then(|load| accessed_register(body, load)).is_some();
+                if is_modifier || is_index {
+                    open.push((result, modifiers - usize::from(is_modifier)));
+                }
+            }
+        }
+        Some(Interval { def, start, end })
+    }
+}

@@ -1,0 +1,167 @@
+//! Readers of what a vector is put together from read the vector instead.
+//!
+//! ```text
+//! 32   %3 = fadd %1, %2                           32   %3 = fadd %1, %2
+//! 32x2 %4 = vec2 %3, %1.x                  =>     32x2 %4 = vec2 %3, %1.x
+//! 32   %5 = fmul %3, %2                           32   %5 = fmul %4.x, %2
+//! ```
+//!
+//! To run right before [`lower_vec_to_regs`](crate::lower_vec_to_regs()), which writes a source of a vector directly
+//! into the register if nothing else reads it. (`nir_move_vec_src_uses_to_dest`.)
+//!
+//! A source of an instruction that reads a value `v` reads the vector instead if
+//!
+//! 1. the instruction is an ALU one: intrinsics, textures, phis and `if`s take whole values;
+//! 2. the vector dominates it, and it is not the vector itself;
+//! 3. all components that it reads of `v` are in the vector. Of several places the first one is taken, and of several
+//!    such vectors the first one in program order ([`MAX_VECTORS`] are looked at);
+//! 4. the vector does not only feed a store of an output: such a vector often goes to the output directly;
+//! 5. `v` is no constant, if [`MoveVecSrcOptions::skip_constants`] is set: backends that have constants as operands
+//!    would replace one that costs nothing by a register. Undefined values are never looked for in a vector;
+//! 6. no vector makes `v`: it has a register of its own;
+//! 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: a vector that is not to become a register takes no
+//!    readers from its sources.
+//!
+//! Meaning is kept whatever runs afterwards, since the component of the vector *is* the value. Linear in the sources,
+//! as the number of vectors looked at per reader is limited.
+
+use tgsi_ir::analysis::{Dominance, InstOrder};
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Body, Def, Inst, InstData, Shader, Swizzle, Use, User};
+
+/// Most vectors with the same source that are looked at for a reader.
+pub const MAX_VECTORS: usize = 8;
+
+/// What to leave alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MoveVecSrcOptions {
+    /// Readers of constants stay (Intel; Midgard, where constants are kept beside the code).
+    pub skip_constants: bool,
+    /// Readers of values of more bits stay. 32 for backends that keep two 64-bit components in a register.
+    pub max_bit_size: u8,
+}
+
+impl Default for MoveVecSrcOptions {
+    fn default() -> MoveVecSrcOptions {
+        MoveVecSrcOptions { skip_constants: false, max_bit_size: 64 }
+    }
+}
+
+/// Lets readers of the sources of vectors read the vectors, see the [module](self). Returns whether anything changed.
+pub fn move_vec_src_uses_to_dest(shader: &mut Shader, options: MoveVecSrcOptions) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        // Sources change, places do not: these stay right.
+        let (order, dominance) = (body.inst_order(), body.dominance());
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                if let Some(def) = body.inst_def(inst)
+                    && may_look_for(body, inst, def, options)
+                {
+                    progress |= move_uses(body, &order, &dominance, def);
+                }
+            }
+        }
+    }
+    progress
+}
+
+fn may_look_for(body: &Body, inst: Inst, def: Def, options: MoveVecSrcOptions) -> bool {
+    let skipped = match body.inst(inst) {
+        InstData::Undef => true,
+        InstData::LoadConst { .. } => options.skip_constants,
+        InstData::Alu { op, .. } => op.is_vec(),
+        _ => false,
+    };
+    !skipped && body.bit_size(def) <= options.max_bit_size
+}
+
+/// A vector that has a value among its sources.
+struct Vector {
+    inst: Inst,
+    result: Def,
+    /// For each component of the value the first one of the vector that it became.
+    place: [Option<u8>; 16],
+}
+
+fn move_uses(body: &mut Body, order: &InstOrder, dominance: &Dominance, def: Def) -> bool {
+    let mut vectors: Vec<Inst> = Vec::new();
+    let mut readers: Vec<Use> = Vec::new();
+    for source in body.uses_of(def) {
+        let Some(user) = body.user(source).inst() else { continue };
+        match body.alu_op(user) {
+            Some(op) if op.is_vec() => {
+                vectors.push(user);
+                readers.push(source);
+            }
+            Some(_) => readers.push(source),
+            None => {}
+        }
+    }
+    if vectors.is_empty() || readers.len() == vectors.len() && vectors.len() == 1 {
+        return false;
+    }
+    vectors.sort_unstable_by_key(|&inst| order.index(inst));
+    vectors.dedup();
+    let vectors: Vec<Vector> = vectors.into_iter().filter_map(|inst| vector(body, inst, def)).collect();
+    let mut progress = false;
+    for reader in readers {
+        let before = |v: &&Vector| comes_before(body, order, dominance, v.inst, reader);
+        let fits =
+            vectors.iter().take(MAX_VECTORS).filter(before).find_map(|v| Some((v.result, moved(body, reader, v)?)));
+        if let Some((result, swizzle)) = fits {
+            body.set_src(reader, result);
+            body.set_swizzle(reader, swizzle);
+            progress = true;
+        }
+    }
+    progress
+}
+
+/// The places of a value in a vector; none if the vector goes to an output only.
+fn vector(body: &Body, inst: Inst, def: Def) -> Option<Vector> {
+    let result = body.inst_def(inst)?;
+    if let Some(only) = body.single_use(result)
+        && is_output_store(body, body.user(only))
+    {
+        return None;
+    }
+    let mut place = [None; 16];
+    for (number, source) in body.sources(inst).enumerate() {
+        if body.src_def(source) == def
+            && let Some(slot) = place.get_mut(usize::from(body.swizzle(source).get(0)))
+        {
+            slot.get_or_insert(number as u8);
+        }
+    }
+    Some(Vector { inst, result, place })
+}
+
+fn is_output_store(body: &Body, user: User) -> bool {
+    let Some(inst) = user.inst() else { return false };
+    match body.intrinsic(inst) {
+        Some(IntrinsicOp::StoreOutput) => true,
+        Some(IntrinsicOp::StoreDeref) => body.deref_modes(body.src(inst, 0)) == VariableModes::SHADER_OUT,
+        _ => false,
+    }
+}
+
+/// Whether a vector is there where a source is read.
+fn comes_before(body: &Body, order: &InstOrder, dominance: &Dominance, vector: Inst, source: Use) -> bool {
+    let Some(reader) = body.user(source).inst() else { return false };
+    let (Some(made), Some(read)) = (body.inst_block(vector), body.inst_block(reader)) else { return false };
+    if made == read { order.index(vector) < order.index(reader) } else { dominance.dominates(made, read) }
+}
+
+/// The swizzle with which a source reads the vector; none if it reads a component that the vector does not have.
+fn moved(body: &Body, source: Use, vector: &Vector) -> Option<Swizzle> {
+    let reader = body.user(source).inst()?;
+    let old = body.swizzle(source);
+    let components = body.alu_src_components(reader, body.source_number(source));
+    let mut selectors = [0u8; 16];
+    for (component, selector) in selectors.iter_mut().enumerate().take(components) {
+        *selector = (*vector.place.get(usize::from(old.get(component)))?)?;
+    }
+    Some(Swizzle::new(&selectors[..components]))
+}

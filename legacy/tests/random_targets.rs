@@ -1,0 +1,338 @@
+//! Random programs through what some targets need besides: no branches, few operands, fused and split instructions.
+
+mod programs;
+
+use programs::{Random, assert_same, execute, policy, program, program_with};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::intrinsics::IndexKind;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pipeline::into_ssa;
+use tgsi_ir::passes::{opt_comparison_pre, opt_rematerialize_compares};
+use tgsi_ir::validate::validate;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Swizzle};
+use tgsi_legacy::assign_registers::{Assignment, assign_registers};
+use tgsi_legacy::chase::{self, Operand};
+use tgsi_legacy::check::check;
+use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
+use tgsi_legacy::flatten_control_flow::{FlattenError, FlattenOptions};
+use tgsi_legacy::later_reads::{LaterReads, reads_own_destination};
+use tgsi_legacy::legalize_operands::{OperandClasses, OperandLimit, OperandLimits, classes_of};
+use tgsi_legacy::modifiers::ModifierPolicy;
+use tgsi_legacy::{
+    convert_from_ssa, flatten_control_flow, legacy_trivialize, legalize_operands, lower_locals_to_regs,
+    lower_vec_to_regs,
+};
+
+/// From SSA to trivial registers.
+fn into_registers(shader: &mut Shader, policy: ModifierPolicy) {
+    convert_from_ssa(shader, ConvertFromSsaOptions::default());
+    lower_locals_to_regs(shader, 32);
+    lower_vec_to_regs(shader, None);
+    legacy_trivialize(shader, policy);
+}
+
+#[test]
+fn flattened_programs_mean_the_same() {
+    let compiler = CompilerOptions { speculate_loads: true, ..CompilerOptions::default() };
+    let mut ifs = 0;
+    for seed in 0..500 {
+        let mut shader = program_with(seed, false);
+        let expected = execute(&shader);
+        if !seed.is_multiple_of(3) {
+            into_ssa(&mut shader);
+        }
+        if seed % 3 == 1 {
+            into_registers(&mut shader, policy(seed));
+        }
+        ifs += shader.main().blocks().filter(|&b| shader.main().following_if(b).is_some()).count();
+        flatten_control_flow(&mut shader, &compiler, FlattenOptions::default()).unwrap();
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_eq!(shader.main().blocks().count(), 1);
+        assert_same(&expected, &execute(&shader), seed, "flatten_control_flow");
+        legacy_trivialize(&mut shader, policy(seed));
+        check(&shader, policy(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        assert_same(&expected, &execute(&shader), seed, "legacy_trivialize after it");
+    }
+    assert!(ifs > 500, "the programs are too simple: {ifs} ifs");
+    let mut refused = 0;
+    for seed in 0..100 {
+        let mut shader = program(seed);
+        into_ssa(&mut shader);
+        let before = tgsi_ir::text::print(&shader);
+        match flatten_control_flow(&mut shader, &compiler, FlattenOptions::default()) {
+            Ok(_) => assert_eq!(shader.main().blocks().count(), 1),
+            Err(error) => {
+                assert!(matches!(error, FlattenError::Loop { .. } | FlattenError::Jump { .. }), "{error}");
+                assert_eq!(before, tgsi_ir::text::print(&shader));
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 20, "only {refused} programs with loops");
+}
+
+#[test]
+fn operands_are_within_the_limits() {
+    const SECOND: OperandLimits = OperandLimits {
+        limits: &[OperandLimit { classes: OperandClasses::CONSTANT, most: 1 }],
+        takes: |body, source, classes| !classes.intersects(OperandClasses::CONSTANT) || body.source_number(source) == 1,
+        classify: classes_of,
+    };
+    const NONE: OperandLimits = OperandLimits {
+        limits: &[OperandLimit { classes: OperandClasses::ALL, most: 0 }],
+        ..OperandLimits::ONE_OF_EACH
+    };
+    let mut movs = 0;
+    for seed in 0..500 {
+        let (mut shader, policy) = (program(seed), policy(seed));
+        let limits = [OperandLimits::ONE_OF_EACH, OperandLimits::ONE_WIDE, SECOND, NONE][(seed / 5 % 4) as usize];
+        let expected = execute(&shader);
+        into_ssa(&mut shader);
+        into_registers(&mut shader, policy);
+        let before = shader.main().num_insts();
+        legalize_operands(&mut shader, &limits, policy);
+        movs += shader.main().num_insts() - before;
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_same(&expected, &execute(&shader), seed, "legalize_operands");
+        check(&shader, policy).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+        let body = shader.main();
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            let is_mov = matches!(body.alu_op(inst), None | Some(AluOp::Mov));
+            assert!(is_mov || chase::is_folded(body, inst, policy) || limits.allow(body, inst, policy), "seed {seed}");
+        }
+        assert!(!legalize_operands(&mut shader, &limits, policy), "seed {seed}: not done at once");
+    }
+    assert!(movs > 1000, "the programs are too simple: {movs} movs");
+}
+
+/// A clone of an instruction that reads registers anew, right before a place.
+fn clone_with_loads(body: &mut Body, inst: Inst, place: Cursor) -> Option<Def> {
+    let clone = body.clone_inst_before(inst);
+    body.move_inst(place, clone);
+    for source in body.sources(clone) {
+        if let Some(load) = chase::load_reg_for_def(body, body.src_def(source)) {
+            let again = body.clone_inst_before(load);
+            body.move_inst(Cursor::Before(clone), again);
+            let value = body.inst_def(again)?;
+            body.set_src(source, value);
+        }
+    }
+    body.inst_def(clone)
+}
+
+#[test]
+fn operands_may_be_read_later() {
+    let (mut moved, mut refused) = (0, 0);
+    for seed in 0..500 {
+        let mut shader = program(seed);
+        let expected = execute(&shader);
+        into_ssa(&mut shader);
+        into_registers(&mut shader, policy(seed));
+        let body = shader.main_mut();
+        let later = LaterReads::of(body);
+        let mut pairs = Vec::new();
+        for block in body.blocks() {
+            for producer in body.insts(block).filter(|&inst| body.alu_op(inst).is_some()) {
+                let Some(def) = body.inst_def(producer) else { continue };
+                for source in body.uses_of(def) {
+                    let reads_register =
+                        body.sources(producer).any(|s| chase::load_reg_for_def(body, body.src_def(s)).is_some());
+                    if !reads_register {
+                    } else if later.may_read_later(body, producer, body.user(source)) {
+                        pairs.push((producer, source));
+                    } else {
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        moved += pairs.len();
+        for (producer, source) in pairs {
+            let place = Cursor::before_use(body, source);
+            let clone = clone_with_loads(body, producer, place).unwrap();
+            body.set_src(source, clone);
+        }
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_same(&expected, &execute(&shader), seed, "later reads");
+    }
+    assert!(moved > 1000 && refused > 100, "{moved} {refused}");
+}
+
+#[test]
+fn components_may_be_written_one_by_one() {
+    let (mut split, mut refused) = (0, 0);
+    for seed in 0..500 {
+        let (mut shader, policy) = (program(seed), policy(seed));
+        let expected = execute(&shader);
+        if seed.is_multiple_of(2) {
+            into_ssa(&mut shader);
+        }
+        into_registers(&mut shader, policy);
+        let body = shader.main_mut();
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                let (Some(_), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { continue };
+                let dest = chase::chase_alu_dest(body, def, policy);
+                let (Operand::Register(_), Some(store)) = (dest.operand, chase::store_reg_for_def(body, def)) else {
+                    continue;
+                };
+                if reads_own_destination(body, inst, policy) {
+                    refused += 1;
+                    continue;
+                }
+                for component in (0..16).filter(|c| dest.write_mask & 1 << c != 0) {
+                    let value = clone_with_loads(body, inst, Cursor::Before(inst)).unwrap();
+                    let part = body.clone_inst_before(store);
+                    body.move_inst(Cursor::Before(inst), part);
+                    body.set_index(part, IndexKind::WriteMask, 1 << component);
+                    body.set_src(body.source(part, 0), value);
+                }
+                body.remove_inst(store);
+                body.remove_inst(inst);
+                split += 1;
+            }
+        }
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_same(&expected, &execute(&shader), seed, "splitting");
+    }
+    assert!(split > 1000 && refused > 100, "{split} {refused}");
+}
+
+/// Lets one instruction in the first side of each `if` on a comparison of floats read the difference of what is
+/// compared.
+fn read_differences(body: &mut Body) {
+    for block in body.blocks_vec() {
+        let Some(id) = body.following_if(block) else { continue };
+        let compare = body.src_inst(body.if_condition(id));
+        if !matches!(body.alu_op(compare), Some(AluOp::Flt | AluOp::Fge)) {
+            continue;
+        }
+        let side = body.then_list(id).first;
+        let is_reader = |&inst: &Inst| matches!(body.alu_op(inst), Some(AluOp::Fadd | AluOp::Fmul | AluOp::Fmax));
+        let Some(reader) = body.insts(side).find(is_reader) else { continue };
+        let operands = [0, 1].map(|number| AluSrc::of(body, body.source(compare, number)));
+        let [a, b] = if reader.as_u32().is_multiple_of(2) { operands } else { [operands[1], operands[0]] };
+        let mut builder = Builder::new(body, Cursor::Before(reader));
+        let negated = builder.alu_sized(AluOp::Fneg, 1, &[b]);
+        let difference = builder.alu_sized(AluOp::Fadd, 1, &[a, negated.into()]);
+        // The condition holds here.
+        let condition = builder.body.src_def(builder.body.if_condition(id)).into();
+        let value = builder.alu_sized(AluOp::Bcsel, 1, &[condition, difference.into(), a]);
+        let source = body.source(reader, 0);
+        body.set_src(source, value);
+        body.set_swizzle(source, Swizzle::replicate(0));
+    }
+}
+
+#[test]
+fn comparisons_may_be_computed_elsewhere() {
+    let (mut differences, mut anew) = (0, 0);
+    for seed in 0..500 {
+        let mut shader = program(seed);
+        into_ssa(&mut shader);
+        read_differences(shader.main_mut());
+        let expected = execute(&shader);
+        differences += usize::from(opt_comparison_pre(&mut shader));
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_same(&expected, &execute(&shader), seed, "opt_comparison_pre");
+        anew += usize::from(opt_rematerialize_compares(&mut shader));
+        validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert_same(&expected, &execute(&shader), seed, "opt_rematerialize_compares");
+        into_registers(&mut shader, policy(seed));
+        check(&shader, policy(seed)).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+    }
+    assert!(differences > 100 && anew > 10, "{differences} {anew}");
+}
+
+/// Goes a way through the program at random; each operand must be where it was put.
+fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &mut Random) {
+    let mut places: Vec<Option<Def>> = vec![None; assignment.peak as usize];
+    let mut block = body.start_block();
+    for _ in 0..200 {
+        for inst in body.insts(block) {
+            if chase::is_register_access(body, inst) || chase::is_folded(body, inst, policy) {
+                continue;
+            }
+            let is_alu = body.alu_op(inst).is_some();
+            for number in 0..body.num_sources(inst) {
+                let operand = match is_alu {
+                    true => chase::chase_alu_src(body, inst, number, policy).operand,
+                    false => chase::chase_src(body, body.source(inst, number)),
+                };
+                check_place(body, assignment, &places, operand);
+            }
+            let Some(def) = body.inst_def(inst) else { continue };
+            let operand = match is_alu {
+                true => chase::chase_alu_dest(body, def, policy).operand,
+                false => chase::chase_dest(body, def),
+            };
+            let written = match operand {
+                Operand::Ssa(def) => def,
+                Operand::Register(register) => register.handle,
+            };
+            if let Some(place) = assignment.place(written) {
+                places[place as usize] = Some(written);
+            }
+        }
+        if let Some(id) = body.following_if(block) {
+            check_place(body, assignment, &places, chase::chase_src(body, body.if_condition(id)));
+        }
+        let next: Vec<_> = body.successors(block).collect();
+        if next.is_empty() {
+            return;
+        }
+        block = next[random.below(next.len() as u64) as usize];
+    }
+}
+
+fn check_place(body: &Body, assignment: &Assignment, places: &[Option<Def>], operand: Operand) {
+    let read = match operand {
+        Operand::Ssa(def) => def,
+        Operand::Register(register) => {
+            if let Some(index) = register.indirect {
+                let load = chase::load_reg_for_def(body, index);
+                let index = load.and_then(|load| chase::accessed_register(body, load)).map_or(index, |r| r.handle);
+                check_value(assignment, places, index, load.is_some());
+            }
+            register.handle
+        }
+    };
+    check_value(assignment, places, read, matches!(operand, Operand::Register(_)));
+}
+
+fn check_value(assignment: &Assignment, places: &[Option<Def>], read: Def, is_register: bool) {
+    let Some(place) = assignment.place(read) else { return };
+    // A register that was not written may hold anything.
+    let found = places[place as usize];
+    assert!(
+        found == Some(read) || is_register && !places.contains(&Some(read)) && found.is_none(),
+        "{read}: {found:?}"
+    );
+}
+
+#[test]
+fn places_are_not_shared() {
+    let (mut values, mut peaks) = (0, 0);
+    for seed in 0..500 {
+        let (mut shader, policy) = (program(seed), policy(seed));
+        into_ssa(&mut shader);
+        into_registers(&mut shader, policy);
+        let body = shader.main();
+        let needs_place = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
+        let assignment = assign_registers(body, policy, u32::MAX, &needs_place).unwrap();
+        values += body.blocks().flat_map(|b| body.insts(b)).filter(|&i| body.alu_op(i).is_some()).count();
+        peaks += assignment.peak as usize;
+        let mut random = Random(tgsi_ir::run::random::Random::new(seed));
+        for _ in 0..20 {
+            walk(body, &assignment, policy, &mut random);
+        }
+        let peak = assignment.peak;
+        assert!(assign_registers(body, policy, peak, &needs_place).is_ok());
+        if peak > 0 {
+            let error = assign_registers(body, policy, peak - 1, &needs_place).unwrap_err();
+            assert_eq!((error.peak, error.limit), (peak, peak - 1));
+        }
+    }
+    assert!(peaks * 2 < values, "{peaks} places for {values} values");
+}
