@@ -10,7 +10,7 @@ use tgsi::scan::needed_channels;
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};
 
-use super::operands::{
+use crate::target::opcodes::{
     has_effect, is_componentwise, is_flow, is_permutable, is_replicated, moves_in_pairs, reads_resource,
 };
 

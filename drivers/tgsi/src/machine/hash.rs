@@ -3,18 +3,18 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Makes [`FastHasher`]s.
-pub(super) type BuildFastHasher = BuildHasherDefault<FastHasher>;
+pub(crate) type BuildFastHasher = BuildHasherDefault<FastHasher>;
 
 /// Odd, with bits all over.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mixes words by multiplication.
 #[derive(Clone, Copy, Default)]
-pub(super) struct FastHasher(u64);
+pub(crate) struct FastHasher(u64);
 
 impl FastHasher {
     /// Mixes a word in.
-    pub(super) fn mix(&mut self, word: u64) {
+    pub(crate) fn mix(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(FACTOR);
     }
 }

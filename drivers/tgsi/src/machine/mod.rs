@@ -1,32 +1,21 @@
-//! The program between instruction selection and the finished shader: TGSI instructions over any number of virtual temporaries and
-//! immediates, and the passes over it.
+//! The program between instruction selection and the finished shader: TGSI instructions over any number of virtual
+//! temporaries and immediates.
 //!
 //! * `TEMP` below [`Program::first_temp`] are elements of arrays or shared by functions: their place is fixed. From
 //!   there on they are virtual: written and read
-//!   without index registers, [`allocate`](allocate::allocate) gives them numbers.
+//!   without index registers, allocation gives them numbers.
 //! * `IMM` names a row of [`Immediates`]; what is used of the rows is packed at the end.
 //! * `ADDR` registers are real.
 //!
-//! Control flow is in the list itself; [`flow`] finds the blocks. Each function is a program until [`join`] puts them
+//! Control flow is in the list itself; [`flow`] finds the blocks. Each function is a program until they are put
 //! together.
 
-mod access;
-pub(crate) mod allocate;
-pub(crate) mod combine;
-pub(crate) mod dead_code;
+pub(crate) mod access;
 pub(crate) mod flow;
-pub(crate) mod forward;
-mod hash;
-pub(crate) mod hoist_constants;
-pub(crate) mod join;
-mod liveness;
-pub(crate) mod merge;
+pub(crate) mod hash;
+pub(crate) mod liveness;
 pub(crate) mod operands;
-pub(crate) mod propagate;
 mod regions;
-pub(crate) mod tidy_flow;
-mod tracker;
-pub(crate) mod vectorize;
 
 use hashbrown::HashMap;
 use std::rc::Rc;
@@ -34,7 +23,7 @@ use std::rc::Rc;
 use tgsi::shader::Instruction;
 use tgsi::tables::File;
 
-use crate::dialect::rules::Rules;
+use crate::target::virgl::rules::Rules;
 use access::{ADDRESS_REGISTERS, ARRAYS, Access, Traits};
 use hash::BuildFastHasher;
 use liveness::Liveness;
@@ -67,13 +56,13 @@ impl Immediates {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     /// In order, control flow included, `END` excluded.
-    instructions: Vec<Instruction>,
+    pub(crate) instructions: Vec<Instruction>,
     /// What each instruction reads and writes.
-    access: Vec<Access>,
+    pub(crate) access: Vec<Access>,
     /// Constants.
     pub(crate) immediates: Immediates,
     /// Temporaries below this number are array elements.
-    first_temp: u32,
+    pub(crate) first_temp: u32,
     /// One past the last temporary.
     pub(crate) num_temps: u32,
     /// Which instructions the target takes. Passes keep to it.
@@ -105,22 +94,22 @@ impl Program {
     }
 
     /// How many virtual temporaries there are.
-    fn temps(&self) -> usize {
+    pub(crate) fn temps(&self) -> usize {
         (self.num_temps - self.first_temp) as usize
     }
 
     /// How many numbers of address registers and virtual temporaries there are.
-    fn registers(&self) -> usize {
+    pub(crate) fn registers(&self) -> usize {
         self.temps() + ADDRESS_REGISTERS as usize
     }
 
     /// Number of an address register or virtual temporary that is named directly.
-    fn register(&self, file: File, index: i32) -> Option<usize> {
+    pub(crate) fn register(&self, file: File, index: i32) -> Option<usize> {
         access::number(file, index, self.first_temp).filter(|&n| n < ARRAYS).map(|n| n as usize)
     }
 
     /// Number of a virtual temporary, counted from 0.
-    fn temp(&self, file: File, index: i32) -> Option<usize> {
+    pub(crate) fn temp(&self, file: File, index: i32) -> Option<usize> {
         if file != File::Temporary {
             return None;
         }
@@ -128,13 +117,13 @@ impl Program {
     }
 
     /// Whether an instruction stores all components of its register, whatever its mask says. Before allocation masks
-    /// hold nevertheless: [`allocate`](allocate::allocate) sees to it that nothing that is needed stands there.
-    fn stores_whole(&self, access: &Access) -> bool {
+    /// hold nevertheless: allocation sees to it that nothing that is needed stands there.
+    pub(crate) fn stores_whole(&self, access: &Access) -> bool {
         self.has_whole_results && access.traits.any(Traits::STORES_WHOLE)
     }
 
     /// Whether the target would overwrite what an instruction has still to read.
-    fn overwrites_itself(&self, instruction: &Instruction) -> bool {
+    pub(crate) fn overwrites_itself(&self, instruction: &Instruction) -> bool {
         self.has_halves_in_turn && operands::overwrites_itself(instruction)
     }
 
@@ -154,7 +143,7 @@ impl Program {
         self.access.reserve(count);
     }
 
-    fn note_change(&mut self) {
+    pub(crate) fn note_change(&mut self) {
         self.liveness = None;
     }
 
@@ -173,14 +162,14 @@ impl Program {
     }
 
     /// Replaces an instruction.
-    fn set(&mut self, place: usize, instruction: Instruction) {
+    pub(crate) fn set(&mut self, place: usize, instruction: Instruction) {
         self.note_change();
         self.access[place] = Access::of(&instruction, self.first_temp);
         self.instructions[place] = instruction;
     }
 
     /// Exchanges two instructions.
-    fn swap(&mut self, a: usize, b: usize) {
+    pub(crate) fn swap(&mut self, a: usize, b: usize) {
         if a != b {
             self.note_change();
             self.access.swap(a, b);
@@ -189,7 +178,7 @@ impl Program {
     }
 
     /// Drops all instructions from a place on.
-    fn truncate(&mut self, count: usize) {
+    pub(crate) fn truncate(&mut self, count: usize) {
         if count < self.access.len() {
             self.note_change();
             self.access.truncate(count);
@@ -214,7 +203,7 @@ impl Program {
     }
 
     /// Drops instructions marked in `dead` (one flag an instruction).
-    fn remove(&mut self, dead: &[bool]) {
+    pub(crate) fn remove(&mut self, dead: &[bool]) {
         self.note_change();
         let is_dead = |place: &mut usize| {
             *place += 1;

@@ -14,7 +14,8 @@ use tgsi_legacy::chase::{self, Operand};
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};
-use crate::{Dialect, DriverError};
+use crate::DriverError;
+use crate::target::options::Dialect;
 
 /// How operands and result of an opcode lie in the channels.
 #[derive(Clone, Copy, PartialEq, Eq)]
