@@ -22,6 +22,7 @@ pub mod lower_locals_to_regs;
 pub mod lower_vec_to_regs;
 mod merge_sets;
 pub mod trivialize_registers;
+pub mod vec4;
 
 pub use convert_from_ssa::convert_from_ssa;
 pub use legacy_trivialize::legacy_trivialize;

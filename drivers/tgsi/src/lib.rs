@@ -266,8 +266,8 @@ fn finish_selected(
         }
     }
     for part in &mut parts {
-        part.program.has_whole_results = options.whole_results;
-        part.program.has_halves_in_turn = options.halves_in_turn;
+        part.program.machine.has_whole_results = options.whole_results;
+        part.program.machine.has_halves_in_turn = options.halves_in_turn;
         passes::pipeline::run(&mut part.program, shader.stage, options, passes);
     }
     let program = passes::join::join(parts).ok_or(DriverError::NoEntryPoint)?;

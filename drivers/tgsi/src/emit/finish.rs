@@ -23,7 +23,7 @@ pub(crate) fn finish(
     let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
     let mut builder = ShaderBuilder::new(processor);
     properties::set_properties(ir, &mut builder);
-    let num_temps = program.num_temps;
+    let num_temps = program.num_temps();
     let (mut instructions, immediates) = program.into_instructions();
     declared.declare(ir, &mut builder, &mut instructions);
     for &size in arrays {

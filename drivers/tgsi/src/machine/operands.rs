@@ -1,10 +1,27 @@
 //! Operands of instructions: what they read, and changing them.
 
-use tgsi::shader::{Instruction, Src};
+use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Immediates;
 use crate::target::opcodes::{is_componentwise, is_narrowing};
+
+/// Whether a register is named without index registers or dimension.
+#[inline]
+pub(crate) fn is_direct(register: &Register) -> bool {
+    register.indirect.is_none() && register.dimension.is_none()
+}
+
+/// Modifiers of a source applied to a source that has modifiers itself.
+pub(crate) fn apply_modifiers(outer: &Src, mut inner: Src) -> Src {
+    if outer.absolute {
+        inner.absolute = true;
+        inner.negate = outer.negate;
+    } else {
+        inner.negate ^= outer.negate;
+    }
+    inner
+}
 
 /// Whether a source is a value (and not a sampler, image, buffer, ...).
 pub(crate) fn is_value(src: &Src) -> bool {

@@ -1,4 +1,4 @@
-//! Instructions that take in the only maker of an operand.
+//! Instructions that take in the only producer of an operand.
 //!
 //! ```text
 //! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice, but not on every consumer: not where rounding is kept)
@@ -16,49 +16,51 @@
 
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{File, Opcode};
+use tgsi_legacy::vec4::blocks::block_from;
+use tgsi_legacy::vec4::reaching_definitions::ReachingDefinitions;
+use tgsi_legacy::vec4::{Counts, Reg};
 
-use super::propagate::{Tracker, apply_modifiers};
-use crate::machine::access::{Access, Counts};
-use crate::machine::flow::block_from;
-use crate::machine::operands::immediate_words;
-use crate::machine::{Immediates, Program};
+use crate::machine::operands::{apply_modifiers, immediate_words};
+use crate::machine::propagate::is_kept;
+use crate::machine::{Access, Immediates, Program, register};
 use crate::target::options::TgsiOptions;
 
 /// Sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
 
-/// Combines instructions. The makers stay until dead code is removed. Returns whether anything changed.
+/// Combines instructions. The producers stay until dead code is removed. Returns whether anything changed.
 pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
-    if !program.access.iter().any(|access| combines(access.opcode, options)) {
+    if !program.accesses().iter().any(|access| combines(access.opcode, options)) {
         return false;
     }
-    let mut tracker = Tracker::new(program);
+    let mut definitions = ReachingDefinitions::new(program);
     let readers = count_readers(program);
     let mut changed = false;
     let mut next = 0;
     while let Some(block) = block_from(program, next) {
         next = block.end;
-        tracker.block_start = block.start;
-        for place in block.clone() {
+        definitions.enter_block(block.start);
+        for index in block {
             // A combined instruction may combine again: AND of NOT, UIF of USNE of a comparison.
             for _ in 0..4 {
-                if !combines(program.access[place].opcode, options) {
+                if !combines(program.accesses()[index].opcode, options) {
                     break;
                 }
                 let at = At {
-                    instructions: &program.instructions,
-                    access: &program.access,
-                    immediates: &program.immediates,
-                    tracker: &tracker,
+                    instructions: program.instructions(),
+                    access: program.accesses(),
+                    immediates: &program.constants,
+                    definitions: &definitions,
+                    first_temp: program.first_temp(),
                     readers: &readers,
-                    place,
+                    index,
                     options,
                 };
-                let Some(new) = at.combined().filter(|new| program.rules.may_make(new)) else { break };
-                program.set(place, new);
+                let Some(new) = at.combined().filter(|new| program.machine.rules.may_make(new)) else { break };
+                program.set(index, new);
                 changed = true;
             }
-            tracker.record(place, &program.access[place]);
+            definitions.record(index, &program.accesses()[index]);
         }
     }
     changed
@@ -77,8 +79,10 @@ fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
 /// How often the components of each register are read.
 fn count_readers(program: &Program) -> Vec<Counts> {
     let mut readers = vec![Counts::default(); program.registers()];
-    for read in program.access.iter().flat_map(Access::reads).filter(|r| r.is_dense()) {
-        readers[read.register()].add(read.mask());
+    for read in program.accesses().iter().flat_map(Access::reads) {
+        if let Some(register) = read.dense() {
+            readers[register].add(read.mask());
+        }
     }
     readers
 }
@@ -87,41 +91,53 @@ struct At<'a> {
     instructions: &'a [Instruction],
     access: &'a [Access],
     immediates: &'a Immediates,
-    tracker: &'a Tracker,
+    definitions: &'a ReachingDefinitions,
+    first_temp: u32,
     readers: &'a [Counts],
-    place: usize,
+    index: usize,
     options: &'a TgsiOptions,
 }
 
 impl At<'_> {
     fn instruction(&self) -> &Instruction {
-        &self.instructions[self.place]
+        &self.instructions[self.index]
     }
 
     fn access(&self) -> &Access {
-        &self.access[self.place]
+        &self.access[self.index]
     }
 
-    /// The maker of everything that a source reads.
-    fn maker(&self, source: usize) -> Option<(usize, &Instruction)> {
-        let place = self.tracker.single_definition(self.instruction(), self.access(), source)?;
-        let maker = self.instructions.get(place)?;
-        (!maker.saturate).then_some((place, maker))
+    /// The temporary or address register that a source reads directly.
+    fn register(&self, src: &Src) -> Option<Reg> {
+        let read = register(src.register.file, src.register.index, self.first_temp)?;
+        read.dense().filter(|_| src.register.indirect.is_none()).map(|_| read)
+    }
+
+    /// Whether what an instruction at `since` read is there still.
+    fn is_kept(&self, src: &Src, mask: u8, since: usize) -> bool {
+        is_kept(&src.register, mask, since, self.definitions, self.first_temp)
+    }
+
+    /// The producer of everything that a source reads.
+    fn producer(&self, source: usize) -> Option<(usize, &Instruction)> {
+        let read = self.register(self.instruction().src.get(source)?)?;
+        let index = self.definitions.single_definition(read, self.access().mask(source))?;
+        let producer = self.instructions.get(index)?;
+        (!producer.saturate).then_some((index, producer))
     }
 
     /// The same if nobody else reads it.
-    fn only_maker(&self, source: usize) -> Option<(usize, &Instruction)> {
-        let found = self.maker(source)?;
+    fn only_producer(&self, source: usize) -> Option<(usize, &Instruction)> {
+        let found = self.producer(source)?;
         let src = &self.instruction().src[source];
-        let register = self.tracker.register(src.register.file, src.register.index)?;
-        self.readers.get(register)?.are_one(self.access().mask(source)).then_some(found)
+        self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
     }
 
-    /// Source `number` of a maker, as seen through source `source` of the instruction (without the latter's modifiers); none if it
-    /// has changed since. The maker must work channel by channel.
-    fn through(&self, source: usize, maker: (usize, &Instruction), number: usize) -> Option<Src> {
+    /// Source `number` of a producer, as seen through source `source` of the instruction (without the latter's modifiers); none if it
+    /// has changed since. The producer must work channel by channel.
+    fn through(&self, source: usize, producer: (usize, &Instruction), number: usize) -> Option<Src> {
         let outer = &self.instruction().src[source];
-        let mut inner = *maker.1.src.get(number)?;
+        let mut inner = *producer.1.src.get(number)?;
         let channels = self.access().channels(source);
         let first = (0..4usize).find(|c| channels & 1 << c != 0)?;
         let of = inner.swizzle;
@@ -131,7 +147,7 @@ impl At<'_> {
             inner.swizzle[c] = of[usize::from(outer.swizzle[channel] & 3)] & 3;
             mask |= 1 << inner.swizzle[c];
         }
-        self.tracker.is_kept(&inner.register, mask, maker.0).then_some(inner)
+        self.is_kept(&inner, mask, producer.0).then_some(inner)
     }
 
     /// Whether all channels that a source (already composed for the instruction) reads are the constant `word`.
@@ -171,8 +187,8 @@ impl At<'_> {
             if outer.absolute || (outer.negate && multiply == Opcode::Umul) {
                 continue;
             }
-            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == multiply) else { continue };
-            let (Some(mut a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else {
+            let Some(producer) = self.only_producer(source).filter(|m| m.1.opcode == multiply) else { continue };
+            let (Some(mut a), Some(b)) = (self.through(source, producer, 0), self.through(source, producer, 1)) else {
                 continue;
             };
             if (a.negate || b.negate || instruction.src[1 - source].negate) && multiply == Opcode::Umul {
@@ -181,7 +197,7 @@ impl At<'_> {
             a.negate ^= outer.negate;
             let mut new = instruction.clone();
             new.opcode = fused;
-            new.precise |= maker.1.precise;
+            new.precise |= producer.1.precise;
             let addend = instruction.src[1 - source];
             new.src.clear();
             new.src.extend([a, b, addend]);
@@ -199,11 +215,11 @@ impl At<'_> {
         let end = instruction.src[2];
         for source in [0, 1] {
             let outer = &instruction.src[source];
-            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == Opcode::Add) else { continue };
-            if outer.absolute || maker.1.precise {
+            let Some(producer) = self.only_producer(source).filter(|m| m.1.opcode == Opcode::Add) else { continue };
+            if outer.absolute || producer.1.precise {
                 continue;
             }
-            let (Some(a), Some(b)) = (self.through(source, maker, 0), self.through(source, maker, 1)) else {
+            let (Some(a), Some(b)) = (self.through(source, producer, 0), self.through(source, producer, 1)) else {
                 continue;
             };
             // A negation may have gone from the difference to the factor: (-a - c) * b is (a + c) * -b.
@@ -245,8 +261,8 @@ impl At<'_> {
     fn subtract(&self) -> Option<Instruction> {
         let instruction = self.instruction();
         for source in [0, 1] {
-            let Some(maker) = self.only_maker(source).filter(|m| m.1.opcode == Opcode::Ineg) else { continue };
-            let Some(mut value) = self.through(source, maker, 0) else { continue };
+            let Some(producer) = self.only_producer(source).filter(|m| m.1.opcode == Opcode::Ineg) else { continue };
+            let Some(mut value) = self.through(source, producer, 0) else { continue };
             if value.absolute || instruction.src[source].absolute {
                 continue;
             }
@@ -263,11 +279,11 @@ impl At<'_> {
         if instruction.src[0].negate || instruction.src[0].absolute {
             return None;
         }
-        let maker = self.maker(0)?;
+        let producer = self.producer(0)?;
         let channels = instruction.dst.first()?.write_mask;
-        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1));
+        let (a, b) = (self.through(0, producer, 0)?, self.through(0, producer, 1));
         let mut new = instruction.clone();
-        match maker.1.opcode {
+        match producer.1.opcode {
             Opcode::Fslt if self.options.has_cmp => {
                 let b = b?;
                 new.opcode = Opcode::Cmp;
@@ -301,15 +317,15 @@ impl At<'_> {
             if src.negate || src.absolute {
                 continue;
             }
-            let maker = self.only_maker(source)?;
-            let opcode = match maker.1.opcode {
+            let producer = self.only_producer(source)?;
+            let opcode = match producer.1.opcode {
                 Opcode::Fslt => Opcode::Slt,
                 Opcode::Fsge => Opcode::Sge,
                 Opcode::Fseq => Opcode::Seq,
                 Opcode::Fsne => Opcode::Sne,
                 _ => return None,
             };
-            let (a, b) = (self.through(source, maker, 0)?, self.through(source, maker, 1)?);
+            let (a, b) = (self.through(source, producer, 0)?, self.through(source, producer, 1)?);
             let mut new = instruction.clone();
             new.opcode = opcode;
             new.src.clear();
@@ -329,8 +345,8 @@ impl At<'_> {
 
     fn inverse(&self) -> Option<Instruction> {
         let instruction = self.instruction();
-        let maker = self.only_maker(0)?;
-        let opcode = match maker.1.opcode {
+        let producer = self.only_producer(0)?;
+        let opcode = match producer.1.opcode {
             Opcode::Useq => Opcode::Usne,
             Opcode::Usne => Opcode::Useq,
             Opcode::Uslt => Opcode::Usge,
@@ -341,7 +357,7 @@ impl At<'_> {
             Opcode::Fsne => Opcode::Fseq,
             _ => return None,
         };
-        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1)?);
+        let (a, b) = (self.through(0, producer, 0)?, self.through(0, producer, 1)?);
         let mut new = instruction.clone();
         new.opcode = opcode;
         new.src.clear();
@@ -351,10 +367,10 @@ impl At<'_> {
 
     fn condition(&self) -> Option<Instruction> {
         let instruction = self.instruction();
-        let maker = self.maker(0)?;
-        let (a, b) = (self.through(0, maker, 0)?, self.through(0, maker, 1)?);
+        let producer = self.producer(0)?;
+        let (a, b) = (self.through(0, producer, 0)?, self.through(0, producer, 1)?);
         let mut new = instruction.clone();
-        match maker.1.opcode {
+        match producer.1.opcode {
             Opcode::Usne if self.is_constant(&b, 1, 0) && !a.negate && !a.absolute => new.src[0] = a,
             Opcode::Fsne if self.is_float_zero(&b, 1) => {
                 new.opcode = Opcode::If;
@@ -366,25 +382,17 @@ impl At<'_> {
     }
 
     fn address(&self) -> Option<Instruction> {
-        let maker = self.maker(0)?;
-        if maker.1.opcode != Opcode::F2i {
+        let producer = self.producer(0)?;
+        if producer.1.opcode != Opcode::F2i {
             return None;
         }
         // The floor that F2I reads, seen from here.
-        let floored = self.through(0, maker, 0)?;
+        let floored = self.through(0, producer, 0)?;
         let channels = self.instruction().dst.first()?.write_mask;
-        let register = self.tracker.register(floored.register.file, floored.register.index)?;
         let component = |c: usize| floored.swizzle[c] & 3;
-        let mut place = None;
-        for c in (0..4).filter(|c| channels & 1 << c != 0) {
-            let p = self.tracker.definition(register, component(c))?;
-            if place.is_some_and(|q| q != p) {
-                return None;
-            }
-            place = Some(p);
-        }
-        let place = place?;
-        let floor = self.instructions.get(place)?;
+        let mask = (0..4).filter(|c| channels & 1 << c != 0).fold(0, |mask, c| mask | 1 << component(c));
+        let index = self.definitions.single_definition(self.register(&floored)?, mask)?;
+        let floor = self.instructions.get(index)?;
         if floor.opcode != Opcode::Flr || floor.saturate || floored.negate || floored.absolute {
             return None;
         }
@@ -395,7 +403,7 @@ impl At<'_> {
             value.swizzle[c] = of[usize::from(component(c))] & 3;
             mask |= 1 << value.swizzle[c];
         }
-        if !self.tracker.is_kept(&value.register, mask, place) {
+        if !self.is_kept(&value, mask, index) {
             return None;
         }
         let mut new = self.instruction().clone();

@@ -32,7 +32,7 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     if rules.allow_all() {
         return;
     }
-    program.rules = rules.clone();
+    program.machine.rules = rules.clone();
     let old = program.take_instructions();
     let collected = collected_outputs(&old, &rules);
     let with_continue = loops_with_continue(&old);
@@ -49,7 +49,7 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     for &register in &collected {
         let temp = legalizer.program.new_temp();
         legalizer.collected.insert(register, temp);
-        let zero = legalizer.program.immediates.intern([0; 4]);
+        let zero = legalizer.program.constants.intern([0; 4]);
         let zero = Src::new(Register::new(File::Immediate, zero));
         legalizer.push(Opcode::Mov, Dst::new(temporary(temp)), &[zero]);
     }
@@ -65,9 +65,9 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
         legalizer.store_collected();
     }
     debug_assert!(
-        program.instructions().iter().all(|i| program.rules.allows(i)),
+        program.instructions().iter().all(|i| program.machine.rules.allows(i)),
         "not allowed: {:?}",
-        program.instructions().iter().find(|i| !program.rules.allows(i))
+        program.instructions().iter().find(|i| !program.machine.rules.allows(i))
     );
 }
 
@@ -170,7 +170,7 @@ impl Legalizer<'_> {
     }
 
     fn word(&mut self, word: u32) -> Src {
-        let number = self.program.immediates.intern([word; 4]);
+        let number = self.program.constants.intern([word; 4]);
         Src::new(Register::new(File::Immediate, number))
     }
 
@@ -297,7 +297,7 @@ impl Legalizer<'_> {
 
     /// Whether a counter goes up or down by one.
     fn is_step(&self, instruction: &Instruction, src: &Src) -> bool {
-        let word = self.program.immediates.row(src.register.index)[usize::from(src.swizzle[0] & 3)];
+        let word = self.program.constants.row(src.register.index)[usize::from(src.swizzle[0] & 3)];
         src.register.file != File::Immediate || instruction.opcode == Opcode::Atomuadd && matches!(word, 1 | u32::MAX)
     }
 

@@ -2,8 +2,15 @@
 
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
+use tgsi_legacy::vec4::allocate::allocate as vec4_allocate;
+use tgsi_legacy::vec4::dead_code::remove_dead_code;
+use tgsi_legacy::vec4::hoist_constants::hoist_constants;
+use tgsi_legacy::vec4::merge::merge_instructions;
+use tgsi_legacy::vec4::propagate_backward::propagate_backward;
+use tgsi_legacy::vec4::propagate_copies::propagate_copies;
+use tgsi_legacy::vec4::vectorize::vectorize;
 
-use super::{allocate, combine, dead_code, forward, hoist_constants, merge, propagate, tidy_flow, vectorize};
+use super::{combine, simplify_cfg};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
 
@@ -16,7 +23,7 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
     let mut hoisted = None;
     if options.optimize && !options.unoptimized_ra {
         passes.run_driver("tgsi:hoist_constants", || {
-            hoisted = hoist_constants::hoist_constants(program);
+            hoisted = hoist_constants(program);
             hoisted.is_some()
         });
     }
@@ -27,12 +34,12 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
         // Branches may be empty now.
         optimize(&mut hoisted, options, ALL, passes);
         allocate(&mut hoisted, options, outputs_wait, passes);
-        if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
+        if fewest_temps.is_none_or(|fewest| hoisted.num_temps() > more_temps(fewest)) {
             optimize(program, options, rest, passes);
             allocate(program, options, outputs_wait, passes);
         }
         let is_shorter = hoisted.instructions().len() < program.instructions().len();
-        if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
+        if is_shorter && hoisted.num_temps() <= more_temps(program.num_temps()) {
             *program = hoisted;
         }
     } else {
@@ -53,12 +60,12 @@ fn find_liveness(program: &mut Program, passes: &mut Passes<'_>) {
 fn allocate(program: &mut Program, options: &TgsiOptions, may_write_outputs_early: bool, passes: &mut Passes<'_>) {
     find_liveness(program, passes);
     passes.run_driver("tgsi:allocate", || {
-        allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+        vec4_allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
         true
     });
     if options.optimize {
         // Neighbours may have become mergeable.
-        passes.run_driver(MERGE, || merge::merge_instructions(program));
+        passes.run_driver(MERGE, || merge_instructions(program));
     }
 }
 
@@ -68,7 +75,7 @@ const MERGE: &str = "tgsi:merge_instructions";
 /// Times that the list of machine passes is gone through at most.
 const MAX_ROUNDS: usize = 4;
 
-/// All machine passes, by place in the list of [`optimize`].
+/// All machine passes, by position in the list of [`optimize`].
 const ALL: u8 = 0b111_1111;
 
 /// The propagation of copies: what is read then shows which copies are of constants.
@@ -82,25 +89,29 @@ fn optimize(program: &mut Program, options: &TgsiOptions, mut due: u8, passes: &
     if !options.optimize {
         return;
     }
-    // Each pass with those, by place, that its changes leave something to.
+    // Each pass with those, by position, that its changes leave something to.
     type Pass = fn(&mut Program, &TgsiOptions) -> bool;
     let machine_passes: [(&str, Pass, u8); 7] = [
-        ("tgsi:tidy_flow", |program, options| tidy_flow::tidy_flow(program, options.native_integers), 0b111_1111),
-        ("tgsi:propagate_copies", |program, _| propagate::propagate_copies(program), 0b000_1110),
+        (
+            "tgsi:simplify_cfg",
+            |program, options| simplify_cfg::simplify_cfg(program, options.native_integers),
+            0b111_1111,
+        ),
+        ("tgsi:propagate_copies", |program, _| propagate_copies(program), 0b000_1110),
         ("tgsi:combine", combine::combine, 0b000_1110),
-        (DEAD_CODE, |program, _| dead_code::remove_dead_code(program), 0b000_0000),
-        ("tgsi:forward_results", |program, _| forward::forward_results(program), 0b110_0000),
-        (MERGE, |program, _| merge::merge_instructions(program), 0b100_0000),
-        ("tgsi:vectorize", |program, _| vectorize::vectorize(program), 0b111_1000),
+        (DEAD_CODE, |program, _| remove_dead_code(program), 0b000_0000),
+        ("tgsi:propagate_backward", |program, _| propagate_backward(program), 0b110_0000),
+        (MERGE, |program, _| merge_instructions(program), 0b100_0000),
+        ("tgsi:vectorize", |program, _| vectorize(program), 0b111_1000),
     ];
     let only = if due == EARLY { EARLY } else { ALL };
     for _ in 0..MAX_ROUNDS {
         if due == 0 {
             break;
         }
-        for (place, (name, pass, leaves)) in machine_passes.into_iter().enumerate() {
-            if due >> place & 1 != 0 {
-                due &= !(1 << place);
+        for (position, (name, pass, leaves)) in machine_passes.into_iter().enumerate() {
+            if due >> position & 1 != 0 {
+                due &= !(1 << position);
                 if name == DEAD_CODE {
                     find_liveness(program, passes);
                 }

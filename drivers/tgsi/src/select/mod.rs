@@ -33,7 +33,7 @@ use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
 use crate::DriverError;
-use crate::machine::Program;
+use crate::machine::{Program, Tgsi};
 use crate::target::options::{Dialect, TgsiOptions};
 use address::Purpose;
 use declared::{ArrayKey, Declared};
@@ -143,7 +143,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             body,
             function,
             options,
-            program: Program::default(),
+            program: Program::new(Tgsi::default(), fixed.end),
             declared: std::mem::take(&mut selected.declared),
             values: Values::new(body.num_defs()),
             homes: SecondaryMap::new(),
@@ -211,8 +211,6 @@ impl Selector<'_> {
                 }
             }
         }
-        self.program.num_temps = self.fixed.end;
-        self.program.end_arrays();
         for &inst in &declarations {
             if let Some(def) = body.inst_def(inst)
                 && self.homes[def].is_none()
@@ -272,7 +270,7 @@ impl Selector<'_> {
 
     /// The words of an immediate.
     fn immediate(&mut self, words: [u32; 4]) -> Value {
-        let number = self.program.immediates.intern(words);
+        let number = self.program.constants.intern(words);
         Value::new(Register::new(File::Immediate, number))
     }
 

@@ -1,12 +1,10 @@
 //! The runs of blocks under the same conditions: the program, a branch, the body of a loop.
 //!
 //! The blocks of a region that are in none of its constructs are its *spine*. Between two blocks of a spine control goes through all that stands between them,
-//! unless a jump leads away: what nothing there accesses is live all over, if it is live behind.
+//! unless a jump leads away: what nothing there accesses is live all over, if it is live after.
 
-use tgsi::tables::Opcode;
-
-use super::Program;
-use super::flow::Block;
+use super::blocks::Block;
+use super::{Flow, Machine, Program};
 
 const NONE: u32 = u32::MAX;
 
@@ -15,15 +13,15 @@ struct Region {
     depth: u32,
     /// A region further out: whoever follows these where they do not lead too far, and else the parents, comes to any region around in O(log depth) steps.
     far: u32,
-    /// The block of the parent's spine behind the construct.
+    /// The block of the parent's spine after the construct.
     join: u32,
 }
 
 /// The regions of a program.
 pub(super) struct Regions {
     regions: Vec<Region>,
-    /// By block: the region, and the last block of the spine up to there that control does not come to from the spine alone: the first one, and those behind
-    /// jumps and behind constructs that jumps leave.
+    /// By block: the region, and the last block of the spine up to there that control does not come to from the spine alone: the first one, and those after
+    /// jumps and after constructs that jumps leave.
     of_block: Vec<(u32, u32)>,
 }
 
@@ -34,12 +32,12 @@ struct Open {
     regions: [Option<u32>; 2],
     /// Whether a jump leads out of it.
     is_left: bool,
-    /// What to go on with behind it: the region, and the last block there after a jump.
+    /// What to go on with after it: the region, and the last block there after a jump.
     around: (u32, u32),
 }
 
 impl Regions {
-    pub(super) fn of(program: &Program, blocks: &[Block]) -> Regions {
+    pub(super) fn of<M: Machine>(program: &Program<M>, blocks: &[Block]) -> Regions {
         let mut all = Regions {
             regions: vec![Region { parent: NONE, depth: 0, far: 0, join: NONE }],
             of_block: Vec::with_capacity(blocks.len()),
@@ -49,21 +47,21 @@ impl Regions {
         for (number, block) in blocks.iter().enumerate() {
             all.of_block.push(current);
             let next = number as u32 + 1;
-            let last = program.access[block.start..block.end].last().map(|access| access.opcode);
+            let last = block.end.checked_sub(1).filter(|&last| last >= block.start).and_then(|last| program.flow(last));
             match last {
-                Some(Opcode::If | Opcode::Uif | Opcode::Bgnloop) => {
+                Some(Flow::If | Flow::Loop) => {
                     let region = all.regions.len() as u32;
-                    let is_loop = last == Some(Opcode::Bgnloop);
+                    let is_loop = last == Some(Flow::Loop);
                     open.push(Open { is_loop, regions: [Some(region), None], is_left: false, around: current });
                     current = all.add(current.0, next);
                 }
-                Some(Opcode::Else) => {
+                Some(Flow::Else) => {
                     if let Some(construct) = open.last_mut() {
                         construct.regions[1] = Some(all.regions.len() as u32);
                         current = all.add(construct.around.0, next);
                     }
                 }
-                Some(Opcode::Endif | Opcode::Endloop) => {
+                Some(Flow::EndIf | Flow::EndLoop) => {
                     if let Some(construct) = open.pop() {
                         current = construct.around;
                         if construct.is_left {
@@ -74,16 +72,16 @@ impl Regions {
                         }
                     }
                 }
-                Some(Opcode::Brk | Opcode::Cont | Opcode::End) => {
+                Some(Flow::Break | Flow::Continue | Flow::End) => {
                     current.1 = next;
                     for construct in open.iter_mut().rev() {
-                        if last != Some(Opcode::End) && (construct.is_left || construct.is_loop) {
+                        if last != Some(Flow::End) && (construct.is_left || construct.is_loop) {
                             break;
                         }
                         construct.is_left = true;
                     }
                 }
-                _ => {}
+                Some(Flow::Call) | None => {}
             }
         }
         all

@@ -1,4 +1,4 @@
-//! One copy of a constant before a construct in the place of copies in many of its branches.
+//! One copy of a constant before a construct instead of copies in many of its branches.
 //!
 //! ```text
 //! IF a                                   MOV TEMP[1], 0
@@ -19,14 +19,20 @@
 //! there first. The copies below whose components hold their constant already on every path are dropped then. What it costs shows only after allocation: the constants
 //! occupy their registers for longer.
 
-use tgsi::shader::{Dst, Instruction, Register, Src};
-use tgsi::tables::{File, Opcode};
+use super::access::{SPECIAL_REGISTERS, Traits};
+use super::allocate::{Allocate, coalesce_copies};
+use super::blocks::{ComponentSet, blocks};
+use super::{Constants, Flow, Program};
 
-use super::allocate::coalesce_copies;
-use crate::machine::Program;
-use crate::machine::access::{ADDRESS_REGISTERS, Access};
-use crate::machine::flow::{ComponentSet, blocks};
-use crate::machine::operands::immediate_words;
+/// Copies of constants.
+pub trait HoistConstants: Allocate {
+    /// The words that a copy of a constant writes, by component; none if it is no such. It is asked of those with
+    /// [`Traits::COPY`] only.
+    fn constant_copy(&self, constants: &Constants, copy: &Self::Instruction) -> Option<[u32; 4]>;
+
+    /// A copy of words to components of a temporary (counted with the fixed ones).
+    fn new_constant_copy(&self, constants: &mut Constants, temp: u32, mask: u8, words: [u32; 4]) -> Self::Instruction;
+}
 
 /// Longer programs are left alone: there would be two of them, which do not fit the caches.
 const MAX_INSTRUCTIONS: usize = 50_000;
@@ -35,12 +41,12 @@ const MAX_INSTRUCTIONS: usize = 50_000;
 const MAX_DEPTH: u32 = 64;
 
 /// The program with constants hoisted, if that spares instructions, and how many temporaries a program that leaves them where they are needs at least.
-pub(crate) fn hoist_constants(program: &mut Program) -> Option<(Program, u32)> {
-    let branches = program.access.iter().any(|a| matches!(a.opcode, Opcode::If | Opcode::Uif));
+pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> Option<(Program<M>, u32)> {
+    let branches = (0..program.access.len()).any(|index| program.flow(index) == Some(Flow::If));
     if !branches || program.access.len() > MAX_INSTRUCTIONS || !has_equal_copies(program) {
         return None;
     }
-    let fewest_temps = program.first_temp + most_live_components(program).div_ceil(4);
+    let fewest_temps = program.first_temp() + most_live_components(program).div_ceil(4);
     let mut program = program.clone();
     coalesce_copies(&mut program);
     let candidates = find_candidates(&mut program)?;
@@ -51,8 +57,8 @@ pub(crate) fn hoist_constants(program: &mut Program) -> Option<(Program, u32)> {
     drop_copies(&mut program, &candidates, &inserted).then_some((program, fewest_temps))
 }
 
-/// The most components of virtual temporaries that are live at one place.
-fn most_live_components(program: &mut Program) -> u32 {
+/// The most components of virtual temporaries that are live at one index.
+fn most_live_components<M: HoistConstants>(program: &mut Program<M>) -> u32 {
     let liveness = program.liveness();
     let mut live = vec![0u8; program.temps()];
     let (mut count, mut most) = (0, 0);
@@ -63,7 +69,7 @@ fn most_live_components(program: &mut Program) -> u32 {
     };
     for (number, block) in liveness.blocks.iter().enumerate().rev() {
         for &(register, mask) in liveness.changes(number) {
-            if let Some(temp) = register.checked_sub(ADDRESS_REGISTERS) {
+            if let Some(temp) = register.checked_sub(SPECIAL_REGISTERS) {
                 set(&mut live[temp as usize], mask);
             }
         }
@@ -84,8 +90,8 @@ fn most_live_components(program: &mut Program) -> u32 {
 }
 
 /// Whether there are at least two copies of the same constant: less cannot be spared.
-fn has_equal_copies(program: &Program) -> bool {
-    let copies = (0..program.access.len()).filter_map(|place| constant_copy(program, place));
+fn has_equal_copies<M: HoistConstants>(program: &Program<M>) -> bool {
+    let copies = (0..program.access.len()).filter_map(|index| constant_copy(program, index));
     let mut words: Vec<u32> = Vec::new();
     for (_, mask, row) in copies {
         // Any one component will do: all of a copy must be spared.
@@ -95,24 +101,24 @@ fn has_equal_copies(program: &Program) -> bool {
     words.len() > 2 && words.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The virtual temporary and the components that a `MOV` of a constant writes, and the words.
-fn constant_copy(program: &Program, place: usize) -> Option<(usize, u8, [u32; 4])> {
-    let (access, instruction) = (&program.access[place], &program.instructions[place]);
-    if access.opcode != Opcode::Mov || instruction.saturate {
+/// The virtual temporary and the components that a copy of a constant writes, and the words.
+fn constant_copy<M: HoistConstants>(program: &Program<M>, index: usize) -> Option<(usize, u8, [u32; 4])> {
+    let access = &program.access[index];
+    if !access.traits.any(Traits::COPY) {
         return None;
     }
     let written = access.written()?;
-    let words = immediate_words(&program.immediates, instruction.src.first()?)?;
+    let words = program.machine.constant_copy(&program.constants, &program.instructions[index])?;
     Some((written.temp()?, written.mask(), words))
 }
 
-/// A temporary whose components in `mask` are set to constants at several places.
+/// A temporary whose components in `mask` are set to constants by several instructions.
 struct Candidate {
     temp: usize,
     mask: u8,
     words: [u32; 4],
-    /// The new copy goes before this place.
-    place: usize,
+    /// The new copy goes before this instruction.
+    index: usize,
 }
 
 /// A run of instructions under the same conditions: the program, a branch, the body of a loop.
@@ -131,7 +137,7 @@ struct Facts {
     differ: u8,
     /// Components with more than one copy.
     repeated: u8,
-    /// Region and place of the first access, and the innermost region of all.
+    /// Region and index of the first access, and the innermost region of all.
     accessed: Option<(usize, usize, usize)>,
 }
 
@@ -143,18 +149,18 @@ fn common(regions: &[Region], mut a: usize, mut b: usize) -> usize {
 }
 
 /// Temporaries to hoist; none if the program nests too deeply.
-fn find_candidates(program: &mut Program) -> Option<Vec<Candidate>> {
+fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Candidate>> {
     let mut facts = vec![Facts::default(); program.temps()];
     let mut regions = vec![Region { parent: 0, depth: 0, construct: 0 }];
     let mut region = 0;
-    for (place, access) in program.access.iter().enumerate() {
+    for (index, access) in program.access.iter().enumerate() {
         for temp in access.reads().iter().copied().chain(access.written()).filter_map(|a| a.temp()) {
             facts[temp].accessed = Some(match facts[temp].accessed {
-                None => (region, place, region),
+                None => (region, index, region),
                 Some((first, at, inner)) => (first, at, common(&regions, inner, region)),
             });
         }
-        if let Some((temp, mask, words)) = constant_copy(program, place) {
+        if let Some((temp, mask, words)) = constant_copy(program, index) {
             let fact = &mut facts[temp];
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
                 match fact.words[c].replace(words[c]) {
@@ -164,41 +170,41 @@ fn find_candidates(program: &mut Program) -> Option<Vec<Candidate>> {
                 }
             }
         }
-        match access.opcode {
-            Opcode::If | Opcode::Uif | Opcode::Bgnloop => {
+        match program.flow(index) {
+            Some(Flow::If | Flow::Loop) => {
                 let depth = regions[region].depth + 1;
                 if depth > MAX_DEPTH {
                     return None;
                 }
-                regions.push(Region { parent: region, depth, construct: place });
+                regions.push(Region { parent: region, depth, construct: index });
                 region = regions.len() - 1;
             }
-            Opcode::Else => {
+            Some(Flow::Else) => {
                 let Region { parent, depth, construct } = regions[region];
                 regions.push(Region { parent, depth, construct });
                 region = regions.len() - 1;
             }
-            Opcode::Endif | Opcode::Endloop => region = regions[region].parent,
+            Some(Flow::EndIf | Flow::EndLoop) => region = regions[region].parent,
             _ => {}
         }
     }
     let mut candidates = Vec::new();
     for (temp, fact) in facts.iter().enumerate() {
         let mask = fact.repeated & !fact.differ;
-        let Some((mut first, mut place, inner)) = fact.accessed.filter(|_| mask != 0) else { continue };
+        let Some((mut first, mut index, inner)) = fact.accessed.filter(|_| mask != 0) else { continue };
         while first != inner {
-            place = regions[first].construct;
+            index = regions[first].construct;
             first = regions[first].parent;
         }
-        candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), place });
+        candidates.push(Candidate { temp, mask, words: fact.words.map(Option::unwrap_or_default), index });
     }
-    candidates.sort_by_key(|candidate| candidate.place);
+    candidates.sort_by_key(|candidate| candidate.index);
     leave_live_out(program, &mut candidates);
     Some(candidates)
 }
 
 /// Leaves out components that are live where their copy is to go.
-fn leave_live_out(program: &mut Program, candidates: &mut Vec<Candidate>) {
+fn leave_live_out<M: HoistConstants>(program: &mut Program<M>, candidates: &mut Vec<Candidate>) {
     if candidates.is_empty() {
         return;
     }
@@ -209,16 +215,18 @@ fn leave_live_out(program: &mut Program, candidates: &mut Vec<Candidate>) {
         for &(register, mask) in liveness.changes(number) {
             live[register as usize] = mask;
         }
-        for place in (block.start..block.end).rev() {
-            let access: &Access = &program.access[place];
-            if let Some(written) = access.written().filter(|w| w.is_dense()) {
-                live[written.register()] &= !written.mask();
+        for index in (block.start..block.end).rev() {
+            let access = &program.access[index];
+            if let Some((register, mask)) = access.written().and_then(|w| Some((w.dense()?, w.mask()))) {
+                live[register] &= !mask;
             }
-            for read in access.reads().iter().filter(|r| r.is_dense()) {
-                live[read.register()] |= read.mask();
+            for read in access.reads() {
+                if let Some(register) = read.dense() {
+                    live[register] |= read.mask();
+                }
             }
-            while let Some(before) = next.checked_sub(1).filter(|&n| candidates[n].place == place) {
-                candidates[before].mask &= !live[candidates[before].temp + ADDRESS_REGISTERS as usize];
+            while let Some(before) = next.checked_sub(1).filter(|&n| candidates[n].index == index) {
+                candidates[before].mask &= !live[candidates[before].temp + SPECIAL_REGISTERS as usize];
                 next = before;
             }
         }
@@ -227,41 +235,37 @@ fn leave_live_out(program: &mut Program, candidates: &mut Vec<Candidate>) {
 }
 
 /// Inserts the new copies. Returns for each instruction whether it is one.
-fn insert(program: &mut Program, candidates: &[Candidate]) -> Vec<bool> {
-    let old = std::mem::take(&mut program.instructions);
-    let access = std::mem::take(&mut program.access);
+fn insert<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candidate]) -> Vec<bool> {
+    let (old, access) = program.take_all();
     program.reserve(old.len() + candidates.len());
     let mut inserted = Vec::with_capacity(old.len() + candidates.len());
     let mut next = candidates.iter().peekable();
-    for (place, (instruction, access)) in old.into_iter().zip(access).enumerate() {
-        while let Some(candidate) = next.next_if(|c| c.place == place) {
-            let temp = Register::new(File::Temporary, (program.first_temp as usize + candidate.temp) as i32);
-            let row = Register::new(File::Immediate, program.immediates.intern(candidate.words));
-            let mut copy = Instruction::new(Opcode::Mov);
-            copy.dst.push(Dst::new(temp).masked(candidate.mask));
-            copy.src.push(Src::new(row));
+    for (index, (instruction, access)) in old.into_iter().zip(access).enumerate() {
+        while let Some(candidate) = next.next_if(|c| c.index == index) {
+            let temp = program.first_temp() + candidate.temp as u32;
+            let Program { machine, constants, .. } = &mut *program;
+            let copy = machine.new_constant_copy(constants, temp, candidate.mask, candidate.words);
             program.push(copy);
             inserted.push(true);
         }
-        program.instructions.push(instruction);
-        program.access.push(access);
+        program.push_known(instruction, access);
         inserted.push(false);
     }
     inserted
 }
 
 /// Drops copies of what is there already, and the new ones that spare nothing. Returns whether a copy was spared.
-fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool]) -> bool {
+fn drop_copies<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candidate], inserted: &[bool]) -> bool {
     let mut number_of = vec![usize::MAX; program.temps()];
     for (number, candidate) in candidates.iter().enumerate() {
         number_of[candidate.temp] = number;
     }
     // Number of a candidate that an instruction writes, the components, and whether it gives them the constant.
-    let effect = |program: &Program, place: usize| -> Option<(usize, u8, bool)> {
-        let written = program.access[place].written()?;
+    let effect = |program: &Program<M>, index: usize| -> Option<(usize, u8, bool)> {
+        let written = program.access[index].written()?;
         let number = number_of[written.temp()?];
         let mask = written.mask() & candidates.get(number)?.mask;
-        Some((number, mask, constant_copy(program, place).is_some()))
+        Some((number, mask, constant_copy(program, index).is_some()))
     };
     // Forward: the components that may hold something else.
     let blocks = blocks(program);
@@ -274,8 +278,8 @@ fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool
     while let Some(block) = work.pop() {
         pending[block] = false;
         let mut set = other[block].clone();
-        for place in blocks[block].start..blocks[block].end {
-            if let Some((number, mask, is_constant)) = effect(program, place) {
+        for index in blocks[block].start..blocks[block].end {
+            if let Some((number, mask, is_constant)) = effect(program, index) {
                 if is_constant { set.remove(number, mask) } else { set.insert(number, mask) }
             }
         }
@@ -289,16 +293,16 @@ fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool
     let mut spared = vec![0usize; candidates.len()];
     let mut masks: Vec<Option<u8>> = vec![None; program.instructions.len()];
     for (block, set) in blocks.iter().zip(&mut other) {
-        for place in block.start..block.end {
-            let Some((number, mask, is_constant)) = effect(program, place) else { continue };
+        for index in block.start..block.end {
+            let Some((number, mask, is_constant)) = effect(program, index) else { continue };
             if !is_constant {
                 set.insert(number, mask);
                 continue;
             }
-            if !inserted[place] {
-                let whole = program.instructions[place].dst[0].write_mask;
+            if !inserted[index] {
+                let whole = program.access[index].written().map_or(0, |written| written.mask());
                 let left = whole & !(mask & !set.get(number));
-                masks[place] = Some(left);
+                masks[index] = Some(left);
                 spared[number] += usize::from(left == 0);
             }
             set.remove(number, mask);
@@ -306,16 +310,16 @@ fn drop_copies(program: &mut Program, candidates: &[Candidate], inserted: &[bool
     }
     let mut dead = vec![false; program.instructions.len()];
     let mut changed = false;
-    for place in 0..program.instructions.len() {
-        let Some((number, _, true)) = effect(program, place) else { continue };
+    for index in 0..program.instructions.len() {
+        let Some((number, _, true)) = effect(program, index) else { continue };
         // One for one is no gain.
         if spared[number] < 2 {
-            dead[place] = inserted[place];
-        } else if let Some(left) = masks[place] {
-            dead[place] = left == 0;
+            dead[index] = inserted[index];
+        } else if let Some(left) = masks[index] {
+            dead[index] = left == 0;
             changed = true;
             if left != 0 {
-                program.edit(place, |instruction| instruction.dst[0].write_mask = left);
+                program.edit_with(index, |machine, instruction| machine.set_mask(instruction, left));
             }
         }
     }

@@ -2,26 +2,25 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Allocation, Bundle, Move, NONE, Permutation, placements};
-use crate::machine::Program;
+use super::super::{Machine, Program};
+use super::{Allocation, Bundle, Move, NONE, Permutation, permutations};
 
 /// Most segments of a component for which merging is tried.
 const MAX_SEGMENTS: u32 = 1024;
 
 /// Merges bundles, copy by copy.
-pub(super) fn coalesce(program: &Program, allocation: &mut Allocation) {
-    for Move { dst, src, to, from } in Move::all(program) {
+pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Allocation) {
+    for Move { copy, to, from } in Move::all(program) {
         if allocation.bundle_of[to] == allocation.bundle_of[from] {
             continue;
         }
         let mut pairs: ArrayVec<(u8, u8), 4> = ArrayVec::new();
         let mut taken = 0u8;
-        for c in (0..4usize).filter(|c| dst.write_mask & 1 << c != 0) {
-            let component = src.swizzle[c] & 3;
-            // A component that goes to several places can only coincide with one of them.
+        for (c, component) in copy.components() {
+            // A component that goes to several others can only coincide with one of them.
             if taken & 1 << component == 0 {
                 taken |= 1 << component;
-                pairs.push((allocation.place_of[to][c], allocation.place_of[from][usize::from(component)]));
+                pairs.push((allocation.position_of[to][c], allocation.position_of[from][component]));
             }
         }
         if !allocation.merge(to, from, &pairs) && pairs.len() > 1 {
@@ -66,7 +65,7 @@ impl Allocation {
         }
         let mut conflicts = Conflicts { known: 0, found: 0 };
         // Move the components of one bundle, or failing that of the other.
-        let found = placements(y.freedom).iter().find(|p| {
+        let found = permutations(y.freedom).iter().find(|p| {
             pairs.iter().all(|&(t, f)| p[usize::from(f)] == t)
                 && (0..4).all(|k| !conflicts.between(self, x, y, usize::from(p[k]), k))
         });
@@ -74,7 +73,7 @@ impl Allocation {
             self.join(a, b, p);
             return true;
         }
-        let found = placements(x.freedom).iter().find(|p| {
+        let found = permutations(x.freedom).iter().find(|p| {
             pairs.iter().all(|&(t, f)| p[usize::from(t)] == f)
                 && (0..4).all(|k| !conflicts.between(self, x, y, k, usize::from(p[k])))
         });

@@ -1,7 +1,7 @@
 //! Results that would destroy something where they stand get temporaries of their own.
 //!
-//! Before registers are given, those that the target [stores whole](crate::TgsiOptions::whole_results), if something
-//! else of their temporary is needed afterwards, or if they go to an array, an output or through an index register:
+//! Before registers are given, those that the machine [stores whole](super::Machine::stores_whole), if something else of
+//! their temporary is needed afterwards, or if they go to a fixed register, an output or through an index register:
 //!
 //! ```text
 //! MUL TEMP[3].y, a, b                             MUL TEMP[3].y, a, b
@@ -13,61 +13,64 @@
 //! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds
 //! those for which the copy is not needed.
 //!
-//! Afterwards, 64-bit instructions that overwrite what their second half has still to read, where halves are run
-//! [in turn](crate::TgsiOptions::halves_in_turn). [Segments](super::segments) have left few:
+//! Afterwards, instructions that [overwrite](Allocate::overwrites_itself) what they have still to read: those of which a
+//! part is run after another one. [Segments](super::segments) have left few:
 //!
 //! ```text
 //! DMUL TEMP[5], TEMP[5].zwxy, TEMP[6]        =>   DMUL TEMP[9], TEMP[5].zwxy, TEMP[6]
 //!                                                 MOV TEMP[5], TEMP[9]
 //! ```
 
-use tgsi::shader::{Dst, Instruction, Register, Src};
-use tgsi::tables::{File, Opcode};
-
-use crate::machine::Program;
-use crate::machine::access::{ADDRESS_REGISTERS, Access};
+use super::super::access::{Access, SPECIAL_REGISTERS};
+use super::super::{Machine, Program, Traits};
+use super::Allocate;
 
 /// What becomes of an instruction.
 struct Separate {
-    place: usize,
+    index: usize,
     /// Somebody reads the result.
     is_read: bool,
 }
 
 /// Separates results that are stored whole.
-pub(super) fn separate_results(program: &mut Program) {
-    if program.access.iter().any(|access| program.stores_whole(access)) {
+pub(super) fn separate_results<M: Allocate>(program: &mut Program<M>) {
+    if program.access.iter().any(|access| stores_whole(&program.machine, access)) {
         let found = find(program);
         apply(program, &found);
     }
 }
 
+#[inline]
+fn stores_whole<M: Machine>(machine: &M, access: &Access<M::Opcode>) -> bool {
+    access.traits.any(Traits::STORES_WHOLE) && machine.stores_whole(access)
+}
+
 /// Separates results from operands that are read after them.
-pub(super) fn keep_operands(program: &mut Program) {
-    let is_concerned = |(place, instruction)| program.overwrites_itself(instruction).then_some(place);
-    let places = program.instructions.iter().enumerate().filter_map(is_concerned);
-    let found: Vec<Separate> = places.map(|place| Separate { place, is_read: true }).collect();
+pub(super) fn keep_operands<M: Allocate>(program: &mut Program<M>) {
+    let overwrites = |(index, instruction)| program.machine.overwrites_itself(instruction).then_some(index);
+    let indices = program.instructions.iter().enumerate().filter_map(overwrites);
+    let found: Vec<Separate> = indices.map(|index| Separate { index, is_read: true }).collect();
     apply(program, &found);
 }
 
 /// The instructions that would destroy something by storing their result whole, the first one first.
-fn find(program: &mut Program) -> Vec<Separate> {
+fn find<M: Machine>(program: &mut Program<M>) -> Vec<Separate> {
     let liveness = program.liveness();
     let mut live = vec![0u8; program.temps()];
     let mut found = Vec::new();
     for (number, block) in liveness.blocks.iter().enumerate().rev() {
         for &(register, mask) in liveness.changes(number) {
-            if let Some(temp) = register.checked_sub(ADDRESS_REGISTERS) {
+            if let Some(temp) = register.checked_sub(SPECIAL_REGISTERS) {
                 live[temp as usize] = mask;
             }
         }
-        for place in (block.start..block.end).rev() {
-            let access: &Access = &program.access[place];
+        for index in (block.start..block.end).rev() {
+            let access = &program.access[index];
             let target = access.written().and_then(|w| Some((w.temp()?, w.mask())));
-            if program.stores_whole(access) {
+            if stores_whole(&program.machine, access) {
                 let after = target.map(|(temp, mask)| (live[temp] & mask, live[temp] & !mask));
                 if after.is_none_or(|(_, others)| others != 0) {
-                    found.push(Separate { place, is_read: after.is_none_or(|(result, _)| result != 0) });
+                    found.push(Separate { index, is_read: after.is_none_or(|(result, _)| result != 0) });
                 }
             }
             if let Some((temp, mask)) = target {
@@ -84,24 +87,20 @@ fn find(program: &mut Program) -> Vec<Separate> {
     found
 }
 
-fn apply(program: &mut Program, found: &[Separate]) {
+fn apply<M: Allocate>(program: &mut Program<M>, found: &[Separate]) {
     if found.is_empty() {
         return;
     }
     let mut next = found.iter().peekable();
-    for (place, mut instruction) in program.take_instructions().into_iter().enumerate() {
-        let separate = next.next_if(|s| s.place == place);
-        let Some((separate, dst)) = separate.and_then(|s| Some((s, instruction.dst.first_mut()?))) else {
+    for (index, mut instruction) in program.take_instructions().into_iter().enumerate() {
+        let Some(separate) = next.next_if(|s| s.index == index) else {
             program.push(instruction);
             continue;
         };
-        let temp = Register::new(File::Temporary, program.new_temp() as i32);
-        let target = std::mem::replace(dst, Dst::new(temp).masked(dst.write_mask));
+        let temp = program.new_temp();
+        let copy = program.machine.redirect(&mut instruction, temp);
         program.push(instruction);
-        if separate.is_read {
-            let mut copy = Instruction::new(Opcode::Mov);
-            copy.dst.push(target);
-            copy.src.push(Src::new(temp));
+        if let Some(copy) = copy.filter(|_| separate.is_read) {
             program.push(copy);
         }
     }

@@ -13,8 +13,8 @@ use tgsi::tables::{File, Opcode};
 
 use crate::machine::Program;
 
-/// Tidies. Without native integers no integer opcode is made. Returns whether anything changed.
-pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
+/// Simplifies. Without native integers no integer opcode is made. Returns whether anything changed.
+pub(crate) fn simplify_cfg(program: &mut Program, native_integers: bool) -> bool {
     if !has_work(program) {
         return false;
     }
@@ -23,10 +23,10 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
     let mut closed_early: Vec<bool> = Vec::new();
     // What is kept moves to the front: for each instruction that is added another one is dropped before.
     let mut kept = 0;
-    for place in 0..program.access.len() {
-        let next = program.access.get(place + 1).map(|a| a.opcode);
-        let last = program.access[..kept].last().map(|a| a.opcode);
-        match program.access[place].opcode {
+    for index in 0..program.accesses().len() {
+        let next = program.accesses().get(index + 1).map(|a| a.opcode);
+        let last = program.accesses()[..kept].last().map(|a| a.opcode);
+        match program.accesses()[index].opcode {
             Opcode::If | Opcode::Uif => closed_early.push(false),
             Opcode::Else => match last {
                 _ if next == Some(Opcode::Endif) => {
@@ -66,16 +66,16 @@ pub(crate) fn tidy_flow(program: &mut Program, native_integers: bool) -> bool {
             }
             _ => {}
         }
-        program.swap(kept, place);
+        program.swap(kept, index);
         kept += 1;
     }
     program.truncate(kept);
     changed
 }
 
-/// Puts a comparison with zero and a branch on that into the places of a branch and the next instruction.
-fn negate_condition(program: &mut Program, place: usize, native_integers: bool) {
-    let condition = &program.instructions[place];
+/// Puts a comparison with zero and a branch on that instead of a branch and the next instruction.
+fn negate_condition(program: &mut Program, index: usize, native_integers: bool) {
+    let condition = &program.instructions()[index];
     let (opcode, test) = match (native_integers, condition.opcode == Opcode::If) {
         (false, _) => (Opcode::Seq, Opcode::If),
         (true, true) => (Opcode::Fseq, Opcode::Uif),
@@ -83,20 +83,20 @@ fn negate_condition(program: &mut Program, place: usize, native_integers: bool) 
     };
     let mut compare = Instruction::new(opcode);
     compare.src.extend(condition.src.first().copied());
-    let number = program.immediates.intern([0; 4]);
+    let number = program.constants.intern([0; 4]);
     let register = Register::new(File::Temporary, program.new_temp() as i32);
     compare.dst.push(Dst::new(register).masked(1));
     compare.src.push(Src::new(Register::new(File::Immediate, number)));
-    program.set(place, compare);
+    program.set(index, compare);
     let mut branch = Instruction::new(test);
     branch.src.push(Src::new(register).swizzled([0; 4]));
-    program.set(place + 1, branch);
+    program.set(index + 1, branch);
 }
 
-/// Whether flow instructions stand side by side that say something in a roundabout way. All that is tidied begins with such a pair.
+/// Whether flow instructions stand side by side that say something in a roundabout way. All that is simplified begins with such a pair.
 fn has_work(program: &Program) -> bool {
     use Opcode::{Brk, Cont, Else, Endif, Endloop, If, Uif};
-    program.access.windows(2).any(|pair| {
+    program.accesses().windows(2).any(|pair| {
         matches!(
             (pair[0].opcode, pair[1].opcode),
             (If | Uif, Else | Endif) | (Else, Endif) | (Brk | Cont, Else) | (Cont, Endloop)

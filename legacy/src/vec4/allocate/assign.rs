@@ -1,10 +1,10 @@
 //! Bundles get registers and final positions.
 
+use super::super::Reg;
 use super::segments::Segments;
-use super::{Allocation, IDENTITY, NONE, OUTPUT, Permutation, placements};
-use crate::machine::Program;
+use super::{Allocation, IDENTITY, NONE, Permutation, permutations};
 
-/// Lists longer than this are put into what is taken in one go.
+/// Lists longer than this are added to what is taken in one go.
 const SHORT: usize = 8;
 
 /// What a component of a register is taken by from now on: disjoint stretches, the last one first, so that the next one stands at the end.
@@ -35,8 +35,8 @@ impl Shared {
         next == now
     }
 
-    /// A placement of lists for which there is room.
-    fn placement(&self, segments: &Segments, lists: &[u32; 4], allowed: &[Permutation]) -> Option<Permutation> {
+    /// A permutation of lists for which there is room.
+    fn permutation(&self, segments: &Segments, lists: &[u32; 4], allowed: &[Permutation]) -> Option<Permutation> {
         let mut room = [0xfu8; 4];
         for (room, &list) in room.iter_mut().zip(lists) {
             if list == NONE {
@@ -86,7 +86,7 @@ fn has_room(taken: &Taken, segments: &Segments, list: u32) -> bool {
 }
 
 /// Gives every bundle that is no output a register and final positions; returns the number of registers.
-pub(super) fn assign(program: &Program, allocation: &mut Allocation, pack: bool) -> u32 {
+pub(super) fn assign(allocation: &mut Allocation, pack: bool) -> u32 {
     let Allocation { segments, bundles, .. } = &*allocation;
     let first_start = |lists: &[u32; 4]| lists.iter().filter_map(|&list| segments.start(list)).min();
     let mut order: Vec<(u32, u32)> = Vec::with_capacity(bundles.len());
@@ -107,34 +107,31 @@ pub(super) fn assign(program: &Program, allocation: &mut Allocation, pack: bool)
             count += 1;
             continue;
         }
-        let allowed = placements(bundle.freedom);
+        let allowed = permutations(bundle.freedom);
         let found = registers.iter_mut().enumerate().find_map(|(register, shared)| {
             if !shared.advance(now) {
                 return None;
             }
-            shared.placement(segments, &bundle.positions, allowed).map(|p| (register, p))
+            shared.permutation(segments, &bundle.positions, allowed).map(|p| (register, p))
         });
-        let (register, placement) = found.unwrap_or_else(|| {
+        let (register, permutation) = found.unwrap_or_else(|| {
             registers.push(Shared::default());
             count += 1;
             (registers.len() - 1, IDENTITY)
         });
-        for (&list, &position) in bundle.positions.iter().zip(&placement).filter(|(list, _)| **list != NONE) {
+        for (&list, &position) in bundle.positions.iter().zip(&permutation).filter(|(list, _)| **list != NONE) {
             registers[register].take(position, segments, list, &mut union);
         }
-        result[number as usize] = (register as u32, placement);
+        result[number as usize] = (register as u32, permutation);
     }
-    for (number, (register, placement)) in result.into_iter().enumerate() {
-        let becomes = match allocation.bundles[number].output {
-            Some(output) => OUTPUT | output as u32,
-            None => program.first_temp + register,
-        };
-        if placement != IDENTITY {
-            allocation.permute_members(number, placement);
+    for (number, (register, permutation)) in result.into_iter().enumerate() {
+        let register = allocation.bundles[number].output.unwrap_or(Reg::temp(register));
+        if permutation != IDENTITY {
+            allocation.permute_members(number, permutation);
         }
         let mut member = allocation.bundles[number].members.0;
         while member != NONE {
-            allocation.bundle_of[member as usize] = becomes;
+            allocation.register_of[member as usize] = register;
             member = allocation.next_member[member as usize];
         }
     }

@@ -2,15 +2,12 @@
 //!
 //! Segments stand in one vector; those of a component are a list in ascending order, so that lists are joined without copying.
 
-use tgsi::shader::Instruction;
+use super::super::access::{Counts, SPECIAL_REGISTERS};
+use super::super::liveness::Liveness;
+use super::super::{Program, Reg, Traits};
+use super::{Allocate, Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
 
-use super::{Allocation, Bundle, IDENTITY, Move, NONE, freedoms};
-use crate::machine::Program;
-use crate::machine::access::{ADDRESS_REGISTERS, Access, Counts, Traits};
-use crate::machine::liveness::Liveness;
-use crate::machine::operands::{first_half, read_by_second_half};
-
-/// Half-open stretch of points (two a place: reads at the even one, writes at the odd one), and the value held.
+/// Half-open stretch of points (two an instruction: reads at the even one, writes at the odd one), and the value held.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) start: u32,
@@ -106,7 +103,7 @@ impl Segments {
 
 impl Allocation {
     /// Every temporary in a bundle of its own.
-    pub(super) fn of(program: &mut Program) -> Allocation {
+    pub(super) fn of<M: Allocate>(program: &mut Program<M>) -> Allocation {
         let liveness = program.liveness();
         let count = program.temps();
         let freedom = freedoms(program);
@@ -121,7 +118,8 @@ impl Allocation {
             segments: Segments(Vec::with_capacity(count)),
             bundles: (0..count as u32).zip(freedom).map(bundle).collect(),
             bundle_of: (0..count as u32).collect(),
-            place_of: vec![IDENTITY; count],
+            register_of: vec![Reg::temp(0); count],
+            position_of: vec![IDENTITY; count],
             next_member: vec![NONE; count],
         };
         Walk::new(program, &liveness).build(&mut allocation);
@@ -136,8 +134,8 @@ impl Allocation {
 }
 
 /// The walk backward over the program.
-struct Walk<'a> {
-    program: &'a Program,
+struct Walk<'a, M: Allocate> {
+    program: &'a Program<M>,
     liveness: &'a Liveness,
     /// Numbers of the values of the components of temporaries.
     values: Vec<[u32; 4]>,
@@ -146,8 +144,8 @@ struct Walk<'a> {
     open: Vec<[u32; 4]>,
 }
 
-impl Walk<'_> {
-    fn new<'a>(program: &'a Program, liveness: &'a Liveness) -> Walk<'a> {
+impl<'a, M: Allocate> Walk<'a, M> {
+    fn new(program: &'a Program<M>, liveness: &'a Liveness) -> Walk<'a, M> {
         let values = number_values(program, &liveness.at_start(program));
         let count = program.temps();
         Walk { program, liveness, values, live: vec![0; count], open: vec![[0; 4]; count] }
@@ -158,15 +156,15 @@ impl Walk<'_> {
             let (start, end) = (self.liveness.blocks[number].start, self.liveness.blocks[number].end);
             let point = 2 * end as u32;
             for &(register, mask) in self.liveness.changes(number) {
-                let Some(temp) = register.checked_sub(ADDRESS_REGISTERS).map(|t| t as usize) else { continue };
+                let Some(temp) = register.checked_sub(SPECIAL_REGISTERS).map(|t| t as usize) else { continue };
                 let old = self.live[temp];
                 self.close(allocation, temp, old & !mask, point);
                 self.read(temp, mask, point);
                 self.live[temp] = mask;
             }
-            for place in (start..end).rev() {
-                let access = &self.program.access[place];
-                let point = 2 * place as u32;
+            for index in (start..end).rev() {
+                let access = &self.program.access[index];
+                let point = 2 * index as u32;
                 if let Some(written) = access.written()
                     && let Some(temp) = written.temp()
                 {
@@ -174,15 +172,18 @@ impl Walk<'_> {
                     self.read(temp, written.mask(), point + 2);
                     self.close(allocation, temp, written.mask(), point + 1);
                     self.live[temp] &= !written.mask();
-                    if self.program.stores_whole(access) {
+                    if access.traits.any(Traits::STORES_WHOLE) && self.program.machine.stores_whole(access) {
                         for c in (0..4).filter(|c| written.mask() & 1 << c == 0) {
                             debug_assert!(self.live[temp] & 1 << c == 0, "the result should have been separated");
                             allocation.push(temp, c, (point + 1, point + 2), OVERWRITTEN);
                         }
                     }
                 }
-                if self.program.has_halves_in_turn && access.traits.any(Traits::CONSTRAINS) {
-                    self.read_late(&self.program.instructions[place], point + 2);
+                if access.traits.any(Traits::CONSTRAINS) {
+                    let (program, instruction) = (self.program, &self.program.instructions[index]);
+                    program.machine.late_reads(instruction, access, program.first_temp(), |temp, mask| {
+                        self.read(temp, mask, point + 2);
+                    });
                 }
                 for read in access.reads() {
                     if let Some(temp) = read.temp() {
@@ -209,26 +210,6 @@ impl Walk<'_> {
         }
     }
 
-    /// What the second half of an instruction reads from where the first half may be written is live until both are.
-    /// Where each half reads the same half of its operands this is not asked for, as results often go there.
-    fn read_late(&mut self, instruction: &Instruction, end: u32) {
-        if first_half(instruction) == 0 {
-            return;
-        }
-        let written = instruction.dst.first().map(|dst| dst.register);
-        for (source, src) in instruction.src.iter().enumerate() {
-            let is_direct = src.register.indirect.is_none() && written != Some(src.register);
-            let temp = self.program.temp(src.register.file, src.register.index).filter(|_| is_direct);
-            let late = read_by_second_half(instruction, source);
-            let is_wide = instruction.opcode.info().src_types.get(source).is_some_and(|t| t.is_64bit());
-            if let Some(temp) = temp
-                && !(is_wide && late & 0b0011 == 0)
-            {
-                self.read(temp, late, end);
-            }
-        }
-    }
-
     /// Segments of components start.
     fn close(&self, allocation: &mut Allocation, temp: usize, mask: u8, start: u32) {
         if mask != 0 {
@@ -240,28 +221,27 @@ impl Walk<'_> {
 }
 
 /// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
-fn number_values(program: &Program, at_start: &[(u32, u8)]) -> Vec<[u32; 4]> {
+fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<[u32; 4]> {
     let mut values: Vec<[u32; 4]> =
         (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();
     if Move::all(program).next().is_none() {
         return values;
     }
     let mut writes = vec![Counts::default(); program.temps()];
-    for written in program.access.iter().filter_map(Access::written) {
+    for written in program.access.iter().filter_map(|access| access.written()) {
         if let Some(temp) = written.temp() {
             writes[temp].add(written.mask());
         }
     }
     for &(register, mask) in at_start {
-        if let Some(temp) = register.checked_sub(ADDRESS_REGISTERS) {
+        if let Some(temp) = register.checked_sub(SPECIAL_REGISTERS) {
             // As good as written.
             writes[temp as usize].add(mask);
             writes[temp as usize].add(mask);
         }
     }
-    for Move { dst, src, to, from } in Move::all(program) {
-        for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
-            let of = usize::from(src.swizzle[c] & 3);
+    for Move { copy, to, from } in Move::all(program) {
+        for (c, of) in copy.components() {
             if writes[to].are_one(1 << c) && writes[from].are_one(1 << of) {
                 values[to][c] = values[from][of];
             }
