@@ -39,7 +39,8 @@ fn code(path: &Path) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The first names of all paths that begin at the crate: of `crate::a::b` it is `a`, of `crate::{a, b::c}` they are two.
+/// The first names of all paths that begin at the crate: of `crate::a::b` it is `a`, of `crate::{a, b::c}` they are
+/// two.
 fn named(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, word) in code.match_indices("crate::") {

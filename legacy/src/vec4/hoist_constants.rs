@@ -12,12 +12,14 @@
 //! ENDIF
 //! ```
 //!
-//! Such copies are what phis leave whose operand is the same constant on many sides. Phis of phis are different temporaries before registers are
-//! allocated; [`coalesce_copies`] makes them one first, so that the result is not for reading values across copies any more.
+//! Such copies are what phis leave whose operand is the same constant on many sides. Phis of phis are different
+//! temporaries before registers are allocated; [`coalesce_copies`] makes them one first, so that the result is not
+//! for reading values across copies any more.
 //!
-//! A temporary's copy goes before all that accesses it, in the innermost body that has all of it, where it is not live: whatever reads the temporary comes by
-//! there first. The copies below whose components hold their constant already on every path are dropped then. What it costs shows only after allocation: the constants
-//! occupy their registers for longer.
+//! A temporary's copy goes before all that accesses it, in the innermost body that has all of it, where it is not
+//! live: whatever reads the temporary comes by there first. The copies below whose components hold their constant
+//! already on every path are dropped then. What it costs shows only after allocation: the constants occupy their
+//! registers for longer.
 
 use super::access::{SPECIAL_REGISTERS, Traits};
 use super::allocate::{Allocate, coalesce_copies};
@@ -40,7 +42,8 @@ const MAX_INSTRUCTIONS: usize = 50_000;
 /// Bodies nested deeper are left alone, so that looking for a common one takes little time.
 const MAX_DEPTH: u32 = 64;
 
-/// The program with constants hoisted, if that spares instructions, and how many temporaries a program that leaves them where they are needs at least.
+/// The program with constants hoisted, if that spares instructions, and how many temporaries a program that leaves
+/// them where they are needs at least.
 pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> Option<(Program<M>, u32)> {
     let branches = (0..program.access.len()).any(|index| program.flow(index) == Some(Flow::If));
     if !branches || program.access.len() > MAX_INSTRUCTIONS || !has_equal_copies(program) {

@@ -1,8 +1,8 @@
 //! Where in a block registers were last read and written: how far up an instruction may move is then a few look-ups,
 //! however far that is.
 //!
-//! The instruction at index `i` leaves the stamp `i + 1`, so that 0 is never. Stamps of earlier blocks lie below the start
-//! of the block at hand and need not be cleared.
+//! The instruction at index `i` leaves the stamp `i + 1`, so that 0 is never. Stamps of earlier blocks lie below the
+//! start of the block at hand and need not be cleared.
 
 use super::access::{Access, Components, Traits};
 use super::{Machine, Program};

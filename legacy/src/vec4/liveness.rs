@@ -1,8 +1,9 @@
 //! Which registers are live where blocks meet.
 //!
-//! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the next one alone. What is kept is the
-//! difference there: the registers that are live otherwise at the end of a block than at the start of the next block in the list. Most registers live
-//! within a block and never differ; the others are followed one after the other, from access to access: [`Regions`] know what may be passed over in between. Time
+//! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the
+//! next one alone. What is kept is the difference there: the registers that are live otherwise at the end of a block
+//! than at the start of the next block in the list. Most registers live within a block and never differ; the others
+//! are followed one after the other, from access to access: [`Regions`] know what may be passed over in between. Time
 //! and space are those of the accesses, not of all that is live everywhere.
 
 use super::blocks::{Block, blocks};
@@ -145,7 +146,8 @@ impl Predecessors {
     }
 }
 
-/// Counts become the sums of those up to them: ends of runs, which become starts as the runs are filled from their ends.
+/// Counts become the sums of those up to them: ends of runs, which become starts as the runs are filled from their
+/// ends.
 fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
@@ -282,8 +284,8 @@ impl Liveness {
         }
     }
 
-    /// The registers that are live at the end of a block otherwise than at the start of the one that follows it in the list, with the components that are
-    /// live at the end. At the end of the list nothing is.
+    /// The registers that are live at the end of a block otherwise than at the start of the one that follows it in
+    /// the list, with the components that are live at the end. At the end of the list nothing is.
     pub fn changes(&self, block: usize) -> &[(u32, u8)] {
         match (self.starts.get(block), self.starts.get(block + 1)) {
             (Some(&start), Some(&end)) => &self.changes[start as usize..end as usize],

@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 
 /// Instructions that do what two did.
 pub trait Merge: Machine {
-    /// One instruction for two that do the same to different components of one register, in the place of the first; none
+    /// One instruction for two that do the same to different components of one register, to replace the first; none
     /// if they do not fit, or if the target has no such instruction. `access` is that of the first.
     fn merged(
         &self,

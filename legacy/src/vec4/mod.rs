@@ -1,8 +1,8 @@
 //! Machines whose registers are vectors of four components: what comes after instruction selection.
 //!
-//! A backend that has asked [`chase`](crate::chase) what each operand is has instructions over virtual temporaries, with
-//! write masks, swizzles and modifiers. What is left to do is much the same for all such machines (TGSI, r300, etnaviv,
-//! Midgard, Intel's vec4), and is here, for any instruction type that implements [`Machine`]:
+//! A backend that has asked [`chase`](crate::chase) what each operand is has instructions over virtual temporaries,
+//! with write masks, swizzles and modifiers. What is left to do is much the same for all such machines (TGSI, r300,
+//! etnaviv, Midgard, Intel's vec4), and is here, for any instruction type that implements [`Machine`]:
 //!
 //! | module | what it does | what it asks of a machine |
 //! |---|---|---|
@@ -17,8 +17,8 @@
 //!
 //! # The program
 //!
-//! A [`Program`] is a list of instructions. Control flow is structured and stands in the list ([`Flow`]); the passes find
-//! blocks and edges there. Next to each instruction stands what it reads and writes, component by component
+//! A [`Program`] is a list of instructions. Control flow is structured and stands in the list ([`Flow`]); the passes
+//! find blocks and edges there. Next to each instruction stands what it reads and writes, component by component
 //! ([`Access`]), found once when the instruction is made: this is most of what the passes look at, and most of what a
 //! machine has to say. Everything is generic over the machine and compiled for it: no call is dynamic.
 //!
@@ -26,8 +26,8 @@
 //!
 //! * *Virtual temporaries* are named directly. Each has up to four components, and any number of writes.
 //! * *Special registers* (address registers, flags) are followed as temporaries are, and never allocated.
-//! * *Fixed registers* are temporaries that stay where they are: elements of arrays, and what functions share. Any write
-//!   to one of them, or through an index register, may be to any other.
+//! * *Fixed registers* are temporaries that stay where they are: elements of arrays, and what functions share. Any
+//!   write to one of them, or through an index register, may be to any other.
 //! * *Outputs* are seen by others at the end, or where an instruction is an
 //!   [output barrier](Traits::OUTPUT_BARRIER).
 //!

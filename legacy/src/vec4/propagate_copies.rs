@@ -47,7 +47,7 @@ pub trait PropagateCopies: Machine {
         copies: &[Option<(&Self::Instruction, u8)>; 4],
     ) -> Option<Self::Source>;
 
-    /// Puts a source in the place of another.
+    /// Replaces a source by another.
     fn set_source(&self, instruction: &mut Self::Instruction, source: usize, new: Self::Source);
 }
 

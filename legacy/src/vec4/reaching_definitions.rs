@@ -1,7 +1,7 @@
 //! What wrote each component last, within a block: what a walk forward knows at an instruction.
 //!
-//! The instruction at index `i` is kept as `i + 1`, so that 0 is none. What earlier blocks have left lies below the start of
-//! the block at hand and need not be cleared.
+//! The instruction at index `i` is kept as `i + 1`, so that 0 is none. What earlier blocks have left lies below the
+//! start of the block at hand and need not be cleared.
 
 use super::access::{Access, Reg, Traits};
 use super::{Machine, Program};

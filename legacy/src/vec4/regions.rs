@@ -1,7 +1,8 @@
 //! The runs of blocks under the same conditions: the program, a branch, the body of a loop.
 //!
-//! The blocks of a region that are in none of its constructs are its *spine*. Between two blocks of a spine control goes through all that stands between them,
-//! unless a jump leads away: what nothing there accesses is live all over, if it is live after.
+//! The blocks of a region that are in none of its constructs are its *spine*. Between two blocks of a spine control
+//! goes through all that stands between them, unless a jump leads away: what nothing there accesses is live all over,
+//! if it is live after.
 
 use super::blocks::Block;
 use super::{Flow, Machine, Program};
@@ -11,7 +12,8 @@ const NONE: u32 = u32::MAX;
 struct Region {
     parent: u32,
     depth: u32,
-    /// A region further out: whoever follows these where they do not lead too far, and else the parents, comes to any region around in O(log depth) steps.
+    /// A region further out: whoever follows these where they do not lead too far, and else the parents, comes to any
+    /// region around in O(log depth) steps.
     far: u32,
     /// The block of the parent's spine after the construct.
     join: u32,
@@ -20,8 +22,8 @@ struct Region {
 /// The regions of a program.
 pub(super) struct Regions {
     regions: Vec<Region>,
-    /// By block: the region, and the last block of the spine up to there that control does not come to from the spine alone: the first one, and those after
-    /// jumps and after constructs that jumps leave.
+    /// By block: the region, and the last block of the spine up to there that control does not come to from the spine
+    /// alone: the first one, and those after jumps and after constructs that jumps leave.
     of_block: Vec<(u32, u32)>,
 }
 
@@ -98,8 +100,8 @@ impl Regions {
         (self.regions.len() as u32 - 1, first)
     }
 
-    /// The first block of the same spine from which control comes to a block with no access in between, if the last access before stands in block
-    /// `access`. It may be the block itself.
+    /// The first block of the same spine from which control comes to a block with no access in between, if the last
+    /// access before stands in block `access`. It may be the block itself.
     pub(super) fn way_up(&self, block: u32, access: Option<u32>) -> u32 {
         let (region, last) = self.of_block[block as usize];
         let depth = self.regions[region as usize].depth;
@@ -108,7 +110,8 @@ impl Regions {
         if inner == region {
             return access.max(last);
         }
-        // The construct in this region that the access is in, if it is in any. One that is not closed leads nowhere, and whatever is around it is not closed either.
+        // The construct in this region that the access is in, if it is in any. One that is not closed leads nowhere,
+        // and whatever is around it is not closed either.
         let construct = self.around(inner, depth + 1);
         match &self.regions[construct as usize] {
             Region { parent, join, .. } if *parent == region && *join != NONE => (*join).max(last),

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Only temporaries that one instruction writes take part, and whose components may be any. Operands must be the same
-//! registers (or constants), so that what is put together are components of vectors that something took apart. The later
-//! instruction moves up to the earlier one.
+//! registers (or constants), so that what is put together are components of vectors that something took apart. The
+//! later instruction moves up to the earlier one.
 
 use super::access::{Access, Traits};
 use super::allocate::{Allocate, Freedom, Location, freedoms};
@@ -37,7 +37,8 @@ pub trait Vectorize: Merge + Allocate {
     ) -> Self::Instruction;
 }
 
-/// The instructions with operations that may be equal: of each bucket the last, and for each instruction the one before.
+/// The instructions with operations that may be equal: of each bucket the last, and for each instruction the one
+/// before.
 struct Chains {
     last: Vec<u32>,
     before: Vec<u32>,

@@ -49,7 +49,7 @@ pub(crate) fn finish(
     }
     for instruction in &mut instructions {
         pack_immediates(&mut builder, &immediates, instruction, options);
-        tidy_swizzles(instruction);
+        normalize_swizzles(instruction);
     }
     // In front of subroutines it is there.
     let has_end = instructions.iter().any(|instruction| instruction.opcode == Opcode::End);
@@ -60,7 +60,8 @@ pub(crate) fn finish(
     Ok(builder.finish()?)
 }
 
-/// That no operand goes through an address register that the target cannot address so: what lowering had to leave is an error.
+/// That no operand goes through an address register that the target cannot address so: what lowering had to leave is
+/// an error.
 pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result<(), DriverError> {
     let indirect = &options.indirect;
     let is_direct_only = |file: File| match file {
@@ -140,7 +141,7 @@ fn pack_immediates(
     }
 }
 
-/// Finds a place for the words that channels need.
+/// Finds a row for the words that channels need.
 fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, words: &[u32; 4], channels: u8) -> Src {
     let mut distinct: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
     for c in (0..4).filter(|c| channels & 1 << c != 0) {
@@ -154,14 +155,14 @@ fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, 
     let packed = builder.immediate(type_of(&distinct), &distinct);
     let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
     for (c, word) in words.iter().enumerate() {
-        let place = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);
-        src.swizzle[c] = packed.swizzle[place];
+        let slot = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);
+        src.swizzle[c] = packed.swizzle[slot];
     }
     src
 }
 
 /// Channels that are not needed repeat one that is.
-fn tidy_swizzles(instruction: &mut Instruction) {
+fn normalize_swizzles(instruction: &mut Instruction) {
     for number in 0..instruction.src.len() {
         let channels = tgsi::scan::needed_channels(instruction, number);
         let src = &mut instruction.src[number];

@@ -1,4 +1,5 @@
-//! The last word on a shader for virgl's hosts: forms of registers and immediates, declarations, properties, and that nothing is left that hosts do not know.
+//! The last word on a shader for virgl's hosts: forms of registers and immediates, declarations, properties, and that
+//! nothing is left that hosts do not know.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -142,7 +143,8 @@ fn arrays_of_scalars(shader: &Shader) -> Vec<(File, RangeInclusive<i32>)> {
     shader.declarations.iter().filter(is_array).map(|d| (d.file, d.first.into()..=d.last.into())).collect()
 }
 
-/// Hosts name an element for every letter of a swizzle, and there may be fewer than four: what nobody needs is one that somebody needs.
+/// Hosts name an element for every letter of a swizzle, and there may be fewer than four: what nobody needs is one
+/// that somebody needs.
 fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)]) {
     for number in 0..instruction.src.len() {
         let register = &instruction.src[number].register;
@@ -160,7 +162,8 @@ fn elements(instruction: &mut Instruction, arrays: &[(File, RangeInclusive<i32>)
     }
 }
 
-/// Where the host forgets the mask, the first letters of swizzles are for the components that are written, whichever they are.
+/// Where the host forgets the mask, the first letters of swizzles are for the components that are written, whichever
+/// they are.
 fn single_component(instruction: &mut Instruction) {
     let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask);
     if (forgets_mask(instruction.opcode) || is_scalar(instruction.opcode)) && mask.count_ones() == 1 {
@@ -183,7 +186,8 @@ fn registers(instruction: &mut Instruction, short_system_values: &[i32]) {
     }
 }
 
-/// One declaration for each constant buffer, whose range the host takes for its size. The first one is no buffer there, and stays as it is.
+/// One declaration for each constant buffer, whose range the host takes for its size. The first one is no buffer
+/// there, and stays as it is.
 fn join_constants(shader: &mut Shader) {
     let mut first: BTreeMap<u16, usize> = BTreeMap::new();
     let mut kept: Vec<Declaration> = Vec::with_capacity(shader.declarations.len());
@@ -192,7 +196,7 @@ fn join_constants(shader: &mut Shader) {
             match declaration.dimension {
                 Some(0) => declaration.dimension = None,
                 Some(buffer) => {
-                    if let Some(known) = first.get(&buffer).and_then(|&place| kept.get_mut(place)) {
+                    if let Some(known) = first.get(&buffer).and_then(|&slot| kept.get_mut(slot)) {
                         known.first = known.first.min(declaration.first);
                         known.last = known.last.max(declaration.last);
                         continue;

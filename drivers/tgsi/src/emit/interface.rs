@@ -1,7 +1,9 @@
-//! What a shader shares with others and with the driver: its declarations of registers that others see, and its properties.
+//! What a shader shares with others and with the driver: its declarations of registers that others see, and its
+//! properties.
 //!
-//! The driver finds inputs, outputs and resources by what the code uses, and leaves out the rest. Between linked stages of a virgl host that is not enough: layouts
-//! of arrays, and which varyings there are, come from the declarations of both sides; stream outputs name registers. An [`Interface`] is taken of the source, and the result
+//! The driver finds inputs, outputs and resources by what the code uses, and leaves out the rest. Between linked
+//! stages of a virgl host that is not enough: layouts of arrays, and which varyings there are, come from the
+//! declarations of both sides; stream outputs name registers. An [`Interface`] is taken of the source, and the result
 //! declares the same, line for line; only temporaries and address registers are its own.
 
 use std::collections::BTreeMap;
@@ -51,7 +53,7 @@ impl Interface {
                 file if is_private(file) => declarations.push(own),
                 File::SystemValue => self.system_value(own, &mut renumbering, &mut declarations),
                 File::Input | File::Output => self.array(&own, &mut renumbering)?,
-                // Units and ranges keep their numbers; what is new stands behind.
+                // Units and ranges keep their numbers; what is new comes after them.
                 _ if self.declarations.iter().any(|d| overlaps(d, &own)) => {}
                 _ => declarations.push(own),
             }
@@ -68,16 +70,16 @@ impl Interface {
     fn system_value(&self, own: Declaration, renumbering: &mut Renumbering, declarations: &mut Vec<Declaration>) {
         let meaning = |d: &Declaration| d.semantic.map(|s| s.name);
         let is_same = |d: &&Declaration| d.file == File::SystemValue && meaning(d) == meaning(&own);
-        let place = match declarations.iter().find(is_same) {
+        let slot = match declarations.iter().find(is_same) {
             Some(declared) => declared.first,
             None => {
                 let used = declarations.iter().filter(|d| d.file == File::SystemValue);
-                let place = used.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
-                declarations.push(Declaration { first: place, last: place, ..own.clone() });
-                place
+                let slot = used.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
+                declarations.push(Declaration { first: slot, last: slot, ..own.clone() });
+                slot
             }
         };
-        renumbering.system_values.insert(own.first.into(), place.into());
+        renumbering.system_values.insert(own.first.into(), slot.into());
     }
 
     /// The number of an array of inputs or outputs, by its first register.
@@ -104,8 +106,8 @@ fn renumber(instruction: &mut Instruction, renumbering: &Renumbering) {
     for register in sources.chain(instruction.dst.iter_mut().map(|d| &mut d.register)) {
         match register.file {
             File::SystemValue => {
-                if let Some(&place) = renumbering.system_values.get(&register.index) {
-                    register.index = place;
+                if let Some(&slot) = renumbering.system_values.get(&register.index) {
+                    register.index = slot;
                 }
             }
             File::Input | File::Output => {

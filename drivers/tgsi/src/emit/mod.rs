@@ -1,4 +1,5 @@
-//! The finished shader: declarations, properties, packed immediates, labels, and the last word of a dialect on all of it.
+//! The finished shader: declarations, properties, packed immediates, labels, and the last word of a dialect on all of
+//! it.
 
 mod declarations;
 pub(crate) mod finish;

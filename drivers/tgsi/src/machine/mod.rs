@@ -8,8 +8,8 @@
 //!
 //! Control flow is in the list itself, `END` excluded. Each function is a program until they are put together.
 //!
-//! The data and most passes are those of [`tgsi_legacy::vec4`]; here stands what they ask of a machine: what instructions
-//! read and write ([`access`]), and what they may be turned into.
+//! The data and most passes are those of [`tgsi_legacy::vec4`]; here stands what they ask of a machine: what
+//! instructions read and write ([`access`]), and what they may be turned into.
 
 mod access;
 mod allocate;

@@ -42,8 +42,8 @@ pub(crate) fn same_register(a: &Src, b: &Src) -> bool {
     a.register == b.register && a.absolute == b.absolute && a.negate == b.negate
 }
 
-/// Changes the channels of a componentwise or replicated instruction: the result that was channel `from[c]` becomes channel `c`, for the channels of
-/// `mask`.
+/// Changes the channels of a componentwise or replicated instruction: the result that was channel `from[c]` becomes
+/// channel `c`, for the channels of `mask`.
 pub(crate) fn permute(instruction: &mut Instruction, mask: u8, from: [u8; 4]) {
     if is_componentwise(instruction.opcode) {
         let first = (0..4).find(|c| mask & 1 << c != 0).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What may stand in the place of a source that a copy has written, and which producers can do what a copy of their
+//! What may replace a source that a copy has written, and which producers can do what a copy of their
 //! result does.
 
 use tgsi::shader::{Instruction, Register, Src};
@@ -10,8 +10,8 @@ use super::operands::{apply_modifiers, is_value, permute, same_register};
 use super::{Immediates, Tgsi, register};
 use crate::target::opcodes::{is_componentwise, is_narrowing, is_permutable, takes_modifiers};
 
-/// Whether components of a register, which may be indexed, still hold what they held when the instruction at `since` read
-/// them.
+/// Whether components of a register, which may be indexed, still hold what they held when the instruction at `since`
+/// read them.
 pub(crate) fn is_kept(
     read: &Register,
     mask: u8,

@@ -1,15 +1,15 @@
 //! Instructions that take in the only producer of an operand.
 //!
 //! ```text
-//! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (both round twice, but not on every consumer: not where rounding is kept)
+//! MUL t, a, b;  ADD d, t, c          =>  MAD d, a, b, c        (not where rounding is kept: some consumers round once)
 //! UMUL t, a, b; UADD d, t, c         =>  UMAD d, a, b, c
-//! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (what LRP is defined as; not if precise, and not where rounding is kept)
+//! ADD t, b, -c; MAD d, a, t, c       =>  LRP d, a, b, c        (its definition; not if precise or rounding is kept)
 //! INEG t, b;    UADD d, a, t         =>  UADD d, a, -b
 //! FSLT t, x, 0; UCMP d, t, a, b      =>  CMP d, x, a, b
 //! USNE t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, a, b
 //! USEQ t, x, 0; UCMP d, t, a, b      =>  UCMP d, x, b, a
 //! FSLT t, a, b; AND d, t, 1.0        =>  SLT d, a, b           (likewise FSGE, FSEQ, FSNE)
-//! USEQ t, a, b; NOT d, t             =>  USNE d, a, b          (likewise the other comparisons but FSLT and FSGE; USEQ d, t, 0)
+//! USEQ t, a, b; NOT d, t             =>  USNE d, a, b          (likewise others but FSLT and FSGE; USEQ d, t, 0)
 //! USNE t, x, 0; UIF t                =>  UIF x;  FSNE t, x, 0; UIF t  =>  IF x
 //! FLR t, x; F2I u, t; UARL d, u      =>  ARL d, x
 //! ```
@@ -133,8 +133,8 @@ impl At<'_> {
         self.readers.get(self.register(src)?.dense()?)?.are_one(self.access().mask(source)).then_some(found)
     }
 
-    /// Source `number` of a producer, as seen through source `source` of the instruction (without the latter's modifiers); none if it
-    /// has changed since. The producer must work channel by channel.
+    /// Source `number` of a producer, as seen through source `source` of the instruction (without the latter's
+    /// modifiers); none if it has changed since. The producer must work channel by channel.
     fn through(&self, source: usize, producer: (usize, &Instruction), number: usize) -> Option<Src> {
         let outer = &self.instruction().src[source];
         let mut inner = *producer.1.src.get(number)?;

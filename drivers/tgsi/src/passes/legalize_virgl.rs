@@ -1,4 +1,5 @@
-//! Rewrites a selected program so that the [rules](super::rules) allow every instruction of it, before any pass looks at it.
+//! Rewrites a selected program so that the [rules](super::rules) allow every instruction of it, before any pass looks
+//! at it.
 //!
 //! ```text
 //! DADD TEMP[3], TEMP[1], IN[0]          =>     MOV TEMP[4], IN[0]
@@ -9,7 +10,8 @@
 //! MOV OUT[1].y, b                       =>     MOV TEMP[9].x, a     MOV TEMP[9].y, b     MOV OUT[1], TEMP[9]
 //!
 //! BGNLOOP  UIF c  CONT  ENDIF                  BGNLOOP  MOV f, 0  BGNLOOP  UIF c  BRK  ENDIF
-//!   UIF d  BRK  ENDIF  ENDLOOP          =>       UIF d  MOV f, -1  BRK  ENDIF  BRK  ENDLOOP  UIF f  BRK  ENDIF  ENDLOOP
+//!   UIF d  BRK  ENDIF  ENDLOOP          =>       UIF d  MOV f, -1  BRK  ENDIF  BRK  ENDLOOP
+//!                                                UIF f  BRK  ENDIF  ENDLOOP
 //! ```
 //!
 //! Linear in the length of the program.
@@ -58,8 +60,8 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
         legalizer.push(Opcode::Mov, Dst::new(temp), &[Src::new(register)]);
         legalizer.inputs.insert(register, temp);
     }
-    for (place, instruction) in old.into_iter().enumerate() {
-        legalizer.instruction(instruction, with_continue.get(place).copied().unwrap_or(false));
+    for (index, instruction) in old.into_iter().enumerate() {
+        legalizer.instruction(instruction, with_continue.get(index).copied().unwrap_or(false));
     }
     if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
         legalizer.store_collected();
@@ -116,13 +118,13 @@ fn is_constant(register: &Register) -> bool {
         && register.dimension.is_none_or(|d| d.indirect.is_none())
 }
 
-/// For each `BGNLOOP`, by place, whether a `CONT` belongs to it.
+/// For each `BGNLOOP`, by index, whether a `CONT` belongs to it.
 fn loops_with_continue(instructions: &[Instruction]) -> Vec<bool> {
     let mut found = vec![false; instructions.len()];
     let mut open: Vec<usize> = Vec::new();
-    for (place, instruction) in instructions.iter().enumerate() {
+    for (index, instruction) in instructions.iter().enumerate() {
         match instruction.opcode {
-            Opcode::Bgnloop => open.push(place),
+            Opcode::Bgnloop => open.push(index),
             Opcode::Endloop => {
                 open.pop();
             }
@@ -354,7 +356,8 @@ impl Legalizer<'_> {
         }
     }
 
-    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block, or everywhere.
+    /// A temporary with all that a register holds, if nothing can change that: the same one throughout a block, or
+    /// everywhere.
     fn whole_copy(&mut self, register: &Register) -> Option<Register> {
         if !is_constant(register) {
             return None;

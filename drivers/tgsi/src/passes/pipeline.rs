@@ -81,7 +81,8 @@ const ALL: u8 = 0b111_1111;
 /// The propagation of copies: what is read then shows which copies are of constants.
 const EARLY: u8 = 0b000_0010;
 
-/// Instructions above which only [`EARLY`] passes run before constants are hoisted: the others have less to do afterwards.
+/// Instructions above which only [`EARLY`] passes run before constants are hoisted: the others have less to do
+/// afterwards.
 const LARGE: usize = 2000;
 
 /// The machine passes, until none that is due has anything left to do.

@@ -3,7 +3,7 @@
 //! ```text
 //! UIF c  ENDIF                                  (nothing)
 //! UIF c  A  ELSE  ENDIF                   =>    UIF c  A  ENDIF
-//! UIF c  ELSE  B  ENDIF                   =>    USEQ t, c, 0  UIF t  B  ENDIF     (combines with a comparison that makes c)
+//! UIF c  ELSE  B  ENDIF                   =>    USEQ t, c, 0  UIF t  B  ENDIF     (combines with what produces c)
 //! UIF c  A  BRK  ELSE  B  ENDIF           =>    UIF c  A  BRK  ENDIF  B           (likewise CONT)
 //! CONT  ENDLOOP                           =>    ENDLOOP
 //! ```
@@ -93,7 +93,8 @@ fn negate_condition(program: &mut Program, index: usize, native_integers: bool) 
     program.set(index + 1, branch);
 }
 
-/// Whether flow instructions stand side by side that say something in a roundabout way. All that is simplified begins with such a pair.
+/// Whether flow instructions stand side by side that say something in a roundabout way. All that is simplified begins
+/// with such a pair.
 fn has_work(program: &Program) -> bool {
     use Opcode::{Brk, Cont, Else, Endif, Endloop, If, Uif};
     program.accesses().windows(2).any(|pair| {

@@ -72,7 +72,8 @@ pub(crate) struct IoVariable {
     pub(crate) is_array: bool,
 }
 
-/// What a run-time index may reach, declared once: ranges may have tens of thousands of units, and every instruction may reach all of them.
+/// What a run-time index may reach, declared once: ranges may have tens of thousands of units, and every instruction
+/// may reach all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Reached {
     Samplers(u32, u32),
@@ -107,7 +108,8 @@ pub(crate) struct Declared {
     reached: HashSet<Reached>,
 }
 
-/// A number under which a resource can be declared: 0 for one that operands cannot name and reach through an address only.
+/// A number under which a resource can be declared: 0 for one that operands cannot name and reach through an address
+/// only.
 fn declarable(number: u32) -> u32 {
     if i64::from(number) <= MAX_OPERAND_INDEX { number } else { 0 }
 }
@@ -231,11 +233,11 @@ impl Declared {
     }
 
     pub(crate) fn system_value(&mut self, semantic: Semantic) -> i32 {
-        let place = self.system_values.iter().position(|&s| s == semantic).unwrap_or_else(|| {
+        let slot = self.system_values.iter().position(|&s| s == semantic).unwrap_or_else(|| {
             self.system_values.push(semantic);
             self.system_values.len() - 1
         });
-        place as i32
+        slot as i32
     }
 
     /// Constants that a run-time index, or one of a buffer, may reach. What operands name is declared without this.

@@ -44,7 +44,8 @@ pub(crate) fn takes_modifiers(opcode: Opcode, source: usize) -> bool {
         )
 }
 
-/// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w the next.
+/// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w
+/// the next.
 pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
 }
@@ -52,7 +53,7 @@ pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
 /// Whether an instruction begins, divides or ends a block of straight code.
 pub(crate) fn is_flow(opcode: Opcode) -> bool {
     use Opcode::*;
-    // A subroutine may access all that has a fixed place, and address registers.
+    // A subroutine may access all that has a fixed location, and address registers.
     matches!(opcode, If | Uif | Else | Endif | Bgnloop | Endloop | Brk | Cont | End | Cal)
 }
 

@@ -2,18 +2,18 @@
 //!
 //! 0. Results that the machine [stores whole](super::Machine::stores_whole) are [separated](separate) from what they
 //!    would destroy.
-//! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something that is
-//!    still needed.
+//! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something
+//!    that is still needed.
 //! 2. A *bundle* is a set of temporaries that share a register, with the component (*position*) of each of their
-//!    components. At first each is a bundle of its own. A copy between two bundles merges them if their components can be
-//!    assigned so that source and destination coincide and nothing else overlaps. Components that hold copies of one value
-//!    may overlap.
+//!    components. At first each is a bundle of its own. A copy between two bundles merges them if their components
+//!    can be assigned so that source and destination coincide and nothing else overlaps. Components that hold copies
+//!    of one value may overlap.
 //! 3. Bundles, by their first segment, go into the first register with room for them under some permutation of their
 //!    components.
 //!
-//! Which permutations a bundle may have depends on the instructions that write it ([`Freedom`]): those that work channel by
-//! channel can write any component, because swizzles are free; pairs must stay pairs; lookups and loads write where they
-//! write.
+//! Which permutations a bundle may have depends on the instructions that write it ([`Freedom`]): those that work
+//! channel by channel can write any component, because swizzles are free; pairs must stay pairs; lookups and loads
+//! write where they write.
 //!
 //! Everything is linear in the number of segments times the number of registers in use.
 

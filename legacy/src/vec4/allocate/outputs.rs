@@ -2,7 +2,7 @@
 
 use super::super::access::{Counts, Traits};
 use super::super::{Flow, Program, RegisterCopy};
-use super::{Allocate, Allocation, Freedom, IDENTITY, permutations};
+use super::{Allocate, Allocation, Freedom, IDENTITY, Permutation, permutations};
 
 /// The bundles that hold results which may not go to outputs directly.
 fn restricted_bundles<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> Vec<bool> {
@@ -109,14 +109,11 @@ pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut
                 free
             });
         }
-        let allowed = match bundle.freedom {
-            Freedom::Any => true,
-            freedom => {
-                permutations(freedom).iter().any(|q| (0..4).all(|p| bundle.is_empty(p) || q[p] == permutation[p]))
-            }
-        };
-        if !allowed {
-            continue;
+        if bundle.freedom != Freedom::Any {
+            // Of the permutations that it may have, one that says the same of what is there.
+            let is_same = |q: &&Permutation| (0..4).all(|p| bundle.is_empty(p) || q[p] == permutation[p]);
+            let Some(&found) = permutations(bundle.freedom).iter().find(is_same) else { continue };
+            permutation = found;
         }
         allocation.bundles[number].output = Some(copy.to);
         allocation.permute_members(number, permutation);

@@ -1,6 +1,7 @@
 //! The stretches of the program in which components hold what is still needed.
 //!
-//! Segments stand in one vector; those of a component are a list in ascending order, so that lists are joined without copying.
+//! Segments stand in one vector; those of a component are a list in ascending order, so that lists are joined without
+//! copying.
 
 use super::super::access::{Counts, SPECIAL_REGISTERS};
 use super::super::liveness::Liveness;
@@ -220,7 +221,8 @@ impl<'a, M: Allocate> Walk<'a, M> {
     }
 }
 
-/// Numbers of the values that components hold: copies of a component that is written once, by components that are written once, have its number.
+/// Numbers of the values that components hold: copies of a component that is written once, by components that are
+/// written once, have its number.
 fn number_values<M: Allocate>(program: &Program<M>, at_start: &[(u32, u8)]) -> Vec<[u32; 4]> {
     let mut values: Vec<[u32; 4]> =
         (0..program.temps() as u32).map(|t| [4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3]).collect();

@@ -1,7 +1,8 @@
 //! Results that would destroy something where they stand get temporaries of their own.
 //!
-//! Before registers are given, those that the machine [stores whole](super::Machine::stores_whole), if something else of
-//! their temporary is needed afterwards, or if they go to a fixed register, an output or through an index register:
+//! Before registers are given, those that the machine [stores whole](super::Machine::stores_whole), if something else
+//! of their temporary is needed afterwards, or if they go to a fixed register, an output or through an index
+//! register:
 //!
 //! ```text
 //! MUL TEMP[3].y, a, b                             MUL TEMP[3].y, a, b
@@ -13,8 +14,8 @@
 //! Whatever stores its result whole then writes a virtual temporary of which nothing else is live, and coalescing finds
 //! those for which the copy is not needed.
 //!
-//! Afterwards, instructions that [overwrite](Allocate::overwrites_itself) what they have still to read: those of which a
-//! part is run after another one. [Segments](super::segments) have left few:
+//! Afterwards, instructions that [overwrite](Allocate::overwrites_itself) what they have still to read: those of
+//! which a part is run after another one. [Segments](super::segments) have left few:
 //!
 //! ```text
 //! DMUL TEMP[5], TEMP[5].zwxy, TEMP[6]        =>   DMUL TEMP[9], TEMP[5].zwxy, TEMP[6]

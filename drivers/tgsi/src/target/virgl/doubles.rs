@@ -1,12 +1,14 @@
-//! How virgl's hosts understand opcodes of doubles: one result at a time, of whatever the first two letters of a swizzle name.
+//! How virgl's hosts understand opcodes of doubles: one result at a time, of whatever the first two letters of a
+//! swizzle name.
 //!
 //! ```text
 //! DADD TEMP[0].zw, TEMP[1].xyxy, CONST[3].zwzw      z and w of TEMP[0] = x and y of TEMP[1] + z and w of CONST[3]
 //! DSLT TEMP[0].y, TEMP[1], TEMP[1].zwzw             y of TEMP[0]
 //! ```
 //!
-//! TGSI reads z and w of a swizzle for a result in z and w. Operands that say the same for both halves mean the same to both, so that results may stand anywhere: [`spread`]
-//! makes such operands. Hosts apply swizzles of these operands twice, which leaves `xyxy` and `zwzw` what they are, and few others.
+//! TGSI reads z and w of a swizzle for a result in z and w. Operands that say the same for both halves mean the same
+//! to both, so that results may stand anywhere: [`spread`] makes such operands. Hosts apply swizzles of these
+//! operands twice, which leaves `xyxy` and `zwzw` what they are, and few others.
 
 use tgsi::shader::{Instruction, Src};
 use tgsi::tables::{Opcode, OperandType};
@@ -19,7 +21,8 @@ pub(crate) fn is_of_doubles(opcode: Opcode) -> bool {
     info.dst_type == OperandType::Double || info.src_types.contains(&OperandType::Double)
 }
 
-/// Which half of its operands an instruction with one result reads by TGSI's rules: 0 for x and y. Of an operand of 32 bits, that one of x and y.
+/// Which half of its operands an instruction with one result reads by TGSI's rules: 0 for x and y. Of an operand of
+/// 32 bits, that one of x and y.
 pub(crate) fn half_for(opcode: Opcode, mask: u8) -> usize {
     usize::from(!is_narrowing(opcode) && mask & 0b11 == 0)
 }

@@ -1,7 +1,7 @@
 //! Texts as virgl's client writes them and its hosts understand them, where that is not what TGSI says.
 //!
 //! ```text
-//! DADD TEMP[4].zw, TEMP[8], TEMP[9]         =>     DADD TEMP[4].zw, TEMP[8].xyxy, TEMP[9].xyxy      (opcodes of doubles read x and y)
+//! DADD TEMP[4].zw, TEMP[8], TEMP[9]         =>     DADD TEMP[4].zw, TEMP[8].xyxy, TEMP[9].xyxy    (they read x and y)
 //!
 //! MOV TEMP[ADDR[1].x][29].x, a              =>     MOV TEMP[29].x, a
 //! MOV OUT[0], TEMP[29]                             MOV OUT[ADDR[1].x][0], TEMP[29]
@@ -11,11 +11,11 @@
 //! ATOMUADD a, HWATOMIC[0][1], IMM[0].yyyy (4), b     =>     ATOMUADD a, HWATOMIC[0][1], IMM[0].xxxx (0), b
 //! ```
 //!
-//! Counters are named by their registers alone: the operand behind repeats in bytes what the register says. They have no sign: `ATOMIMIN` and `ATOMIMAX` on them, which is what clients
-//! write, are `ATOMUMIN` and `ATOMUMAX`.
+//! Counters are named by their registers alone: the next operand repeats in bytes what the register says. They have
+//! no sign: `ATOMIMIN` and `ATOMIMAX` on them, which is what clients write, are `ATOMUMIN` and `ATOMUMAX`.
 //!
-//! The second slip is that of tessellation control shaders that collect an output in a temporary: the name of the vertex stays with what replaces the output, and the
-//! output that is stored has lost it.
+//! The second slip is that of tessellation control shaders that collect an output in a temporary: the name of the
+//! vertex stays with what replaces the output, and the output that is stored has lost it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ use tgsi::tables::{File, ImmediateType, Opcode, OperandType, Processor};
 
 use crate::target::options::Dialect;
 
-/// Gives the instructions of a shader that was read the meaning that they have in a dialect. To be called before the shader is checked.
+/// Gives the instructions of a shader that was read the meaning that they have in a dialect. To be called before the
+/// shader is checked.
 pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     if dialect == Dialect::Mesa {
         return;
@@ -42,8 +43,8 @@ pub fn read_dialect(shader: &mut Shader, dialect: Dialect) {
     }
 }
 
-/// Operands of opcodes with doubles. Where one result is made, x and y are read for it; where two are, no client says so, and TGSI's meaning stays. Operands with a swizzle
-/// have it for all results.
+/// Operands of opcodes with doubles. Where one result is made, x and y are read for it; where two are, no client says
+/// so, and TGSI's meaning stays. Operands with a swizzle have it for all results.
 fn doubles(instruction: &mut Instruction) -> bool {
     let info = instruction.opcode.info();
     let widens = matches!(instruction.opcode, Opcode::F2d | Opcode::I2d | Opcode::U2d);

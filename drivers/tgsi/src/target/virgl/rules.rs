@@ -107,13 +107,15 @@ fn at<T: Copy + Default>(table: &[T], register: i32) -> T {
     usize::try_from(register).ok().and_then(|r| table.get(r)).copied().unwrap_or_default()
 }
 
-/// Opcodes of 32 bits whose write mask the host forgets: the results of the first components go to those that are written.
+/// Opcodes of 32 bits whose write mask the host forgets: the results of the first components go to those that are
+/// written.
 pub(crate) fn forgets_mask(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Not | Ineg | Brev | Popc | Lsb | Imsb | Umsb)
 }
 
-/// Whether the last two operands of an opcode, offset and width of a bit field, are the same for all components. The mask is forgotten, too.
+/// Whether the last two operands of an opcode, offset and width of a bit field, are the same for all components. The
+/// mask is forgotten, too.
 pub(crate) fn is_scalar(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Ibfe | Opcode::Ubfe | Opcode::Bfi)
 }
@@ -174,7 +176,8 @@ impl Rules {
         !self.allow_all() && (forgets_mask(opcode) || is_scalar(opcode)) && is_vector()
     }
 
-    /// Whether an instruction is one of doubles with one result, whose operands [mean the same](super::doubles) wherever that result stands.
+    /// Whether an instruction is one of doubles with one result, whose operands [mean the same](super::doubles)
+    /// wherever that result stands.
     pub(crate) fn is_single_double(&self, opcode: Opcode) -> bool {
         !self.allow_all() && is_of_doubles(opcode)
     }
@@ -190,8 +193,8 @@ impl Rules {
                 && (0..instruction.src.len()).all(|s| self.allows_operand(instruction, s, &instruction.src[s]))
     }
 
-    /// Whether an instruction may be made of several others. `LRP` may not: hosts take it for GLSL's `mix`, which between equal values need not give that value, as a difference of 0
-    /// does.
+    /// Whether an instruction may be made of several others. `LRP` may not: hosts take it for GLSL's `mix`, which
+    /// between equal values need not give that value, as a difference of 0 does.
     pub(crate) fn may_make(&self, instruction: &Instruction) -> bool {
         self.allow_all() || instruction.opcode != Opcode::Lrp && self.allows(instruction)
     }
