@@ -3,7 +3,7 @@
 //! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the
 //! next one alone. What is kept is the difference there: the registers that are live otherwise at the end of a block
 //! than at the start of the next block in the list. Most registers live within a block and never differ; the others
-//! are followed one after the other, from access to access: [`Regions`] know what may be passed over in between. Time
+//! are followed one after the other, from access to access: the regions know what may be passed over in between. Time
 //! and space are those of the accesses, not of all that is live everywhere.
 
 use super::blocks::{Block, blocks};

@@ -1,6 +1,6 @@
 //! Virtual temporaries get registers: copies are coalesced, values are packed into the components of few registers.
 //!
-//! 0. Results that the machine [stores whole](super::Machine::stores_whole) are [separated](separate) from what they
+//! 0. Results that the machine [stores whole](super::Machine::stores_whole) are separated from what they
 //!    would destroy.
 //! 1. Every component of a virtual temporary has *segments*: stretches of the program in which it holds something
 //!    that is still needed.
