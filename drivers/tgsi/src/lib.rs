@@ -26,6 +26,7 @@ use target::options;
 
 pub use emit::interface::Interface;
 pub use lower::{EVERY_REGISTER, OutsideIntegers, lower, lower_with, outside_integers};
+pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
 pub use pieces::{Pieces, TranslateError, translate_tgsi};
 pub use target::options::{Dialect, IndirectFiles, TgsiOptions, UnknownOption};
 pub use target::virgl::reading::read_dialect;

@@ -29,8 +29,18 @@ use crate::target::opcodes::{is_flow, is_narrowing};
 use crate::target::virgl::doubles::{is_of_doubles, is_readable, pair_of};
 use crate::target::virgl::rules::{OutputForm, Rules};
 
-/// Rewrites a program for the rules, which it has from then on.
+/// Rewrites a program that selection has made for the rules, which it has from then on.
 pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
+    rewrite(program, stage, rules);
+    debug_assert!(
+        program.instructions().iter().all(|i| program.machine.rules.allows(i)),
+        "not allowed: {:?}",
+        program.instructions().iter().find(|i| !program.machine.rules.allows(i))
+    );
+}
+
+/// The same for any program: what selection would have said otherwise may be left.
+pub(super) fn rewrite(program: &mut Program, stage: Stage, rules: Rules) {
     if rules.allow_all() {
         return;
     }
@@ -66,11 +76,6 @@ pub(crate) fn legalize(program: &mut Program, stage: Stage, rules: Rules) {
     if !matches!(stage, Stage::Geometry | Stage::TessCtrl) {
         legalizer.store_collected();
     }
-    debug_assert!(
-        program.instructions().iter().all(|i| program.machine.rules.allows(i)),
-        "not allowed: {:?}",
-        program.instructions().iter().find(|i| !program.machine.rules.allows(i))
-    );
 }
 
 fn temporary(number: u32) -> Register {

@@ -8,5 +8,6 @@
 mod combine;
 pub(crate) mod join;
 pub(crate) mod legalize_virgl;
+pub(crate) mod named;
 pub(crate) mod pipeline;
 mod simplify_cfg;
