@@ -31,6 +31,8 @@
 //! * *Outputs* are seen by others at the end, or where an instruction is an
 //!   [output barrier](Traits::OUTPUT_BARRIER).
 //!
+//! What a component of a temporary holds before it is written does not matter: passes may put something else there.
+//!
 //! Whatever else an instruction reads (inputs, constants, immediates) does not change while the program runs.
 
 pub mod access;

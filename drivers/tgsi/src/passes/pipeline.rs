@@ -2,7 +2,7 @@
 
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
-use tgsi_legacy::vec4::allocate::allocate as vec4_allocate;
+use tgsi_legacy::vec4::allocate;
 use tgsi_legacy::vec4::dead_code::remove_dead_code;
 use tgsi_legacy::vec4::hoist_constants::hoist_constants;
 use tgsi_legacy::vec4::merge::merge_instructions;
@@ -33,10 +33,10 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
     if let Some(mut hoisted) = hoisted {
         // Branches may be empty now.
         optimize(&mut hoisted, options, ALL, passes);
-        allocate(&mut hoisted, options, outputs_wait, passes);
+        allocate_registers(&mut hoisted, options, outputs_wait, passes);
         if fewest_temps.is_none_or(|fewest| hoisted.num_temps() > more_temps(fewest)) {
             optimize(program, options, rest, passes);
-            allocate(program, options, outputs_wait, passes);
+            allocate_registers(program, options, outputs_wait, passes);
         }
         let is_shorter = hoisted.instructions().len() < program.instructions().len();
         if is_shorter && hoisted.num_temps() <= more_temps(program.num_temps()) {
@@ -44,7 +44,7 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
         }
     } else {
         optimize(program, options, rest, passes);
-        allocate(program, options, outputs_wait, passes);
+        allocate_registers(program, options, outputs_wait, passes);
     }
 }
 
@@ -57,10 +57,15 @@ fn find_liveness(program: &mut Program, passes: &mut Passes<'_>) {
 }
 
 /// Allocation, and what it makes possible.
-fn allocate(program: &mut Program, options: &TgsiOptions, may_write_outputs_early: bool, passes: &mut Passes<'_>) {
+fn allocate_registers(
+    program: &mut Program,
+    options: &TgsiOptions,
+    may_write_outputs_early: bool,
+    passes: &mut Passes<'_>,
+) {
     find_liveness(program, passes);
     passes.run_driver("tgsi:allocate", || {
-        vec4_allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+        allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
         true
     });
     if options.optimize {
