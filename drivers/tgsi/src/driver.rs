@@ -10,10 +10,10 @@ use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
 
-use crate::dialect::interface::Interface;
-use crate::dialect::reading::read_dialect;
+use crate::emit::interface::Interface;
 use crate::lower::lower;
-use crate::options::{Dialect, TgsiOptions};
+use crate::target::options::{Dialect, TgsiOptions};
+use crate::target::virgl::reading::read_dialect;
 use crate::{DriverError, emit};
 
 /// The driver for TGSI.

@@ -11,21 +11,20 @@
 //! Functions that are called go through 2 to 4 by themselves and are put together then; what they share has a fixed
 //! register ([`TgsiOptions::subroutines`]).
 
-mod declarations;
-pub(crate) mod dialect;
 mod driver;
-mod finish;
+mod emit;
 mod lower;
 mod machine;
-mod options;
-mod properties;
+mod passes;
 mod select;
+mod target;
 
 pub use driver::{DRIVER, Tgsi};
 pub use lower::{EVERY_REGISTER, OutsideIntegers, outside_integers};
-pub use options::{Dialect, IndirectFiles, TgsiOptions};
+pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
+pub use target::options::{Dialect, IndirectFiles, TgsiOptions};
 
-use dialect::interface::Interface;
+use emit::interface::Interface;
 use tgsi::builder::BuildError;
 use tgsi::tables::{File, Opcode};
 use tgsi_compiler::{Subject, TargetError};
@@ -39,6 +38,8 @@ use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
 use select::Selected;
+use select::declared::IoFile;
+use target::virgl::rules::Rules;
 
 /// Why a shader has no translation.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -218,21 +219,26 @@ fn finish_selected(
 ) -> Result<tgsi::Shader, DriverError> {
     let Selected { mut parts, declared, arrays } = selected;
     if options.dialect == Dialect::Virgl {
-        let rules = dialect::rules::Rules::of_virgl(shader.stage, &declared);
+        let rules = Rules::of_virgl(
+            shader.stage,
+            declared.semantics(shader.stage, IoFile::Output),
+            declared.semantics(shader.stage, IoFile::Input),
+            declared.system_values(),
+        );
         for part in &mut parts {
-            dialect::legalize::legalize(&mut part.program, shader.stage, rules.clone());
+            passes::legalize_virgl::legalize(&mut part.program, shader.stage, rules.clone());
         }
     }
     for part in &mut parts {
-        part.program.has_whole_results = options.whole_results;
-        part.program.has_halves_in_turn = options.halves_in_turn;
-        finish_program(&mut part.program, shader.stage, options, passes);
+        part.program.machine.has_whole_results = options.whole_results;
+        part.program.machine.has_halves_in_turn = options.halves_in_turn;
+        passes::pipeline::run(&mut part.program, shader.stage, options, passes);
     }
-    let program = machine::join::join(parts).ok_or(DriverError::NoEntryPoint)?;
-    finish::check_indirect(&program, options)?;
+    let program = passes::join::join(parts).ok_or(DriverError::NoEntryPoint)?;
+    emit::finish::check_indirect(&program, options)?;
     let mut built = Err(DriverError::NoEntryPoint);
     passes.run_driver("tgsi:build", || {
-        built = finish::finish(shader, &declared, &arrays, program, options);
+        built = emit::finish::finish(shader, &declared, &arrays, program, options);
         true
     });
     let mut finished = built?;
@@ -240,123 +246,9 @@ fn finish_selected(
         interface.apply(&mut finished)?;
     }
     if options.dialect == Dialect::Virgl {
-        dialect::finish::finish(&mut finished)?;
+        emit::finish_virgl::finish(&mut finished)?;
     }
     Ok(finished)
-}
-
-/// The machine passes and allocation.
-fn finish_program(program: &mut machine::Program, stage: Stage, options: &TgsiOptions, passes: &mut Passes<'_>) {
-    let is_large = program.instructions().len() > LARGE;
-    optimize(program, options, if is_large { EARLY } else { ALL }, passes);
-    // Outputs of these stages are seen by others before the end, or again and again.
-    let outputs_wait = !matches!(stage, Stage::Geometry | Stage::TessCtrl);
-    let mut hoisted = None;
-    if options.optimize && !options.unoptimized_ra {
-        passes.run_driver("tgsi:hoist_constants", || {
-            hoisted = machine::hoist_constants::hoist_constants(program);
-            hoisted.is_some()
-        });
-    }
-    let (hoisted, fewest_temps) = hoisted.unzip();
-    let more_temps = |count: u32| count + count / 8 + 1;
-    let rest = if is_large { ALL & !EARLY } else { 0 };
-    if let Some(mut hoisted) = hoisted {
-        // Branches may be empty now.
-        optimize(&mut hoisted, options, ALL, passes);
-        allocate(&mut hoisted, options, outputs_wait, passes);
-        if fewest_temps.is_none_or(|fewest| hoisted.num_temps > more_temps(fewest)) {
-            optimize(program, options, rest, passes);
-            allocate(program, options, outputs_wait, passes);
-        }
-        let is_shorter = hoisted.instructions().len() < program.instructions().len();
-        if is_shorter && hoisted.num_temps <= more_temps(program.num_temps) {
-            *program = hoisted;
-        }
-    } else {
-        optimize(program, options, rest, passes);
-        allocate(program, options, outputs_wait, passes);
-    }
-}
-
-/// What the next pass asks for first, as a pass of its own.
-fn find_liveness(program: &mut machine::Program, passes: &mut Passes<'_>) {
-    passes.run_driver("tgsi:liveness", || {
-        program.liveness();
-        false
-    });
-}
-
-/// Allocation, and what it makes possible.
-fn allocate(
-    program: &mut machine::Program,
-    options: &TgsiOptions,
-    may_write_outputs_early: bool,
-    passes: &mut Passes<'_>,
-) {
-    find_liveness(program, passes);
-    passes.run_driver("tgsi:allocate", || {
-        machine::allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
-        true
-    });
-    if options.optimize {
-        // Neighbours may have become mergeable.
-        passes.run_driver(MERGE, || machine::merge::merge_instructions(program));
-    }
-}
-
-const DEAD_CODE: &str = "tgsi:remove_dead_code";
-const MERGE: &str = "tgsi:merge_instructions";
-
-/// Times that the list of machine passes is gone through at most.
-const MAX_ROUNDS: usize = 4;
-
-/// All machine passes, by place in the list of [`optimize`].
-const ALL: u8 = 0b111_1111;
-
-/// The propagation of copies: what is read then shows which copies are of constants.
-const EARLY: u8 = 0b000_0010;
-
-/// Instructions above which only [`EARLY`] passes run before constants are hoisted: the others have less to do afterwards.
-const LARGE: usize = 2000;
-
-/// The machine passes, until none that is due has anything left to do.
-fn optimize(program: &mut machine::Program, options: &TgsiOptions, mut due: u8, passes: &mut Passes<'_>) {
-    if !options.optimize {
-        return;
-    }
-    // Each pass with those, by place, that its changes leave something to.
-    type Pass = fn(&mut machine::Program, &TgsiOptions) -> bool;
-    let machine_passes: [(&str, Pass, u8); 7] = [
-        (
-            "tgsi:tidy_flow",
-            |program, options| machine::tidy_flow::tidy_flow(program, options.native_integers),
-            0b111_1111,
-        ),
-        ("tgsi:propagate_copies", |program, _| machine::propagate::propagate_copies(program), 0b000_1110),
-        ("tgsi:combine", machine::combine::combine, 0b000_1110),
-        (DEAD_CODE, |program, _| machine::dead_code::remove_dead_code(program), 0b000_0000),
-        ("tgsi:forward_results", |program, _| machine::forward::forward_results(program), 0b110_0000),
-        (MERGE, |program, _| machine::merge::merge_instructions(program), 0b100_0000),
-        ("tgsi:vectorize", |program, _| machine::vectorize::vectorize(program), 0b111_1000),
-    ];
-    let only = if due == EARLY { EARLY } else { ALL };
-    for _ in 0..MAX_ROUNDS {
-        if due == 0 {
-            break;
-        }
-        for (place, (name, pass, leaves)) in machine_passes.into_iter().enumerate() {
-            if due >> place & 1 != 0 {
-                due &= !(1 << place);
-                if name == DEAD_CODE {
-                    find_liveness(program, passes);
-                }
-                if passes.run_driver(name, || pass(program, options)) {
-                    due |= leaves & only;
-                }
-            }
-        }
-    }
 }
 
 /// The example of the project's README, which must compile and hold.

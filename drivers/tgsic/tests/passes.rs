@@ -211,7 +211,7 @@ fn times_of_the_driver() {
         assert_eq!(row(&translated, name).0, 2, "{name}: {translated}");
     }
     assert_eq!(row(&translated, "tgsi:select"), (2, 2));
-    for name in ["tidy_flow", "propagate_copies", "combine", "remove_dead_code", "forward_results", "vectorize"] {
+    for name in ["simplify_cfg", "propagate_copies", "combine", "remove_dead_code", "propagate_backward", "vectorize"] {
         assert!(row(&translated, &format!("tgsi:{name}")).0 >= 2, "{name}: {translated}");
     }
     // Before the removal of dead code and before allocation; before and after allocation.

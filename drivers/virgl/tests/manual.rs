@@ -103,7 +103,7 @@ fn tgsi_name(variant: &str) -> String {
 /// What the translation for hosts keeps away from them is private to it, so its source is read.
 #[test]
 fn hosts_lack_what_the_translation_avoids() {
-    let source = include_str!("../../tgsi/src/dialect/finish.rs");
+    let source = include_str!("../../tgsi/src/emit/finish_virgl.rs");
     let words = |start: &str, end: &str| -> Vec<String> {
         let part = source.split_once(start).and_then(|(_, rest)| rest.split_once(end)).expect(start).0;
         let words = part.split(|c: char| !c.is_alphanumeric()).filter(|w| w.starts_with(|c: char| c.is_uppercase()));

@@ -24,7 +24,7 @@ use tgsi_ir::passes::lower_numbers::lower_int_to_float::{components_read, handed
 use tgsi_ir::{Body, Def, Inst, Shader, Use, User};
 
 use crate::DriverError;
-use crate::select::system_values;
+use crate::target::system_values;
 
 /// Stands for all registers, or all constant buffers, where the index is a run-time one.
 pub const EVERY_REGISTER: u32 = u32::MAX;

@@ -21,7 +21,7 @@ use tgsi_legacy::convert_from_ssa::ConvertFromSsaOptions;
 use tgsi_legacy::{convert_from_ssa, legacy_trivialize, lower_locals_to_regs, lower_vec_to_regs};
 
 use crate::DriverError;
-use crate::options::{Dialect, IndirectFiles, TgsiOptions};
+use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;

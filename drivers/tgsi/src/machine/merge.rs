@@ -1,153 +1,105 @@
-//! Instructions that do the same to different components of a register become one.
-//!
-//! ```text
-//! MUL TEMP[3].x, TEMP[1].yyyy, CONST[0][2].xxxx
-//! MUL TEMP[3].z, TEMP[1].wwww, CONST[0][2].yyyy     =>     MUL TEMP[3].xz, TEMP[1].yyww, CONST[0][2].xxyy
-//! ```
-//!
-//! The later instruction moves up to the earlier one, past at most [`WINDOW`] others that it does not depend on;
-//! a [`Tracker`] knows how far that is.
+//! One instruction for several that do the same to different components.
+
+use std::hash::{Hash, Hasher};
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::File;
+use tgsi_legacy::vec4::hash::FastHasher;
+use tgsi_legacy::vec4::{Allocate, Merge, Traits, Vectorize};
 
-use super::access::{Access, Traits};
-use super::flow::block_from;
-use super::operands::{immediate_value, is_immediate_value, same_register};
-use super::tracker::Tracker;
-use super::{Immediates, Program};
+use super::operands::{immediate_value, is_immediate_value, permute, same_register};
+use super::{Access, Immediates, Tgsi};
 
-/// How far an instruction may move.
-const WINDOW: usize = 48;
-
-/// Instructions that may be merged.
-const MERGEABLE: Traits = Traits::COMPONENTWISE.with(Traits::REPLICATED).with(Traits::PAIRS);
-
-/// No place.
-const NONE: u32 = u32::MAX;
-
-/// Merges instructions. Returns whether anything changed.
-pub(crate) fn merge_instructions(program: &mut Program) -> bool {
-    let mut dead: Vec<bool> = Vec::new();
-    let mut tracker = Tracker::new(program);
-    // The last place that writes a register, and for each place the one before.
-    let mut last_writer = vec![NONE; tracker.len()];
-    let mut earlier_writer = vec![NONE; program.instructions.len()];
-    let mut next = 0;
-    while let Some(block) = block_from(program, next) {
-        next = block.end;
-        for place in block.clone() {
-            let access = &program.access[place];
-            let Some(register) = access.written().map(|w| tracker.place_of(w)) else {
-                tracker.record(access, place);
-                continue;
-            };
-            let mut merges = false;
-            if access.traits.any(MERGEABLE) {
-                let first = block.start.max(place.saturating_sub(WINDOW));
-                // How far up it may move is asked for only if there is something there.
-                let mut limit = None;
-                let mut candidate = last_writer[register];
-                while candidate != NONE && candidate as usize >= first {
-                    let earlier = candidate as usize;
-                    candidate = earlier_writer[earlier];
-                    if program.access[earlier].opcode != access.opcode {
-                        continue;
-                    }
-                    if earlier < *limit.get_or_insert_with(|| tracker.limit(access)) {
-                        break;
-                    }
-                    let (a, b) = (&program.instructions[earlier], &program.instructions[place]);
-                    if let Some(both) = merged(program, (a, &program.access[earlier]), b) {
-                        tracker.record(access, earlier);
-                        let both = with_new_rows(&mut program.immediates, both);
-                        program.set(earlier, both);
-                        dead.resize(program.instructions.len(), false);
-                        dead[place] = true;
-                        merges = true;
-                        break;
-                    }
-                }
-            }
-            if !merges {
-                tracker.record(&program.access[place], place);
-                earlier_writer[place] = std::mem::replace(&mut last_writer[register], place as u32);
-            }
+impl Merge for Tgsi {
+    fn merged(
+        &self,
+        immediates: &mut Immediates,
+        a: &Instruction,
+        access: &Access,
+        b: &Instruction,
+    ) -> Option<Instruction> {
+        if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {
+            return None;
         }
-    }
-    if !dead.is_empty() {
-        program.remove(&dead);
-    }
-    !dead.is_empty()
-}
-
-/// Sources that need a new immediate, with its words.
-pub(super) type NewRows = ArrayVec<(usize, [u32; 4]), 5>;
-
-/// The instruction with its new immediates.
-pub(super) fn with_new_rows(
-    immediates: &mut Immediates,
-    (mut instruction, rows): (Instruction, NewRows),
-) -> Instruction {
-    for (source, words) in rows {
-        let src = &mut instruction.src[source];
-        src.register = Register::new(File::Immediate, immediates.intern(words));
-        src.swizzle = [0, 1, 2, 3];
-        (src.absolute, src.negate) = (false, false);
-    }
-    instruction
-}
-
-/// One instruction for both, if they fit.
-pub(super) fn merged(
-    program: &Program,
-    (a, access): (&Instruction, &Access),
-    b: &Instruction,
-) -> Option<(Instruction, NewRows)> {
-    let immediates = &program.immediates;
-    if a.opcode != b.opcode || a.saturate != b.saturate || a.precise != b.precise || a.src.len() != b.src.len() {
-        return None;
-    }
-    let (da, db) = (a.dst.first()?, b.dst.first()?);
-    if da.register != db.register || da.write_mask & db.write_mask != 0 || da.register.dimension.is_some() {
-        return None;
-    }
-    let is_replicated = access.traits.any(Traits::REPLICATED);
-    let fits = a.src.iter().zip(&b.src).enumerate().all(|(s, (x, y))| {
+        let (da, db) = (a.dst.first()?, b.dst.first()?);
+        if da.register != db.register || da.write_mask & db.write_mask != 0 || da.register.dimension.is_some() {
+            return None;
+        }
+        let is_replicated = access.traits.any(Traits::REPLICATED);
+        let fits = a.src.iter().zip(&b.src).enumerate().all(|(s, (x, y))| {
+            if is_replicated {
+                let channels = access.channels(s);
+                same_register(x, y) && (0..4).all(|c| channels & 1 << c == 0 || x.swizzle[c] == y.swizzle[c])
+            } else {
+                same_register(x, y) || is_immediate_value(a.opcode, s, x) && is_immediate_value(a.opcode, s, y)
+            }
+        });
+        if !fits || !self.rules.allows_mask(a, da.write_mask | db.write_mask) {
+            return None;
+        }
+        let mut merged = a.clone();
+        merged.dst[0].write_mask |= db.write_mask;
         if is_replicated {
-            let channels = access.channels(s);
-            same_register(x, y) && (0..4).all(|c| channels & 1 << c == 0 || x.swizzle[c] == y.swizzle[c])
-        } else {
-            same_register(x, y) || is_immediate_value(a.opcode, s, x) && is_immediate_value(a.opcode, s, y)
+            return Some(merged);
         }
-    });
-    if !fits {
-        return None;
-    }
-    if !program.rules.allows_mask(a, da.write_mask | db.write_mask) {
-        return None;
-    }
-    let mut merged = a.clone();
-    merged.dst[0].write_mask |= db.write_mask;
-    let mut rows = NewRows::new();
-    if is_replicated {
-        return Some((merged, rows));
-    }
-    for s in 0..a.src.len() {
-        let (x, y): (&Src, &Src) = (&a.src[s], &b.src[s]);
-        if same_register(x, y) {
-            for c in (0..4).filter(|c| da.write_mask & 1 << c == 0) {
-                merged.src[s].swizzle[c] = y.swizzle[c];
+        // Sources that need a new immediate, with its words.
+        let mut rows: ArrayVec<(usize, [u32; 4]), 5> = ArrayVec::new();
+        for s in 0..a.src.len() {
+            let (x, y): (&Src, &Src) = (&a.src[s], &b.src[s]);
+            if same_register(x, y) {
+                for c in (0..4).filter(|c| da.write_mask & 1 << c == 0) {
+                    merged.src[s].swizzle[c] = y.swizzle[c];
+                }
+            } else {
+                let mut words = immediate_value(immediates, a.opcode, s, x)?;
+                let other = immediate_value(immediates, a.opcode, s, y)?;
+                for c in (0..4).filter(|c| db.write_mask & 1 << c != 0) {
+                    words[c] = other[c];
+                }
+                rows.push((s, words));
             }
-        } else {
-            let mut words = immediate_value(immediates, a.opcode, s, x)?;
-            let other = immediate_value(immediates, a.opcode, s, y)?;
-            for c in (0..4).filter(|c| db.write_mask & 1 << c != 0) {
-                words[c] = other[c];
-            }
-            rows.push((s, words));
         }
+        if self.overwrites_itself(&merged) {
+            return None;
+        }
+        for (source, words) in rows {
+            let src = &mut merged.src[source];
+            src.register = Register::new(File::Immediate, immediates.intern(words));
+            src.swizzle = [0, 1, 2, 3];
+            (src.absolute, src.negate) = (false, false);
+        }
+        Some(merged)
     }
-    (!program.overwrites_itself(&merged)).then_some((merged, rows))
+}
+
+impl Vectorize for Tgsi {
+    /// Swizzles and the words of immediates may differ.
+    fn hash(&self, instruction: &Instruction) -> u32 {
+        let mut hasher = FastHasher::default();
+        let flags = u64::from(instruction.saturate) | u64::from(instruction.precise) << 1;
+        hasher.mix(instruction.opcode as u64 | flags << 8);
+        for (number, src) in instruction.src.iter().enumerate() {
+            let register = &src.register;
+            if is_immediate_value(instruction.opcode, number, src) {
+                hasher.mix(u64::MAX);
+                continue;
+            }
+            let flags = u64::from(src.absolute) | u64::from(src.negate) << 1;
+            hasher.mix(register.file as u64 | flags << 8 | u64::from(register.index as u32) << 16);
+            if register.indirect.is_some() || register.dimension.is_some() {
+                (register.indirect, register.dimension).hash(&mut hasher);
+            }
+        }
+        hasher.finish() as u32
+    }
+
+    fn moved_to(&self, instruction: &Instruction, other: &Instruction, mask: u8, from: [u8; 4]) -> Instruction {
+        let mut moved = instruction.clone();
+        permute(&mut moved, mask, from);
+        if let (Some(dst), Some(other)) = (moved.dst.first_mut(), other.dst.first()) {
+            dst.register = other.register;
+        }
+        moved
+    }
 }

@@ -1,48 +1,26 @@
-//! What opcodes do to channels, and changing operands.
+//! Operands of instructions: what they read, and changing them.
 
-use tgsi::shader::{Instruction, Src};
-use tgsi::tables::{File, Opcode, OperandType, OutputMode};
+use tgsi::shader::{Instruction, Register, Src};
+use tgsi::tables::{File, Opcode, OperandType};
 
 use super::Immediates;
+use crate::target::opcodes::{is_componentwise, is_narrowing};
 
-/// Whether each channel of the result depends on the same channel of the sources alone, and all of them have 32 bits.
-pub(crate) fn is_componentwise(opcode: Opcode) -> bool {
-    let info = opcode.info();
-    info.output_mode == OutputMode::Componentwise
-        && !info.dst_type.is_64bit()
-        && !info.src_types.iter().any(|t| t.is_64bit())
-        && !matches!(
-            opcode,
-            Opcode::ReadInvoc
-                | Opcode::ReadHelper
-                | Opcode::VoteAll
-                | Opcode::VoteAny
-                | Opcode::VoteEq
-                | Opcode::ReadFirst
-        )
+/// Whether a register is named without index registers or dimension.
+#[inline]
+pub(crate) fn is_direct(register: &Register) -> bool {
+    register.indirect.is_none() && register.dimension.is_none()
 }
 
-/// Whether every channel of the result is the same.
-pub(crate) fn is_replicated(opcode: Opcode) -> bool {
-    opcode.info().output_mode == OutputMode::Replicate
-}
-
-/// Whether components of the result may be moved to other components of the destination by changing swizzles and mask.
-pub(crate) fn is_permutable(opcode: Opcode) -> bool {
-    is_componentwise(opcode) || is_replicated(opcode)
-}
-
-/// Whether the operand takes float modifiers.
-pub(crate) fn takes_modifiers(opcode: Opcode, source: usize) -> bool {
-    let info = opcode.info();
-    let arithmetic = matches!(info.output_mode, OutputMode::Componentwise | OutputMode::Replicate)
-        || matches!(opcode, Opcode::KillIf | Opcode::If);
-    arithmetic
-        && matches!(info.src_types.get(source), Some(OperandType::Float | OperandType::Untyped))
-        && !matches!(
-            opcode,
-            Opcode::ReadInvoc | Opcode::ReadFirst | Opcode::VoteAll | Opcode::VoteAny | Opcode::VoteEq | Opcode::Ballot
-        )
+/// Modifiers of a source applied to a source that has modifiers itself.
+pub(crate) fn apply_modifiers(outer: &Src, mut inner: Src) -> Src {
+    if outer.absolute {
+        inner.absolute = true;
+        inner.negate = outer.negate;
+    } else {
+        inner.negate ^= outer.negate;
+    }
+    inner
 }
 
 /// Whether a source is a value (and not a sampler, image, buffer, ...).
@@ -64,8 +42,8 @@ pub(crate) fn same_register(a: &Src, b: &Src) -> bool {
     a.register == b.register && a.absolute == b.absolute && a.negate == b.negate
 }
 
-/// Changes the channels of a componentwise or replicated instruction: the result that was channel `from[c]` becomes channel `c`, for the channels of
-/// `mask`.
+/// Changes the channels of a componentwise or replicated instruction: the result that was channel `from[c]` becomes
+/// channel `c`, for the channels of `mask`.
 pub(crate) fn permute(instruction: &mut Instruction, mask: u8, from: [u8; 4]) {
     if is_componentwise(instruction.opcode) {
         let first = (0..4).find(|c| mask & 1 << c != 0).unwrap_or(0);
@@ -114,11 +92,6 @@ pub(crate) fn immediate_value(immediates: &Immediates, opcode: Opcode, number: u
     })
 }
 
-/// Whether one result of 32 bits is made of each operand of 64: of x and y the first channel of the mask, of z and w the next.
-pub(crate) fn is_narrowing(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::D2f | Opcode::D2i | Opcode::D2u | Opcode::I642f | Opcode::U642f)
-}
-
 /// Components that a 64-bit instruction which makes two values writes with the first of them; none if it makes only
 /// one.
 pub(crate) fn first_half(instruction: &Instruction) -> u8 {
@@ -151,31 +124,4 @@ pub(crate) fn overwrites_itself(instruction: &Instruction) -> bool {
                 || dst.register.indirect.is_some());
         may_be_same && read_by_second_half(instruction, source) & first != 0
     })
-}
-
-/// Whether an instruction begins, divides or ends a block of straight code.
-pub(crate) fn is_flow(opcode: Opcode) -> bool {
-    use Opcode::*;
-    // A subroutine may access all that has a fixed place, and address registers.
-    matches!(opcode, If | Uif | Else | Endif | Bgnloop | Endloop | Brk | Cont | End | Cal)
-}
-
-/// Whether something happens besides writing the destination.
-pub(crate) fn has_effect(opcode: Opcode) -> bool {
-    let info = opcode.info();
-    info.num_dst == 0 || info.is_store || is_flow(opcode)
-}
-
-/// Whether the first source is a resource, be it a handle in a register.
-pub(crate) fn reads_resource(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Load | Opcode::Resq) || (opcode.info().is_store && opcode != Opcode::Store)
-}
-
-/// 64-bit instructions all of whose operands are pairs: both halves of everything can be swapped together.
-pub(crate) fn moves_in_pairs(opcode: Opcode) -> bool {
-    let info = opcode.info();
-    info.output_mode == OutputMode::Componentwise
-        && info.dst_type.is_64bit()
-        && info.src_types.iter().all(|t| t.is_64bit())
-        && !matches!(opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr)
 }

@@ -14,9 +14,9 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Use};
 use tgsi_legacy::chase;
 
+use super::declared::IoFile;
 use super::{Selector, Unit, Value};
-use crate::declarations::IoFile;
-use crate::options::Dialect;
+use crate::target::options::Dialect;
 
 /// An address register and the component.
 pub(super) type Slot = (Register, u8);

@@ -374,7 +374,7 @@ impl Selector<'_> {
                 let operands = [src(0)?, Value::new(start).source(all), width];
                 let opcode = if signed { Opcode::Ibfe } else { Opcode::Ubfe };
                 let count = 32 / bits;
-                if known(&self.program.immediates, &src(1)?, m).is_some_and(|words| words.iter().all(|&w| w < count)) {
+                if known(&self.program.constants, &src(1)?, m).is_some_and(|words| words.iter().all(|&w| w < count)) {
                     self.emit(opcode, dst, &operands);
                     return Ok(());
                 }
@@ -593,7 +593,7 @@ impl Selector<'_> {
             AluOp::Umod => Opcode::Umod,
             _ => Opcode::Mod,
         };
-        let never_zero = crate::machine::operands::immediate_words(&self.program.immediates, &b)
+        let never_zero = crate::machine::operands::immediate_words(&self.program.constants, &b)
             .is_some_and(|words| (0..4).all(|c| dst.write_mask & 1 << c == 0 || words[c] != 0));
         if never_zero && op != AluOp::Imod {
             self.emit(opcode, dst, &[a, b]);

@@ -14,7 +14,8 @@ use tgsi_legacy::chase::{self, Operand};
 
 use super::alu::Sources;
 use super::{Selector, Value, lane_mask};
-use crate::{Dialect, DriverError};
+use crate::DriverError;
+use crate::target::options::Dialect;
 
 /// How operands and result of an opcode lie in the channels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -265,7 +266,7 @@ impl Selector<'_> {
 
     /// Division by zero gives 0 in the IR, all ones in TGSI.
     fn divide64(&mut self, opcode: Opcode, dst: Dst, a: Src, b: Src, count: usize) {
-        let never_zero = crate::machine::operands::immediate_words(&self.program.immediates, &b)
+        let never_zero = crate::machine::operands::immediate_words(&self.program.constants, &b)
             .is_some_and(|w| w[0] | w[1] != 0 && (count == 1 || w[2] | w[3] != 0));
         if never_zero {
             self.emit(opcode, dst, &[a, b]);

@@ -43,7 +43,7 @@ impl Selector<'_> {
             _ => {
                 let selector = operand(&sources[0]);
                 // A run of ones is a field.
-                if let Some(words) = known(&self.program.immediates, &selector, m)
+                if let Some(words) = known(&self.program.constants, &selector, m)
                     && words
                         .iter()
                         .all(|&w| w != 0 && (w >> w.trailing_zeros()).wrapping_add(1) & (w >> w.trailing_zeros()) == 0)
@@ -81,7 +81,7 @@ impl Selector<'_> {
             _ => Opcode::Bfi,
         };
         let m = dst.write_mask;
-        let words = |src| known(&self.program.immediates, src, m);
+        let words = |src| known(&self.program.constants, src, m);
         let is_within = |(&offset, &width): (&u32, &u32)| width == 0 || width <= 32 && offset <= 32 - width;
         if let (Some(offsets), Some(widths)) = (words(offset), words(width))
             && offsets.iter().zip(&widths).all(is_within)
@@ -130,7 +130,7 @@ impl Selector<'_> {
 
     /// A width modulo 32.
     fn narrow_width(&mut self, width: Src, mask: u8) -> Src {
-        let fits = crate::machine::operands::immediate_words(&self.program.immediates, &width)
+        let fits = crate::machine::operands::immediate_words(&self.program.constants, &width)
             .is_some_and(|words| (0..4).all(|c| mask & 1 << c == 0 || words[c] != 32));
         if fits {
             return width;

@@ -14,7 +14,7 @@ use tgsi_ir::Inst;
 use tgsi_ir::intrinsics::IntrinsicOp;
 
 use super::{Selector, Value};
-use crate::options::Dialect;
+use crate::target::options::Dialect;
 
 impl Selector<'_> {
     /// Before all else: nobody was killed.

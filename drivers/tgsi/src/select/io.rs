@@ -11,8 +11,8 @@ use tgsi_legacy::chase::{self, Operand};
 use super::address::Purpose;
 use super::{IoFile, Selector, Value};
 use crate::DriverError;
-use crate::dialect::rules;
-use crate::options::Dialect;
+use crate::target::options::Dialect;
+use crate::target::virgl::rules;
 
 impl Selector<'_> {
     /// A value with its first component at component `first` of a register.

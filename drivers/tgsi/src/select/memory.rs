@@ -10,9 +10,10 @@ use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Def, Inst};
 
 use super::address::Purpose;
-use super::{Selector, Value, system_values};
+use super::declared::ImageUse;
+use super::{Selector, Value};
 use crate::DriverError;
-use crate::declarations::ImageUse;
+use crate::target::system_values::semantic;
 
 fn qualifiers(access: i32) -> MemoryQualifiers {
     let access = Access::from_i32(access);
@@ -71,7 +72,7 @@ impl Selector<'_> {
     pub(super) fn intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         use IntrinsicOp::*;
         let body = self.body;
-        if let Some(semantic) = system_values::semantic(op) {
+        if let Some(semantic) = semantic(op) {
             self.system_value(inst, semantic);
             return Ok(());
         }

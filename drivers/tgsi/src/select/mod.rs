@@ -10,13 +10,14 @@ mod alu;
 mod alu64;
 mod bit_fields;
 mod control_flow;
+pub(crate) mod declared;
 mod floats;
 mod helpers;
 mod io;
 mod memory;
 mod recognize;
 mod shared;
-pub(crate) mod system_values;
+mod system_values;
 mod texture;
 mod values;
 
@@ -31,11 +32,11 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Body, Def, Function, Inst, Shader, Use, Variable};
 use tgsi_legacy::chase::{self, Operand};
 
-use crate::declarations::{ArrayKey, Declared};
-use crate::machine::Program;
-use crate::options::{Dialect, TgsiOptions};
-use crate::{DriverError, declarations};
+use crate::DriverError;
+use crate::machine::{Program, Tgsi};
+use crate::target::options::{Dialect, TgsiOptions};
 use address::Purpose;
+use declared::{ArrayKey, Declared};
 use shared::{Fixed, Shared};
 pub(crate) use values::Value;
 use values::Values;
@@ -133,8 +134,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
         }
     }
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
-    let mut selected =
-        Selected { parts: Vec::new(), declared: declarations::Declared::of(shader), arrays: fixed.arrays.clone() };
+    let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
     let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
     for function in std::iter::once(entry).chain(others) {
         let body = shader.functions[function].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
@@ -143,7 +143,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             body,
             function,
             options,
-            program: Program::default(),
+            program: Program::new(Tgsi::default(), fixed.end),
             declared: std::mem::take(&mut selected.declared),
             values: Values::new(body.num_defs()),
             homes: SecondaryMap::new(),
@@ -211,8 +211,6 @@ impl Selector<'_> {
                 }
             }
         }
-        self.program.num_temps = self.fixed.end;
-        self.program.end_arrays();
         for &inst in &declarations {
             if let Some(def) = body.inst_def(inst)
                 && self.homes[def].is_none()
@@ -272,7 +270,7 @@ impl Selector<'_> {
 
     /// The words of an immediate.
     fn immediate(&mut self, words: [u32; 4]) -> Value {
-        let number = self.program.immediates.intern(words);
+        let number = self.program.constants.intern(words);
         Value::new(Register::new(File::Immediate, number))
     }
 
@@ -554,7 +552,7 @@ impl Selector<'_> {
     }
 }
 
-pub(crate) use declarations::IoFile;
+use declared::IoFile;
 
 impl Selector<'_> {
     /// Whether a run-time offset may lead to registers of several variables.

@@ -390,7 +390,7 @@ impl Selector<'_> {
             let mut words = [0; 4];
             for (word, part) in words.iter_mut().zip(parts) {
                 if let Some((value, lane)) = part {
-                    let row = self.program.immediates.row(value.register.index);
+                    let row = self.program.constants.row(value.register.index);
                     *word = row[usize::from(value.lanes[usize::from(*lane & 3)] & 3)];
                 }
             }

@@ -1,0 +1,184 @@
+//! The finished shader: declarations, packed immediates, labels.
+
+use tgsi::Shader;
+use tgsi::builder::ShaderBuilder;
+use tgsi::shader::{Instruction, Register, Src};
+use tgsi::tables::{File, ImmediateType, Opcode, OperandType};
+
+use super::declarations::processor;
+use super::{finish_virgl, properties};
+use crate::DriverError;
+use crate::machine::{Immediates, Program};
+use crate::select::declared::Declared;
+use crate::target::options::{Dialect, TgsiOptions};
+
+/// Builds the shader.
+pub(crate) fn finish(
+    ir: &tgsi_ir::Shader,
+    declared: &Declared,
+    arrays: &[u32],
+    program: Program,
+    options: &TgsiOptions,
+) -> Result<Shader, DriverError> {
+    let processor = processor(ir.stage).ok_or(DriverError::Stage(ir.stage))?;
+    let mut builder = ShaderBuilder::new(processor);
+    properties::set_properties(ir, &mut builder);
+    let num_temps = program.num_temps();
+    let (mut instructions, immediates) = program.into_instructions();
+    declared.declare(ir, &mut builder, &mut instructions);
+    for &size in arrays {
+        let size = u16::try_from(size).map_err(|_| DriverError::TooManyTemporaries(size))?;
+        builder.temporary_array(size, false);
+    }
+    if num_temps > 0x7fff {
+        return Err(DriverError::TooManyTemporaries(num_temps));
+    }
+    let in_arrays = arrays.iter().fold(0, |sum: u32, &size| sum.saturating_add(size));
+    for _ in in_arrays..num_temps {
+        builder.temporary();
+    }
+    let addresses = instructions
+        .iter()
+        .filter_map(|i| i.dst.first())
+        .filter(|d| d.register.file == File::Address)
+        .map(|d| d.register.index + 1)
+        .max()
+        .unwrap_or(0);
+    for _ in 0..addresses {
+        builder.address();
+    }
+    for instruction in &mut instructions {
+        pack_immediates(&mut builder, &immediates, instruction, options);
+        normalize_swizzles(instruction);
+    }
+    // In front of subroutines it is there.
+    let has_end = instructions.iter().any(|instruction| instruction.opcode == Opcode::End);
+    builder.append(instructions);
+    if !has_end {
+        builder.end();
+    }
+    Ok(builder.finish()?)
+}
+
+/// That no operand goes through an address register that the target cannot address so: what lowering had to leave is
+/// an error.
+pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result<(), DriverError> {
+    let indirect = &options.indirect;
+    let is_direct_only = |file: File| match file {
+        File::Input => !indirect.inputs,
+        File::Output => !indirect.outputs,
+        File::Temporary => !indirect.temporaries,
+        File::Constant | File::ConstantBuffer => !indirect.constants,
+        _ => false,
+    };
+    let is_indirect = |r: &Register| r.indirect.is_some() || r.dimension.is_some_and(|d| d.indirect.is_some());
+    for instruction in program.instructions() {
+        let sources = instruction.src.iter().map(|s| &s.register);
+        let mut registers = sources.chain(instruction.dst.iter().map(|d| &d.register));
+        if let Some(register) = registers.find(|r| is_direct_only(r.file) && is_indirect(r)) {
+            return Err(DriverError::Indirect(register.file));
+        }
+    }
+    Ok(())
+}
+
+/// How an immediate is shown. Floats only where they print as what they are.
+fn immediate_type(operand: OperandType, words: &[u32], counts: bool, dialect: Dialect) -> ImmediateType {
+    if dialect == Dialect::Virgl {
+        return finish_virgl::immediate_type(operand, words, counts);
+    }
+    let is_plain = |&word: &u32| {
+        let value = f32::from_bits(word);
+        value == 0.0 && word == 0 || value.is_normal()
+    };
+    if operand.is_float() && !operand.is_64bit() && words.iter().all(is_plain) {
+        ImmediateType::Float32
+    } else {
+        ImmediateType::Uint32
+    }
+}
+
+fn pack_immediates(
+    builder: &mut ShaderBuilder,
+    immediates: &Immediates,
+    instruction: &mut Instruction,
+    options: &TgsiOptions,
+) {
+    let opcode = instruction.opcode;
+    let is_counter = instruction.src.first().is_some_and(|s| s.register.file == File::HwAtomic);
+    for number in 0..instruction.src.len() {
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let src = &mut instruction.src[number];
+        if src.register.file != File::Immediate {
+            continue;
+        }
+        let row = immediates.row(src.register.index);
+        let mut operand = opcode.info().src_types.get(number).copied().unwrap_or(OperandType::Uint);
+        if !options.native_integers {
+            operand = OperandType::Float;
+        }
+        let is_number = matches!(opcode, Opcode::Tg4 | Opcode::Emit | Opcode::Endprim)
+            || opcode == Opcode::InterpSample && number == 1;
+        if is_number && options.dialect == Dialect::Virgl {
+            // Numbers, whatever the table of opcodes says.
+            operand = OperandType::Uint;
+        }
+        let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
+        let counts = number > 1 && is_counter;
+        let packed = pack(builder, &|words| immediate_type(operand, words, counts, options.dialect), &words, channels);
+        *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
+    }
+    if let Some(texture) = &mut instruction.texture {
+        for offset in &mut texture.offsets {
+            if offset.file == File::Immediate {
+                let row = immediates.row(offset.index);
+                let [x, y, z] = offset.swizzle.map(|c| row[usize::from(c & 3)]);
+                let packed = pack(builder, &|_| ImmediateType::Uint32, &[x, y, z, z], 7);
+                offset.index = packed.register.index;
+                offset.swizzle = [packed.swizzle[0], packed.swizzle[1], packed.swizzle[2]];
+            }
+        }
+    }
+}
+
+/// Finds a row for the words that channels need.
+fn pack(builder: &mut ShaderBuilder, type_of: &dyn Fn(&[u32]) -> ImmediateType, words: &[u32; 4], channels: u8) -> Src {
+    let mut distinct: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
+    for c in (0..4).filter(|c| channels & 1 << c != 0) {
+        if !distinct.contains(&words[c]) {
+            distinct.push(words[c]);
+        }
+    }
+    if distinct.is_empty() {
+        distinct.push(words[0]);
+    }
+    let packed = builder.immediate(type_of(&distinct), &distinct);
+    let mut src = Src::new(Register::new(File::Immediate, packed.register.index));
+    for (c, word) in words.iter().enumerate() {
+        let slot = distinct.iter().position(|w| w == word).filter(|_| channels & 1 << c != 0).unwrap_or(0);
+        src.swizzle[c] = packed.swizzle[slot];
+    }
+    src
+}
+
+/// Channels that are not needed repeat one that is.
+fn normalize_swizzles(instruction: &mut Instruction) {
+    for number in 0..instruction.src.len() {
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let src = &mut instruction.src[number];
+        if matches!(src.register.file, File::Sampler | File::SamplerView | File::Image | File::Buffer | File::Memory) {
+            continue;
+        }
+        let Some(first) = (0..4).find(|c| channels & 1 << c != 0) else { continue };
+        // A register as it is reads best.
+        if (0..4u8).all(|c| channels & 1 << c == 0 || src.swizzle[usize::from(c)] == c) && channels.count_ones() > 1 {
+            src.swizzle = [0, 1, 2, 3];
+            continue;
+        }
+        for c in 0..4 {
+            if channels & 1 << c == 0 {
+                src.swizzle[c] = src.swizzle[first];
+            }
+        }
+    }
+}

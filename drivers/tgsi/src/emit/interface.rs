@@ -1,0 +1,118 @@
+//! What a shader shares with others and with the driver: its declarations of registers that others see, and its
+//! properties.
+//!
+//! The driver finds inputs, outputs and resources by what the code uses, and leaves out the rest. Between linked
+//! stages of a virgl host that is not enough: layouts of arrays, and which varyings there are, come from the
+//! declarations of both sides; stream outputs name registers. An [`Interface`] is taken of the source, and the result
+//! declares the same, line for line; only temporaries and address registers are its own.
+
+use std::collections::BTreeMap;
+
+use tgsi::shader::{Declaration, Instruction, Property, Shader};
+use tgsi::tables::File;
+
+use crate::DriverError;
+
+/// Declarations and properties of a source, to be kept.
+#[derive(Clone, Debug, Default)]
+pub struct Interface {
+    declarations: Vec<Declaration>,
+    properties: Vec<Property>,
+}
+
+/// Whether registers of a file are a shader's own.
+fn is_private(file: File) -> bool {
+    matches!(file, File::Temporary | File::Address)
+}
+
+/// Where the registers of a shader stand in the other one.
+struct Renumbering {
+    system_values: BTreeMap<i32, i32>,
+    /// Array numbers of inputs and outputs.
+    arrays: BTreeMap<(File, u16), u16>,
+}
+
+impl Interface {
+    /// That of a shader.
+    pub fn of(source: &Shader) -> Interface {
+        let declarations = source.declarations.iter().filter(|d| !is_private(d.file)).cloned().collect();
+        Interface { declarations, properties: source.properties.clone() }
+    }
+
+    /// Gives a shader that was translated from the source the declarations and properties of it.
+    pub(crate) fn apply(&self, shader: &mut Shader) -> Result<(), DriverError> {
+        let mut renumbering = Renumbering { system_values: BTreeMap::new(), arrays: BTreeMap::new() };
+        let mut declarations = self.declarations.clone();
+        for own in std::mem::take(&mut shader.declarations) {
+            match own.file {
+                file if is_private(file) => declarations.push(own),
+                File::SystemValue => self.system_value(own, &mut renumbering, &mut declarations),
+                File::Input | File::Output => self.array(&own, &mut renumbering)?,
+                // Units and ranges keep their numbers; what is new comes after them.
+                _ if self.declarations.iter().any(|d| overlaps(d, &own)) => {}
+                _ => declarations.push(own),
+            }
+        }
+        for instruction in &mut shader.instructions {
+            renumber(instruction, &renumbering);
+        }
+        shader.declarations = declarations;
+        shader.properties.clone_from(&self.properties);
+        shader.order_by_kind();
+        Ok(())
+    }
+
+    fn system_value(&self, own: Declaration, renumbering: &mut Renumbering, declarations: &mut Vec<Declaration>) {
+        let meaning = |d: &Declaration| d.semantic.map(|s| s.name);
+        let is_same = |d: &&Declaration| d.file == File::SystemValue && meaning(d) == meaning(&own);
+        let slot = match declarations.iter().find(is_same) {
+            Some(declared) => declared.first,
+            None => {
+                let used = declarations.iter().filter(|d| d.file == File::SystemValue);
+                let slot = used.map(|d| d.last.saturating_add(1)).max().unwrap_or(0);
+                declarations.push(Declaration { first: slot, last: slot, ..own.clone() });
+                slot
+            }
+        };
+        renumbering.system_values.insert(own.first.into(), slot.into());
+    }
+
+    /// The number of an array of inputs or outputs, by its first register.
+    fn array(&self, own: &Declaration, renumbering: &mut Renumbering) -> Result<(), DriverError> {
+        let holds = |d: &&Declaration| d.file == own.file && (d.first..=d.last).contains(&own.first);
+        let Some(declared) = self.declarations.iter().find(holds) else {
+            return Err(DriverError::Interface { file: own.file, register: own.first });
+        };
+        if let Some(number) = own.array() {
+            renumbering.arrays.insert((own.file, number), declared.array().unwrap_or(0));
+        }
+        Ok(())
+    }
+}
+
+/// Whether two declarations have registers in common.
+fn overlaps(a: &Declaration, b: &Declaration) -> bool {
+    let buffer = |d: &Declaration| d.dimension.unwrap_or(0);
+    a.file == b.file && buffer(a) == buffer(b) && a.first <= b.last && b.first <= a.last
+}
+
+fn renumber(instruction: &mut Instruction, renumbering: &Renumbering) {
+    let sources = instruction.src.iter_mut().map(|s| &mut s.register);
+    for register in sources.chain(instruction.dst.iter_mut().map(|d| &mut d.register)) {
+        match register.file {
+            File::SystemValue => {
+                if let Some(&slot) = renumbering.system_values.get(&register.index) {
+                    register.index = slot;
+                }
+            }
+            File::Input | File::Output => {
+                if let Some(indirect) = &mut register.indirect
+                    && let Some(&number) = renumbering.arrays.get(&(register.file, indirect.array_id))
+                {
+                    indirect.array_id = number;
+                }
+            }
+            _ => {}
+        }
+    }
+}

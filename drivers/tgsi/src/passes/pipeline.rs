@@ -1,0 +1,150 @@
+//! The machine passes in their order, and when each has something to do.
+
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::shader::Stage;
+use tgsi_legacy::vec4::allocate;
+use tgsi_legacy::vec4::dead_code::remove_dead_code;
+use tgsi_legacy::vec4::hoist_constants::hoist_constants;
+use tgsi_legacy::vec4::merge::merge_instructions;
+use tgsi_legacy::vec4::propagate_backward::propagate_backward;
+use tgsi_legacy::vec4::propagate_copies::propagate_copies;
+use tgsi_legacy::vec4::vectorize::vectorize;
+
+use super::{combine, simplify_cfg};
+use crate::machine::Program;
+use crate::target::options::TgsiOptions;
+
+/// The machine passes and allocation.
+pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, passes: &mut Passes<'_>) {
+    let is_large = program.instructions().len() > LARGE;
+    optimize(program, options, if is_large { &EARLY } else { &ALL }, passes);
+    // Outputs of these stages are seen by others before the end, or again and again.
+    let outputs_wait = !matches!(stage, Stage::Geometry | Stage::TessCtrl);
+    let mut hoisted = None;
+    if options.optimize && !options.unoptimized_ra {
+        passes.run_driver("tgsi:hoist_constants", || {
+            hoisted = hoist_constants(program);
+            hoisted.is_some()
+        });
+    }
+    let (hoisted, fewest_temps) = hoisted.unzip();
+    let more_temps = |count: u32| count + count / 8 + 1;
+    let rest: &[Pass] = if is_large { &AFTER_EARLY } else { &[] };
+    if let Some(mut hoisted) = hoisted {
+        // Branches may be empty now.
+        optimize(&mut hoisted, options, &ALL, passes);
+        allocate_registers(&mut hoisted, options, outputs_wait, passes);
+        if fewest_temps.is_none_or(|fewest| hoisted.num_temps() > more_temps(fewest)) {
+            optimize(program, options, rest, passes);
+            allocate_registers(program, options, outputs_wait, passes);
+        }
+        let is_shorter = hoisted.instructions().len() < program.instructions().len();
+        if is_shorter && hoisted.num_temps() <= more_temps(program.num_temps()) {
+            *program = hoisted;
+        }
+    } else {
+        optimize(program, options, rest, passes);
+        allocate_registers(program, options, outputs_wait, passes);
+    }
+}
+
+/// What the next pass asks for first, as a pass of its own.
+fn find_liveness(program: &mut Program, passes: &mut Passes<'_>) {
+    passes.run_driver("tgsi:liveness", || {
+        program.liveness();
+        false
+    });
+}
+
+/// Allocation, and what it makes possible.
+fn allocate_registers(
+    program: &mut Program,
+    options: &TgsiOptions,
+    may_write_outputs_early: bool,
+    passes: &mut Passes<'_>,
+) {
+    find_liveness(program, passes);
+    passes.run_driver("tgsi:allocate", || {
+        allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+        true
+    });
+    if options.optimize {
+        // Neighbours may have become mergeable.
+        passes.run_driver(MERGE, || merge_instructions(program));
+    }
+}
+
+const MERGE: &str = "tgsi:merge_instructions";
+
+/// Times that the list of machine passes is gone through at most.
+const MAX_ROUNDS: usize = 4;
+
+/// Instructions above which only copies are propagated before constants are hoisted: what is read then shows which
+/// copies are of constants, and the other passes have less to do afterwards.
+const LARGE: usize = 2000;
+
+/// The machine passes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    SimplifyCfg,
+    PropagateCopies,
+    Combine,
+    RemoveDeadCode,
+    PropagateBackward,
+    Merge,
+    Vectorize,
+}
+
+use Pass::{Combine, Merge, PropagateBackward, PropagateCopies, RemoveDeadCode, SimplifyCfg, Vectorize};
+
+/// A row of the table: a pass, its name and function, and the passes to which its changes may leave something.
+type Row = (Pass, &'static str, fn(&mut Program, &TgsiOptions) -> bool, &'static [Pass]);
+
+/// The passes in their order.
+const TABLE: [Row; 7] = [
+    (SimplifyCfg, "tgsi:simplify_cfg", |p, options| simplify_cfg::simplify_cfg(p, options.native_integers), &ALL),
+    (PropagateCopies, "tgsi:propagate_copies", |p, _| propagate_copies(p), &[PropagateCopies, Combine, RemoveDeadCode]),
+    (Combine, "tgsi:combine", combine::combine, &[PropagateCopies, Combine, RemoveDeadCode]),
+    (RemoveDeadCode, "tgsi:remove_dead_code", |p, _| remove_dead_code(p), &[]),
+    (PropagateBackward, "tgsi:propagate_backward", |p, _| propagate_backward(p), &[Merge, Vectorize]),
+    (Merge, MERGE, |p, _| merge_instructions(p), &[Vectorize]),
+    (Vectorize, "tgsi:vectorize", |p, _| vectorize(p), &[RemoveDeadCode, PropagateBackward, Merge, Vectorize]),
+];
+
+const ALL: [Pass; 7] = [SimplifyCfg, PropagateCopies, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize];
+
+/// The first passes over a large program.
+const EARLY: [Pass; 1] = [PropagateCopies];
+
+/// The passes that are left after these.
+const AFTER_EARLY: [Pass; 6] = [SimplifyCfg, Combine, RemoveDeadCode, PropagateBackward, Merge, Vectorize];
+
+/// Runs machine passes, until none that is due has anything left to do. Where only [`EARLY`] ones are wanted, no other
+/// becomes due.
+fn optimize(program: &mut Program, options: &TgsiOptions, wanted: &[Pass], passes: &mut Passes<'_>) {
+    if !options.optimize {
+        return;
+    }
+    let is_early = wanted == EARLY;
+    let mut due = wanted.to_vec();
+    for _ in 0..MAX_ROUNDS {
+        if due.is_empty() {
+            break;
+        }
+        for (pass, name, run, enables) in TABLE {
+            let Some(index) = due.iter().position(|&other| other == pass) else { continue };
+            due.swap_remove(index);
+            if pass == RemoveDeadCode {
+                find_liveness(program, passes);
+            }
+            if passes.run_driver(name, || run(program, options)) {
+                let enabled = enables.iter().filter(|pass| !is_early || EARLY.contains(pass));
+                for &pass in enabled {
+                    if !due.contains(&pass) {
+                        due.push(pass);
+                    }
+                }
+            }
+        }
+    }
+}

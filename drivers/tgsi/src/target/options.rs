@@ -1,0 +1,259 @@
+//! What the target can do.
+
+use std::borrow::Cow;
+
+use tgsi::KeepSubroutines;
+use tgsi::limits::Limits;
+use tgsi_compiler::{DriverOption, Target, UnknownOption};
+use tgsi_ir::passes::pipeline::Level;
+use tgsi_ir::shader::Stage;
+use tgsi_ir::variable::VariableModes;
+use tgsi_legacy::modifiers::ModifierPolicy;
+
+/// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
+///
+/// Where a file cannot, an access becomes a tree of conditions over direct ones, each element named once, so that code grows with the length of what is
+/// indexed. No operand of that file goes through an address register then. A shader that would become too large is an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndirectFiles {
+    /// `IN`.
+    pub inputs: bool,
+    /// `OUT`.
+    pub outputs: bool,
+    /// `TEMP`.
+    pub temporaries: bool,
+    /// `CONST`.
+    pub constants: bool,
+}
+
+impl IndirectFiles {
+    /// Modes of the variables in files that cannot.
+    pub(crate) fn missing(&self) -> VariableModes {
+        let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
+        mode(self.inputs, VariableModes::SHADER_IN)
+            .union(mode(self.outputs, VariableModes::SHADER_OUT))
+            .union(mode(self.temporaries, VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP)))
+            .union(mode(self.constants, VariableModes::UNIFORM.union(VariableModes::MEM_UBO)))
+    }
+}
+
+/// Who reads the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Dialect {
+    /// Mesa: all that TGSI can say.
+    #[default]
+    Mesa,
+    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. What they do not take stands in `src/target/virgl/mod.rs`. Hosts speak
+    /// integers and address everything by run-time indices, so the options that say otherwise do not go with it.
+    Virgl,
+}
+
+/// Options of the translation. The default has everything that TGSI can say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TgsiOptions {
+    /// Who reads the code. Other options may ask for what a dialect does not have: then it goes without.
+    pub dialect: Dialect,
+    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans
+    /// 0.0 and 1.0, and what comes from outside as integer (constants, inputs, system values) or goes there is a float:
+    /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
+    pub native_integers: bool,
+    /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
+    pub fuse_fabs: bool,
+    /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either a sum of two products, for which both values must be finite.
+    pub has_cmp: bool,
+    /// The target has `SQRT`. Otherwise the reciprocal of the reciprocal square root is used.
+    pub has_sqrt: bool,
+    /// `TEX_LZ` and `TXF_LZ` may be used.
+    pub tex_lz: bool,
+    /// The component of `TG4` is the sampler operand's swizzle instead of an immediate.
+    pub tg4_component_in_swizzle: bool,
+    /// Say in the texture words of instructions what type comes back. Text has no form for it that Mesa reads, so that only those who take
+    /// tokens should want it; the sampler view says the same.
+    pub texture_return_types: bool,
+    /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
+    pub fuse_mad: bool,
+    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](tgsi_ir::options::CompilerOptions::keep_rounding));
+    /// `MAD`, `LRP` and `DP2` to `DP4` are what the source
+    /// has of them, so that this holds for consumers that round inside them in another way too. On for
+    /// [`Dialect::Virgl`], whose users compare pictures.
+    pub keep_rounding: bool,
+    /// Sums and products may be rounded otherwise, in every stage and dialect. Otherwise those of vertex, tessellation
+    /// and geometry shaders are not.
+    pub fast: bool,
+    /// Files that can be addressed indirectly.
+    pub indirect: IndirectFiles,
+    /// Whatever a load reaches does no harm: what is out of range reads as anything. Otherwise no access is made that
+    /// the source would not have made, but to what is in range for sure. Of known readers of TGSI none is so.
+    pub speculate_loads: bool,
+    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
+    /// indirectly, one beyond is an error.
+    pub max_constant_index: u32,
+    /// Address registers, 1 to 3.
+    pub address_registers: u8,
+    /// The target stores all four components of the results of some instructions, whatever their write mask says, as
+    /// Mesa's interpreter (softpipe) does with atomic operations on buffers and shared memory. Nothing that is still
+    /// needed then stands in the register of such a result, nor does it go to an output or array directly.
+    pub whole_results: bool,
+    /// The target runs 64-bit instructions that make two values one after the other, as Mesa's interpreter does: the
+    /// first is written before what the second is made of is read. No instruction then overwrites its own operands so.
+    pub halves_in_turn: bool,
+    /// The target has subroutines (`CAL`): those that are called more than once and are large stay. Only for those that
+    /// have all of TGSI (no [dialect](Self::dialect),
+    /// [integers](Self::native_integers), temporaries that are [indexed](Self::indirect)). Otherwise the code of a
+    /// subroutine takes the place of each call; if too many
+    /// instructions would be copied, that is an error of the [check](tgsi::check::check_for).
+    pub subroutines: bool,
+    /// Instructions of a subroutine below which its code takes the place of calls even so.
+    pub subroutine_size: u64,
+    /// Instructions that may be copied to replace the calls of a subroutine.
+    pub subroutine_growth: u64,
+    /// Leave temporaries as they come, one to a value, for drivers with an allocator of their own.
+    pub unoptimized_ra: bool,
+    /// Turn vectors that are put together into registers first ([`tgsi_legacy::lower_vec_to_regs()`]).
+    pub vec_to_regs: bool,
+    /// Optimise the selected instructions (copies, modifiers, merging). Off: what selection gives, for debugging.
+    pub optimize: bool,
+}
+
+impl TgsiOptions {
+    /// The modifiers of operands and destinations.
+    pub fn modifiers(&self) -> ModifierPolicy {
+        if self.fuse_fabs { ModifierPolicy::ALL } else { ModifierPolicy::NO_ABSOLUTE }
+    }
+
+    /// Which subroutines stay.
+    pub fn keep_subroutines(&self, level: Level) -> Option<KeepSubroutines> {
+        let total = Limits::default().expansion;
+        self.has_subroutines().then(|| match level {
+            Level::All => KeepSubroutines { size: self.subroutine_size, growth: self.subroutine_growth, total },
+            // The code must not become larger: what is smaller than this is no larger than its calls.
+            Level::Finish | Level::NoGrowth => {
+                KeepSubroutines { size: self.subroutine_size.min(SMALL_SUBROUTINE), growth: 0, total }
+            }
+        })
+    }
+
+    pub(crate) fn has_subroutines(&self) -> bool {
+        self.subroutines && self.dialect == Dialect::Mesa && self.native_integers && self.indirect.temporaries
+    }
+}
+
+/// Instructions of a subroutine that is called twice that are as many as its two `CAL`s, `BGNSUB` and `ENDSUB`, and one
+/// more.
+const SMALL_SUBROUTINE: u64 = 5;
+
+impl TgsiOptions {
+    /// Translated code as the target runs it, said in plain TGSI: it must mean the same.
+    pub fn as_run<'a>(&self, translated: &'a tgsi::Shader) -> Cow<'a, tgsi::Shader> {
+        if self.dialect == Dialect::Mesa && self.whole_results && self.halves_in_turn {
+            Cow::Owned(tgsi::run::as_mesa_stores(translated))
+        } else {
+            Cow::Borrowed(translated)
+        }
+    }
+
+    /// The options for a shader of a stage: without what the dialect does not have, and with
+    /// [`keep_rounding`](Self::keep_rounding) as it comes out there.
+    pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
+        let options = TgsiOptions { keep_rounding: self.compiler_options().keeps_rounding(stage), ..self.clone() };
+        match self.dialect {
+            Dialect::Mesa => options,
+            // CMP selects the other value for NaN there.
+            Dialect::Virgl => TgsiOptions {
+                has_cmp: false,
+                tex_lz: false,
+                tg4_component_in_swizzle: false,
+                texture_return_types: false,
+                address_registers: 3,
+                // Hosts print GLSL, where a mask is a mask and a vector one value.
+                whole_results: false,
+                halves_in_turn: false,
+                ..options
+            },
+        }
+    }
+}
+
+impl Default for TgsiOptions {
+    fn default() -> Self {
+        TgsiOptions {
+            dialect: Dialect::Mesa,
+            native_integers: true,
+            fuse_fabs: true,
+            has_cmp: true,
+            has_sqrt: true,
+            tex_lz: true,
+            tg4_component_in_swizzle: false,
+            texture_return_types: false,
+            fuse_mad: true,
+            keep_rounding: false,
+            fast: false,
+            indirect: IndirectFiles { inputs: true, outputs: true, temporaries: true, constants: true },
+            speculate_loads: false,
+            max_constant_index: 32767,
+            address_registers: 3,
+            whole_results: true,
+            halves_in_turn: true,
+            subroutines: true,
+            subroutine_size: 32,
+            subroutine_growth: 512,
+            unoptimized_ra: false,
+            vec_to_regs: false,
+            optimize: true,
+        }
+    }
+}
+
+macro_rules! named_options {
+    ($($name:literal, $about:literal => |$options:ident| $change:expr;)+) => {
+        impl TgsiOptions {
+            /// The options that [`TgsiOptions::set`] knows: each changes the default.
+            pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
+
+            /// Changes the option of a name, as command lines and test files say it.
+            ///
+            /// # Errors
+            /// [`UnknownOption`].
+            pub fn set(&mut self, name: &str) -> Result<(), UnknownOption> {
+                match name {
+                    $($name => {
+                        let $options = self;
+                        $change;
+                    })+
+                    _ => return Err(UnknownOption { name: name.to_owned(), options: TgsiOptions::NAMED }),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+named_options! {
+    "no_native_integers", "There are no integers: integers become floats, booleans 0.0 and 1.0."
+        => |o| o.native_integers = false;
+    "no_fabs", "Absolute value is not a source modifier." => |o| o.fuse_fabs = false;
+    "no_cmp", "There is no CMP." => |o| o.has_cmp = false;
+    "no_sqrt", "There is no SQRT." => |o| o.has_sqrt = false;
+    "no_lz", "There are no TEX_LZ and TXF_LZ." => |o| o.tex_lz = false;
+    "return_types", "Texture instructions say what type they return." => |o| o.texture_return_types = true;
+    "tg4_swizzle", "The component of TG4 is the swizzle of its sampler." => |o| o.tg4_component_in_swizzle = true;
+    "no_mad", "MUL and ADD do not become MAD." => |o| o.fuse_mad = false;
+    "keep_rounding", "Floats are rounded as the source says, in every stage." => |o| o.keep_rounding = true;
+    "fast", "Sums and products may be rounded otherwise, in every stage." => |o| o.fast = true;
+    "no_indirect_inputs", "IN is not indexed at run time." => |o| o.indirect.inputs = false;
+    "no_indirect_outputs", "OUT is not indexed at run time." => |o| o.indirect.outputs = false;
+    "no_indirect_temporaries", "TEMP is not indexed at run time." => |o| o.indirect.temporaries = false;
+    "no_indirect_constants", "CONST is not indexed at run time." => |o| o.indirect.constants = false;
+    "speculate_loads", "Loads that the source would not have made do no harm." => |o| o.speculate_loads = true;
+    "few_constants", "Operands name constants up to 31." => |o| o.max_constant_index = 31;
+    "one_address", "There is one address register." => |o| o.address_registers = 1;
+    "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;
+    "halves_at_once", "64-bit instructions read all operands before they write." => |o| o.halves_in_turn = false;
+    "no_subroutines", "There are no subroutines." => |o| o.subroutines = false;
+    "small_subroutines", "Subroutines stay however small they are."
+        => |o| (o.subroutine_size, o.subroutine_growth) = (0, 0);
+    "unoptimized_ra", "Temporaries stay one to a value, for targets with an allocator." => |o| o.unoptimized_ra = true;
+    "vec_to_regs", "Vectors that are put together become registers first." => |o| o.vec_to_regs = true;
+    "plain", "What selection gives is not optimised." => |o| o.optimize = false;
+    "virgl", "The code is for hosts of virgl: the same as --dialect virgl." => |o| o.dialect = Dialect::Virgl;
+}

@@ -1,0 +1,54 @@
+//! How virgl's hosts understand opcodes of doubles: one result at a time, of whatever the first two letters of a
+//! swizzle name.
+//!
+//! ```text
+//! DADD TEMP[0].zw, TEMP[1].xyxy, CONST[3].zwzw      z and w of TEMP[0] = x and y of TEMP[1] + z and w of CONST[3]
+//! DSLT TEMP[0].y, TEMP[1], TEMP[1].zwzw             y of TEMP[0]
+//! ```
+//!
+//! TGSI reads z and w of a swizzle for a result in z and w. Operands that say the same for both halves mean the same
+//! to both, so that results may stand anywhere: [`spread`] makes such operands. Hosts apply swizzles of these
+//! operands twice, which leaves `xyxy` and `zwzw` what they are, and few others.
+
+use tgsi::shader::{Instruction, Src};
+use tgsi::tables::{Opcode, OperandType};
+
+use crate::target::opcodes::is_narrowing;
+
+/// Whether an operand of an opcode, or its result, is a double.
+pub(crate) fn is_of_doubles(opcode: Opcode) -> bool {
+    let info = opcode.info();
+    info.dst_type == OperandType::Double || info.src_types.contains(&OperandType::Double)
+}
+
+/// Which half of its operands an instruction with one result reads by TGSI's rules: 0 for x and y. Of an operand of
+/// 32 bits, that one of x and y.
+pub(crate) fn half_for(opcode: Opcode, mask: u8) -> usize {
+    usize::from(!is_narrowing(opcode) && mask & 0b11 == 0)
+}
+
+/// The components of a double that an operand names for a half.
+pub(crate) fn pair_of(src: &Src, half: usize) -> [u8; 2] {
+    [src.swizzle[2 * half] & 3, src.swizzle[2 * half + 1] & 3]
+}
+
+/// Whether hosts read a double of these components.
+pub(crate) fn is_readable(pair: [u8; 2]) -> bool {
+    matches!(pair, [0, 1] | [2, 3])
+}
+
+/// Makes the operands of an instruction with one result say the same for both halves.
+pub(crate) fn spread(instruction: &mut Instruction) {
+    let opcode = instruction.opcode;
+    let Some(mask) = instruction.dst.first().map(|d| d.write_mask).filter(|_| is_of_doubles(opcode)) else { return };
+    let half = half_for(opcode, mask);
+    let types = opcode.info().src_types;
+    for (number, src) in instruction.src.iter_mut().enumerate() {
+        if types.get(number) == Some(&OperandType::Double) {
+            let [a, b] = pair_of(src, half);
+            src.swizzle = [a, b, a, b];
+        } else {
+            src.swizzle = [src.swizzle[half]; 4];
+        }
+    }
+}

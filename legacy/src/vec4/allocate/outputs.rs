@@ -1,0 +1,121 @@
+//! Bundles that are outputs.
+
+use super::super::access::{Counts, Traits};
+use super::super::{Flow, Program, RegisterCopy};
+use super::{Allocate, Allocation, Freedom, IDENTITY, Permutation, permutations};
+
+/// The bundles that hold results which may not go to outputs directly.
+fn restricted_bundles<M: Allocate>(program: &Program<M>, allocation: &Allocation) -> Vec<bool> {
+    if !program.machine.restricts_outputs() {
+        return Vec::new();
+    }
+    let mut restricted = vec![false; allocation.bundles.len()];
+    for access in &program.access {
+        if let Some(temp) = access.written().and_then(|w| w.temp())
+            && !program.machine.may_write_outputs(access.opcode)
+        {
+            restricted[allocation.bundle_of[temp] as usize] = true;
+        }
+    }
+    restricted
+}
+
+/// What reads a bundle.
+#[derive(Clone, Copy, PartialEq)]
+enum Reader {
+    None,
+    /// One copy to an output, and which.
+    Copy(RegisterCopy),
+    Other,
+}
+
+/// Bundles that are only collected to be copied to an output at the end of the program are that output.
+///
+/// The copy must be outside of all control flow, so that it happens in any case, and nothing else may write those
+/// components of the output.
+pub(super) fn become_outputs<M: Allocate>(program: &Program<M>, allocation: &mut Allocation) {
+    let to_output = Traits::WRITES_OUTPUT;
+    let unknown = Traits::READS_OUTPUT.with(Traits::WRITES_OUTPUT_SOMEWHERE);
+    let mut traits = program.access.iter().map(|access| access.traits);
+    if !traits.clone().any(|t| t.any(Traits::COPY) && t.any(to_output)) || traits.any(|t| t.any(unknown)) {
+        return;
+    }
+    let mut readers = vec![Reader::None; allocation.bundles.len()];
+    let restricted = restricted_bundles(program, allocation);
+    let mut writes: Vec<Counts> = Vec::new();
+    let mut depth = 0i32;
+    for (index, access) in program.access.iter().enumerate() {
+        match program.flow(index) {
+            Some(Flow::If | Flow::Loop) => depth += 1,
+            Some(Flow::EndIf | Flow::EndLoop) => depth -= 1,
+            _ => {}
+        }
+        if let Some((output, mask)) = access.written().and_then(|w| Some((w.register().as_output()?, w.mask()))) {
+            if output >= writes.len() {
+                writes.resize(output + 1, Counts::default());
+            }
+            writes[output].add(mask);
+        }
+        let copy = access.traits.any(Traits::COPY).then(|| {
+            let copy = program.machine.register_copy(&program.instructions[index], program.first_temp());
+            copy.filter(|copy| !copy.saturates)
+        });
+        let copy = copy.flatten();
+        let last = copy.filter(|copy| depth == 0 && copy.to.as_output().is_some());
+        for temp in access.reads().iter().filter_map(|read| read.temp()) {
+            let bundle = allocation.bundle_of[temp] as usize;
+            let is_within = copy.is_some_and(|copy| {
+                copy.to.as_temp().is_some_and(|to| {
+                    let positions = (&allocation.position_of[to], &allocation.position_of[temp]);
+                    allocation.bundle_of[to] as usize == bundle
+                        && copy.components().all(|(c, of)| positions.0[c] == positions.1[of])
+                })
+            });
+            if is_within {
+                continue;
+            }
+            readers[bundle] = match (readers[bundle], last) {
+                (Reader::None, Some(copy)) => Reader::Copy(copy),
+                _ => Reader::Other,
+            };
+        }
+    }
+    for (number, reader) in readers.iter().enumerate() {
+        let Reader::Copy(copy) = *reader else { continue };
+        let (Some(temp), Some(output)) = (copy.from.as_temp(), copy.to.as_output()) else { continue };
+        let counts = writes.get(output).copied().unwrap_or_default();
+        if restricted.get(number).copied().unwrap_or(false) || program.machine.restricts_output(output) {
+            continue;
+        }
+        let mut to: [Option<u8>; 4] = [None; 4];
+        let mut taken = 0u8;
+        let mut fits = true;
+        for (c, of) in copy.components() {
+            let position = usize::from(allocation.position_of[temp][of]);
+            fits &= to[position].is_none() && counts.are_one(1 << c);
+            to[position] = Some(c as u8);
+            taken |= 1 << c;
+        }
+        let bundle = &allocation.bundles[number];
+        fits &= (0..4).all(|p| bundle.is_empty(p) || to[p].is_some());
+        if !fits {
+            continue;
+        }
+        let mut permutation = IDENTITY;
+        for p in 0..4 {
+            permutation[p] = to[p].unwrap_or_else(|| {
+                let free = (0..4u8).find(|c| taken & 1 << c == 0).unwrap_or(0);
+                taken |= 1 << free;
+                free
+            });
+        }
+        if bundle.freedom != Freedom::Any {
+            // Of the permutations that it may have, one that says the same of what is there.
+            let is_same = |q: &&Permutation| (0..4).all(|p| bundle.is_empty(p) || q[p] == permutation[p]);
+            let Some(&found) = permutations(bundle.freedom).iter().find(is_same) else { continue };
+            permutation = found;
+        }
+        allocation.bundles[number].output = Some(copy.to);
+        allocation.permute_members(number, permutation);
+    }
+}

@@ -1,0 +1,239 @@
+//! A program over virtual temporaries: the instructions with what each reads and writes, and the constants.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::access::{Access, Reg, SPECIAL_REGISTERS, Traits};
+use super::hash::BuildFastHasher;
+use super::liveness::Liveness;
+use super::{Flow, Machine};
+
+/// Constants, four words each; equal ones have equal numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Constants {
+    rows: Vec<[u32; 4]>,
+    numbers: HashMap<[u32; 4], u32, BuildFastHasher>,
+}
+
+impl Constants {
+    /// Number of the row with these words.
+    pub fn intern(&mut self, words: [u32; 4]) -> i32 {
+        let next = self.rows.len() as u32;
+        let number = *self.numbers.entry(words).or_insert(next);
+        if number == next {
+            self.rows.push(words);
+        }
+        number as i32
+    }
+
+    /// Words of a row.
+    #[inline]
+    pub fn row(&self, number: i32) -> [u32; 4] {
+        usize::try_from(number).ok().and_then(|n| self.rows.get(n)).copied().unwrap_or_default()
+    }
+}
+
+/// A program over virtual temporaries.
+///
+/// Temporaries below [`first_temp`](Program::first_temp) have a fixed location. From there on they are virtual: written
+/// and read without index registers, until allocation gives them registers. What an instruction accesses is kept beside
+/// it, so that instructions change by the functions of this type only.
+#[derive(Clone, Debug, Default)]
+pub struct Program<M: Machine> {
+    /// The machine that it is for.
+    pub machine: M,
+    /// Constants that instructions name.
+    pub constants: Constants,
+    pub(super) instructions: Vec<M::Instruction>,
+    pub(super) access: Vec<Access<M::Opcode>>,
+    first_temp: u32,
+    num_temps: u32,
+    /// What is live where blocks meet, if it was asked for since the last change.
+    liveness: Option<Rc<Liveness>>,
+}
+
+impl<M: Machine> Program<M> {
+    /// An empty program, the first `fixed` temporaries of which have a fixed location.
+    pub fn new(machine: M, fixed: u32) -> Program<M> {
+        Program {
+            machine,
+            constants: Constants::default(),
+            instructions: Vec::new(),
+            access: Vec::new(),
+            first_temp: fixed,
+            num_temps: fixed,
+            liveness: None,
+        }
+    }
+
+    /// Temporaries below this number have a fixed location.
+    #[inline]
+    pub fn first_temp(&self) -> u32 {
+        self.first_temp
+    }
+
+    /// One past the last temporary, fixed ones included.
+    #[inline]
+    pub fn num_temps(&self) -> u32 {
+        self.num_temps
+    }
+
+    /// Says how many temporaries there are, fixed ones included, once they have other numbers.
+    pub fn set_num_temps(&mut self, count: u32) {
+        self.note_change();
+        self.num_temps = count;
+    }
+
+    /// A new virtual temporary. It is number [`first_temp`](Self::first_temp) and up.
+    #[inline]
+    pub fn new_temp(&mut self) -> u32 {
+        self.num_temps += 1;
+        self.num_temps - 1
+    }
+
+    /// How many virtual temporaries there are.
+    #[inline]
+    pub fn temps(&self) -> usize {
+        self.num_temps.saturating_sub(self.first_temp) as usize
+    }
+
+    /// How many rows tables of special registers and virtual temporaries have.
+    #[inline]
+    pub fn registers(&self) -> usize {
+        self.temps() + SPECIAL_REGISTERS as usize
+    }
+
+    /// The register of a temporary.
+    #[inline]
+    pub fn register_of(&self, temp: u32) -> Reg {
+        Reg::numbered(temp, self.first_temp)
+    }
+
+    /// The instructions in order, control flow included.
+    #[inline]
+    pub fn instructions(&self) -> &[M::Instruction] {
+        &self.instructions
+    }
+
+    /// What each instruction reads and writes.
+    #[inline]
+    pub fn accesses(&self) -> &[Access<M::Opcode>] {
+        &self.access
+    }
+
+    /// What kind of control flow an instruction is; none if it is no such.
+    #[inline]
+    pub fn flow(&self, index: usize) -> Option<Flow> {
+        flow::<M>(self.access.get(index)?)
+    }
+
+    /// Hands the instructions out.
+    pub fn into_instructions(self) -> (Vec<M::Instruction>, Constants) {
+        (self.instructions, self.constants)
+    }
+
+    /// Makes room for more instructions.
+    pub fn reserve(&mut self, count: usize) {
+        self.instructions.reserve(count);
+        self.access.reserve(count);
+    }
+
+    #[inline]
+    pub(super) fn note_change(&mut self) {
+        self.liveness = None;
+    }
+
+    /// What is live where blocks meet.
+    pub fn liveness(&mut self) -> Rc<Liveness> {
+        let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
+        self.liveness.insert(liveness).clone()
+    }
+
+    /// Appends an instruction.
+    #[inline]
+    pub fn push(&mut self, instruction: M::Instruction) {
+        self.note_change();
+        self.access.push(self.machine.access(&instruction, self.first_temp));
+        self.instructions.push(instruction);
+    }
+
+    /// Appends an instruction that has not changed since `access` was found.
+    #[inline]
+    pub(super) fn push_known(&mut self, instruction: M::Instruction, access: Access<M::Opcode>) {
+        self.note_change();
+        self.access.push(access);
+        self.instructions.push(instruction);
+    }
+
+    /// Replaces an instruction. Nothing happens beyond the end.
+    pub fn set(&mut self, index: usize, instruction: M::Instruction) {
+        self.edit(index, |old| *old = instruction);
+    }
+
+    /// Exchanges two instructions.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        if a != b {
+            self.note_change();
+            self.access.swap(a, b);
+            self.instructions.swap(a, b);
+        }
+    }
+
+    /// Drops all instructions but the first ones.
+    pub fn truncate(&mut self, count: usize) {
+        if count < self.access.len() {
+            self.note_change();
+            self.access.truncate(count);
+            self.instructions.truncate(count);
+        }
+    }
+
+    /// Changes an instruction. Nothing happens beyond the end.
+    #[inline]
+    pub fn edit(&mut self, index: usize, change: impl FnOnce(&mut M::Instruction)) {
+        self.edit_with(index, |_, instruction| change(instruction));
+    }
+
+    /// The same with the machine at hand.
+    #[inline]
+    pub(super) fn edit_with(&mut self, index: usize, change: impl FnOnce(&M, &mut M::Instruction)) {
+        self.note_change();
+        if let (Some(instruction), Some(access)) = (self.instructions.get_mut(index), self.access.get_mut(index)) {
+            change(&self.machine, instruction);
+            *access = self.machine.access(instruction, self.first_temp);
+        }
+    }
+
+    /// Takes all instructions out, to be put back in another form.
+    pub fn take_instructions(&mut self) -> Vec<M::Instruction> {
+        self.note_change();
+        self.access.clear();
+        std::mem::take(&mut self.instructions)
+    }
+
+    /// The same with what each reads and writes.
+    pub(super) fn take_all(&mut self) -> (Vec<M::Instruction>, Vec<Access<M::Opcode>>) {
+        self.note_change();
+        (std::mem::take(&mut self.instructions), std::mem::take(&mut self.access))
+    }
+
+    /// Drops instructions marked in `dead` (one flag an instruction).
+    pub fn remove(&mut self, dead: &[bool]) {
+        self.note_change();
+        let is_dead = |index: &mut usize| {
+            *index += 1;
+            dead.get(*index - 1).copied().unwrap_or(false)
+        };
+        let mut index = 0;
+        self.instructions.retain(|_| !is_dead(&mut index));
+        let mut index = 0;
+        self.access.retain(|_| !is_dead(&mut index));
+    }
+}
+
+/// What kind of control flow an access is of.
+#[inline]
+pub(super) fn flow<M: Machine>(access: &Access<M::Opcode>) -> Option<Flow> {
+    if access.traits.any(Traits::FLOW) { M::flow(access.opcode) } else { None }
+}

@@ -1,0 +1,255 @@
+//! Random programs of the small machine.
+
+use super::interpreter::{INPUTS, OUTPUTS};
+use super::machine::{Dst, File, Instruction, Op, Program, Src, Toy};
+
+/// A small generator of random numbers.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, count: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % count
+    }
+
+    pub fn one_in(&mut self, count: u64) -> bool {
+        self.below(count) == 0
+    }
+}
+
+const FIXED: u32 = 3;
+
+struct Generator {
+    random: Random,
+    program: Program,
+    temps: Vec<u32>,
+    /// Components of temporaries that are written on every way here, by number.
+    written: Vec<u8>,
+    emits: bool,
+    budget: u32,
+}
+
+/// The program of a seed.
+pub fn program(seed: u64) -> Program {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let emits = random.one_in(3);
+    let count = random.below(8) + 3;
+    let mut program = Program::new(Toy, FIXED);
+    let temps = (0..count).map(|_| program.new_temp()).collect();
+    let mut generator = Generator { random, program, temps, written: Vec::new(), emits, budget: 60 };
+    generator.list(0, false);
+    generator.end();
+    generator.program
+}
+
+impl Generator {
+    fn push(&mut self, op: Op, dst: Option<Dst>, src: &[Src]) {
+        if let Some(Dst { file: File::Temp, index, indirect: false, mask }) = dst {
+            let index = index as usize;
+            self.written.resize(self.written.len().max(index + 1), 0);
+            self.written[index] |= mask;
+        }
+        self.program.push(Instruction::new(op, dst, src));
+    }
+
+    fn temp(&mut self) -> u32 {
+        let number = self.random.below(self.temps.len() as u64) as usize;
+        // Values of their own are what passes look for.
+        if self.random.one_in(3) {
+            self.temps[number] = self.program.new_temp();
+        }
+        self.temps[number]
+    }
+
+    fn source(&mut self) -> Src {
+        let mut src = match self.random.below(16) {
+            0 | 1 => Src::new(File::Input, self.random.below(INPUTS.into()) as u32),
+            2..=4 => {
+                let row = [0; 4].map(|_: u32| self.random.below(3) as u32);
+                Src::new(File::Constant, self.program.constants.intern(row) as u32)
+            }
+            5 => Src::new(File::Temp, self.random.below(FIXED.into()) as u32),
+            6 => Src { indirect: true, ..Src::new(File::Temp, self.random.below(FIXED.into()) as u32) },
+            7 if self.random.one_in(4) => Src::new(File::Output, self.random.below(OUTPUTS as u64) as u32),
+            _ => {
+                let number = self.random.below(self.temps.len() as u64) as usize;
+                Src::new(File::Temp, self.temps[number])
+            }
+        };
+        let mut mask = 0xf;
+        if src.file == File::Temp && src.index >= FIXED {
+            mask = self.written.get(src.index as usize).copied().unwrap_or(0);
+            if mask == 0 {
+                (src, mask) = (Src::new(File::Input, 0), 0xf);
+            }
+        }
+        src.negate = self.random.one_in(5);
+        if mask != 0xf || !self.random.one_in(3) {
+            src.swizzle = [0; 4].map(|_: u8| {
+                loop {
+                    let component = self.random.below(4) as u8;
+                    if mask >> component & 1 != 0 {
+                        break component;
+                    }
+                }
+            });
+        }
+        src
+    }
+
+    fn destination(&mut self) -> Dst {
+        let (file, index, indirect) = match self.random.below(16) {
+            0 => (File::Temp, self.random.below(FIXED.into()) as u32, false),
+            1 => (File::Temp, self.random.below(FIXED.into()) as u32, true),
+            2 => (File::Output, self.random.below(OUTPUTS as u64) as u32, false),
+            _ => (File::Temp, self.temp(), false),
+        };
+        let mask = if self.random.one_in(3) { 0xf } else { self.random.below(15) as u8 + 1 };
+        Dst { file, index, indirect, mask }
+    }
+
+    fn operation(&mut self) {
+        let op = match self.random.below(24) {
+            0..=6 => Op::Mov,
+            7..=10 => Op::Add,
+            11..=13 => Op::Mul,
+            14 => Op::Less,
+            15 => Op::Dot,
+            16 => Op::Load,
+            17 | 18 => Op::Twist,
+            19 => Op::Atomic,
+            20 => Op::Address,
+            21 => Op::Store,
+            _ if self.emits => Op::Emit,
+            _ => Op::Add,
+        };
+        let (a, b) = (self.source(), self.source());
+        match op {
+            Op::Address => {
+                let dst = Dst { file: File::Address, index: 0, indirect: false, mask: 1 };
+                self.push(op, Some(dst), &[Src { negate: false, ..a }]);
+            }
+            Op::Store => self.push(op, None, &[a]),
+            Op::Emit => self.push(op, None, &[]),
+            Op::Mov | Op::Load | Op::Atomic => {
+                let dst = self.destination();
+                let saturate = op == Op::Mov && self.random.one_in(8);
+                self.push(op, Some(dst), &[a]);
+                let last = self.program.instructions().len() - 1;
+                self.program.edit(last, |copy| copy.saturate = saturate);
+            }
+            _ => {
+                let dst = self.destination();
+                if self.random.one_in(3) {
+                    return self.in_parts(op, dst, [a, b]);
+                }
+                self.push(op, Some(dst), &[a, b]);
+                // The same on other values.
+                for _ in 0..self.random.below(3) {
+                    let again = Dst { index: self.temp(), file: File::Temp, indirect: false, mask: dst.mask };
+                    let number = self.random.below(4) as usize;
+                    let swizzle = [a.swizzle[number]; 4];
+                    self.push(op, Some(again), &[Src { swizzle, ..a }, b]);
+                }
+            }
+        }
+    }
+
+    /// A result that is written component by component, or pair by pair.
+    fn in_parts(&mut self, op: Op, dst: Dst, src: [Src; 2]) {
+        let parts: &[u8] = if op == Op::Twist { &[3, 12] } else { &[1, 2, 4, 8] };
+        for part in parts.iter().filter(|&part| dst.mask & part != 0) {
+            self.push(op, Some(Dst { mask: dst.mask & part, ..dst }), &src);
+            if self.random.one_in(3) {
+                let (aside, value) = (self.program.new_temp(), self.source());
+                self.push(Op::Mov, Some(Dst { file: File::Temp, index: aside, indirect: false, mask: 1 }), &[value]);
+                self.temps.push(aside);
+            }
+        }
+    }
+
+    fn list(&mut self, depth: u32, in_loop: bool) {
+        for _ in 0..self.random.below(12) + 1 {
+            if self.budget == 0 {
+                return;
+            }
+            self.budget -= 1;
+            match self.random.below(14) {
+                0 | 1 if depth < 4 => self.conditional(depth, in_loop),
+                2 if depth < 3 => self.rounds(depth),
+                4 => {
+                    let temp = self.program.new_temp();
+                    let mask = self.random.below(15) as u8 + 1;
+                    self.choice(Dst { file: File::Temp, index: temp, indirect: false, mask }, 3);
+                    self.temps.push(temp);
+                }
+                3 if in_loop && self.random.one_in(3) => {
+                    let jump = if self.random.one_in(2) { Op::Break } else { Op::Continue };
+                    self.push(jump, None, &[]);
+                }
+                _ => self.operation(),
+            }
+        }
+    }
+
+    fn conditional(&mut self, depth: u32, in_loop: bool) {
+        let condition = self.source();
+        let written = self.written.clone();
+        self.push(Op::If, None, &[condition]);
+        self.list(depth + 1, in_loop);
+        self.written.clone_from(&written);
+        if !self.random.one_in(3) {
+            self.push(Op::Else, None, &[]);
+            self.list(depth + 1, in_loop);
+            self.written = written;
+        }
+        self.push(Op::EndIf, None, &[]);
+    }
+
+    /// A value that depends on conditions, the same constant on many sides: what phis leave.
+    fn choice(&mut self, dst: Dst, depth: u32) {
+        if depth == 0 || self.random.one_in(6) {
+            let row = Src::new(File::Constant, self.program.constants.intern([5; 4]) as u32);
+            let src = if self.random.one_in(3) { self.source() } else { row };
+            return self.push(Op::Mov, Some(dst), &[src]);
+        }
+        let condition = self.source();
+        self.push(Op::If, None, &[condition]);
+        self.choice(dst, depth - 1);
+        self.push(Op::Else, None, &[]);
+        self.choice(dst, depth - 1);
+        self.push(Op::EndIf, None, &[]);
+    }
+
+    /// A loop of a few rounds: a counter that nobody else writes ends it.
+    fn rounds(&mut self, depth: u32) {
+        let (counter, condition) = (self.program.new_temp(), self.program.new_temp());
+        let component = self.random.below(4) as u8;
+        let dst = |index| Dst { file: File::Temp, index, indirect: false, mask: 1 << component };
+        let read = |index| Src { swizzle: [component; 4], ..Src::new(File::Temp, index) };
+        let [zero, one] =
+            [[0; 4], [1; 4]].map(|row| Src::new(File::Constant, self.program.constants.intern(row) as u32));
+        let row = [self.random.below(4) as u32; 4];
+        let limit = Src::new(File::Constant, self.program.constants.intern(row) as u32);
+        self.push(Op::Mov, Some(dst(counter)), &[zero]);
+        self.push(Op::Loop, None, &[]);
+        self.push(Op::Less, Some(dst(condition)), &[limit, read(counter)]);
+        self.push(Op::Add, Some(dst(counter)), &[read(counter), one]);
+        self.push(Op::If, None, &[read(condition)]);
+        self.push(Op::Break, None, &[]);
+        self.push(Op::EndIf, None, &[]);
+        let written = self.written.clone();
+        self.list(depth + 1, true);
+        self.written = written;
+        self.push(Op::EndLoop, None, &[]);
+    }
+
+    /// Something is seen of what was computed.
+    fn end(&mut self) {
+        for output in 0..OUTPUTS as u32 {
+            let src = self.source();
+            let mask = self.random.below(15) as u8 + 1;
+            self.push(Op::Mov, Some(Dst { file: File::Output, index: output, indirect: false, mask }), &[src]);
+        }
+    }
+}
