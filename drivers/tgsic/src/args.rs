@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi_compiler::{Driver, Stage};
+use tgsi::smith::{Features, STAGES};
+use tgsi_compiler::Stage;
 use tgsi_drivers::DRIVERS;
-use tgsi_ir::passes::pipeline::{Level, PASSES};
+use tgsi_ir::passes::pipeline::PASSES;
+
+use crate::executor_kind::ExecutorKind;
+use crate::limits;
+use crate::selector::{Selector, selector};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
 #[derive(Debug, Parser)]
@@ -38,9 +43,9 @@ pub struct Global {
     #[arg(long, global = true, help_heading = "Limits")]
     pub strict: bool,
     /// What a shader may take, for example `nesting=64`; may be repeated. `tgsic limits` lists what can be set.
-    #[arg(long = "limit", value_parser = crate::limits::setting, global = true, value_name = "NAME=VALUE",
+    #[arg(long = "limit", value_parser = limits::setting, global = true, value_name = "NAME=VALUE",
           help_heading = "Limits")]
-    pub limits: Vec<crate::limits::Setting>,
+    pub limits: Vec<limits::Setting>,
 }
 
 /// Forms of findings.
@@ -58,11 +63,11 @@ pub enum ErrorFormat {
 #[derive(Clone, Debug, Default, Args)]
 pub struct WarningArguments {
     /// Make an error of a warning, by its code (T0500) or name, or of all (`warnings`); may be repeated.
-    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
-    pub deny: Vec<crate::policy::Selector>,
+    #[arg(long, value_name = "CODE", value_parser = selector, help_heading = "Findings")]
+    pub deny: Vec<Selector>,
     /// Say nothing of a warning, by its code or name, or of all (`warnings`); goes before --deny. May be repeated.
-    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
-    pub allow: Vec<crate::policy::Selector>,
+    #[arg(long, value_name = "CODE", value_parser = selector, help_heading = "Findings")]
+    pub allow: Vec<Selector>,
 }
 
 const SCAN_JSON: &str = "JSON: one object a line and shader. `f` is the file; the other keys are the fields of \
@@ -211,22 +216,6 @@ pub struct PassArguments {
     pub driver_options: DriverOptions,
 }
 
-impl PassArguments {
-    /// The way of every shader.
-    ///
-    /// # Errors
-    /// The driver has no such option.
-    pub fn plan(&self) -> Result<Plan, Failure> {
-        let level = match self.level {
-            OptimizationLevel::Finish => Level::Finish,
-            OptimizationLevel::NoGrowth => Level::NoGrowth,
-            OptimizationLevel::All => Level::All,
-        };
-        let skipped = self.skip.iter().filter_map(|name| pass_named(name)).collect();
-        Ok(self.driver_options.plan()?.with_level(level).without_passes(skipped))
-    }
-}
-
 /// How far the optimiser goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum OptimizationLevel {
@@ -239,25 +228,6 @@ pub enum OptimizationLevel {
     /// Everything
     #[value(name = "2")]
     All,
-}
-
-impl DriverOptions {
-    /// The driver with its options.
-    ///
-    /// # Errors
-    /// The driver has no such option.
-    pub fn plan(&self) -> Result<Plan, Failure> {
-        let named = self.driver.as_deref().and_then(tgsi_drivers::find);
-        let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
-        let mut names = self.names.clone();
-        if self.dialect == Some(DialectName::Virgl) {
-            names.push(VIRGL.to_owned());
-        }
-        if self.fast {
-            names.push("fast".to_owned());
-        }
-        Plan::new(driver, names).map_err(|error| Failure::Usage(error.to_string()))
-    }
 }
 
 /// What to do.
@@ -413,7 +383,7 @@ pub struct RunArguments {
     /// Without it,
     /// `tgsi` for TGSI and `ir` for IR.
     #[arg(long, value_name = "EXECUTOR")]
-    pub via: Option<verify::Via>,
+    pub via: Option<ExecutorKind>,
     /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): take the inputs of the first.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub vector: Option<PathBuf>,
@@ -445,7 +415,7 @@ pub struct VerifyArguments {
     /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
     /// `driver:tgsi`.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
-    pub via: verify::Via,
+    pub via: ExecutorKind,
     /// End with one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -574,9 +544,3 @@ pub struct ProxyArguments {
     #[command(flatten)]
     pub passes: PassArguments,
 }
-
-use tgsi::smith::{Features, STAGES};
-
-use crate::commands::Failure;
-use crate::plan::{Plan, VIRGL, pass_named};
-use crate::verify;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
-use crate::commands::Failure;
 use crate::input::STDIN;
+use crate::status::Failure;
 
 /// Applies `work` to every item on all cores; results come in the order of the items. With more than a handful of items a terminal shows a bar.
 pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {

@@ -12,8 +12,8 @@ use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 use tgsi::span::Span;
 
 use crate::args::{Color, ErrorFormat};
-use crate::commands::{Failure, Status};
 use crate::input::{Language, Problem, Source};
+use crate::status::{Failure, Status};
 
 /// Findings that are shown of one shader to people; the rest is counted.
 const MAX_SHOWN: usize = 20;
@@ -99,12 +99,12 @@ impl Reporter {
             Ok(done) => show(&source, done),
             Err(problem) => {
                 self.problem(&source, &problem);
-                Ok(Status::Wrong)
+                Ok(Status::ShaderError)
             }
         });
         status.unwrap_or_else(|error| {
             failure(&error);
-            Status::Trouble
+            Status::UsageError
         })
     }
 

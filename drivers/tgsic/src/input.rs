@@ -11,8 +11,8 @@ use tgsi::tokens::DecodeError;
 use tgsi_ir::text::TextError;
 use thiserror::Error;
 
-use crate::commands::Failure;
 use crate::limits;
+use crate::status::Failure;
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";

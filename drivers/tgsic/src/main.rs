@@ -14,12 +14,16 @@ mod args;
 mod batch;
 mod commands;
 mod diagnostics;
+mod executor_kind;
 mod input;
 mod interface;
 mod limits;
 mod output;
+mod pass_log;
 mod plan;
 mod policy;
+mod selector;
+mod status;
 mod subject;
 mod verify;
 
@@ -40,7 +44,7 @@ fn main() -> ExitCode {
     start_logging(arguments.global.verbose, matches!(arguments.command, args::Command::Proxy(_)));
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);
-        commands::Status::Trouble
+        status::Status::UsageError
     });
     ExitCode::from(status as u8)
 }

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::commands::Failure;
 use crate::input::STDIN;
+use crate::status::Failure;
 
 /// Writes a file: into a temporary file beside it first, which then takes its name.
 pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {

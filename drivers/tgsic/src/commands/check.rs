@@ -1,18 +1,19 @@
 //! `check`: everything that a driver may rely on.
 
-use super::{Failure, Status};
 use crate::args::{CheckArguments, Color, DriverOptions};
 use crate::batch;
 use crate::diagnostics::Reporter;
 use crate::input::{Problem, Source};
+use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
     let options = DriverOptions { dialect: Some(*dialect), ..DriverOptions::default() };
-    let (policy, plan) = (Policy::new(warnings), options.plan()?);
+    let (policy, plan) = (Policy::new(warnings), Plan::for_driver(&options)?);
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if *all {
@@ -26,18 +27,18 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
         });
         Ok((source, findings))
     });
-    let mut status = Status::Well;
+    let mut status = Status::Success;
     for result in results {
         status = status.max(reporter.outcome(result, |source, mut findings| {
             if findings.iter().any(|d| d.is_error()) {
                 findings.retain(|d| !quiet || d.is_error());
                 reporter.problem(source, &Problem::Findings(findings));
-                return Ok(Status::Wrong);
+                return Ok(Status::ShaderError);
             }
             if !quiet {
                 reporter.diagnostics(source, &findings);
             }
-            Ok(Status::Well)
+            Ok(Status::Success)
         }));
     }
     Ok(status)

@@ -2,9 +2,10 @@
 
 use tgsi::text::{PrintOptions, print as print_shader};
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Done, Form, transform};
 use crate::args::{Color, Files};
 use crate::input::Problem;
+use crate::status::{Failure, Status};
 
 /// Prints shaders as text.
 pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Result<Status, Failure> {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use tgsi::explain::{self, Example, ExampleLanguage, Page};
 
-use super::{Failure, Status};
 use crate::output;
+use crate::status::{Failure, Status};
 
 /// Prints the pages of codes, or a line for each that there is.
 pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
@@ -28,7 +28,7 @@ pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
         }
     }
     output::write_stdout(text.as_bytes())?;
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 fn show(page: &Page, text: &mut String) {
@@ -62,6 +62,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use crate::input::{InputError, Problem, Source};
+    use crate::plan::Plan;
     use crate::subject::Subject;
 
     /// Every code that there is, with its severity where a table says it.
@@ -117,7 +118,7 @@ mod tests {
         source.limits = limits;
         source.strict = arguments.global.strict;
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
-        let mut plan = passes.plan().expect("a plan");
+        let mut plan = Plan::from_arguments(&passes).expect("a plan");
         plan.compiler = plan.compiler.with_limits(limits);
         let of_problem = |problem: Problem| match problem {
             Problem::Findings(findings) => findings,

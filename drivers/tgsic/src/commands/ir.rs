@@ -2,41 +2,44 @@
 
 use tgsi_compiler::Stage;
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Done, Form, transform};
 use crate::args::{Color, IrArguments};
 use crate::input::Problem;
-use crate::plan::{TotalTimes, Watch, pass_named};
+use crate::pass_log::{PassLog, TotalTimes};
+use crate::plan::{Plan, pass_named};
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
 
 /// Prints the IR.
 pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let IrArguments { files, stage, dot, after, print_changed, time_passes, passes } = arguments;
     let form = Form { extension: if *dot { "dot" } else { "nir" }, binary: false };
-    let plan = passes.plan()?;
+    let plan = Plan::from_arguments(passes)?;
     let after = after.as_deref().and_then(pass_named);
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
-    let total = TotalTimes::wanted(*time_passes);
+    let total = TotalTimes::new(*time_passes);
     let status = transform(files, form, color, |source| {
         let (subject, warnings) = Subject::checked(source, &plan)?;
-        let mut watch = Watch { after, ..Watch::default() };
+        let mut pass_log = PassLog { stop_after: after, ..PassLog::default() };
         if *print_changed {
             let start = subject.to_stage(Stage::Parsed, &plan)?;
-            watch.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
+            pass_log.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
         }
-        let watched = after.is_some() || *print_changed || *time_passes;
-        let ir = if watched { subject.observed(stage, &plan, &mut watch)? } else { subject.to_stage(stage, &plan)? };
-        total.add(&watch.times);
+        let observed = after.is_some() || *print_changed || *time_passes;
+        let ir =
+            if observed { subject.observed(stage, &plan, &mut pass_log)? } else { subject.to_stage(stage, &plan)? };
+        total.add(&pass_log.times);
         if let Some(pass) = after
-            && !watch.reached
+            && !pass_log.stopped
         {
             return Err(Problem::Other(format!("{pass} does not run on the way")));
         }
         let text = if *dot {
             let functions = ir.functions.values();
             functions.filter_map(|f| f.body.as_ref().map(|body| body.to_dot(&f.name))).collect()
-        } else if let Some(mut changes) = watch.changes {
+        } else if let Some(mut changes) = pass_log.changes {
             // The driver's lowering is one step here; other stages end with what the last change left.
-            if stage == Stage::Registers && !watch.reached {
+            if stage == Stage::Registers && !pass_log.stopped {
                 changes += &format!("// registers\n{}", tgsi_ir::text::print(&ir));
             }
             changes
@@ -45,6 +48,6 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         };
         Ok(Done { warnings, ..Done::new(text.into_bytes()) })
     })?;
-    total.show();
+    total.print();
     Ok(status)
 }

@@ -7,11 +7,12 @@ use tgsi::Shader;
 use tgsi::reduce::{Limits, reduce as smaller};
 use tgsi::run::OpcodeCounts;
 
-use super::{Failure, Status};
 use crate::args::{Color, ReduceArguments};
 use crate::diagnostics::Reporter;
 use crate::input::{STDIN, Source};
 use crate::output;
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::verify::generated::Verification;
 
 /// Sets of inputs with which candidates are verified: one of each kind.
@@ -25,11 +26,11 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         Ok((shader, _)) => shader,
         Err(problem) => {
             Reporter::for_inputs(1, color).problem(&source, &problem);
-            return Ok(Status::Wrong);
+            return Ok(Status::ShaderError);
         }
     };
     let limits = Limits { candidates: arguments.max_candidates };
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let result = match &arguments.command {
         Some(command) => while_command(&shader, limits, command)?,
         None => {
@@ -49,7 +50,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         None => output::write_stdout(text.as_bytes())?,
     }
     eprintln!("{} instructions of {} are left", result.instructions.len(), shader.instructions.len());
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 /// Reduces while a command succeeds; `None` if it does not succeed in the beginning.

@@ -7,27 +7,29 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
 
-use super::{Failure, Status};
 use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
+use crate::executor_kind::ExecutorKind;
 use crate::input::{STDIN, Source};
 use crate::limits::current;
 use crate::output;
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
-use crate::verify::executor::{Executor, Leftover};
-use crate::verify::{Via, inputs, recorded};
+use crate::verify::executor::{self, Executor, Leftover};
+use crate::verify::{inputs, recorded};
 
 /// Runs a shader.
 pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let result = Subject::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);
-        let via = arguments.via.unwrap_or(Via::first_for(&subject));
-        if via == Via::Tgsi && matches!(subject, Subject::Ir { .. }) {
+        let via = arguments.via.unwrap_or(executor::input_kind(&subject));
+        if via == ExecutorKind::Tgsi && matches!(subject, Subject::Ir { .. }) {
             return Err(Failure::Usage("there is no TGSI to run, the shader is IR; use --via ir".into()));
         }
         let inputs = match &arguments.vector {
@@ -39,7 +41,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             Ok(leftover) => leftover,
             Err(problem) => {
                 reporter.problem(source, &problem);
-                return Ok(Status::Wrong);
+                return Ok(Status::ShaderError);
             }
         };
         let text = if arguments.json {
@@ -48,7 +50,7 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             as_text(subject.interface(), &leftover)
         };
         output::write_stdout(text.as_bytes())?;
-        Ok(Status::Well)
+        Ok(Status::Success)
     }))
 }
 
@@ -121,7 +123,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     words.join(" ")
 }
 
-fn as_json(source: &Source, via: Via, shader: &Shader, leftover: &Leftover) -> String {
+fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, leftover: &Leftover) -> String {
     let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &leftover.outputs;
     let mut registers = Map::new();
     for register in output_registers(shader) {

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Done, Form, transform};
 use crate::args::{Color, Files};
 use crate::input::{Language, Problem};
+use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {

@@ -13,11 +13,11 @@ use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
 
-use super::{Failure, Status};
 use crate::args::SmithArguments;
 use crate::input::Source;
 use crate::output;
 use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::verify::generated::{Verification, Wrong};
 
 /// Shaders between two looks at how it goes.
@@ -30,7 +30,7 @@ const REDUCTION: Limits = Limits { candidates: 20_000 };
 
 /// Makes shaders, and verifies them if asked to.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
@@ -100,7 +100,7 @@ fn make(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> {
             None => output::write_stdout(text.as_bytes())?,
         }
     }
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 /// A shader that failed.
@@ -165,7 +165,7 @@ fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Stat
         failed.len()
     );
     output::write_stdout(text.as_bytes())?;
-    Ok(if failed.is_empty() { Status::Well } else { Status::Wrong })
+    Ok(if failed.is_empty() { Status::Success } else { Status::ShaderError })
 }
 
 fn one(

@@ -6,11 +6,13 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::Code;
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Done, Form, transform};
 use crate::args::{Color, Files};
 use crate::input::Problem;
-use crate::plan::{Plan, TotalTimes, Watch};
+use crate::pass_log::{PassLog, TotalTimes};
+use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
 
 /// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
@@ -41,7 +43,7 @@ pub struct Report {
 /// Translates shaders.
 pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
     let Report { json, mesa, time_passes } = report;
-    let total = TotalTimes::wanted(time_passes);
+    let total = TotalTimes::new(time_passes);
     let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
@@ -58,10 +60,10 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
             _ => None,
         };
-        let mut watch = Watch::default();
+        let mut pass_log = PassLog::default();
         let stage = subject.interface().processor.name();
-        let mut code = subject.into_code(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
-        total.add(&watch.times);
+        let mut code = subject.into_code(plan, if total.is_enabled() { Some(&mut pass_log) } else { None })?;
+        total.add(&pass_log.times);
         if let Code::Tgsi(_, options) = &mut code {
             options.mesa = mesa;
         }
@@ -87,6 +89,6 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         let line = line.transpose().map_err(|e| Problem::Other(e.to_string()))?;
         Ok(Done { line, ..Done::new(content) })
     })?;
-    total.show();
+    total.print();
     Ok(status)
 }

@@ -1,9 +1,9 @@
 //! A shader made ready for one executor.
 
-use tgsi_compiler::Runner;
+use tgsi_compiler::{Runner, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
-use super::Via;
+use crate::executor_kind::ExecutorKind;
 use crate::input::Problem;
 use crate::plan::Plan;
 use crate::subject::Subject;
@@ -18,6 +18,22 @@ pub enum Executor {
     Code(Box<dyn Runner>),
 }
 
+/// The executors for a shader in the order of the stages. The first one runs the input itself.
+pub fn kinds_for(subject: &Subject, plan: &Plan) -> impl Iterator<Item = ExecutorKind> + use<> {
+    let stages = Stage::ALL.map(ExecutorKind::Stage);
+    let all = [ExecutorKind::Tgsi].into_iter().chain(stages).chain([ExecutorKind::Driver(plan.driver.name())]);
+    let first = input_kind(subject);
+    all.skip_while(move |&kind| kind != first)
+}
+
+/// The executor that runs the input itself.
+pub fn input_kind(subject: &Subject) -> ExecutorKind {
+    match subject {
+        Subject::Tgsi(_) => ExecutorKind::Tgsi,
+        Subject::Ir { .. } => ExecutorKind::Stage(Stage::Parsed),
+    }
+}
+
 /// What a run left, textures and images included.
 pub struct Leftover {
     /// Registers, memory, emitted vertices.
@@ -28,18 +44,20 @@ pub struct Leftover {
 
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
-    pub fn new(subject: &Subject, via: Via, plan: &Plan) -> Result<Executor, Problem> {
+    pub fn new(subject: &Subject, via: ExecutorKind, plan: &Plan) -> Result<Executor, Problem> {
         match (via, subject) {
-            (Via::Tgsi, Subject::Tgsi(shader)) => Executor::tgsi(shader),
-            (Via::Tgsi, Subject::Ir { .. }) => Err(Problem::Other("there is no TGSI to run, the shader is IR".into())),
-            (Via::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
-            (Via::Driver(name), _) if name == plan.driver.name() => {
+            (ExecutorKind::Tgsi, Subject::Tgsi(shader)) => Executor::tgsi(shader),
+            (ExecutorKind::Tgsi, Subject::Ir { .. }) => {
+                Err(Problem::Other("there is no TGSI to run, the shader is IR".into()))
+            }
+            (ExecutorKind::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
+            (ExecutorKind::Driver(name), _) if name == plan.driver.name() => {
                 let code = subject.code(plan)?;
                 let runner = plan.compiler.target().runner(&code);
                 let runner = runner.unwrap_or_else(|| Err(format!("nothing can run the code of {name}")));
                 runner.map(Executor::Code).map_err(Problem::Other)
             }
-            (Via::Driver(name), _) => {
+            (ExecutorKind::Driver(name), _) => {
                 Err(Problem::Other(format!("the options are for driver {}, not {name}: --driver", plan.driver.name())))
             }
         }

@@ -7,12 +7,12 @@ use std::path::Path;
 use serde::Serialize;
 use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
 
-use super::Via;
 use super::executor::Executor;
 use crate::args::VerifyArguments;
-use crate::commands::{Failure, Status};
+use crate::executor_kind::ExecutorKind;
 use crate::input::Source;
 use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
 use crate::{batch, output};
 
@@ -36,7 +36,7 @@ struct Totals {
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
     let json = *json;
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
     let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, *via, &plan));
@@ -75,7 +75,7 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(if totals.different == 0 && totals.error == 0 { Status::Well } else { Status::Wrong })
+    Ok(if totals.different == 0 && totals.error == 0 { Status::Success } else { Status::ShaderError })
 }
 
 /// The vectors of a file, by shader.
@@ -121,7 +121,7 @@ pub fn no_vector(path: &Path) -> Failure {
     Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }
 
-fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan) -> Totals {
+fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, plan: &Plan) -> Totals {
     let mut totals = Totals { vectors: vectors.len(), ..Totals::default() };
     let failed = |mut totals: Totals, message: String| {
         totals.error = totals.vectors;

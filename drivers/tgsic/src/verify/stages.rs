@@ -2,17 +2,16 @@
 
 use serde::Serialize;
 
-use super::Via;
 use super::compare::{Rule, first_mismatch};
 use super::each_pass;
-use super::executor::Executor;
+use super::executor::{self, Executor};
 use super::inputs::{self, Kind};
 use super::invariance::compare_variants;
 use crate::args::{Color, VerifyArguments};
-use crate::commands::{Failure, Status};
 use crate::diagnostics::Reporter;
 use crate::input::Source;
 use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::subject::Subject;
 use crate::{batch, output};
 use tgsi::smith::mutate::round_otherwise;
@@ -43,7 +42,7 @@ pub enum Verdict {
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
@@ -59,17 +58,17 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
         Ok((source, verdict))
     });
     let mut totals = Totals { shaders: inputs.len(), ..Totals::default() };
-    let mut status = Status::Well;
+    let mut status = Status::Success;
     for result in results {
         status = status.max(reporter.outcome(result, |source, verdict| {
             let message = match verdict {
                 Verdict::Equal => {
                     totals.equal += 1;
-                    return Ok(Status::Well);
+                    return Ok(Status::Success);
                 }
                 Verdict::WithoutResult => {
                     totals.without_result += 1;
-                    return Ok(Status::Well);
+                    return Ok(Status::Success);
                 }
                 Verdict::Different(message) => {
                     totals.different += 1;
@@ -78,7 +77,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
                 Verdict::Error(message) => message,
             };
             totals.first.push(format!("{}: {message}", source.path.display()));
-            Ok(Status::Wrong)
+            Ok(Status::ShaderError)
         }));
     }
     totals.error = totals.shaders - totals.equal - totals.different - totals.without_result;
@@ -107,7 +106,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
 fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
-    for via in Via::all_for(subject, plan) {
+    for via in executor::kinds_for(subject, plan) {
         let name = via.name();
         match Executor::new(subject, via, plan) {
             Ok(executor) => executors.push((name, executor)),

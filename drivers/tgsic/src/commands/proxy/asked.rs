@@ -14,8 +14,8 @@ use tgsi_driver_virgl::traffic::Traffic;
 
 use super::stats::Report;
 use super::translator::Translator;
-use crate::commands::Failure;
 use crate::output;
+use crate::status::Failure;
 
 /// Who can be asked for totals.
 pub struct Asked<'a> {

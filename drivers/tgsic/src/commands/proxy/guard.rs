@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::commands::Status;
+use crate::status::Status;
 
 /// The guard of a socket's file, for as long as this lasts.
 pub struct Guard(Child);
@@ -48,5 +48,5 @@ pub fn guard(socket: &Path) -> Status {
             break;
         }
     }
-    Status::Well
+    Status::Success
 }

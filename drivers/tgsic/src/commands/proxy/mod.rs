@@ -19,9 +19,9 @@ use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_driver_virgl::traffic::Traffic;
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
-use super::{Failure, Status};
 use crate::args::{DialectName, ProxyArguments};
 use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use asked::Asked;
 use guard::Guard;
 use record::Recorder;
@@ -65,14 +65,14 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
         asked.show(&traffic)?;
     }
     result??;
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 /// How shaders are translated so that the host can read them.
 fn plan(arguments: &ProxyArguments) -> Result<Plan, Failure> {
     let mut passes = arguments.passes.clone();
     passes.driver_options.dialect = Some(DialectName::Virgl);
-    passes.plan()
+    Plan::from_arguments(&passes)
 }
 
 /// A socket that can be read once a signal to end has come. A second one ends the process at once.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tgsi_driver_virgl::shader::{ShaderObject, Stage};
 
 use super::translator::Outcome;
-use crate::commands::Failure;
 use crate::output;
+use crate::status::Failure;
 
 /// A folder of shaders.
 pub struct Recorder {
