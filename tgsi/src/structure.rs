@@ -143,7 +143,7 @@ fn bad_call(target: Option<u32>) -> String {
 }
 
 impl StructureError {
-    /// Place of the instruction that the error is about.
+    /// The position of the instruction concerned.
     pub fn span(&self) -> Span {
         match self {
             StructureError::Unopened { span, .. }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{lines, references_by_path, shared};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::tables::{Opcode, Processor};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::run::environment::{AnalyticResources, LaneRegisters, Outputs, Resources, RunLimits};
@@ -90,7 +90,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut verdicts: BTreeMap<(&str, Agreement), usize> = BTreeMap::new();
     let mut excused: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut chance = 0;
+    let mut uninitialised = 0;
     let mut elapsed: BTreeMap<&str, (Duration, u64)> = BTreeMap::new();
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
@@ -130,7 +130,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
             };
             entry.1 += outputs.steps;
             let mut comparison = vector.compare(&outputs);
-            chance += Chance::new(&forms.tgsi).excuse(&forms.tgsi, &vector, &mut comparison);
+            uninitialised += UninitialisedWords::new(&forms.tgsi).excuse(&forms.tgsi, &vector, &mut comparison);
             *verdicts.entry((stage, comparison.verdict())).or_default() += 1;
             if comparison.verdict() == Agreement::Different {
                 fail(format!("{stage}: {:x?}", comparison.different.iter().take(4).collect::<Vec<_>>()));
@@ -145,7 +145,10 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
             }
         }
     }
-    println!("{name}: {} shaders, {verdicts:?}, by chance {chance}, excused {excused:?}, {elapsed:?}", all.len());
+    println!(
+        "{name}: {} shaders, {verdicts:?}, uninitialised {uninitialised}, excused {excused:?}, {elapsed:?}",
+        all.len()
+    );
     for (file, (count, text)) in failed.iter().take(60) {
         println!("  {file} ({count}): {text}");
     }

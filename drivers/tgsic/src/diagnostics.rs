@@ -12,7 +12,7 @@ use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 use tgsi::span::Span;
 
 use crate::args::{Color, ErrorFormat};
-use crate::input::{Language, Problem, Source};
+use crate::input::{Language, ShaderError, Source};
 use crate::status::{Failure, Status};
 
 /// Findings that are shown of one shader to people; the rest is counted.
@@ -92,7 +92,7 @@ impl Reporter {
     /// Shows what came of one input: what is wrong with it, or by `show` what was made of it.
     pub fn outcome<T>(
         &self,
-        result: Result<(Source, Result<T, Problem>), Failure>,
+        result: Result<(Source, Result<T, ShaderError>), Failure>,
         show: impl FnOnce(&Source, T) -> Result<Status, Failure>,
     ) -> Status {
         let status = result.and_then(|(source, result)| match result {
@@ -109,12 +109,12 @@ impl Reporter {
     }
 
     /// Shows what is wrong with a source.
-    pub fn problem(&self, source: &Source, problem: &Problem) {
+    pub fn problem(&self, source: &Source, problem: &ShaderError) {
         match problem {
-            Problem::Findings(findings) => self.diagnostics(source, findings),
-            Problem::Coded(..) | Problem::Other(_) if self.style == Style::Json => {
+            ShaderError::Findings(findings) => self.diagnostics(source, findings),
+            ShaderError::Coded(..) | ShaderError::Other(_) if self.style == Style::Json => {
                 let (code, message) = match problem {
-                    Problem::Coded(code, message) => (Some(code), message.clone()),
+                    ShaderError::Coded(code, message) => (Some(code), message.clone()),
                     other => (None, other.brief()),
                 };
                 let object = json!({
@@ -123,7 +123,7 @@ impl Reporter {
                 });
                 print(&format!("{object}\n"));
             }
-            Problem::Coded(..) | Problem::Other(_) => {
+            ShaderError::Coded(..) | ShaderError::Other(_) => {
                 print(&format!("{}: error: {}\n", source.path.display(), problem.brief()));
             }
         }
@@ -143,11 +143,11 @@ impl Reporter {
         let shown = &sorted[..sorted.len().min(self.max_shown)];
         let path = source.path.display();
         if self.style != Style::Rich || source.language == Language::Tokens || !self.show_rich(source, shown) {
-            let places = Places::new(source);
+            let locations = Locations::new(source);
             for d in shown {
                 match self.style {
-                    Style::Json => print(&format!("{}\n", places.json(d))),
-                    _ => print(&places.lines(d, self.style == Style::Gcc)),
+                    Style::Json => print(&format!("{}\n", locations.json(d))),
+                    _ => print(&locations.lines(d, self.style == Style::Gcc)),
                 }
             }
         }
@@ -197,15 +197,15 @@ impl Reporter {
 }
 
 /// Names places of a source as people and programs do.
-struct Places<'a> {
+struct Locations<'a> {
     source: &'a Source,
     index: LineIndex,
 }
 
-impl Places<'_> {
-    fn new(source: &Source) -> Places<'_> {
+impl Locations<'_> {
+    fn new(source: &Source) -> Locations<'_> {
         let text = if source.language == Language::Tokens { &[][..] } else { &source.bytes };
-        Places { source, index: LineIndex::new(text) }
+        Locations { source, index: LineIndex::new(text) }
     }
 
     /// A line for the finding, and if wanted one for each note.

@@ -77,7 +77,7 @@ impl Source {
     }
 
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
-    pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), Problem> {
+    pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), ShaderError> {
         match self.language {
             Language::Tokens => {
                 let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(of_decode_error)?;
@@ -86,36 +86,36 @@ impl Source {
             }
             Language::Text => {
                 let Reading { shader, diagnostics, gaps } = self.read_text();
-                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(Problem::Findings(diagnostics)) }
+                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(ShaderError::Findings(diagnostics)) }
             }
             Language::Ir => {
                 let start = self.bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
                 let finding = InputError::NotTgsi.at(Span::new(start, start + 7));
-                Err(Problem::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
+                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
             }
         }
     }
 
     /// The IR, valid.
-    pub fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+    pub fn ir(&self) -> Result<tgsi_ir::Shader, ShaderError> {
         let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             let at = error.valid_up_to() as u32;
-            Problem::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
+            ShaderError::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
         })?;
         let limit = self.limits.text_bytes.min(tgsi::limits::MAX_POSITION);
         if text.len() as u64 > limit {
             let error = InputError::IrTooLong { length: text.len(), limit };
-            return Err(Problem::Findings(vec![error.at(Span::new(0, 1))]));
+            return Err(ShaderError::Findings(vec![error.at(Span::new(0, 1))]));
         }
         let (shader, places) = tgsi_ir::text::parse_with_places(text)
-            .map_err(|errors| Problem::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
+            .map_err(|errors| ShaderError::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
         tgsi_ir::validate::validate(&shader).map_err(|errors| {
             let findings = errors.errors.iter().map(|error| {
                 let line = places.line_of(error.target());
                 let span = Span::new(line.start as u32, line.end as u32);
                 Diagnostic::error(error.kind.code(), span, error.kind.to_string())
             });
-            Problem::Findings(findings.collect())
+            ShaderError::Findings(findings.collect())
         })?;
         Ok(shader)
     }
@@ -153,11 +153,11 @@ impl InputError {
 }
 
 /// The word stands in the span, so that the message need not name it.
-fn of_decode_error(error: DecodeError) -> Problem {
+fn of_decode_error(error: DecodeError) -> ShaderError {
     let message = error.to_string();
     let at = error.word() as u32;
     let message = message.strip_prefix(&format!("word {at}: ")).unwrap_or(&message);
-    Problem::Findings(vec![Diagnostic::error(error.code(), Span::new(at, at + 1), message)])
+    ShaderError::Findings(vec![Diagnostic::error(error.code(), Span::new(at, at + 1), message)])
 }
 
 fn of_text_error(text: &str, error: &TextError) -> Diagnostic {
@@ -190,7 +190,7 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
 
 /// What is wrong with an input.
 #[derive(Debug)]
-pub enum Problem {
+pub enum ShaderError {
     /// Errors in a text or found by a check, with their places.
     Findings(Vec<Diagnostic>),
     /// An error that has a code and no place in the source.
@@ -199,13 +199,13 @@ pub enum Problem {
     Other(String),
 }
 
-impl Problem {
+impl ShaderError {
     /// In one line, for lists of results.
     pub fn brief(&self) -> String {
         match self {
-            Problem::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
-            Problem::Coded(code, message) => format!("{message} [{code}]"),
-            Problem::Other(message) => message.clone(),
+            ShaderError::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
+            ShaderError::Coded(code, message) => format!("{message} [{code}]"),
+            ShaderError::Other(message) => message.clone(),
         }
     }
 }

@@ -16,6 +16,7 @@ mod commands;
 mod diagnostics;
 mod executor_kind;
 mod input;
+mod input_shader;
 mod interface;
 mod limits;
 mod output;
@@ -24,7 +25,6 @@ mod plan;
 mod policy;
 mod selector;
 mod status;
-mod subject;
 mod verify;
 
 use std::io::Write;

@@ -3,8 +3,8 @@
 use tgsi::diagnostic::{Diagnostic, Severity};
 
 use crate::args::WarningArguments;
+use crate::input_shader::InputShader;
 use crate::selector::Selector;
-use crate::subject::Subject;
 
 /// The warnings to deny and to allow.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ impl Policy {
     }
 
     /// Adds the warnings about code without effect to the findings of a shader, and applies the policy.
-    pub fn with_lints(&self, subject: &Subject, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        if let Subject::Tgsi(shader) = subject {
+    pub fn with_lints(&self, subject: &InputShader, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let InputShader::Tgsi(shader) = subject {
             findings.extend(tgsi::check::lint(shader));
         }
         self.apply(findings)

@@ -61,20 +61,20 @@ impl Report {
 }
 
 /// Where a finding is: an item or operand, and the token of it that is meant.
-struct Place {
+struct Location {
     span: Span,
     focus: Focus,
 }
 
-impl From<Span> for Place {
-    fn from(span: Span) -> Place {
-        Place { span, focus: Focus::Whole }
+impl From<Span> for Location {
+    fn from(span: Span) -> Location {
+        Location { span, focus: Focus::Whole }
     }
 }
 
-impl From<(Span, Focus)> for Place {
-    fn from((span, focus): (Span, Focus)) -> Place {
-        Place { span, focus }
+impl From<(Span, Focus)> for Location {
+    fn from((span, focus): (Span, Focus)) -> Location {
+        Location { span, focus }
     }
 }
 
@@ -99,7 +99,7 @@ impl Findings {
     fn report(
         &mut self,
         rule: Rule,
-        place: impl Into<Place>,
+        place: impl Into<Location>,
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
         if self.follows_from_gaps(rule) {
@@ -114,7 +114,7 @@ impl Findings {
         } else if self.diagnostics.len() - self.warnings >= limits::MAX_FINDINGS {
             return None;
         }
-        let Place { span, focus } = place.into();
+        let Location { span, focus } = place.into();
         self.diagnostics
             .push(Diagnostic::new(severity, rule.code(), span, message()).with_focus(focus).with_hint(rule.hint()));
         self.diagnostics.last_mut()
@@ -169,7 +169,7 @@ pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
 /// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call
 /// to be replaced by code.
 pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
-    if gaps.hopeless {
+    if gaps.unrecoverable {
         return Report::default();
     }
     check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })

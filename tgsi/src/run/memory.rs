@@ -7,7 +7,7 @@ use tgsi_ir::run::environment::ImageTexel;
 
 use super::kernel::f;
 use super::machine::Machine;
-use super::program::{Op, Place, Source};
+use super::program::{Op, Operand, Source};
 use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
@@ -107,7 +107,7 @@ impl Machine<'_> {
         let Some(source) = op.sources.get(place) else { return Resource::Nothing };
         let bound =
             |number: i32, resource: fn(usize) -> Resource| usize::try_from(number).map_or(Resource::Nothing, resource);
-        if source.file != File::Constant && !matches!(source.place, Place::Resource) {
+        if source.file != File::Constant && !matches!(source.operand, Operand::Resource) {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
             return Resource::Image(self.resources.unit_of_handle(handle));
         }

@@ -37,7 +37,6 @@ mod accesses;
 mod alu;
 mod alu_integer;
 mod alu_wide;
-mod chance;
 mod control;
 mod geometry;
 mod kernel;
@@ -47,11 +46,12 @@ mod memory;
 mod operands;
 mod packing;
 mod program;
-mod recorded;
+mod recording_interpreter;
 mod stores;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod uninitialised_words;
 pub mod vectors;
 
 pub use stores::as_mesa_stores;

@@ -8,7 +8,7 @@ use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 
 use super::kernel::f;
 use super::machine::Machine;
-use super::program::{Op, Place};
+use super::program::{Op, Operand};
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the standard patterns).
@@ -105,7 +105,9 @@ impl Machine<'_> {
         use Opcode::{Samp2hnd, SampleInfo, SamplePos, Sviewinfo, Txq, Txqs};
         match op.opcode {
             Txq | Sviewinfo | Txqs | Samp2hnd => self.view_unit(op, lane),
-            SamplePos | SampleInfo if matches!(op.sources.first()?.place, Place::Resource) => self.view_unit(op, lane),
+            SamplePos | SampleInfo if matches!(op.sources.first()?.operand, Operand::Resource) => {
+                self.view_unit(op, lane)
+            }
             _ => None,
         }
     }
@@ -122,7 +124,7 @@ impl Machine<'_> {
     /// The unit that source `place` names in `lane`: a register of a resource file, or a bindless handle in xy.
     fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
         let source = op.sources.get(place)?;
-        if matches!(source.place, Place::Resource) {
+        if matches!(source.operand, Operand::Resource) {
             u32::try_from(self.resource_number(&source.address, lane).0).ok()
         } else {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
@@ -167,7 +169,7 @@ impl Machine<'_> {
     /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample here.
     fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
         let mut samples = 1;
-        if op.sources.first().is_some_and(|source| matches!(source.place, Place::Resource))
+        if op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource))
             && let Some(unit) = self.view_unit(op, first)
         {
             samples = self.texture_size(op, unit, 0).samples;

@@ -17,8 +17,8 @@ use super::system_value_of;
 use crate::shader::Shader;
 use crate::tables::{File, Processor, Semantic};
 
-pub use super::chance::Chance;
-pub use super::recorded::{as_recorded, depends_on_chance};
+pub use super::recording_interpreter::{as_recorded, depends_on_uninitialised_memory};
+pub use super::uninitialised_words::UninitialisedWords;
 
 /// Lanes of a recorded run.
 const LANES: usize = 4;

@@ -1,7 +1,7 @@
 //! What lanes see of each other, and what only one stage has.
 
 use super::Features;
-use super::generator::{Generator, Place};
+use super::generator::{Context, Generator};
 use super::memory::{EXCHANGE, STRIDE};
 use super::operands::{Destination, Target};
 use super::registers::Kind;
@@ -10,9 +10,9 @@ use crate::tables::{MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor
 
 impl Generator<'_> {
     /// Votes, derivatives, lanes by number.
-    pub(super) fn lanes(&mut self, place: Place) {
+    pub(super) fn lanes(&mut self, context: Context) {
         use Opcode::*;
-        let together = self.together(place);
+        let together = self.together(context);
         let fragment = self.stage == Processor::Fragment;
         match self.choices.below(8) {
             0..3 if fragment && together => {
@@ -49,12 +49,12 @@ impl Generator<'_> {
     }
 
     /// What only one stage has.
-    pub(super) fn special(&mut self, place: Place) {
+    pub(super) fn special(&mut self, context: Context) {
         match self.stage {
             Processor::Fragment => self.fragment_special(),
             Processor::Geometry => self.geometry_special(),
-            Processor::TessControl if self.together(place) => self.exchange_outputs(),
-            Processor::Compute if self.together(place) && self.features.contains(Features::MEMORY) => {
+            Processor::TessControl if self.together(context) => self.exchange_outputs(),
+            Processor::Compute if self.together(context) && self.features.contains(Features::MEMORY) => {
                 self.exchange_shared();
             }
             _ => self.nothing(),

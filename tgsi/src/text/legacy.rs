@@ -537,7 +537,7 @@ fn is_declared(shader: &Shader, file: File, index: u16) -> bool {
     shader.declarations.iter().any(|d| d.file == file && (d.first..=d.last).contains(&index))
 }
 
-/// Place of the first instruction in the order of the items.
+/// The index of the first instruction among the items.
 fn first_instruction(shader: &Shader) -> usize {
     shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len())
 }

@@ -6,7 +6,7 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
 use super::control_flow::Translator;
-use super::declarations::Place;
+use super::declarations::VariableLocation;
 use super::sources::Lanes;
 use crate::shader::{Dst, Instruction};
 use crate::tables::{File, Processor};
@@ -95,12 +95,12 @@ impl Translator<'_, '_> {
                 let bank =
                     if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
                 match bank.place(register.index) {
-                    Place::Nowhere => {}
-                    Place::Single(single) => {
+                    VariableLocation::Nowhere => {}
+                    VariableLocation::Single(single) => {
                         let value = self.full_width(value, mask);
                         self.store_single(single, value, mask);
                     }
-                    Place::Element(array, element) => {
+                    VariableLocation::Element(array, element) => {
                         let Some(array) = bank.arrays.get(array).copied() else { return };
                         let value = self.full_width(value, mask);
                         self.store_element(&array, element, value, mask);
@@ -147,9 +147,9 @@ impl Translator<'_, '_> {
 
     fn load_shadow(&mut self, register: i32) -> Option<Def> {
         match self.context.outputs.place(register) {
-            Place::Nowhere => None,
-            Place::Single(single) => Some(self.load_single(single)),
-            Place::Element(array, element) => {
+            VariableLocation::Nowhere => None,
+            VariableLocation::Single(single) => Some(self.load_single(single)),
+            VariableLocation::Element(array, element) => {
                 let array = self.context.outputs.arrays.get(array).copied()?;
                 Some(self.load_element(&array, element))
             }
@@ -161,9 +161,9 @@ impl Translator<'_, '_> {
         let zero = self.constant_vector(&[0; 4]);
         for (register, _) in self.written_outputs() {
             match self.context.outputs.place(register) {
-                Place::Nowhere => {}
-                Place::Single(single) => self.store_single(single, zero, 0xf),
-                Place::Element(array, element) => {
+                VariableLocation::Nowhere => {}
+                VariableLocation::Single(single) => self.store_single(single, zero, 0xf),
+                VariableLocation::Element(array, element) => {
                     if let Some(array) = self.context.outputs.arrays.get(array).copied() {
                         self.store_element(&array, element, zero, 0xf);
                     }

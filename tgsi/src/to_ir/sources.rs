@@ -11,7 +11,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
 use super::control_flow::{KNOWN_WORDS, Translator};
-use super::declarations::Place;
+use super::declarations::VariableLocation;
 use crate::shader::{Indirect, Register, Src};
 use crate::tables::{File, OperandType, Processor, Semantic};
 
@@ -347,9 +347,9 @@ impl Translator<'_, '_> {
             return self.b.load_deref(deref, Shape::new(4, 32)).into();
         }
         match bank(self) {
-            Place::Nowhere => self.zero(),
-            Place::Single(single) => self.load_single(single).into(),
-            Place::Element(array, element) => {
+            VariableLocation::Nowhere => self.zero(),
+            VariableLocation::Single(single) => self.load_single(single).into(),
+            VariableLocation::Element(array, element) => {
                 let bank =
                     if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
                 let Some(array) = bank.arrays.get(array).copied() else { return self.zero() };

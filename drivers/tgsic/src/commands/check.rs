@@ -3,11 +3,11 @@
 use crate::args::{CheckArguments, Color, DriverOptions};
 use crate::batch;
 use crate::diagnostics::Reporter;
-use crate::input::{Problem, Source};
+use crate::input::{ShaderError, Source};
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
 
 /// Checks shaders and shows what is found.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
@@ -21,7 +21,7 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = Subject::looked_at(&source, &plan).map(|(subject, findings)| match subject {
+        let findings = InputShader::read(&source, &plan).map(|(subject, findings)| match subject {
             Some(subject) => policy.with_lints(&subject, findings),
             None => policy.apply(findings),
         });
@@ -32,7 +32,7 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
         status = status.max(reporter.outcome(result, |source, mut findings| {
             if findings.iter().any(|d| d.is_error()) {
                 findings.retain(|d| !quiet || d.is_error());
-                reporter.problem(source, &Problem::Findings(findings));
+                reporter.problem(source, &ShaderError::Findings(findings));
                 return Ok(Status::ShaderError);
             }
             if !quiet {

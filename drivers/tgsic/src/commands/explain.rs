@@ -61,9 +61,9 @@ mod tests {
 
     use super::*;
     use crate::args::{Arguments, Command};
-    use crate::input::{InputError, Problem, Source};
+    use crate::input::{InputError, ShaderError, Source};
+    use crate::input_shader::InputShader;
     use crate::plan::Plan;
-    use crate::subject::Subject;
 
     /// Every code that there is, with its severity where a table says it.
     fn codes() -> Vec<(Code, Option<Severity>)> {
@@ -120,16 +120,16 @@ mod tests {
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
         let mut plan = Plan::from_arguments(&passes).expect("a plan");
         plan.compiler = plan.compiler.with_limits(limits);
-        let of_problem = |problem: Problem| match problem {
-            Problem::Findings(findings) => findings,
-            Problem::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
-            Problem::Other(message) => panic!("{}: {message}", page.id),
+        let of_problem = |problem: ShaderError| match problem {
+            ShaderError::Findings(findings) => findings,
+            ShaderError::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
+            ShaderError::Other(message) => panic!("{}: {message}", page.id),
         };
-        let (subject, mut findings) = match Subject::looked_at(&source, &plan) {
-            Ok(looked_at) => looked_at,
+        let (subject, mut findings) = match InputShader::read(&source, &plan) {
+            Ok(read) => read,
             Err(problem) => return of_problem(problem),
         };
-        if let Some(Subject::Tgsi(shader)) = &subject {
+        if let Some(InputShader::Tgsi(shader)) = &subject {
             findings.extend(tgsi::check::lint(shader));
         }
         // What only the driver finds in IR says nothing of the texts of IR.

@@ -2,13 +2,13 @@
 
 use tgsi_compiler::Stage;
 
-use super::{Done, Form, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, IrArguments};
-use crate::input::Problem;
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
 use crate::pass_log::{PassLog, TotalTimes};
 use crate::plan::{Plan, pass_named};
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
 
 /// Prints the IR.
 pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
@@ -19,7 +19,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
     let total = TotalTimes::new(*time_passes);
     let status = transform(files, form, color, |source| {
-        let (subject, warnings) = Subject::checked(source, &plan)?;
+        let (subject, warnings) = InputShader::checked(source, &plan)?;
         let mut pass_log = PassLog { stop_after: after, ..PassLog::default() };
         if *print_changed {
             let start = subject.to_stage(Stage::Parsed, &plan)?;
@@ -32,7 +32,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         if let Some(pass) = after
             && !pass_log.stopped
         {
-            return Err(Problem::Other(format!("{pass} does not run on the way")));
+            return Err(ShaderError::Other(format!("{pass} does not run on the way")));
         }
         let text = if *dot {
             let functions = ir.functions.values();
@@ -46,7 +46,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         } else {
             tgsi_ir::text::print(&ir)
         };
-        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })?;
     total.print();
     Ok(status)

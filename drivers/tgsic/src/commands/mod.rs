@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
-use crate::input::{Problem, Source};
+use crate::input::{ShaderError, Source};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
@@ -52,7 +52,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 }
 
 /// The result for one shader.
-pub struct Done {
+pub struct Converted {
     /// What is written for it.
     pub content: Vec<u8>,
     /// Warnings to show.
@@ -61,10 +61,10 @@ pub struct Done {
     pub line: Option<String>,
 }
 
-impl Done {
+impl Converted {
     /// Content alone.
-    pub fn new(content: Vec<u8>) -> Done {
-        Done { content, warnings: Vec::new(), line: None }
+    pub fn new(content: Vec<u8>) -> Converted {
+        Converted { content, warnings: Vec::new(), line: None }
     }
 }
 
@@ -82,7 +82,7 @@ pub fn transform(
     files: &Files,
     form: Form,
     color: crate::args::Color,
-    work: impl Fn(&Source) -> Result<Done, Problem> + Sync + Send,
+    work: impl Fn(&Source) -> Result<Converted, ShaderError> + Sync + Send,
 ) -> Result<Status, Failure> {
     let inputs = batch::inputs(&files.files)?;
     if inputs.len() > 1 && files.output.is_some() {
@@ -104,7 +104,7 @@ pub fn transform(
     });
     let mut status = Status::Success;
     for result in results {
-        status = status.max(reporter.outcome(result, |source, done: Done| {
+        status = status.max(reporter.outcome(result, |source, done: Converted| {
             reporter.diagnostics(source, &done.warnings);
             if files.out_dir.is_none() {
                 match &files.output {

@@ -37,7 +37,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
             let verification = Verification { plan: &plan, inputs: INPUTS, exact: arguments.exact };
             match verification.verify(&shader, &mut OpcodeCounts::default()) {
                 Ok(()) => None,
-                Err(wrong) => Some(verification.reduce(&shader, &wrong, limits)),
+                Err(defect) => Some(verification.reduce(&shader, &defect, limits)),
             }
         }
     };

@@ -11,12 +11,12 @@ use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
 use crate::executor_kind::ExecutorKind;
 use crate::input::{STDIN, Source};
+use crate::input_shader::InputShader;
 use crate::limits::current;
 use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
-use crate::verify::executor::{self, Executor, Leftover};
+use crate::verify::executor::{self, Executor, RunResult};
 use crate::verify::{inputs, recorded};
 
 /// Runs a shader.
@@ -25,11 +25,11 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
     let plan = Plan::from_arguments(&arguments.passes)?;
-    let result = Subject::checked(&source, &plan);
+    let result = InputShader::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);
         let via = arguments.via.unwrap_or(executor::input_kind(&subject));
-        if via == ExecutorKind::Tgsi && matches!(subject, Subject::Ir { .. }) {
+        if via == ExecutorKind::Tgsi && matches!(subject, InputShader::Ir { .. }) {
             return Err(Failure::Usage("there is no TGSI to run, the shader is IR; use --via ir".into()));
         }
         let inputs = match &arguments.vector {
@@ -37,17 +37,17 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             None => inputs::make(subject.interface(), arguments.seed),
         };
         let limits = RunLimits { steps: arguments.max_steps.unwrap_or(current().steps), ..current().of_runs() };
-        let leftover = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
-            Ok(leftover) => leftover,
+        let result = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
+            Ok(result) => result,
             Err(problem) => {
                 reporter.problem(source, &problem);
                 return Ok(Status::ShaderError);
             }
         };
         let text = if arguments.json {
-            as_json(source, via, subject.interface(), &leftover)
+            as_json(source, via, subject.interface(), &result)
         } else {
-            as_text(subject.interface(), &leftover)
+            as_text(subject.interface(), &result)
         };
         output::write_stdout(text.as_bytes())?;
         Ok(Status::Success)
@@ -65,8 +65,8 @@ fn output_registers(shader: &Shader) -> impl Iterator<Item = u16> + '_ {
     shader.declarations.iter().filter(|d| d.file == File::Output).flat_map(|d| d.first..=d.last)
 }
 
-fn as_text(shader: &Shader, leftover: &Leftover) -> String {
-    let outputs = &leftover.outputs;
+fn as_text(shader: &Shader, result: &RunResult) -> String {
+    let outputs = &result.outputs;
     let mut text = String::new();
     let value = |word: u32| format!("{} ({word:#010x})", f32::from_bits(word));
     let vector = |words: &[u32]| words.iter().map(|&w| value(w)).collect::<Vec<_>>().join(", ");
@@ -106,7 +106,7 @@ fn as_text(shader: &Shader, leftover: &Leftover) -> String {
     for (buffer, counters) in outputs.counters.iter().enumerate() {
         text += &format!("HWATOMIC[{buffer}]: {counters:?}\n");
     }
-    for ((image, at, sample), words) in leftover.texels() {
+    for ((image, at, sample), words) in result.texels() {
         text += &format!("IMAGE[{image}] {at:?} sample {sample}: {}\n", vector(&words));
     }
     text += &format!("{} instructions executed\n", outputs.steps);
@@ -123,8 +123,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     words.join(" ")
 }
 
-fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, leftover: &Leftover) -> String {
-    let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &leftover.outputs;
+fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResult) -> String {
+    let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &result.outputs;
     let mut registers = Map::new();
     for register in output_registers(shader) {
         let components: Vec<&[u32]> = (0..4).map(|c| outputs.component(register.into(), c)).collect();
@@ -140,7 +140,7 @@ fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, leftover: &Lefto
         "buffers": buffers,
         "counters": counters,
         "shared": shared,
-        "texels": leftover.texels(),
+        "texels": result.texels(),
         "steps": steps,
     });
     value.to_string() + "\n"

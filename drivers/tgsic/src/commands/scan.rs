@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Done, Form, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::{Language, Problem};
+use crate::input::{Language, ShaderError};
 use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.
@@ -13,10 +13,10 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
     transform(files, form, color, |source| {
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
-        let mut value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
+        let mut value = serde_json::to_value(&scan).map_err(|e| ShaderError::Other(e.to_string()))?;
         if let (Language::Text, Value::Object(fields)) = (source.language, &mut value) {
             let origin = serde_json::to_value(tgsi::text::origin(&source.bytes));
-            fields.insert("origin".into(), origin.map_err(|e| Problem::Other(e.to_string()))?);
+            fields.insert("origin".into(), origin.map_err(|e| ShaderError::Other(e.to_string()))?);
         }
         let text = if json {
             let mut object = Map::new();
@@ -28,7 +28,7 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         } else {
             readable(&value)
         };
-        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })
 }
 

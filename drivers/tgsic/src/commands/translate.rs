@@ -6,14 +6,14 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::Code;
 
-use super::{Done, Form, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::Problem;
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
 use crate::pass_log::{PassLog, TotalTimes};
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
 
 /// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
 #[derive(Serialize)]
@@ -48,16 +48,16 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
-        let (subject, warnings) = Subject::checked(source, plan)?;
+        let (subject, warnings) = InputShader::checked(source, plan)?;
         if policy.denies() {
             let mut findings = policy.with_lints(&subject, warnings);
             findings.retain(Diagnostic::is_error);
             if !findings.is_empty() {
-                return Err(Problem::Findings(findings));
+                return Err(ShaderError::Findings(findings));
             }
         }
         let before = match &subject {
-            Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
+            InputShader::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
             _ => None,
         };
         let mut pass_log = PassLog::default();
@@ -86,8 +86,8 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             };
             serde_json::to_string(&line)
         });
-        let line = line.transpose().map_err(|e| Problem::Other(e.to_string()))?;
-        Ok(Done { line, ..Done::new(content) })
+        let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
+        Ok(Converted { line, ..Converted::new(content) })
     })?;
     total.print();
     Ok(status)

@@ -5,15 +5,15 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Serialize;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 
 use super::executor::Executor;
 use crate::args::VerifyArguments;
 use crate::executor_kind::ExecutorKind;
 use crate::input::Source;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
 use crate::{batch, output};
 
 /// Differences that are listed.
@@ -27,7 +27,7 @@ struct Totals {
     close: usize,
     different: usize,
     error: usize,
-    /// Words that hold what lay in the recording interpreter's memory by chance, and were not compared; see [`Chance`].
+    /// Words that hold what lay in the recording interpreter's memory by chance, and were not compared; see [`UninitialisedWords`].
     undetermined_words: usize,
     first: Vec<String>,
 }
@@ -132,8 +132,8 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
         Ok(source) => source,
         Err(failure) => return failed(totals, failure.to_string()),
     };
-    let subject = match Subject::checked(&source, plan) {
-        Ok((Subject::Tgsi(shader), _)) => Subject::Tgsi(as_recorded(&shader)),
+    let subject = match InputShader::checked(&source, plan) {
+        Ok((InputShader::Tgsi(shader), _)) => InputShader::Tgsi(as_recorded(&shader)),
         Ok((subject, _)) => subject,
         Err(problem) => return failed(totals, problem.brief()),
     };
@@ -142,7 +142,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
         Ok(executor) => executor,
         Err(problem) => return failed(totals, problem.brief()),
     };
-    let chance = Chance::new(shader);
+    let uninitialised = UninitialisedWords::new(shader);
     for vector in vectors {
         let inputs = vector.inputs(shader);
         match executor.run(&inputs, crate::limits::current().of_runs()) {
@@ -150,9 +150,9 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
                 totals.error += 1;
                 totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
             }
-            Ok(leftover) => {
-                let mut comparison = vector.compare(&leftover.outputs);
-                totals.undetermined_words += chance.excuse(shader, vector, &mut comparison);
+            Ok(result) => {
+                let mut comparison = vector.compare(&result.outputs);
+                totals.undetermined_words += uninitialised.excuse(shader, vector, &mut comparison);
                 match comparison.verdict() {
                     Agreement::Exact => totals.exact += 1,
                     Agreement::Close => totals.close += 1,

@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::compare::{Rule, first_mismatch};
 use super::each_pass;
 use super::executor::{self, Executor};
-use super::inputs::{self, Kind};
+use super::inputs::{self, InputKind};
 use super::invariance::compare_variants;
 use crate::args::{Color, VerifyArguments};
 use crate::diagnostics::Reporter;
 use crate::input::Source;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use crate::subject::Subject;
 use crate::{batch, output};
 use tgsi::smith::mutate::round_otherwise;
 
@@ -47,12 +47,12 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source, &plan).map(|(subject, _)| {
+        let verdict = InputShader::checked(&source, &plan).map(|(subject, _)| {
             if let Some(variants) = arguments.invariance {
                 return compare_variants(&subject, variants, arguments.seeds, &plan);
             }
             let blamed =
-                if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
+                if arguments.each_pass { each_pass::first_broken_pass(&subject, arguments.seeds, &plan) } else { None };
             blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, arguments.exact, &plan))
         });
         Ok((source, verdict))
@@ -103,7 +103,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     Ok(status)
 }
 
-fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
+fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
     for via in executor::kinds_for(subject, plan) {
@@ -115,7 +115,7 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
     }
     // A consumer that rounds otherwise must find the same in the source and in what is made of it.
     let otherwise = match subject {
-        Subject::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
+        InputShader::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
             let pair = subject.code(plan).and_then(|code| {
                 let Some(translated) = code.into_tgsi() else { return Ok(None) };
                 let source = Executor::tgsi(&round_otherwise(source))?;
@@ -134,8 +134,8 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
         let limits = crate::limits::current().of_runs();
         let mut expected = None;
         for (name, executor) in &executors {
-            let leftover = match executor.run(&inputs, limits) {
-                Ok(leftover) => leftover,
+            let result = match executor.run(&inputs, limits) {
+                Ok(result) => result,
                 // A shader whose source does not end with these inputs has no result to compare.
                 Err(_) if expected.is_none() => break,
                 Err(problem) => {
@@ -143,12 +143,12 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
                 }
             };
             let Some(expected) = &expected else {
-                expected = Some(leftover);
+                expected = Some(result);
                 ended = true;
                 continue;
             };
-            let rule = if exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed)) };
-            if let Some(m) = first_mismatch(shader, rule, expected, &leftover) {
+            let rule = if exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed)) };
+            if let Some(m) = first_mismatch(shader, rule, expected, &result) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
         }

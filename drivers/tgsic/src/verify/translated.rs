@@ -5,7 +5,7 @@ use tgsi_ir::run::environment::RunLimits;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::Executor;
-use super::inputs::{self, Kind};
+use super::inputs::{self, InputKind};
 use super::stages::Verdict;
 
 /// Whether both compute the same with that many sets of made-up inputs.
@@ -23,7 +23,8 @@ pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: R
         ended = true;
         match result.run(&inputs, limits) {
             Ok(found) => {
-                if let Some(mismatch) = first_mismatch(before, Rule::Close(Kind::of_seed(seed)), &expected, &found) {
+                if let Some(mismatch) = first_mismatch(before, Rule::Close(InputKind::of_seed(seed)), &expected, &found)
+                {
                     return Verdict::Different(format!("inputs {seed}: {mismatch}"));
                 }
             }

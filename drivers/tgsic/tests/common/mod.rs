@@ -24,9 +24,9 @@ impl Output {
         std::str::from_utf8(&self.stdout).expect("text on standard output")
     }
 
-    /// The same, if all was well and nothing was said on standard error.
+    /// The same, if the status is 0 and standard error is empty.
     #[track_caller]
-    pub fn well(self) -> Output {
+    pub fn success(self) -> Output {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""));
         self
     }

@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
         let mut resource_target = None;
         let mut found = 0;
         for _ in 0..info.num_dst {
-            if let Some(dst) = self.usual_dst(found == 0) {
+            if let Some(dst) = self.common_dst(found == 0) {
                 instruction.dst.push(dst);
             } else {
                 self.next_operand(info.name, expected, found)?;
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
             instruction.src.push(zero.swizzled([0; 4]));
         } else {
             for _ in 0..info.num_src {
-                if let Some(src) = self.usual_src(found == 0) {
+                if let Some(src) = self.common_src(found == 0) {
                     instruction.src.push(src);
                 } else {
                     self.next_operand(info.name, expected, found)?;

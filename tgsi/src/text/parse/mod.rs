@@ -8,13 +8,13 @@
 //! Invariants: every loop consumes input or ends; looking ahead is bounded by the blanks before the next token, and no function looks
 //! ahead more than a fixed number of times per token, so time is linear.
 
+mod common_operands;
 mod declaration;
 mod instruction;
 mod operand;
 mod predicate;
 mod preprocess;
 mod recovery;
-mod usual;
 mod value;
 
 use super::error::ParseErrorKind;
@@ -61,7 +61,7 @@ pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
     let limit = limits.text_bytes.min(MAX_POSITION);
     if text.len() as u64 > limit {
         let kind = ParseErrorKind::TooLong { length: text.len() as u64, limit };
-        gaps.hopeless = true;
+        gaps.unrecoverable = true;
         let shader = Shader::new(Processor::Fragment);
         return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
     }
@@ -377,13 +377,13 @@ impl<'a> Parser<'a> {
     fn program(&mut self) {
         let full = self.end();
         if self.header().is_err() {
-            self.gaps.hopeless = true;
+            self.gaps.unrecoverable = true;
             return;
         }
         loop {
             self.preprocess();
             if self.errors >= MAX_DIAGNOSTICS {
-                self.gaps.hopeless = true;
+                self.gaps.unrecoverable = true;
                 self.skip();
                 let here = Span::new(self.at as u32, self.at as u32);
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
@@ -410,9 +410,9 @@ impl<'a> Parser<'a> {
                 let here = Span::new(self.end() as u32, self.end() as u32);
                 self.report(kind.at(here));
             }
-            self.gaps.hopeless = true;
+            self.gaps.unrecoverable = true;
         }
-        if self.errors > 0 && !self.gaps.hopeless {
+        if self.errors > 0 && !self.gaps.unrecoverable {
             // They would be about what stands in for what was not understood.
             self.diagnostics.truncate(known);
         }

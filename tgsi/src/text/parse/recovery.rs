@@ -35,7 +35,7 @@ pub struct Gaps {
     /// Some instruction that is not known may have opened, divided or closed a block, or begun a subroutine.
     pub structure: bool,
     /// Next to nothing is known: not the stage, or there are too many errors.
-    pub hopeless: bool,
+    pub unrecoverable: bool,
 }
 
 impl Gaps {

@@ -13,14 +13,14 @@ const GENERATION_BYTES: usize = 64 << 20;
 /// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is
 /// checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Kind {
+struct CacheKey {
     stage: Stage,
     streams: bool,
 }
 
-impl Kind {
-    fn of(shader: &ShaderObject<'_>) -> Kind {
-        Kind { stage: shader.stage, streams: shader.stream_outputs > 0 }
+impl CacheKey {
+    fn of(shader: &ShaderObject<'_>) -> CacheKey {
+        CacheKey { stage: shader.stage, streams: shader.stream_outputs > 0 }
     }
 }
 
@@ -31,7 +31,7 @@ pub type Slot = Arc<OnceLock<Outcome>>;
 #[derive(Default)]
 pub struct Cache(Mutex<Generations>);
 
-type Texts = HashMap<Kind, HashMap<Box<[u8]>, Slot>>;
+type Texts = HashMap<CacheKey, HashMap<Box<[u8]>, Slot>>;
 
 #[derive(Default)]
 struct Generations {
@@ -47,17 +47,17 @@ impl Cache {
 
     /// The place for what is made of a text, if that came lately. Nothing is allocated.
     pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot> {
-        self.lock().young.get(&Kind::of(shader))?.get(shader.text).map(Arc::clone)
+        self.lock().young.get(&CacheKey::of(shader))?.get(shader.text).map(Arc::clone)
     }
 
     /// The place for what is made of a text.
     pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot {
-        let kind = Kind::of(shader);
+        let key = CacheKey::of(shader);
         let mut generations = self.lock();
-        if let Some(slot) = generations.young.get(&kind).and_then(|texts| texts.get(shader.text)) {
+        if let Some(slot) = generations.young.get(&key).and_then(|texts| texts.get(shader.text)) {
             return Arc::clone(slot);
         }
-        let slot = generations.old.get_mut(&kind).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
+        let slot = generations.old.get_mut(&key).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
         // The new text takes about as much again.
         let bytes = 2 * shader.text.len() + 256;
         if generations.young_bytes + bytes > GENERATION_BYTES {
@@ -65,7 +65,7 @@ impl Cache {
             generations.young_bytes = 0;
         }
         generations.young_bytes += bytes;
-        generations.young.entry(kind).or_default().insert(shader.text.into(), Arc::clone(&slot));
+        generations.young.entry(key).or_default().insert(shader.text.into(), Arc::clone(&slot));
         slot
     }
 }

@@ -3,11 +3,11 @@
 //! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them,
 //! and what is told of it.
 
-mod asked;
 mod cache;
 pub mod guard;
 mod record;
 mod stats;
+mod totals_reporter;
 mod translator;
 
 use std::os::unix::net::UnixStream;
@@ -22,9 +22,9 @@ use tgsi_driver_virgl::{Proxy, ProxyError};
 use crate::args::{DialectName, ProxyArguments};
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
-use asked::Asked;
 use guard::Guard;
 use record::Recorder;
+use totals_reporter::TotalsReporter;
 use translator::Translator;
 
 /// Signals that end the proxy.
@@ -44,9 +44,9 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     }
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
     let translator = Translator::new(plan(arguments)?, arguments.verify, recorder);
-    let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
+    let reporter = TotalsReporter { translator: &translator, json: arguments.stats.as_deref() };
     // A place that cannot be written is told now, not after hours.
-    asked.write(&Traffic::default())?;
+    reporter.write(&Traffic::default())?;
     let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
@@ -57,12 +57,12 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     };
     let every = arguments.stats_every.map(|seconds| Duration::from_secs(seconds.into()));
     let run = || proxy.run(&filter, &stop, arguments.once.then_some(1));
-    let result = asked.while_running(&proxy, every, run).map_err(ProxyError::Wait);
+    let result = reporter.while_running(&proxy, every, run).map_err(ProxyError::Wait);
     // The file goes first: then the guard finds nothing to do.
     let traffic = proxy.into_traffic();
     drop(guard);
     if arguments.stats.is_some() || every.is_some() {
-        asked.show(&traffic)?;
+        reporter.show(&traffic)?;
     }
     result??;
     Ok(Status::Success)

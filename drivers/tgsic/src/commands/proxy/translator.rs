@@ -21,9 +21,9 @@ use tgsi_ir::run::environment::RunLimits;
 use super::cache::Cache;
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
-use crate::input::{Language, Problem, Source};
+use crate::input::{Language, ShaderError, Source};
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
 use crate::verify::{Verdict, compare_translated};
 
 /// Sets of inputs that `--verify` makes.
@@ -142,7 +142,7 @@ impl Translator {
             self.on_worker(|| self.outcome(shader))
         });
         if is_new {
-            tell(shader, outcome);
+            log_outcome(shader, outcome);
         }
         let filtered = match outcome {
             Outcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
@@ -206,7 +206,7 @@ impl Translator {
         }
     }
 
-    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, Problem> {
+    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, ShaderError> {
         let path = PathBuf::from(object.stage.name());
         // Text it is on this way, whatever it looks like.
         let source = Source {
@@ -216,11 +216,11 @@ impl Translator {
             limits: crate::limits::current(),
             strict: false,
         };
-        let (subject, _) = Subject::checked(&source, &self.plan)?;
+        let (subject, _) = InputShader::checked(&source, &self.plan)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
             let (is, should) = (before.processor.name(), object.stage.name());
-            return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
+            return Err(ShaderError::Other(format!("the text is for stage {is}, the object for {should}")));
         }
         let instructions = |shader: &Shader| tgsi::scan::scan(shader).num_instructions;
         let mut after = tgsi_of(subject.code(&self.plan)?)?;
@@ -234,7 +234,7 @@ impl Translator {
             }
         }
         if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
-            return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
+            return Err(ShaderError::Other("outputs are streamed, and have other registers in the translation".into()));
         }
         let text = print(&after, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
         if self.verify {
@@ -251,7 +251,7 @@ impl Translator {
             match compare_translated(before, &read_again, SEEDS, limits) {
                 Verdict::Equal | Verdict::WithoutResult => {}
                 Verdict::Different(reason) => return Ok(Outcome::Different { text, reason }),
-                Verdict::Error(reason) => return Err(Problem::Other(format!("it cannot be run: {reason}"))),
+                Verdict::Error(reason) => return Err(ShaderError::Other(format!("it cannot be run: {reason}"))),
             }
         }
         Ok(Outcome::Translated(Translated {
@@ -263,8 +263,9 @@ impl Translator {
 }
 
 /// Hosts read TGSI.
-fn tgsi_of(code: Code) -> Result<Shader, Problem> {
-    code.into_tgsi().ok_or_else(|| Problem::Other("hosts of virgl read TGSI, the driver makes something else".into()))
+fn tgsi_of(code: Code) -> Result<Shader, ShaderError> {
+    code.into_tgsi()
+        .ok_or_else(|| ShaderError::Other("hosts of virgl read TGSI, the driver makes something else".into()))
 }
 
 /// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients
@@ -277,7 +278,7 @@ fn workers() -> Option<ThreadPool> {
 }
 
 /// Says what went wrong with a shader, on the thread of the client that sent it.
-fn tell(shader: &ShaderObject<'_>, outcome: &Outcome) {
+fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
     match outcome {
         Outcome::Translated(_) => {}
         Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),

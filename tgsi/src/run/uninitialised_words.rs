@@ -1,7 +1,7 @@
 //! Words of a record that hold what happened to lie in the recording interpreter's memory.
 //!
 //! The recording interpreter handed uninitialised words to the sampler in some fetches and let some buffer indices reach buffers that the record does not
-//! hold ([`depends_on_chance`]). Which words of a result depend on that is found by experiment: the shader is run several times with different
+//! hold ([`depends_on_uninitialised_memory`]). Which words of a result depend on that is found by experiment: the shader is run several times with different
 //! values in the place of what is unknown; a word that changes is no fact about the shader, and nobody can be asked to reproduce it. All other words are
 //! compared as always.
 
@@ -12,7 +12,7 @@ use tgsi_ir::run::environment::{
     AnalyticResources, ImageTexel, Outputs, Resources, RunLimits, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
 
-use super::recorded::{depends_on_chance, replace_buffer_index, rewrite};
+use super::recording_interpreter::{depends_on_uninitialised_memory, replace_buffer_index, rewrite};
 use super::vectors::{Comparison, Vector};
 use super::{Program, run};
 use crate::shader::{Immediate, Shader};
@@ -22,16 +22,16 @@ use crate::tables::{File, ImmediateType, Opcode};
 const UNKNOWN: [u32; 5] = [0, 3, 0x0012_3457, 0xffff_d5a1, 0x7fc1_2345];
 
 /// Finds the words that depend on chance, for the vectors of one shader.
-pub struct Chance {
+pub struct UninitialisedWords {
     /// The shader in a form in which every unknown buffer is the one behind the last declared; none if nothing depends on chance.
     probe: Option<(Program, usize)>,
 }
 
-impl Chance {
+impl UninitialisedWords {
     /// Prepares a shader (as [`as_recorded`](super::vectors::as_recorded) gives it).
-    pub fn new(shader: &Shader) -> Chance {
-        let probe = depends_on_chance(shader).then(|| probe(shader));
-        Chance { probe: probe.and_then(|(shader, buffers)| Some((Program::new(&shader).ok()?, buffers))) }
+    pub fn new(shader: &Shader) -> UninitialisedWords {
+        let probe = depends_on_uninitialised_memory(shader).then(|| probe(shader));
+        UninitialisedWords { probe: probe.and_then(|(shader, buffers)| Some((Program::new(&shader).ok()?, buffers))) }
     }
 
     /// Takes the words that depend on chance out of the differences of a comparison. Returns how many there were.

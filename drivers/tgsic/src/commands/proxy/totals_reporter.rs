@@ -18,14 +18,14 @@ use crate::output;
 use crate::status::Failure;
 
 /// Who can be asked for totals.
-pub struct Asked<'a> {
+pub struct TotalsReporter<'a> {
     /// What knows the shaders.
     pub translator: &'a Translator,
     /// Where JSON goes; `-` is standard output.
     pub json: Option<&'a Path>,
 }
 
-impl Asked<'_> {
+impl TotalsReporter<'_> {
     /// Runs the proxy, and answers meanwhile.
     pub fn while_running<T>(&self, proxy: &Proxy, every: Option<Duration>, run: impl FnOnce() -> T) -> io::Result<T> {
         let (questions, asked) = UnixStream::pair()?;

@@ -20,7 +20,7 @@ use crate::tables::{File, ImmediateType, Opcode, Primitive, PropertyName, Textur
 /// * of several texel offsets none counts;
 /// * a geometry shader finds six vertices, whatever the primitive.
 ///
-/// What cannot be said so is [`depends_on_chance`]; see [`super::vectors::Chance`].
+/// What cannot be said so is [`depends_on_uninitialised_memory`]; see [`super::vectors::UninitialisedWords`].
 pub fn as_recorded(shader: &Shader) -> Shader {
     let mut recorded = shader.clone();
     let mut address_registers = Vec::new();
@@ -266,7 +266,7 @@ fn has_wide_offset(texture: &InstructionTexture, immediates: &[crate::shader::Im
 /// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not have, and for all of
 ///   those of a cube;
 /// * a buffer index beyond the declared buffers found buffers that the record does not hold.
-pub fn depends_on_chance(shader: &Shader) -> bool {
+pub fn depends_on_uninitialised_memory(shader: &Shader) -> bool {
     shader.instructions.iter().any(|instruction| {
         let fetches_garbage = instruction.opcode == Opcode::Txf
             && instruction.texture.as_ref().is_some_and(|texture| {
