@@ -1,4 +1,5 @@
-//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read back.
+//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read
+//! back.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared data, as converted, and
-//! in SSA.
+//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared
+//! data, as converted, and in SSA.
 
 mod common;
 
@@ -41,7 +41,8 @@ fn excuse(shader: &Shader) -> Option<&'static str> {
     })
 }
 
-/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side fuses).
+/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side
+/// fuses).
 fn same(a: u32, b: u32) -> bool {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     a == b || (x.is_nan() && y.is_nan()) || Agreement::of(a, b) != Agreement::Different
@@ -175,7 +176,8 @@ fn opcode_vectors_agree_in_the_ir() {
     });
 }
 
-/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may panic.
+/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may
+/// panic.
 #[test]
 fn damaged_shaders_do_not_panic() {
     let test = "damaged_shaders_do_not_panic";

@@ -1,4 +1,4 @@
-//! Showing what is wrong: the source line with a caret, notes and a hint; one line a finding; or JSON.
+//! Shows findings: with the source line, a caret, notes and a hint; in one line each; or as JSON.
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ pub fn set_format(format: Option<ErrorFormat>) {
     }
 }
 
-/// Shows that something else than a shader is wrong.
+/// Shows an error that is not about the content of a shader.
 pub fn failure(failure: &Failure) {
     if FORMAT.get() == Some(&ErrorFormat::Json) {
         let code = failure.code();
@@ -50,7 +50,7 @@ pub fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// How findings are shown.
+/// The form of findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Style {
     /// With the source line, a caret, notes and a hint.
@@ -72,7 +72,8 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was asked for.
+    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was
+    /// asked for.
     pub fn for_inputs(inputs: usize, color: Color) -> Reporter {
         let style = match FORMAT.get() {
             None if inputs > 1 => Style::Short,
@@ -89,7 +90,7 @@ impl Reporter {
         self.max_shown = usize::MAX;
     }
 
-    /// Shows what came of one input: what is wrong with it, or by `show` what was made of it.
+    /// Shows the outcome of one input: its error, or its result by `show`.
     pub fn outcome<T>(
         &self,
         result: Result<(Source, Result<T, ShaderError>), Failure>,
@@ -108,7 +109,7 @@ impl Reporter {
         })
     }
 
-    /// Shows what is wrong with a source.
+    /// Shows the error of a source.
     pub fn problem(&self, source: &Source, problem: &ShaderError) {
         match problem {
             ShaderError::Findings(findings) => self.diagnostics(source, findings),
@@ -129,7 +130,7 @@ impl Reporter {
         }
     }
 
-    /// Shows findings with their places in the source, errors first: they must not drown in warnings.
+    /// Shows findings with their positions in the source, errors first: they must not drown in warnings.
     pub fn diagnostics(&self, source: &Source, diagnostics: &[Diagnostic]) {
         // Nearly all shaders have none: their lines need not be counted.
         if diagnostics.is_empty() {
@@ -196,7 +197,7 @@ impl Reporter {
     }
 }
 
-/// Names places of a source as people and programs do.
+/// Formats positions in a source for people and programs.
 struct Locations<'a> {
     source: &'a Source,
     index: LineIndex,

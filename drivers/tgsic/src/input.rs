@@ -17,7 +17,7 @@ use crate::status::Failure;
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
 
-/// What an input is written in.
+/// The language of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// TGSI as text.
@@ -34,11 +34,11 @@ pub struct Source {
     pub path: PathBuf,
     /// Content.
     pub bytes: Vec<u8>,
-    /// What the content is written in.
+    /// The language of the content.
     pub language: Language,
-    /// What the shader may take.
+    /// The limits of the shader.
     pub limits: Limits,
-    /// Only what Mesa 25 takes is taken.
+    /// Accept only what Mesa 25 takes.
     pub strict: bool,
 }
 
@@ -121,7 +121,7 @@ impl Source {
     }
 }
 
-/// What is wrong with an input as such.
+/// An error in the form of an input.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum InputError {
     /// IR where only TGSI will do.
@@ -188,14 +188,14 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// What is wrong with an input.
+/// The error of a shader.
 #[derive(Debug)]
 pub enum ShaderError {
-    /// Errors in a text or found by a check, with their places.
+    /// Findings of the parser or a check, with their positions.
     Findings(Vec<Diagnostic>),
-    /// An error that has a code and no place in the source.
+    /// An error that has a code but no position.
     Coded(Code, String),
-    /// Anything else, without a place in the source.
+    /// Any other error, without a position.
     Other(String),
 }
 

@@ -1,4 +1,4 @@
-//! A shader as it was given, TGSI or IR, read and checked.
+//! An input shader, TGSI or IR, read and checked.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::input::{Language, ShaderError, Source};
 use crate::interface;
 use crate::plan::Plan;
 
-/// A shader as it was given.
+/// An input shader.
 pub enum InputShader {
     /// TGSI.
     Tgsi(Shader),
@@ -20,7 +20,7 @@ pub enum InputShader {
     Ir {
         /// The shader.
         shader: Box<tgsi_ir::Shader>,
-        /// What it takes and gives, as TGSI declarations.
+        /// Its interface, as TGSI declarations.
         interface: Shader,
     },
 }
@@ -46,8 +46,8 @@ impl InputShader {
     }
 
     /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not
-    /// understood in all parts the rest is looked at.
-    /// No shader then. What is wrong in one dialect and right in the other gets a hint.
+    /// understood in all parts the rest is looked at. No shader then. What is wrong in one dialect and right in the
+    /// other gets a hint.
     pub fn read(source: &Source, plan: &Plan) -> Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError> {
         let (subject, mut findings) = InputShader::read_in_dialect(source, plan)?;
         if let Some(virgl) = plan.for_virgl()

@@ -2,10 +2,12 @@
 //!
 //! A suite of small tools over one format. Conventions, kept by every subcommand:
 //!
-//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and IR text are told apart by content;
-//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a terminal;
-//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that cannot be read or written. Whatever is wrong
-//!   with one shader or file, the others are worked on;
+//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and
+//!   IR text are told apart by content;
+//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a
+//!   terminal;
+//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that
+//!   cannot be read or written. Whatever is wrong with one shader or file, the others are worked on;
 //! - `-v` (or the variable `TGSIC_LOG`) shows what is going on, `--color` says whether diagnostics have colours.
 
 #![forbid(unsafe_code)]
@@ -32,7 +34,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions and without locks.
+/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions
+/// and without locks.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -50,8 +53,7 @@ fn main() -> ExitCode {
 }
 
 /// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What
-/// runs for long says when something was, and
-/// about which client.
+/// runs for long says when something was, and about which client.
 fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,

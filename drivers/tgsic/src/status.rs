@@ -36,7 +36,7 @@ pub enum Failure {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         problem: String,
     },
 }

@@ -1,4 +1,5 @@
-//! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the way.
+//! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the
+//! way.
 
 mod common;
 

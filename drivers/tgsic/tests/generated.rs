@@ -1,8 +1,9 @@
 //! Short random shaders over the whole opcode table: every stage of the translation must compute what the source does.
 //!
-//! A seed makes a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have temporaries of their own, so that nothing looks at the
-//! bits of a NaN, which are nobody's business. `TGSIC_GENERATED=20000` tries that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with
-//! these seeds; shaders that differ are left in the folder that `TGSIC_GENERATED_KEEP` names.
+//! A seed makes a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have temporaries of
+//! their own, so that nothing looks at the bits of a NaN, which are nobody's business. `TGSIC_GENERATED=20000` tries
+//! that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with these seeds; shaders that differ are
+//! left in the folder that `TGSIC_GENERATED_KEEP` names.
 
 mod common;
 
@@ -235,7 +236,8 @@ impl Generator {
         register + &self.mask()
     }
 
-    // ---- instructions -----------------------------------------------------------------------------------------------------
+    // ---- instructions
+    // -----------------------------------------------------------------------------------------------------
 
     /// An opcode whose operands are values.
     fn arithmetic(&mut self, context: Context) {
@@ -554,7 +556,8 @@ impl Generator {
         }
     }
 
-    // ---- shaders ----------------------------------------------------------------------------------------------------------
+    // ---- shaders
+    // ----------------------------------------------------------------------------------------------------------
 
     /// Outputs, or where a compute shader puts what it found.
     fn results(&mut self) {

@@ -100,7 +100,8 @@ fn limits_are_listed() {
     tgsic(&[&["run".to_owned()], &most[..]].concat(), tokens);
 }
 
-/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts of any era.
+/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts
+/// of any era.
 #[test]
 fn strict_takes_what_mesa_takes() {
     let plain = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";

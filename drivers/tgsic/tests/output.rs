@@ -1,4 +1,5 @@
-//! What becomes of results and messages when something fails on the way: whole files or none, one message that names the path, the right status.
+//! What becomes of results and messages when something fails on the way: whole files or none, one message that names
+//! the path, the right status.
 
 #![cfg(unix)]
 
@@ -70,7 +71,8 @@ fn standard_error_is_full() {
     }
 }
 
-/// The disk is full in the middle of a file: the file that was there stays, no other comes into being. A bound on the size of files stands for the disk.
+/// The disk is full in the middle of a file: the file that was there stays, no other comes into being. A bound on the
+/// size of files stands for the disk.
 #[test]
 fn files_are_whole_or_not_at_all() {
     let many: String = (0..4000).map(|i| format!("MOV TEMP[0], TEMP[{}]\n", i % 2)).collect();

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use common::{FRAG, demo_shaders, files_below, shared, tgsic};
 
-/// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic takes.
+/// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic
+/// takes.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Every way that an input can take through the program.

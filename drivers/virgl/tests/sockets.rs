@@ -1,4 +1,5 @@
-//! The proxy between clients and a host that are both made up: over real sockets, with descriptors, and with either side going away at any time.
+//! The proxy between clients and a host that are both made up: over real sockets, with descriptors, and with either
+//! side going away at any time.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};

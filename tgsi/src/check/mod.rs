@@ -1,8 +1,9 @@
 //! The check: everything that drivers and executors rely on and that a shader may get wrong.
 //!
-//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)), errors and warnings. A shader
-//! without errors has one meaning, the same in every executor. What that meaning covers (a read out of range gives 0) is at most a
-//! warning. Each rule is a row of the table in `rule.rs`; what looks for it stands in
+//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)),
+//! errors and warnings. A shader without errors has one meaning, the same in every executor. What that meaning covers
+//! (a read out of range gives 0) is at most a warning. Each rule is a row of the table in `rule.rs`; what looks for it
+//! stands in
 //!
 //! | file | about |
 //! |---|---|
@@ -14,7 +15,7 @@
 //! | `sizes.rs` | what there is too much of |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
-//! | `lints.rs` | what is said in vain, for [`lint`] only |
+//! | `lints.rs` | lints, for [`lint`] only |
 //!
 //! Cost: O(n log n) in the number of items, whatever the declared ranges.
 
@@ -60,7 +61,7 @@ impl Report {
     }
 }
 
-/// Where a finding is: an item or operand, and the token of it that is meant.
+/// The location of a finding: an item or operand, and the token of it that is meant.
 struct Location {
     span: Span,
     focus: Focus,
@@ -83,9 +84,9 @@ impl From<(Span, Focus)> for Location {
 struct Findings {
     diagnostics: Vec<Diagnostic>,
     warnings: usize,
-    /// What is not known of the shader.
+    /// The parts of the text that were not understood.
     gaps: Gaps,
-    /// What it may take.
+    /// The limits.
     limits: Limits,
     /// Which subroutines stay; none of them if there is nothing.
     keep: Option<KeepSubroutines>,
@@ -94,8 +95,8 @@ struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so that warnings cannot hide them. What may
-    /// follow from a gap alone is left out.
+    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so
+    /// that warnings cannot hide them. What may follow from a gap alone is left out.
     fn report(
         &mut self,
         rule: Rule,
@@ -175,7 +176,7 @@ pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<Kee
     check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })
 }
 
-/// Warnings about what a shader says in vain, sorted by position: values that nothing reads, registers that nothing writes, code that nothing reaches.
+/// Lints, sorted by position: values that are never read, registers that are never written, code that is never reached.
 /// [`check`] says nothing of them.
 pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
     let mut findings = Findings::default();

@@ -1,4 +1,4 @@
-//! What lanes know of each other and of themselves: derivatives, interpolation, discard, votes, the clock.
+//! Opcodes that see other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
 
 use arrayvec::ArrayVec;
 

@@ -1,7 +1,7 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, atomics, sizes.
 //!
-//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words that do not. A
-//! counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
+//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words
+//! that do not. A counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
 
 use tgsi_ir::run::environment::ImageTexel;
 
@@ -11,7 +11,7 @@ use super::program::{Op, Operand, Source};
 use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
-/// What a resource operand names in one lane.
+/// The resource that an operand names in one lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Resource {
     Buffer(usize),
@@ -233,7 +233,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to be one that exists.
+    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to
+    /// be one that exists.
     fn counter(&mut self, buffer: u16, counter: i32, address: u32) -> Option<&mut u32> {
         let number = usize::try_from(counter.wrapping_add_unsigned(address)).ok()?;
         self.counters.get_mut(usize::from(buffer))?.get_mut(number)

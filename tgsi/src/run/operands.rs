@@ -1,7 +1,7 @@
 //! Reading sources and writing destinations.
 //!
-//! [`Machine::fetch_sources`] copies all sources of an instruction, swizzled and modified, into the machine's scratch rows before anything is
-//! written; [`Machine::write_result`] saturates and stores the result under the execution mask.
+//! [`Machine::fetch_sources`] copies all sources of an instruction, swizzled and modified, into the machine's scratch
+//! rows before anything is written; [`Machine::write_result`] saturates and stores the result under the execution mask.
 
 use super::kernel::{channels, f};
 use super::machine::Machine;
@@ -86,8 +86,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether it is declared or not: what is
-    /// bound to it decides, and nothing is to a negative one.
+    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether
+    /// it is declared or not: what is bound to it decides, and nothing is to a negative one.
     pub(super) fn resource_number(&self, address: &Address, lane: usize) -> (i32, i32) {
         let index = self.index(address.index, address.index_register, lane, true);
         let outer = self.index(address.outer.unwrap_or(0), address.outer_register, lane, true);

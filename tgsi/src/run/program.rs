@@ -1,7 +1,7 @@
 //! A shader prepared for running: operands bound to places, opcodes classed, control flow resolved.
 //!
-//! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the run;
-//! `partner` is as in [`Structure`](crate::structure::Structure).
+//! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
+//! run; `partner` is as in [`Structure`](crate::structure::Structure).
 
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ pub(super) enum Cell {
     PatchOutput { register: usize },
 }
 
-/// Where an operand is.
+/// The location of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
     /// Known when prepared.
@@ -469,7 +469,7 @@ impl Program {
     }
 }
 
-/// How the interpreter reads an operand, where that is not what the table's type says.
+/// The type with which the interpreter reads an operand, where it differs from the table.
 fn operand_type(opcode: Opcode, place: usize, table_type: OperandType) -> OperandType {
     match (opcode, place) {
         // The selector is an integer; the table types all operands alike.

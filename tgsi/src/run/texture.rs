@@ -1,7 +1,7 @@
 //! Texture lookups and queries: from operands to a [`TextureRequest`] per quad.
 //!
-//! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are what their
-//! registers hold, as in hardware that computes derivatives from a quad.
+//! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are
+//! what their registers hold, as in hardware that computes derivatives from a quad.
 
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
@@ -11,7 +11,8 @@ use super::machine::Machine;
 use super::program::{Op, Operand};
 use crate::tables::{File, Opcode, TextureTarget};
 
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the standard patterns).
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the
+/// standard patterns).
 const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
     &[(8, 8)],
     &[(12, 12), (4, 4)],
@@ -47,7 +48,7 @@ pub(super) fn extents(target: TextureTarget) -> usize {
     dimensions + usize::from(target.is_array())
 }
 
-/// Where the operands of a lookup stand: places among the sources.
+/// The operand indices of view and sampler among the sources of a lookup.
 struct Operands {
     view: usize,
     sampler: Option<usize>,
@@ -166,7 +167,8 @@ impl Machine<'_> {
         result
     }
 
-    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample here.
+    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample
+    /// here.
     fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
         let mut samples = 1;
         if op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource))

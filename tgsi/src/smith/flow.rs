@@ -208,7 +208,7 @@ impl Generator<'_> {
         self.builder.endif();
     }
 
-    /// `CAL` of a subroutine, in one only of those behind it.
+    /// `CAL` of a subroutine, in one only of those after it.
     fn call(&mut self, context: Context) {
         let first = context.subroutine.map_or(0, |number| number + 1);
         if first >= MOST_SUBROUTINES || context.loops > 1 {

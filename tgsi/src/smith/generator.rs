@@ -40,7 +40,7 @@ pub(super) struct Generator<'a> {
     pub(super) system_values: Vec<SystemInput>,
     /// Registers that indices are computed in.
     pub(super) indices: Vec<Register>,
-    /// What names the invocation's own vertex (tessellation control).
+    /// The operand that names the invocation's own vertex (tessellation control).
     pub(super) own_vertex: Option<Indirect>,
     pub(super) state: State,
     /// Some lane may have left, or been killed.

@@ -1,4 +1,4 @@
-//! What lanes see of each other, and what only one stage has.
+//! Cross-lane statements, and statements of a single stage.
 
 use super::Features;
 use super::generator::{Context, Generator};
@@ -48,7 +48,7 @@ impl Generator<'_> {
         self.put_to(opcode, destination, &sources);
     }
 
-    /// What only one stage has.
+    /// Emits a statement that only one stage has.
     pub(super) fn special(&mut self, context: Context) {
         match self.stage {
             Processor::Fragment => self.fragment_special(),
@@ -61,7 +61,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What does nothing that can be seen.
+    /// Emits a statement without an observable effect.
     pub(super) fn nothing(&mut self) {
         match self.choices.below(3) {
             0 => self.emit(Opcode::Nop, None, &[]),
@@ -142,7 +142,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What one invocation of a patch writes, another one reads.
+    /// One invocation of a patch reads an output that another one writes.
     fn exchange_outputs(&mut self) {
         let fits: Vec<usize> = (0..self.outputs.len())
             .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float)
@@ -169,7 +169,7 @@ impl Generator<'_> {
         destination
     }
 
-    /// What one invocation of a work group puts into shared memory, another one reads.
+    /// One invocation of a work group reads shared memory that another one writes.
     fn exchange_shared(&mut self) {
         let memory = self.builder.memory(MemoryType::Shared);
         let base = self.lane_base();

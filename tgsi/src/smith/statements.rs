@@ -167,7 +167,8 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
-    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of one.
+    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of
+    /// one.
     pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
         let zero = self.builder.immediate_f64(&[0.0]);
         let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);

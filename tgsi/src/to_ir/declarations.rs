@@ -1,7 +1,8 @@
 //! Where the registers of the files `TEMP`, `ADDR` and `OUT` live, and what a translation knows of the whole shader.
 //!
-//! A register is a [`VariableLocation`]: a register of its own, an element of an array variable, or nowhere (undeclared). A file's places and arrays are a
-//! [`Bank`]. Arrays of one file that share registers are one array variable; an access that names no array makes one of the whole file.
+//! A register is a [`VariableLocation`]: a register of its own, an element of an array variable, or nowhere
+//! (undeclared). A file's places and arrays are a [`Bank`]. Arrays of one file that share registers are one array
+//! variable; an access that names no array makes one of the whole file.
 
 use hashbrown::HashMap;
 
@@ -31,7 +32,7 @@ pub(super) enum Single {
     Variable(Variable, Type, u8),
 }
 
-/// Where a register is.
+/// The storage of a register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum VariableLocation {
     /// It does not exist: reads 0, drops writes.
@@ -84,7 +85,7 @@ impl Bank {
     }
 }
 
-/// What a translation knows of the shader as a whole.
+/// The state of a conversion that all functions share.
 pub(super) struct Context<'s> {
     pub(super) shader: &'s Shader,
     pub(super) options: &'s ToIrOptions,
@@ -362,7 +363,8 @@ impl Translator<'_, '_> {
         self.context.immediate_array = Some(array);
     }
 
-    // ---- access ---------------------------------------------------------------------------------------------------------
+    // ---- access
+    // ---------------------------------------------------------------------------------------------------------
 
     /// Reads a whole register or variable.
     pub(super) fn load_single(&mut self, single: Single) -> Def {
@@ -407,8 +409,8 @@ impl Translator<'_, '_> {
         self.b.store_deref(deref, value, u32::from(mask));
     }
 
-    /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from element 0. An index
-    /// outside `bounds` becomes one outside the array.
+    /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from
+    /// element 0. An index outside `bounds` becomes one outside the array.
     pub(super) fn element_index(&mut self, first: i32, length: u32, base: i32, offset: Def, bounds: Bounds) -> Def {
         let own = (first, first + length as i32 - 1);
         let index = self.add_constant(offset, base.wrapping_sub(first));

@@ -12,14 +12,15 @@ use crate::shader::{Dst, Instruction};
 use crate::tables::{File, Processor};
 
 impl Translator<'_, '_> {
-    /// The lanes in which an instruction's result is best computed: four for a vector register, as many as are written for address registers,
-    /// which are scalars.
+    /// The lanes in which an instruction's result is best computed: four for a vector register, as many as are written
+    /// for address registers, which are scalars.
     pub(super) fn lanes(dst: &Dst) -> Lanes {
         let mask = dst.write_mask & 0xf;
         if dst.register.file == File::Address { Lanes::compact(mask) } else { Lanes::full(mask) }
     }
 
-    /// Writes a 32-bit result, channel c of which is component c of `value` as swizzled, saturated if the instruction says so.
+    /// Writes a 32-bit result, channel c of which is component c of `value` as swizzled, saturated if the instruction
+    /// says so.
     pub(super) fn write(&mut self, instruction: &Instruction, value: AluSrc) {
         let Some(dst) = instruction.dst.first() else { return };
         self.write_masked(instruction, dst.write_mask & 0xf, value);
@@ -111,7 +112,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    // ---- outputs at the end ---------------------------------------------------------------------------------------------
+    // ---- outputs at the end
+    // ---------------------------------------------------------------------------------------------
 
     /// Stores the shadows of all written outputs to their variables: components that some instruction writes.
     pub(super) fn store_outputs(&mut self) {

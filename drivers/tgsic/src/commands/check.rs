@@ -1,4 +1,4 @@
-//! `check`: everything that a driver may rely on.
+//! `check`: checks everything that a driver may rely on.
 
 use crate::args::{CheckArguments, Color, DriverOptions};
 use crate::batch;

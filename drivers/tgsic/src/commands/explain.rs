@@ -1,4 +1,4 @@
-//! `explain`: what a code means.
+//! `explain`: prints the documentation of error codes.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `ir`: the IR of shaders at a stage, or after a pass, and what becomes of it on the way.
+//! `ir`: prints the IR of shaders at a stage, after a pass, or after every pass that changes it.
 
 use tgsi_compiler::Stage;
 

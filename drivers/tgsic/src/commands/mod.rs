@@ -68,7 +68,7 @@ impl Converted {
     }
 }
 
-/// How results are written.
+/// The file format of the results.
 pub struct Form {
     /// Extension of files below `--out-dir`.
     pub extension: &'static str,
@@ -76,8 +76,8 @@ pub struct Form {
     pub binary: bool,
 }
 
-/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in order. A shader or file that fails is
-/// reported and the others go on.
+/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in
+/// order. A shader or file that fails is reported and the others go on.
 pub fn transform(
     files: &Files,
     form: Form,
@@ -123,7 +123,8 @@ pub fn transform(
     Ok(status)
 }
 
-/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the second would overwrite the first.
+/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the
+/// second would overwrite the first.
 fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<HashMap<&'a OsStr, PathBuf>, Failure> {
     let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());
     let mut taken: HashMap<OsString, &Path> = HashMap::with_capacity(inputs.len());

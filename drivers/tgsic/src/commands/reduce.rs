@@ -1,4 +1,4 @@
-//! `reduce`: a shader made smaller while something stays wrong with it.
+//! `reduce`: makes a shader smaller while it keeps a property.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ use crate::verify::generated::Verification;
 /// Sets of inputs with which candidates are verified: one of each kind.
 const INPUTS: u64 = 5;
 
-/// Reduces a shader and writes what is left of it.
+/// Reduces a shader and writes the result.
 pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failure> {
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;

@@ -1,4 +1,4 @@
-//! `run`: runs a shader and prints what it leaves.
+//! `run`: runs a shader and prints its results.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `scan`: what a driver wants to know of a shader.
+//! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +32,8 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
     })
 }
 
-/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that only repeats its last element.
+/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that
+/// only repeats its last element.
 fn readable(value: &Value) -> String {
     let Value::Object(fields) = value else { return String::new() };
     fields

@@ -1,4 +1,4 @@
-//! `smith`: shaders made up, and the translation checked with them.
+//! `smith`: generates shaders, and checks the translation with them.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,15 +20,15 @@ use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::verify::generated::{Defect, Verification};
 
-/// Shaders between two looks at how it goes.
+/// Shaders between two progress updates.
 const BATCH: u64 = 4096;
-/// Seconds between two lines that say how far it is, where there is no terminal.
+/// Seconds between two progress lines where there is no terminal.
 const SECONDS_A_LINE: u64 = 60;
 
 /// Candidates for a smaller shader that fails.
 const REDUCTION: Limits = Limits { candidates: 20_000 };
 
-/// Makes shaders, and verifies them if asked to.
+/// Generates shaders, and verifies them if requested.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
     let plan = Plan::from_arguments(&arguments.passes)?;
     let config = Config {
@@ -45,7 +45,7 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
     if arguments.verify { verify(arguments, &plan, &generator) } else { make(arguments, &generator) }
 }
 
-/// Where shaders come from.
+/// The source of shaders.
 enum Generator {
     Generated(Config),
     /// Changes of these, which keep the meaning or may spoil it.
@@ -103,7 +103,7 @@ fn make(arguments: &SmithArguments, generator: &Generator) -> Result<Status, Fai
     Ok(Status::Success)
 }
 
-/// A shader that failed.
+/// A shader with a defect.
 struct Failed {
     seed: u64,
     defect: Defect,
@@ -209,7 +209,7 @@ fn one(
     Ok(())
 }
 
-/// How often each opcode was executed, the rarest first.
+/// Formats execution counts by opcode, the rarest first.
 fn opcode_table(counts: &OpcodeCounts) -> String {
     let mut rows: Vec<(u64, &str)> = Opcode::ALL.iter().map(|&opcode| (counts.of(opcode), opcode.name())).collect();
     rows.sort();

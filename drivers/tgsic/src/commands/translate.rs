@@ -1,4 +1,4 @@
-//! `translate`: shaders for a driver.
+//! `translate`: compiles shaders for a driver.
 
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ struct Line {
     microseconds: u64,
 }
 
-/// What is printed.
+/// The form of the report.
 pub struct Report {
     /// A line of JSON a shader.
     pub json: bool,
@@ -47,7 +47,8 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
     let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
-        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
+        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not
+        // to be there.
         let (subject, warnings) = InputShader::checked(source, plan)?;
         if policy.denies() {
             let mut findings = policy.with_lints(&subject, warnings);

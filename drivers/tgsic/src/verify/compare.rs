@@ -1,4 +1,4 @@
-//! Comparing what two executors left.
+//! Compares the results of two executors.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use super::inputs::InputKind;
 
 /// The first word that differs.
 pub struct Mismatch {
-    /// Where, such as `OUT[0].x lane 2`.
+    /// The location, such as `OUT[0].x lane 2`.
     pub location: String,
-    /// By the source.
+    /// The word that the source computes.
     pub expected: u32,
-    /// By the stage.
+    /// The word that the stage computes.
     pub found: u32,
 }
 
@@ -27,13 +27,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// When two words agree.
+/// The rule by which two words agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not keep what floats make of them: there,
-    /// words that are no ordinary float on either side are not compared.
+    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not
+    /// keep what floats make of them: there, words that are no ordinary float on either side are not compared.
     Close(InputKind),
-    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and the sign of zero.
+    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and
+    /// the sign of zero.
     Exact,
 }
 

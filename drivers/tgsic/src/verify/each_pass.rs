@@ -1,6 +1,8 @@
-//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before all passes.
+//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before
+//! all passes.
 //!
-//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the comparison of stages finds that.
+//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the
+//! comparison of stages finds that.
 
 use std::ops::ControlFlow;
 
@@ -18,14 +20,14 @@ use crate::plan::Plan;
 
 /// Checks the IR after every pass, until one is to blame.
 struct Checker<'a> {
-    /// What the shader takes and gives.
+    /// The interface of the shader.
     interface: &'a tgsi::Shader,
-    /// Inputs with which the IR ends, with their numbers and what it leaves then.
+    /// Inputs with which the IR terminates, with their numbers and results.
     expected: Vec<(u64, Inputs, RunResult)>,
     blamed: Option<Verdict>,
 }
 
-/// What the first pass that breaks a shader does to it; `None` if none does.
+/// Describes the damage done by the first pass that breaks a shader; `None` if none does.
 pub fn first_broken_pass(subject: &InputShader, seeds: u64, plan: &Plan) -> Option<Verdict> {
     let error = |problem: crate::input::ShaderError| Some(Verdict::Error(format!("stage opt: {}", problem.brief())));
     let start = match subject.to_stage(Stage::Parsed, plan) {
@@ -40,7 +42,7 @@ pub fn first_broken_pass(subject: &InputShader, seeds: u64, plan: &Plan) -> Opti
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of what becomes of `start`.
+    /// A checker that expects the results of `start`.
     fn new(interface: &'a tgsi::Shader, start: &Shader, seeds: u64) -> Checker<'a> {
         let expected = (0..seeds).filter_map(|seed| {
             let inputs = inputs::make(interface, seed);
@@ -66,7 +68,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What is wrong after a pass.
+/// The defect found after a pass.
 enum Defect {
     Different(String),
     Error(String),

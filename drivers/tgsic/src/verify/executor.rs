@@ -14,7 +14,7 @@ pub enum Executor {
     Tgsi(Box<tgsi::run::Program>),
     /// For the IR interpreter.
     Ir(Box<tgsi_ir::Shader>),
-    /// Code of a driver.
+    /// The code that a driver emits.
     Code(Box<dyn Runner>),
 }
 
@@ -34,7 +34,7 @@ pub fn input_kind(subject: &InputShader) -> ExecutorKind {
     }
 }
 
-/// What a run left, textures and images included.
+/// The outputs of a run, stored texels included.
 pub struct RunResult {
     /// Registers, memory, emitted vertices.
     pub outputs: Outputs,

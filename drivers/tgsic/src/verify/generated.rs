@@ -1,6 +1,7 @@
 //! Shaders whose results are defined bit by bit: text and tokens keep them, and all stages compute the same.
 //!
-//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before, and nothing is parsed.
+//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before,
+//! and nothing is parsed.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -23,19 +24,19 @@ use crate::plan::Plan;
 /// Instructions that a run may execute: many times what generated loops come to.
 const STEPS: u64 = 400_000;
 
-/// What is wrong with a shader, or rather with us.
+/// A defect in the translation of a shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// Where: a stage, the check, text or tokens.
+    /// The step that failed: a stage, the check, text or tokens.
     pub stage: &'static str,
-    /// What.
+    /// The error of the target.
     pub message: String,
     /// A stage computes something else; otherwise it cannot be made or run at all.
     pub is_difference: bool,
 }
 
 impl Defect {
-    /// Whether this looks like the same mistake.
+    /// Whether this looks like the same defect.
     pub fn resembles(&self, other: &Defect) -> bool {
         // Numbers of instructions change with the shader.
         let beginning =
@@ -56,7 +57,7 @@ fn defect(stage: &'static str, message: impl ToString) -> Defect {
     Defect { stage, message: message.to_string(), is_difference: false }
 }
 
-/// How a shader is verified.
+/// The parameters of a verification.
 #[derive(Clone, Debug)]
 pub struct Verification<'a> {
     /// Passes and dialect.
@@ -195,13 +196,13 @@ impl Verification<'_> {
     }
 }
 
-/// What is to blame for wrong code.
+/// The step that runs the code of the driver.
 const DRIVER: &str = "driver";
 
-/// How messages of panics begin.
+/// The prefix of messages of panics.
 const PANIC: &str = "panic: ";
 
-/// What something comes to that notes where it is; a panic is something wrong there.
+/// Runs a check that records its step. A panic is a defect of that step.
 fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Defect>) -> Result<(), Defect> {
     let current = Cell::new("check");
     quiet_panics();
@@ -211,7 +212,7 @@ fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Defect>) -> Resul
     result.unwrap_or_else(|panic| Err(defect(current.get(), format!("{PANIC}{}", panic_message(&*panic)))))
 }
 
-/// What is printed parses back to what prints the same.
+/// Checks that the printed text parses back to a shader that prints the same.
 fn keeps_text(shader: &Shader) -> Result<(), Defect> {
     let text = tgsi::text::print(shader, Default::default());
     let parsed = tgsi::text::parse(text.as_bytes()).map_err(|errors| {
@@ -224,7 +225,7 @@ fn keeps_text(shader: &Shader) -> Result<(), Defect> {
     }
 }
 
-/// What is encoded decodes to what encodes and prints the same.
+/// Checks that the tokens decode to a shader that encodes and prints the same.
 fn keeps_tokens(shader: &Shader) -> Result<(), Defect> {
     let words = tgsi::tokens::encode(shader).map_err(|e| defect("tokens", e))?;
     let decoded = tgsi::tokens::decode(&words).map_err(|e| defect("tokens", e))?;

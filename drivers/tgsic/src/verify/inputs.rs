@@ -1,4 +1,4 @@
-//! Made-up inputs for any shader: deterministic, of several kinds.
+//! Generates deterministic inputs of several kinds for any shader.
 
 use tgsi::Shader;
 use tgsi::run::system_value_of;
@@ -55,7 +55,7 @@ const SPECIAL: [u32; 16] = [
     0x7fff_ffff,
 ];
 
-/// Made-up words.
+/// A generator of words.
 struct Words(Random);
 
 impl Words {

@@ -1,11 +1,10 @@
 //! `verify --invariance`: the same expression has the same bits in two programs.
 //!
 //! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that
-//! compute a position by the same expressions. Each vertex, tessellation and
-//! geometry shader is paired with variants of itself ([`change_surroundings`]), both are translated, and the outputs
-//! that both have must be the same words. This says nothing of
-//! whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside `MAD`, `LRP` and
-//! dot products ([`round_otherwise`]) alike.
+//! compute a position by the same expressions. Each vertex, tessellation and geometry shader is paired with variants of
+//! itself ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This
+//! says nothing of whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside
+//! `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
 
 use tgsi::Shader;
 use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};
@@ -19,7 +18,7 @@ use crate::input::ShaderError;
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
 
-/// What a shader and what is made of it leave on two consumers.
+/// A translated shader, prepared for two consumers.
 struct Run {
     as_defined: Executor,
     otherwise: Executor,
@@ -77,7 +76,7 @@ fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Ve
     Ok(Verdict::Equal)
 }
 
-/// Where the outputs that both programs have differ first. NaN has no sign and no payload.
+/// Finds the first difference among the outputs that both programs have. NaN has no sign and no payload.
 fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, found: &Outputs) -> Option<String> {
     let registers = || {
         let declared = shader.declarations.iter().filter(|d| d.file == File::Output);

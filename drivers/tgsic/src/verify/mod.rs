@@ -1,7 +1,7 @@
-//! `verify`: every stage of a translation must compute the same.
+//! `verify`: checks that every stage of a translation computes the same.
 //!
-//! Two ways: with made-up inputs, where the interpreter on what was given (TGSI or IR) is the truth for all stages; and with recorded results, which are the truth
-//! themselves.
+//! Two ways: with generated inputs, where the interpreter on what was given (TGSI or IR) is the truth for all stages;
+//! and with recorded results, which are the truth themselves.
 
 pub mod compare;
 mod each_pass;

@@ -1,4 +1,4 @@
-//! `verify --vectors`: recorded results are the truth.
+//! `verify --vectors`: compares with recorded results.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -19,7 +19,7 @@ use crate::{batch, output};
 /// Differences that are listed.
 const MAX_LISTED: usize = 20;
 
-/// What comes out of it.
+/// The totals of a run.
 #[derive(Debug, Default, Serialize)]
 struct Totals {
     vectors: usize,
@@ -27,7 +27,8 @@ struct Totals {
     close: usize,
     different: usize,
     error: usize,
-    /// Words that hold what lay in the recording interpreter's memory by chance, and were not compared; see [`UninitialisedWords`].
+    /// Words that depend on uninitialised memory of the recording interpreter and were not compared; see
+    /// [`UninitialisedWords`].
     undetermined_words: usize,
     first: Vec<String>,
 }
@@ -116,7 +117,7 @@ pub fn vectors(path: &Path) -> Result<impl Iterator<Item = Result<Vector, Failur
     }))
 }
 
-/// A file without any vector, which cannot be what was meant.
+/// The error for a file without vectors.
 pub fn no_vector(path: &Path) -> Failure {
     Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }

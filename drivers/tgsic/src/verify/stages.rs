@@ -1,4 +1,4 @@
-//! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
+//! `verify FILE...`: compares every stage and driver with the interpretation of the input, TGSI or IR.
 
 use serde::Serialize;
 
@@ -16,14 +16,14 @@ use crate::status::{Failure, Status};
 use crate::{batch, output};
 use tgsi::smith::mutate::round_otherwise;
 
-/// What comes out of it.
+/// The totals of a run.
 #[derive(Debug, Default, Serialize)]
 struct Totals {
     shaders: usize,
     equal: usize,
     different: usize,
     error: usize,
-    /// What was given did not end with any inputs: nothing was compared.
+    /// The input terminates with no generated inputs: nothing was compared.
     without_result: usize,
     first: Vec<String>,
 }
@@ -32,7 +32,7 @@ struct Totals {
 pub enum Verdict {
     /// All stages compute the same.
     Equal,
-    /// What was given ends with no inputs, so that there is nothing to compare.
+    /// The input terminates with no generated inputs, so that there is nothing to compare.
     WithoutResult,
     /// One does not.
     Different(String),

@@ -1,4 +1,4 @@
-//! A shader and what was made of it, compared as they are: both are run by the TGSI interpreter.
+//! Compares a shader with its translation: both are run by the TGSI interpreter.
 
 use tgsi::Shader;
 use tgsi_ir::run::environment::RunLimits;
@@ -8,7 +8,7 @@ use super::executor::Executor;
 use super::inputs::{self, InputKind};
 use super::stages::Verdict;
 
-/// Whether both compute the same with that many sets of made-up inputs.
+/// Whether both compute the same with that many sets of generated inputs.
 pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Verdict {
     let executors = Executor::tgsi(before).and_then(|b| Ok((b, Executor::tgsi(after)?)));
     let (source, result) = match executors {

@@ -35,7 +35,8 @@ pub struct Options<'o> {
     pub progress: bool,
 }
 
-/// Runs a list; prints what came of it. An error if a test got worse, or a shader was passed on because it could not be translated.
+/// Runs a list; prints what came of it. An error if a test got worse, or a shader was passed on because it could not be
+/// translated.
 pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -> Result<(), String> {
     let mut straight = Ends::straight(installed)?;
     let mut proxied = Ends::proxied(installed)?;

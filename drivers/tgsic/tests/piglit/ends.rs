@@ -1,7 +1,8 @@
 //! The two ends of the wire, and the proxy between them: processes on private sockets in a temporary folder.
 //!
-//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace of its own in which a folder of ours is `/tmp`.
-//! All processes carry a mark in their environment, so that one that stays behind is found; all are killed when the ends are dropped.
+//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace
+//! of its own in which a folder of ours is `/tmp`. All processes carry a mark in their environment, so that one that
+//! stays behind is found; all are killed when the ends are dropped.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;

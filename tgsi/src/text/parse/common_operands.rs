@@ -1,8 +1,8 @@
 //! The operands that nearly all texts consist of: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
 //!
-//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything else gives none and
-//! takes nothing; then the functions that know all of the language read the same place. What is recognised here they would read as the
-//! same.
+//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything
+//! else gives none and takes nothing; then the functions that know all of the language read the same place. What is
+//! recognised here they would read as the same.
 
 use super::Parser;
 use super::operand::{component_of, components_of};
@@ -15,7 +15,7 @@ use crate::text::lexer;
 #[inline]
 fn bracket_in(bytes: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // A byte that is 0 borrows from its highest bit; bytes behind the first such one do not matter.
+    // A byte that is 0 borrows from its highest bit; bytes after the first such one do not matter.
     let difference = u64::from_le_bytes(bytes) ^ (ONES * b'[' as u64);
     let zeros = difference.wrapping_sub(ONES) & !difference & (ONES << 7);
     (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// What is not usual takes nothing.
+    /// Uncommon operands are left to the general parser.
     #[test]
     fn other_operands_are_left() {
         let src = |text: &str| Parser::new(text.as_bytes()).common_src(true);

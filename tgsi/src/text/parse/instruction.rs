@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         Ok(Some(self.number("label", 0, MAX_LABEL as i64)? as u32))
     }
 
-    /// The target behind the operands of a texture instruction; none if the text says that there is no texture word.
+    /// The target after the operands of a texture instruction; none if the text says that there is no texture word.
     fn texture_target(&mut self, opcode: &'static str) -> Parse<Option<TextureTarget>> {
         let here = self.at;
         if !self.accept(b',') || self.at_statement() {
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of the items behind operands and target, after its comma.
+    /// One of the items after operands and target, after its comma.
     fn modifier(&mut self, instruction: &mut Instruction, operands: usize) -> Parse<()> {
         self.skip();
         let start = self.at;

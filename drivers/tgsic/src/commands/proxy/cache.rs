@@ -1,4 +1,5 @@
-//! What was made of texts that came already: equal texts are translated once, also when they come on several connections at the same time. The memory taken is bounded.
+//! A cache of translations: equal texts are translated once, also when they come on several connections at the same
+//! time. Its memory is bounded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,7 +11,7 @@ use super::translator::Outcome;
 /// Bytes of texts that are remembered of the recent past, and again of the past before. Texts have a few KB.
 const GENERATION_BYTES: usize = 64 << 20;
 
-/// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is
+/// The inputs of a translation besides the text. Where outputs are streamed, their registers must stay, which is
 /// checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct CacheKey {
@@ -24,10 +25,11 @@ impl CacheKey {
     }
 }
 
-/// What is made of a text, once somebody has made it.
+/// The translation of a text, once a thread has finished it.
 pub type Slot = Arc<OnceLock<Outcome>>;
 
-/// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes the older one.
+/// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes
+/// the older one.
 #[derive(Default)]
 pub struct Cache(Mutex<Generations>);
 
@@ -45,12 +47,12 @@ impl Cache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place for what is made of a text, if that came lately. Nothing is allocated.
+    /// Looks up the slot of a text that came lately, without an allocation.
     pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot> {
         self.lock().young.get(&CacheKey::of(shader))?.get(shader.text).map(Arc::clone)
     }
 
-    /// The place for what is made of a text.
+    /// Returns the slot of a text.
     pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot {
         let key = CacheKey::of(shader);
         let mut generations = self.lock();

@@ -33,7 +33,8 @@ impl Drop for Guard {
     }
 }
 
-/// When to look, in milliseconds after the look before: the kernel takes a process down in no certain order, so that its socket may still seem to listen.
+/// Delays between attempts in milliseconds. The kernel ends a process in no certain order, so that its socket may still
+/// seem to listen.
 const LOOKS: [u64; 6] = [0, 5, 20, 100, 500, 2000];
 
 /// The guard itself: its standard input ends when the proxy does, however that happens.

@@ -68,7 +68,7 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     Ok(Status::Success)
 }
 
-/// How shaders are translated so that the host can read them.
+/// The plan for translations that the host can read.
 fn plan(arguments: &ProxyArguments) -> Result<Plan, Failure> {
     let mut passes = arguments.passes.clone();
     passes.driver_options.dialect = Some(DialectName::Virgl);

@@ -1,5 +1,5 @@
-//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or why nothing was (`.reason.txt`).
-//! Files appear whole.
+//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or
+//! why nothing was (`.reason.txt`). Files appear whole.
 
 use std::path::{Path, PathBuf};
 

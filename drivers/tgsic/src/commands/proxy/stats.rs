@@ -1,4 +1,4 @@
-//! What a run of the proxy comes to: a table for people, JSON for programs.
+//! Totals of a run of the proxy, as a table or JSON.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use super::translator::Totals;
 /// Fractions of a power of two that are told apart.
 const STEPS: usize = 32;
 
-/// How often something took how long: in microseconds up to 64, with steps of 3 % beyond. Takes the same memory for any number of times.
+/// A histogram of times: exact up to 64 microseconds, with steps of 3 % beyond. Its memory does not depend on the
+/// number of times.
 #[derive(Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -106,7 +107,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What shaders and traffic come to.
+    /// The report for the totals of shaders and traffic.
     pub fn new(totals: &Totals, traffic: &Traffic) -> Report {
         let (to_host, to_client, shader_bytes) =
             (traffic.to_host.get(), traffic.to_client.get(), traffic.shader_bytes.get());

@@ -17,16 +17,16 @@ use super::translator::Translator;
 use crate::output;
 use crate::status::Failure;
 
-/// Who can be asked for totals.
+/// Reports totals on request.
 pub struct TotalsReporter<'a> {
-    /// What knows the shaders.
+    /// The translator, which counts the shaders.
     pub translator: &'a Translator,
     /// Where JSON goes; `-` is standard output.
     pub json: Option<&'a Path>,
 }
 
 impl TotalsReporter<'_> {
-    /// Runs the proxy, and answers meanwhile.
+    /// Runs the proxy, and answers requests meanwhile.
     pub fn while_running<T>(&self, proxy: &Proxy, every: Option<Duration>, run: impl FnOnce() -> T) -> io::Result<T> {
         let (questions, asked) = UnixStream::pair()?;
         questions.set_read_timeout(every)?;

@@ -1,4 +1,4 @@
-//! What is made of a shader on its way: parsed, translated, printed. Whatever goes wrong, the shader goes on as it came.
+//! Translates the shaders of the proxy. If anything fails, the shader is passed on unchanged.
 
 use std::any::Any;
 use std::cmp::Ordering;
@@ -41,7 +41,7 @@ const FEWEST_WORKERS: usize = 4;
 /// Stack of each.
 const WORKER_STACK_BYTES: usize = 16 << 20;
 
-/// What is made of a shader.
+/// The result of translating a shader.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A translation.
@@ -73,21 +73,21 @@ pub struct Translated {
 pub struct Totals {
     /// Shaders seen.
     pub shaders: u64,
-    /// Different ones.
+    /// Hashes of the distinct shaders.
     pub distinct: HashSet<u128>,
-    /// Those with a translation that has fewer instructions.
+    /// Shaders with a translation that has fewer instructions.
     pub shorter: u64,
-    /// With as many.
+    /// Shaders with as many.
     pub equal: u64,
-    /// With more.
+    /// Shaders with more.
     pub longer: u64,
-    /// Without a translation.
+    /// Shaders without a translation.
     pub failed: u64,
-    /// Whose translation computes something else.
+    /// Shaders with a translation that computes something else.
     pub different: u64,
     /// Instructions of those with a translation, before.
     pub before: u64,
-    /// And after.
+    /// Instructions after.
     pub after: u64,
     /// What a shader took, those that had come already included.
     pub all_times: Histogram,
@@ -109,7 +109,7 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// One that works to a plan.
+    /// A translator for a plan.
     pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
         let may_grow = plan.compiler.level() == Level::All;
         Translator {
@@ -132,7 +132,7 @@ impl Translator {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What goes on in place of a shader.
+    /// Translates a shader, or returns that it is to be passed on unchanged.
     pub fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = Instant::now();
         let slot = self.cache.find(shader).unwrap_or_else(|| self.on_worker(|| self.cache.slot(shader)));
@@ -227,7 +227,8 @@ impl Translator {
         if let Some(plan) = &self.plan_without_growth
             && instructions(&after) > instructions(before)
         {
-            // Unrolled loops that let nothing go are not worth their length: every reader behind us works through it again.
+            // Unrolled loops that let nothing go are not worth their length: every reader after us works through it
+            // again.
             let other = tgsi_of(subject.code(plan)?)?;
             if instructions(&other) < instructions(&after) {
                 after = other;
@@ -277,7 +278,7 @@ fn workers() -> Option<ThreadPool> {
     built.inspect_err(|error| log::warn!("no threads of their own for shaders: {error}")).ok()
 }
 
-/// Says what went wrong with a shader, on the thread of the client that sent it.
+/// Logs a failure, on the thread of the client that sent the shader.
 fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
     match outcome {
         Outcome::Translated(_) => {}
@@ -300,7 +301,7 @@ fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
     outputs
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
