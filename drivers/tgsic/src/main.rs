@@ -6,9 +6,9 @@
 //!   IR text are told apart by content;
 //! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a
 //!   terminal;
-//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that
-//!   cannot be read or written. Whatever is wrong with one shader or file, the others are worked on;
-//! - `-v` (or the variable `TGSIC_LOG`) shows what is going on, `--color` says whether diagnostics have colours.
+//! - exit status 0: success; 1: a shader has errors (each is shown with its position); 2: wrong usage, files that
+//!   cannot be read or written. An error in one shader or file does not stop the work on the others;
+//! - `-v` (or the variable `TGSIC_LOG`) turns on logging, `--color` controls colours in diagnostics.
 
 #![forbid(unsafe_code)]
 
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What
-/// runs for long says when something was, and about which client.
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. Long
+/// runs log the time and the client as well.
 fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,

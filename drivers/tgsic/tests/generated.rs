@@ -13,7 +13,7 @@ use std::ops::Range;
 use common::Folder;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
-/// What is drawn from random numbers.
+/// A source of random choices.
 struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// What a register holds.
+/// The type of the values of a register.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Float,
@@ -432,7 +432,7 @@ impl Generator {
         }
     }
 
-    /// What only one stage has.
+    /// Emits a statement that only one stage has.
     fn special(&mut self, context: Context) {
         match self.stage {
             Stage::Fragment => match self.random.below(6) {

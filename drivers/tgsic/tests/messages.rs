@@ -1,4 +1,4 @@
-//! What is shown on standard error: findings with their places, colours, the record of passes.
+//! Output on standard error: findings with their positions, colours, the record of passes.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn findings_of_tokens_name_the_word() {
     }
 }
 
-/// What cannot be shown with a caret (endless lines) is shown in a line; bytes that are no text do no harm.
+/// Findings that cannot be shown with a caret (endless lines) take one line; bytes that are not text are harmless.
 #[test]
 fn odd_texts_are_shown() {
     let long = format!("FRAG\nMOV {}\n", "x".repeat(10_000));

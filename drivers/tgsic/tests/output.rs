@@ -1,5 +1,5 @@
-//! What becomes of results and messages when something fails on the way: whole files or none, one message that names
-//! the path, the right status.
+//! Results and messages when an operation fails: whole files or none, one message that names the path, the right
+//! status.
 
 #![cfg(unix)]
 
@@ -104,7 +104,7 @@ fn files_are_whole_or_not_at_all() {
     assert_eq!((folder.list("."), folder.list("out")), (vec!["a.tgsi".into(), "old".into(), "out".into()], vec![]));
 }
 
-/// What stands in the way is named, and stays.
+/// An obstacle is named, and stays.
 #[test]
 fn something_else_stands_in_the_place() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("folder/keep", ""), ("out/a.tgsi/keep", ""), ("file", "")]);

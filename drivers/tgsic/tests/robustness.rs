@@ -38,7 +38,7 @@ fn survives(input: &[u8], commands: &[&[&str]], what: &str) {
     }
 }
 
-/// What is drawn from random numbers.
+/// A source of random choices.
 struct Random(tgsi_ir::run::random::Random);
 
 impl Random {

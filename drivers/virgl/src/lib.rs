@@ -21,9 +21,9 @@
 //!
 //! # Streams that are wrong
 //!
-//! What the host would refuse is not judged here. It is logged, what is held back goes out as it came, and the rest of
-//! the stream is passed on unread: a client sees the same errors as without us. Memory stays bounded whatever comes
-//! ([`limits`]).
+//! Commands that the host would refuse are not judged here. They are logged, what is held back goes out as it came, and
+//! the rest of the stream is passed on unread: a client sees the same errors as without us. Memory stays bounded
+//! whatever comes ([`limits`]).
 //!
 //! ```
 //! use tgsi_driver_virgl::shader::{Filtered, ShaderObject};

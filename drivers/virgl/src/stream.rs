@@ -1,6 +1,6 @@
 //! The stream of a client's messages: comes in pieces of any size, goes out with its shaders replaced.
 //!
-//! What is received stands in one buffer and goes out of it, without another copy, as soon as it is known not to
+//! Received bytes are held in one buffer and sent from it, without another copy, as soon as they are known not to
 //! change: bodies of messages that carry no commands while they come in. Only SUBMIT_CMD has to be there as a whole,
 //! and only one in which a shader changes is written anew.
 //!

@@ -1,4 +1,4 @@
-//! What the tests of several modules make streams of.
+//! Streams for the tests of several modules.
 
 use tgsi_ir::run::random::Random;
 

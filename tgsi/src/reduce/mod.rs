@@ -1,7 +1,7 @@
 //! The reducer: makes a shader as small as it can be while it stays interesting, in the manner of `bugpoint` and
 //! `wasm-shrink`.
 //!
-//! What is interesting a function says: mostly that something still goes wrong with the shader. Every candidate that it
+//! A function decides whether a candidate is interesting: mostly that it still fails. Every candidate that it
 //! sees is valid (without errors of the [check](crate::check)) if the first shader was. The steps are deterministic:
 //! ranges of instructions go first, then blocks around others, then whatever an instruction, an operand, a declaration
 //! can do without; each step makes the shader simpler, so that there is an end, and the result is minimal: no single

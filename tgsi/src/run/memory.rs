@@ -102,7 +102,8 @@ impl Machine<'_> {
         }
     }
 
-    /// What source `place` names in `lane`. A register of a value file holds the bindless handle of an image.
+    /// The resource that source `place` names in `lane`. A register of a value file holds the bindless handle of an
+    /// image.
     fn resource(&mut self, op: &Op, place: usize, lane: usize) -> Resource {
         let Some(source) = op.sources.get(place) else { return Resource::Nothing };
         let bound =

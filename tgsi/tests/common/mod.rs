@@ -46,7 +46,7 @@ pub fn shaders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What Mesa made of a shader.
+/// Mesa's version of a shader.
 pub struct Reference {
     /// Its text.
     pub text: String,

@@ -53,7 +53,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 
 /// The result for one shader.
 pub struct Converted {
-    /// What is written for it.
+    /// The output.
     pub content: Vec<u8>,
     /// Warnings to show.
     pub warnings: Vec<tgsi::diagnostic::Diagnostic>,

@@ -110,7 +110,7 @@ struct Failed {
     written: Option<PathBuf>,
 }
 
-/// What has been progress.
+/// The progress of all threads.
 struct Progress {
     failed: Mutex<Vec<Failed>>,
     counts: Mutex<OpcodeCounts>,

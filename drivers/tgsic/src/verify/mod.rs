@@ -1,6 +1,6 @@
 //! `verify`: checks that every stage of a translation computes the same.
 //!
-//! Two ways: with generated inputs, where the interpreter on what was given (TGSI or IR) is the truth for all stages;
+//! Two ways: with generated inputs, where the interpretation of the input (TGSI or IR) is the reference for all stages;
 //! and with recorded results, which are the truth themselves.
 
 pub mod compare;

@@ -12,7 +12,7 @@ pub const FRAG: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], CO
 /// A vertex shader that reads an undeclared register in line 5.
 pub const WRONG: &str = "VERT\n\nDCL OUT[0], POSITION\n\nMOV OUT[0], TEMP[7]\nEND\n";
 
-/// What a run of the program gave.
+/// The output of a run of the program.
 pub struct Output {
     pub status: i32,
     pub stdout: Vec<u8>,

@@ -16,7 +16,7 @@ use crate::outcome::{Outcome, run};
 
 const WORKERS: usize = 2;
 
-/// What came of a test in both ways.
+/// The outcome of a test with and without the proxy.
 #[derive(Serialize, Deserialize)]
 struct Pair {
     test: String,

@@ -121,7 +121,7 @@ impl<'i> Ends<'i> {
         self.folder.path().join("shaders")
     }
 
-    /// What the host (or the proxy) wrote at the end.
+    /// The last output of the host (or the proxy).
     pub fn log(&self, name: &str) -> String {
         let bytes = fs::read(self.folder.path().join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);

@@ -52,7 +52,7 @@ pub enum Outcome {
     Different {
         /// The translation.
         text: Vec<u8>,
-        /// What differs.
+        /// The difference.
         reason: String,
     },
 }
@@ -89,9 +89,9 @@ pub struct Totals {
     pub before: u64,
     /// Instructions after.
     pub after: u64,
-    /// What a shader took, those that had come already included.
+    /// The time per shader, cached ones included.
     pub all_times: Histogram,
-    /// What a shader took that had not come already.
+    /// The time per new shader.
     pub new_times: Histogram,
 }
 
