@@ -1,7 +1,7 @@
 //! Which subroutine of a shader calls which, as a graph of `petgraph`.
 //!
-//! Nodes are the subroutines in text order and, last, the main program; edges are the `CAL`s in text order. The algorithms are those of
-//! `petgraph` that do not recurse: the depth of a graph is input.
+//! Nodes are the subroutines in text order and, last, the main program; edges are the `CAL`s in text order. The
+//! algorithms are those of `petgraph` that do not recurse: the depth of a graph is input.
 
 use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
@@ -29,7 +29,7 @@ pub struct KeepSubroutines {
     pub total: u64,
 }
 
-/// What becomes of subroutines.
+/// The subroutines that stay, and those whose calls are inlined.
 pub(crate) struct Inlining {
     /// By part: whether it is in the result by itself, as the main program is.
     pub(crate) stays: Vec<bool>,
@@ -75,7 +75,8 @@ impl CallGraph {
         self.graph.edge_weights().next().copied()
     }
 
-    /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, place of the subroutine that it calls.
+    /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, place of the subroutine that
+    /// it calls.
     pub(crate) fn recursive_calls(&self) -> Vec<(u32, usize)> {
         let mut component = vec![0; self.graph.node_count()];
         for (number, nodes) in kosaraju_scc(&self.graph).into_iter().enumerate() {
@@ -146,7 +147,7 @@ impl CallGraph {
         inlining
     }
 
-    /// What there is of something in the main program and the subroutines that stay once all other calls are
+    /// Sums a size over the main program and the subroutines that stay once all other calls are
     /// replaced; `sizes` are those before, of the subroutines and, last, of the main program. Without recursion.
     pub(crate) fn inlined_size(&self, mut sizes: Vec<u64>, stays: &[bool]) -> u64 {
         // Callees come first.

@@ -1,4 +1,4 @@
-//! What is wrong with a shader, in a form that every front end can show: severity, place, message, rule and hint.
+//! Findings about a shader in a form that every front end can show: severity, position, message, rule and hint.
 //!
 //! The parser and the check report [`Diagnostic`]s; [`LineIndex`] turns their byte offsets into lines and columns.
 
@@ -8,7 +8,7 @@ use crate::span::Span;
 
 pub use tgsi_ir::error_codes::Code;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -27,7 +27,8 @@ impl std::fmt::Display for Severity {
     }
 }
 
-/// Which token of an item is meant, where only the span of the item is known: [`crate::text::focus`] finds it in the text.
+/// Which token of an item is meant, where only the span of the item is known: [`crate::text::focus`] finds it in the
+/// text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Focus {
     /// The whole of the span.
@@ -37,43 +38,43 @@ pub enum Focus {
     Mnemonic,
     /// A suffix of the mnemonic.
     Suffix(&'static str),
-    /// A word behind the first: a semantic, a target, a property, ...
+    /// A word after the first: a semantic, a target, a property, ...
     Word(&'static str),
     /// The register of a declaration, with its brackets.
     Register,
     /// The last word: the value of a property.
     Last,
-    /// The components behind a register, with their dot.
+    /// The components after a register, with their dot.
     Components,
 }
 
 /// Something else that a finding speaks of: the other party of a conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// Where.
+    /// The position.
     pub span: Span,
     /// The token meant.
     pub focus: Focus,
-    /// What is there, without position and full stop.
+    /// The message, without position and full stop.
     pub message: String,
 }
 
 /// A finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where: bytes of the text or words of the token stream.
+    /// The position: bytes of the text or words of the token stream.
     pub span: Span,
     /// The token of the span that is meant.
     pub focus: Focus,
-    /// What is wrong, without position and full stop.
+    /// The message, without position and full stop.
     pub message: String,
     /// Number and name of the rule.
     pub code: Code,
-    /// How to put it right.
+    /// The remedy.
     pub hint: Option<String>,
-    /// What else it is about.
+    /// Other positions that the finding refers to.
     pub notes: Vec<Note>,
 }
 
@@ -89,25 +90,25 @@ impl Diagnostic {
         Diagnostic::new(Severity::Error, code, span, message)
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same about one token of its span.
+    /// Narrows the finding to one token of its span.
     pub fn with_focus(mut self, focus: Focus) -> Diagnostic {
         self.focus = focus;
         self
     }
 
-    /// The same with a note on another place. What has no place is left out.
+    /// Adds a note on another position. Notes without a position are dropped.
     pub fn with_note(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
         self.note(span, Focus::Whole, message);
         self
     }
 
-    /// Adds a note on another place. What has no place is left out.
+    /// Adds a note on another position. Notes without a position are dropped.
     pub fn note(&mut self, span: Span, focus: Focus, message: impl Into<String>) {
         if span.end > span.start {
             self.notes.push(Note { span, focus, message: message.into() });

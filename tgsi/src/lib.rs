@@ -1,4 +1,5 @@
-//! TGSI, the token IR of Mesa's Gallium drivers: everything that can be done with a shader without compiling it, and the way into the IR.
+//! TGSI, the token IR of Mesa's Gallium drivers: everything that can be done with a shader without compiling it, and
+//! the way into the IR.
 //!
 //! # Where to find what
 //!
@@ -9,7 +10,7 @@
 //! | [`tokens`] | `tgsi_parse.c`, `tgsi_build.c` | the 32-bit token stream, decoded and encoded exactly |
 //! | [`text`] | `tgsi_text.c`, `tgsi_dump.c` | the text form of every era, parsed with recovery, printed as Mesa does or without loss |
 //! | [`structure`] | nothing | which instruction closes, continues or leaves which |
-//! | [`check`] | `tgsi_sanity.c` | everything that a driver may rely on, with places and hints |
+//! | [`check`] | `tgsi_sanity.c` | everything that a driver may rely on, with positions and hints |
 //! | [`scan`] | `tgsi_scan.c` | what a driver wants to know |
 //! | [`builder`] | `tgsi_ureg.c` | making shaders |
 //! | [`run`] | `tgsi_exec.c` | the reference interpreter, for all stages |
@@ -35,11 +36,11 @@
 //!
 //! # Where we differ from Mesa, and why
 //!
-//! - Bad input of any kind is an error with a place, never a crash, and all errors of a text are reported.
+//! - Bad input of any kind is an error with a position, never a crash, and all errors of a text are reported.
 //! - Texts of every era are read; what is gone from TGSI is rewritten to what there is ([`text`]).
 //! - The default print loses nothing: a float that four decimals would change is written so that it reads back.
-//! - What TGSI leaves undefined has one meaning here: temporaries, outputs and addresses start as zero, reads outside give zero, writes outside are dropped, float to
-//!   integer saturates.
+//! - What TGSI leaves undefined has one meaning here: temporaries, outputs and addresses start as zero, reads outside
+//!   give zero, writes outside are dropped, float to integer saturates.
 //! - The interpreter follows nesting, not labels, and runs every opcode and stage.
 
 pub mod builder;

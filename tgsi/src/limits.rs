@@ -1,7 +1,7 @@
 //! Every limit of the crate, with its reason. Exceeding one is an ordinary error with a position.
 //!
-//! [`Limits`] are those that a host may set to what it wants to give to a shader; the constants are what the format has room for, and bounds of small things
-//! that nobody needs to move.
+//! [`Limits`] are those that a host may set to what it wants to give to a shader; the constants are what the format has
+//! room for, and bounds of small things that nobody needs to move.
 
 use tgsi_ir::run::environment::RunLimits;
 
@@ -14,13 +14,13 @@ pub struct LimitInfo {
     pub name: &'static str,
     /// Value unless another is set.
     pub default: u64,
-    /// What is counted, and why there must be an end.
+    /// The quantity that is limited, and the reason for the limit.
     pub reason: &'static str,
 }
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $field:ident $name:literal = $default:expr, $reason:literal;)+) => {
-        /// What a shader may take at most.
+        /// Upper bounds on the size of a shader and the cost of running it.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Limits { $(#[doc = $reason] pub $field: u64,)+ }
 
@@ -100,7 +100,8 @@ pub const MAX_LABEL: u32 = (1 << 24) - 1;
 /// Highest array number: the array word and the indirect word give it 10 bits.
 pub const MAX_ARRAY_ID: u32 = (1 << 10) - 1;
 
-/// Highest register index of a declaration, highest outer index, and highest semantic index: fields of 16 bits, unsigned.
+/// Highest register index of a declaration, highest outer index, and highest semantic index: fields of 16 bits,
+/// unsigned.
 pub const MAX_DECLARED_INDEX: u32 = u16::MAX as u32;
 
 /// Lowest index of an operand: the fields of 16 bits are signed.
@@ -112,8 +113,8 @@ pub const MAX_OPERAND_INDEX: i64 = i16::MAX as i64;
 /// Bytes of a text that any limit can let through: positions have 32 bits.
 pub const MAX_POSITION: u64 = u32::MAX as u64 - 1;
 
-/// Diagnostics that the parser reports before it gives up. A text with more errors than this is not TGSI; searching all of it for
-/// more would only cost time and memory.
+/// Diagnostics that the parser reports before it gives up. A text with more errors than this is not TGSI; searching all
+/// of it for more would only cost time and memory.
 pub const MAX_DIAGNOSTICS: usize = 200;
 
 /// Most errors, and most warnings, that a report of the check holds; more of them would help nobody.
@@ -128,15 +129,16 @@ pub const MAX_MACROS: usize = 4096;
 /// Definitions that one name may lead through. More is a cycle.
 pub const MAX_MACRO_DEPTH: usize = 16;
 
-/// Levels by which a printed instruction is indented at most. Deeper nesting prints at this depth; otherwise the size of a print
-/// would grow with the square of the nesting.
+/// Levels by which a printed instruction is indented at most. Deeper nesting prints at this depth; otherwise the size
+/// of a print would grow with the square of the nesting.
 pub const MAX_INDENT: usize = 128;
 
-/// Declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a register looks through them; drivers
-/// never had more than 128 of one kind.
+/// Declarations of files that no longer exist (`RES`, `TEMPX`, `IMMX`, `PRED`). Every use of such a register looks
+/// through them; drivers never had more than 128 of one kind.
 pub const MAX_OLD_DECLARATIONS: usize = 256;
 
-/// Most words that a geometry shader may emit in one run: a loop around `EMIT` must not fill the memory before the step limit ends it.
+/// Most words that a geometry shader may emit in one run: a loop around `EMIT` must not fill the memory before the step
+/// limit ends it.
 pub const MAX_EMITTED_WORDS: usize = 1 << 24;
 
 /// Clip and cull distances together: two registers.
@@ -151,7 +153,8 @@ pub const MAX_GEOMETRY_OUTPUT_VERTICES: u32 = 1024;
 /// Most invocations of a geometry shader that drivers allow.
 pub const MAX_GEOMETRY_INVOCATIONS: u32 = 127;
 
-/// Registers of a file that drivers take at most (for constants and atomic counters: outer indices), none if only the tokens limit it. More is a warning.
+/// Registers of a file that drivers take at most (for constants and atomic counters: outer indices), none if only the
+/// tokens limit it. More is a warning.
 pub const fn driver_registers(file: File) -> Option<u32> {
     match file {
         File::Input | File::Output => Some(80),

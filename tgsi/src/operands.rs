@@ -1,7 +1,7 @@
 //! Lists of operands: as many as an instruction can have, with room in place for as many as instructions usually have.
 //!
-//! Shaders are lists of instructions, so their size is what a large shader costs in memory, and in time wherever it is walked. Two destinations, and four or five sources,
-//! are so rare that they stand elsewhere.
+//! Shaders are lists of instructions, so their size is what a large shader costs in memory, and in time wherever it is
+//! walked. Two destinations, and four or five sources, are so rare that they stand elsewhere.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,11 +1,12 @@
 //! The typed shader: what text and tokens are read into and written from.
 //!
-//! The items of a shader (declarations, immediates, properties, instructions) stand in one vector a kind, in stream order;
-//! [`Shader::order`] keeps how the kinds interleave, because texts and tokens may mix them. Immediates are numbered by their place in
-//! [`Shader::immediates`], instructions by their place in [`Shader::instructions`]; labels are instruction numbers.
+//! The items of a shader (declarations, immediates, properties, instructions) stand in one vector a kind, in stream
+//! order; [`Shader::order`] keeps how the kinds interleave, because texts and tokens may mix them. Immediates are
+//! numbered by their index in [`Shader::immediates`], instructions by their index in [`Shader::instructions`]; labels
+//! are instruction numbers.
 //!
-//! Invariants: `order` names every item exactly once, each kind ascending; every operand count fits the opcode table unless the
-//! shader came from tokens that say otherwise (the check reports that).
+//! Invariants: `order` names every item exactly once, each kind ascending; every operand count fits the opcode table
+//! unless the shader came from tokens that say otherwise (the check reports that).
 
 use std::collections::BTreeSet;
 
@@ -25,19 +26,19 @@ pub struct Shader {
     pub processor: Processor,
     /// Place of the stage in the source.
     pub processor_span: Span,
-    /// Where the items of each kind come in the stream.
+    /// The order in which items of the kinds follow each other in the stream.
     pub order: Vec<ItemKind>,
     /// Declarations in stream order.
     pub declarations: Vec<Declaration>,
-    /// Immediates in stream order; the place is the register index in file `IMM`.
+    /// Immediates in stream order; the index is the register index in file `IMM`.
     pub immediates: Vec<Immediate>,
     /// Properties in stream order.
     pub properties: Vec<Property>,
-    /// Instructions in stream order; the place is the instruction number that labels use.
+    /// Instructions in stream order; the index is the instruction number that labels use.
     pub instructions: Vec<Instruction>,
-    /// How the words that this shader was decoded from differ from the words that encoding it gives: sizes counted differently,
-    /// padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a stream; an edit must
-    /// clear it ([`Shader::forget_encoding`]).
+    /// How the words that this shader was decoded from differ from the words that encoding it gives: sizes counted
+    /// differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a
+    /// stream; an edit must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,
 }
 
@@ -55,7 +56,7 @@ pub enum ItemKind {
     Instruction,
 }
 
-/// An item of the stream, borrowed, with its place among its kind.
+/// An item of the stream, borrowed, with its index among its kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A declaration.
@@ -119,13 +120,15 @@ impl Shader {
         self.instructions.len() as u32 - 1
     }
 
-    /// Makes room for three times as many instructions: a copy that is left behind has been written and stays in memory, room that is not used was never touched.
+    /// Makes room for three times as many instructions: a copy that is left behind has been written and stays in
+    /// memory, room that is not used was never touched.
     #[cold]
     fn make_room(&mut self) {
         self.instructions.reserve_exact(3 * self.instructions.len());
     }
 
-    /// Brings the stream into the usual order: properties, declarations, immediates, instructions. To be called after items were added to or taken from the lists themselves.
+    /// Restores the canonical order of the stream: properties, declarations, immediates, instructions. To be called
+    /// after the lists themselves were edited.
     pub fn order_by_kind(&mut self) {
         let counts = [
             (ItemKind::Property, self.properties.len()),
@@ -176,7 +179,7 @@ pub struct Declaration {
     pub usage_mask: u8,
     /// Outer index: constant buffer, atomic buffer.
     pub dimension: Option<u16>,
-    /// What the registers mean.
+    /// The meaning of the registers.
     pub semantic: Option<DeclarationSemantic>,
     /// Interpolation of a fragment input.
     pub interpolation: Option<DeclarationInterpolation>,
@@ -194,7 +197,7 @@ pub struct Declaration {
     pub image: Option<DeclarationImage>,
     /// Present exactly for file `SVIEW`.
     pub sampler_view: Option<DeclarationSamplerView>,
-    /// Where the declaration stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -287,7 +290,7 @@ pub struct Immediate {
     pub data_type: ImmediateType,
     /// Words of x, y, z, w. 64-bit values take two words, low word first.
     pub words: ArrayVec<u32, 4>,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -310,7 +313,7 @@ pub struct Property {
     pub name: PropertyName,
     /// Value; one word, except in odd token streams.
     pub data: ArrayVec<u32, 8>,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -348,7 +351,7 @@ pub struct Instruction {
     pub dst: Destinations,
     /// Sources.
     pub src: Sources,
-    /// Where the instruction stands, mnemonic included, number label excluded.
+    /// The position in the source, from the mnemonic on, without the number label.
     pub span: Span,
 }
 
@@ -389,7 +392,7 @@ pub struct TextureOffset {
     pub index: i32,
     /// Components that supply the x, y and z offset.
     pub swizzle: [u8; 3],
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -468,7 +471,7 @@ pub struct Dst {
     pub register: Register,
     /// Components written, bit 0 = x.
     pub write_mask: u8,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -478,7 +481,7 @@ impl Dst {
         Dst { register, write_mask: 0xf, span: Span { start: 0, end: 0 } }
     }
 
-    /// The same with another write mask.
+    /// Replaces the write mask.
     pub const fn masked(mut self, write_mask: u8) -> Dst {
         self.write_mask = write_mask;
         self
@@ -496,7 +499,7 @@ pub struct Src {
     pub absolute: bool,
     /// Negate.
     pub negate: bool,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -506,7 +509,7 @@ impl Src {
         Src { register, swizzle: [0, 1, 2, 3], absolute: false, negate: false, span: Span { start: 0, end: 0 } }
     }
 
-    /// The same with another swizzle.
+    /// Replaces the swizzle.
     pub const fn swizzled(mut self, swizzle: [u8; 4]) -> Src {
         self.swizzle = swizzle;
         self

@@ -1,10 +1,11 @@
 //! Semantics of TGSI registers and slots of IR variables, in both directions.
 //!
-//! The IR names an input or output by a slot ([`tgsi_ir::slots`]): `VARYING_SLOT_*` between stages, `VERT_ATTRIB_*` for vertex inputs,
-//! `FRAG_RESULT_*` for fragment outputs. Not every semantic has one (`GENERIC` from 32 on, `NORMAL`, a second `POSITION`, ...); those get an
-//! *extended* location, `0x10000 * (1 + semantic) + index`, which no slot table knows. The mapping is a bijection between the pairs
-//! (semantic, index) and their locations, for every stage and file; [`semantic_of`] also understands `FRAG_RESULT_COLOR`, which a
-//! fragment shader with the property `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
+//! The IR names an input or output by a slot ([`tgsi_ir::slots`]): `VARYING_SLOT_*` between stages, `VERT_ATTRIB_*` for
+//! vertex inputs, `FRAG_RESULT_*` for fragment outputs. Not every semantic has one (`GENERIC` from 32 on, `NORMAL`, a
+//! second `POSITION`, ...); those get an *extended* location, `0x10000 * (1 + semantic) + index`, which no slot table
+//! knows. The mapping is a bijection between the pairs (semantic, index) and their locations, for every stage and file;
+//! [`semantic_of`] also understands `FRAG_RESULT_COLOR`, which a fragment shader with the property
+//! `FS_COLOR0_WRITES_ALL_CBUFS` uses for `COLOR[0]`.
 
 use tgsi_ir::shader::Stage;
 use tgsi_ir::slots::{frag_result, varying, vert_attrib};
@@ -90,7 +91,8 @@ const fn table(processor: Processor, file: File) -> &'static [SlotRun] {
     }
 }
 
-/// The location of a register with this semantic. Vertex inputs have no semantic: pass `GENERIC` and the number of the register.
+/// The location of a register with this semantic. Vertex inputs have no semantic: pass `GENERIC` and the number of the
+/// register.
 pub fn location_of(processor: Processor, file: File, semantic: Semantic, index: u32) -> i32 {
     table(processor, file)
         .iter()

@@ -2,8 +2,8 @@
 
 /// A range of the source: bytes of a text, or words of a token stream (which of the two, the shader's origin says).
 ///
-/// Two spans always compare equal: a position is not part of what a shader means, so that shaders read from differently laid out
-/// sources can be compared with `==`.
+/// Two spans always compare equal: a position is not part of what a shader means, so that shaders read from differently
+/// laid out sources can be compared with `==`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Span {
     /// First byte (or word).

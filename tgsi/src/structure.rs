@@ -1,7 +1,8 @@
 //! The control structure of a shader: which instruction closes, continues or leaves which.
 //!
-//! Labels in texts are often missing or wrong, and the executors of this crate never follow them (`CAL` excepted): the structure comes
-//! from nesting alone. Computing it needs one pass with an explicit stack, so its depth is bounded by memory, not by the call stack.
+//! Labels in texts are often missing or wrong, and the executors of this crate never follow them (`CAL` excepted): the
+//! structure comes from nesting alone. Computing it needs one pass with an explicit stack, so its depth is bounded by
+//! memory, not by the call stack.
 
 use thiserror::Error;
 
@@ -50,7 +51,7 @@ impl Structure {
     }
 }
 
-/// What is wrong with the nesting of a shader.
+/// An error in the nesting of a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StructureError {
     /// A closing or dividing instruction without its opening one.
@@ -58,13 +59,13 @@ pub enum StructureError {
     Unopened {
         /// The instruction that stands alone.
         opcode: Opcode,
-        /// What should have opened the block.
+        /// The opcode that opens such a block.
         opening: &'static str,
         /// Number of the instruction that opened the innermost block around it, if any.
         inside: Option<u32>,
         /// Its number.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// A block that nothing closes.
@@ -74,7 +75,7 @@ pub enum StructureError {
         opcode: Opcode,
         /// Its number.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// A block closed by the wrong instruction.
@@ -82,13 +83,13 @@ pub enum StructureError {
     Crossed {
         /// The closing instruction.
         opcode: Opcode,
-        /// What is open.
+        /// The opcode that opened the block.
         open: Opcode,
         /// Its number.
         open_instruction: u32,
         /// Number of the closing instruction.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// A second `ELSE` in one `IF`, a second `DEFAULT` in one `SWITCH`.
@@ -100,7 +101,7 @@ pub enum StructureError {
         first: u32,
         /// Its number.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// `CAL` without a label or with one that names no `BGNSUB`.
@@ -110,7 +111,7 @@ pub enum StructureError {
         target: Option<u32>,
         /// Number of the `CAL`.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// A subroutine that reaches itself through calls.
@@ -120,7 +121,7 @@ pub enum StructureError {
         subroutine: u32,
         /// Number of a `CAL` in the cycle.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// `BGNSUB` inside a block.
@@ -130,7 +131,7 @@ pub enum StructureError {
         inside: u32,
         /// Number of the `BGNSUB`.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
 }
@@ -143,7 +144,7 @@ fn bad_call(target: Option<u32>) -> String {
 }
 
 impl StructureError {
-    /// Place of the instruction that the error is about.
+    /// The position of the instruction concerned.
     pub fn span(&self) -> Span {
         match self {
             StructureError::Unopened { span, .. }
@@ -180,7 +181,8 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
     };
     let mut errors = Vec::new();
     let mut stack: Vec<Open> = Vec::new();
-    // Places on `stack` of the open loops, and of the open loops and switches: finding the target of BRK and CONT is O(1).
+    // Places on `stack` of the open loops, and of the open loops and switches: finding the target of BRK and CONT is
+    // O(1).
     let mut loops: Vec<usize> = Vec::new();
     let mut breakables: Vec<usize> = Vec::new();
     let mut calls: Vec<u32> = Vec::new();

@@ -1,4 +1,4 @@
-//! What Mesa's interpreter does when it stores, said in TGSI.
+//! Rewrites stores as Mesa's interpreter executes them.
 
 use tgsi::run::as_mesa_stores;
 

@@ -116,7 +116,8 @@ fn shaders_of_one_opcode_have_no_errors() {
     assert!(shaders.len() > 700, "{}", shaders.len());
 }
 
-/// Wrong input is refused by the reader or by the check. The names are of inputs that the reference takes, or that do no harm.
+/// Wrong input is refused by the reader or by the check. The names are of inputs that the reference takes, or that do
+/// no harm.
 #[test]
 fn bad_input_is_refused() {
     let Some(shared) = shared("", "bad_input_is_refused") else { return };

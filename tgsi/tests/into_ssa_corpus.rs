@@ -1,4 +1,5 @@
-//! The passes into SSA on every shader of the shared corpus: valid, without registers but arrays, and with the same results.
+//! The passes into SSA on every shader of the shared corpus: valid, without registers but arrays, and with the same
+//! results.
 
 mod common;
 

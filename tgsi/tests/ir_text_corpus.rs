@@ -1,4 +1,5 @@
-//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read back.
+//! The IR of every shader of the shared corpus, as it comes out of the conversion and in SSA form, printed and read
+//! back.
 
 mod common;
 
@@ -18,7 +19,7 @@ struct Figures {
     parsing: Duration,
 }
 
-/// What is wrong with the text of a shader, if anything.
+/// The error in the text of a shader, if there is one.
 fn check(shader: &Shader, figures: &mut Figures) -> Result<(), String> {
     let start = Instant::now();
     let printed = print(shader);

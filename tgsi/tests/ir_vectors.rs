@@ -1,5 +1,5 @@
-//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared data, as converted, and
-//! in SSA.
+//! The interpreter of the IR against recorded results and against the TGSI interpreter: every shader of the shared
+//! data, as converted, and in SSA.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{lines, references_by_path, shared};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::tables::{Opcode, Processor};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::run::environment::{AnalyticResources, LaneRegisters, Outputs, Resources, RunLimits};
@@ -41,7 +41,8 @@ fn excuse(shader: &Shader) -> Option<&'static str> {
     })
 }
 
-/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side fuses).
+/// Whether two words are equal, or NaNs, or floats that differ in the last places (a product and a sum that one side
+/// fuses).
 fn same(a: u32, b: u32) -> bool {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     a == b || (x.is_nan() && y.is_nan()) || Agreement::of(a, b) != Agreement::Different
@@ -90,7 +91,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
     let mut failed: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut verdicts: BTreeMap<(&str, Agreement), usize> = BTreeMap::new();
     let mut excused: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut chance = 0;
+    let mut uninitialised = 0;
     let mut elapsed: BTreeMap<&str, (Duration, u64)> = BTreeMap::new();
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
@@ -130,7 +131,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
             };
             entry.1 += outputs.steps;
             let mut comparison = vector.compare(&outputs);
-            chance += Chance::new(&forms.tgsi).excuse(&forms.tgsi, &vector, &mut comparison);
+            uninitialised += UninitialisedWords::new(&forms.tgsi).excuse(&forms.tgsi, &vector, &mut comparison);
             *verdicts.entry((stage, comparison.verdict())).or_default() += 1;
             if comparison.verdict() == Agreement::Different {
                 fail(format!("{stage}: {:x?}", comparison.different.iter().take(4).collect::<Vec<_>>()));
@@ -145,7 +146,10 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
             }
         }
     }
-    println!("{name}: {} shaders, {verdicts:?}, by chance {chance}, excused {excused:?}, {elapsed:?}", all.len());
+    println!(
+        "{name}: {} shaders, {verdicts:?}, uninitialised {uninitialised}, excused {excused:?}, {elapsed:?}",
+        all.len()
+    );
     for (file, (count, text)) in failed.iter().take(60) {
         println!("  {file} ({count}): {text}");
     }
@@ -172,7 +176,8 @@ fn opcode_vectors_agree_in_the_ir() {
     });
 }
 
-/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may panic.
+/// Shaders damaged at random (values replaced, shapes and constant indices changed) may be refused, but nothing may
+/// panic.
 #[test]
 fn damaged_shaders_do_not_panic() {
     let test = "damaged_shaders_do_not_panic";

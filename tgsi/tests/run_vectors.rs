@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use common::{lines, references_by_path, shared};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::run::{Program, run};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode, Processor};
@@ -22,7 +22,7 @@ struct Totals {
     different: usize,
     errors: usize,
     /// Of the different ones, those whose recorded results depend on uninitialised memory.
-    chance: usize,
+    uninitialised: usize,
 }
 
 /// Runs every vector whose shader `shader` finds; reports up to `shown` that are worse than `allowed` says.
@@ -65,7 +65,7 @@ fn run_all(
         let outcome = result.map(|outputs| {
             let mut comparison = vector.compare(&outputs);
             if let Ok((shader, _)) = &programs[&vector.file] {
-                totals.chance += Chance::new(shader).excuse(shader, vector, &mut comparison);
+                totals.uninitialised += UninitialisedWords::new(shader).excuse(shader, vector, &mut comparison);
             }
             comparison
         });

@@ -1,4 +1,5 @@
-//! The grammar of Mesa 25 against what its parser said of every real shader, and against our parser: whatever it takes, ours takes.
+//! The grammar of Mesa 25 against what its parser said of every real shader, and against our parser: whatever it takes,
+//! ours takes.
 
 mod common;
 
@@ -34,7 +35,8 @@ fn verdicts_are_those_of_mesa() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// Where texts come from is guessed; of those that Mesa printed nearly all rightly, of those that people wrote nearly none as Mesa's.
+/// Where texts come from is guessed; of those that Mesa printed nearly all rightly, of those that people wrote nearly
+/// none as Mesa's.
 #[test]
 fn origins_are_mostly_right() {
     let Some(corpus) = shared("corpus", "origins_are_mostly_right") else { return };
@@ -55,7 +57,8 @@ fn origins_are_mostly_right() {
     assert!(hand >= 120 && nir + glsl <= 25);
 }
 
-/// Texts with a byte changed: what the grammar of Mesa 25 takes, our parser takes too, but for what is out of the range of a field (Mesa cuts it off).
+/// Texts with a byte changed: what the grammar of Mesa 25 takes, our parser takes too, but for what is out of the range
+/// of a field (Mesa cuts it off).
 #[test]
 fn what_mesa_takes_is_taken() {
     let Some(corpus) = shared("corpus", "what_mesa_takes_is_taken") else { return };

@@ -1,4 +1,4 @@
-//! What the parser says about wrong texts: rule, place, message, hint; and that it reports every error of a text.
+//! Findings of the parser on wrong texts: rule, position, message, hint; and that it reports every error of a text.
 
 use pretty_assertions::assert_eq;
 use tgsi::diagnostic::{Diagnostic, LineIndex};

@@ -1,4 +1,5 @@
-//! Text and tokens against real shaders: what Mesa 25 prints and encodes for them. Runs where the shared data folder is at hand.
+//! Text and tokens against real shaders: what Mesa 25 prints and encodes for them. Runs where the shared data folder is
+//! at hand.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! The interpreter of TGSI against that of the IR, on every shader of the shared corpus with made-up inputs: stages, resources and opcodes that
-//! no recorded result covers.
+//! The interpreter of TGSI against that of the IR, on every shader of the shared corpus with made-up inputs: stages,
+//! resources and opcodes that no recorded result covers.
 
 mod common;
 

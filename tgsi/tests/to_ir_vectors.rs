@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{lines, references_by_path, shared};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::run::environment::{AnalyticResources, RunLimits};
 
@@ -21,7 +21,7 @@ struct Totals {
     errors: usize,
     special: usize,
     /// Words whose recorded value lay uninitialised in the recording interpreter.
-    chance: usize,
+    uninitialised: usize,
     convert: Duration,
     run: Duration,
 }
@@ -62,7 +62,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
                 continue;
             }
         };
-        let chance = Chance::new(&source);
+        let uninitialised = UninitialisedWords::new(&source);
         for vector in vectors {
             if vector.has_special_values() {
                 totals.special += 1;
@@ -78,7 +78,7 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
                 }
             };
             let mut comparison = vector.compare(&outputs);
-            totals.chance += chance.excuse(&source, vector, &mut comparison);
+            totals.uninitialised += uninitialised.excuse(&source, vector, &mut comparison);
             match comparison.verdict() {
                 Agreement::Exact => totals.exact += 1,
                 Agreement::Close => totals.close += 1,

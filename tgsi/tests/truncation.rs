@@ -1,5 +1,5 @@
-//! Real shaders cut off at every byte of their text and at every word of their tokens: an error or a shader, never a panic, and every error has a place within
-//! the input.
+//! Real shaders cut off at every byte of their text and at every word of their tokens: an error or a shader, never a
+//! panic, and every error has a place within the input.
 
 mod common;
 

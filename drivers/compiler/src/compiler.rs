@@ -1,4 +1,4 @@
-//! The compiler, and one shader on its way through it.
+//! The compiler, and the compilation of one shader.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tgsi_ir::passes::table::PassSet;
 use crate::driver::{Code, Target};
 use crate::error::{CompileError, SourceSpans};
 
-/// How far a shader is on its way.
+/// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stage {
     /// As converted from TGSI, or as given.
@@ -41,7 +41,7 @@ impl Stage {
         }
     }
 
-    /// The stage of a name.
+    /// Looks up a stage by name.
     pub fn from_name(name: &str) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
@@ -90,27 +90,27 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Everything for a target, within the default limits.
+    /// A compiler with all optimisations and the default limits.
     pub fn new(target: impl Target + 'static) -> Compiler {
         Compiler::for_target(Arc::new(target))
     }
 
-    /// The same for a target of a driver that is chosen at run time.
+    /// A compiler for a target that is chosen at run time.
     pub fn for_target(target: Arc<dyn Target>) -> Compiler {
         Compiler { target, level: Level::All, limits: Limits::default(), skipped: PassSet::default() }
     }
 
-    /// The same at a level.
+    /// Sets the optimisation level.
     pub fn with_level(self, level: Level) -> Compiler {
         Compiler { level, ..self }
     }
 
-    /// The same within limits.
+    /// Sets the limits.
     pub fn with_limits(self, limits: Limits) -> Compiler {
         Compiler { limits, ..self }
     }
 
-    /// The same without some passes.
+    /// Leaves out some passes.
     pub fn without_passes(self, skipped: PassSet) -> Compiler {
         Compiler { skipped, ..self }
     }
@@ -125,7 +125,7 @@ impl Compiler {
         self.level
     }
 
-    /// How TGSI is converted.
+    /// The options of the conversion from TGSI.
     pub fn to_ir_options(&self) -> ToIrOptions {
         self.target.to_ir_options(self.level)
     }
@@ -146,7 +146,7 @@ impl Compiler {
         check_for(shader, &Gaps::default(), &self.limits, self.to_ir_options().keep_subroutines)
     }
 
-    /// Starts with a shader.
+    /// Starts the compilation of a shader.
     ///
     /// # Errors
     /// [`CompileError::ToIr`].
@@ -168,7 +168,7 @@ impl Compiler {
         Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes })
     }
 
-    /// Goes on with IR that is at a stage already.
+    /// Resumes a compilation from IR that is at a stage already.
     pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
         let passes = Passes::default().without(self.skipped);
         Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes }
@@ -193,7 +193,7 @@ impl Compiler {
     }
 }
 
-/// A shader on its way.
+/// The compilation of one shader.
 pub struct Compilation<'c> {
     compiler: &'c Compiler,
     ir: tgsi_ir::Shader,
@@ -204,7 +204,7 @@ pub struct Compilation<'c> {
 }
 
 impl<'c> Compilation<'c> {
-    /// The same with an observer of all passes from here on. Where it ends the way, the stage stays as it is.
+    /// Sets an observer of all passes from here on. Where it stops the compilation, the stage stays as it is.
     pub fn observed_by(self, observer: &'c mut dyn PassObserver) -> Self {
         Compilation { passes: self.passes.observed_by(observer), ..self }
     }
@@ -219,7 +219,7 @@ impl<'c> Compilation<'c> {
         self.ir
     }
 
-    /// Goes on to a stage, unless the shader is there or an observer has ended the way.
+    /// Advances to a stage, unless the shader is there already or an observer has stopped the compilation.
     ///
     /// # Errors
     /// [`CompileError::Target`]: the target cannot lower it.
@@ -244,7 +244,7 @@ impl<'c> Compilation<'c> {
         Ok(())
     }
 
-    /// Goes all the way.
+    /// Compiles to code.
     ///
     /// # Errors
     /// [`CompileError::Target`].

@@ -1,4 +1,4 @@
-//! What a driver is: [`Driver`] is its description, [`Target`] the driver with its options set.
+//! The interface of drivers: [`Driver`] describes a driver, [`Target`] is the driver with its options set.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::error::TargetError;
 
-/// A driver: a name, options, and how to make a target of it.
+/// A driver: its name, its options, and the constructor of its targets.
 pub trait Driver: Debug + Send + Sync {
     /// The name that the command line and fixtures use.
     fn name(&self) -> &'static str;
@@ -24,7 +24,7 @@ pub trait Driver: Debug + Send + Sync {
     /// Extension of files with its code.
     fn file_extension(&self) -> &'static str;
 
-    /// Whether its code is not for terminals.
+    /// Whether its code is binary and not for terminals.
     fn is_binary(&self) -> bool {
         false
     }
@@ -35,7 +35,7 @@ pub trait Driver: Debug + Send + Sync {
     /// The codes of its errors.
     fn error_codes(&self) -> &'static [error_codes::Code];
 
-    /// The driver with options of these names.
+    /// The driver with the options of these names set.
     ///
     /// # Errors
     /// [`UnknownOption`].
@@ -48,22 +48,22 @@ pub trait Driver: Debug + Send + Sync {
     }
 }
 
-/// One option of a driver.
+/// An option of a driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DriverOption {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub about: &'static str,
 }
 
-/// There is no option of this name.
+/// The error for an unknown option name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("no driver option `{name}`; there are {}", names(.options))]
 pub struct UnknownOption {
     /// The name.
     pub name: String,
-    /// Those that there are.
+    /// The options of the driver.
     pub options: &'static [DriverOption],
 }
 
@@ -71,26 +71,26 @@ fn names(options: &[DriverOption]) -> String {
     options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A driver with its options set: what the compiler asks on a shader's way, in this order.
+/// A driver with its options set. The compiler calls the methods in this order.
 pub trait Target: Debug + Send + Sync {
     /// Reads a source in the dialect of the target, where that gives TGSI another meaning.
     fn read(&self, source: &mut tgsi::Shader) {
         let _ = source;
     }
 
-    /// How TGSI is converted.
+    /// The options of the conversion from TGSI.
     fn to_ir_options(&self, level: Level) -> ToIrOptions {
         let _ = level;
         ToIrOptions::default()
     }
 
-    /// What the optimiser must know.
+    /// The properties of the target that the optimiser needs.
     fn compiler_options(&self) -> CompilerOptions;
 
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
     ///
     /// # Errors
-    /// What the target cannot express.
+    /// The shader uses something that the target cannot express.
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>>;
 
     /// Whether code must keep the declarations and properties of a TGSI source, used or not.
@@ -102,7 +102,7 @@ pub trait Target: Debug + Send + Sync {
     /// it and the source was TGSI: that source, without its instructions.
     ///
     /// # Errors
-    /// What the target cannot express.
+    /// The shader uses something that the target cannot express.
     fn emit(
         &self,
         lowered: tgsi_ir::Shader,
@@ -110,32 +110,32 @@ pub trait Target: Debug + Send + Sync {
         passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>>;
 
-    /// How large code is, as far as the target counts it.
+    /// The size of the code, as far as the target counts it.
     fn size(&self, code: &Code) -> CodeSize;
 
-    /// Something that runs code as the target does; `None` if there is nothing that can.
+    /// An emulator of the target; `None` if there is none.
     ///
     /// # Errors
-    /// Why this code cannot be run.
+    /// The code cannot be run.
     fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
         let _ = code;
         None
     }
 }
 
-/// Code of a driver.
+/// The code that a driver emits.
 #[derive(Clone, Debug)]
 pub enum Code {
     /// TGSI, and how it is printed.
     Tgsi(Box<tgsi::Shader>, PrintOptions),
     /// Text.
     Text(String),
-    /// Anything else.
+    /// Binary code.
     Binary(Vec<u8>),
 }
 
 impl Code {
-    /// The code as it stands in a file.
+    /// The bytes of a file with the code.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Code::Tgsi(shader, options) => tgsi::text::print(&shader, options).into_bytes(),
@@ -169,6 +169,6 @@ pub trait Runner: Send + Sync {
     /// Runs it once for all lanes.
     ///
     /// # Errors
-    /// Why the run did not end.
+    /// The run failed, or did not terminate.
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String>;
 }

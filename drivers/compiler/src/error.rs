@@ -1,4 +1,4 @@
-//! Why a shader has no code.
+//! Errors of compilation.
 
 use std::error::Error;
 
@@ -13,13 +13,13 @@ pub trait TargetError: Error + Send + Sync + 'static {
     /// The code of the error.
     fn code(&self) -> Code;
 
-    /// What part of a TGSI source it is about.
+    /// The part of a TGSI source that the error is about.
     fn subject(&self) -> Subject {
         Subject::Shader
     }
 }
 
-/// What part of a source an error of a target is about: targets see IR, which has no positions.
+/// The part of a TGSI source that an error is about. Targets see IR, which has no positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// All of it.
@@ -28,18 +28,18 @@ pub enum Subject {
     Temporaries,
 }
 
-/// Why a shader has no code.
+/// Errors of compilation.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    /// It has no form in the IR.
+    /// The shader cannot be expressed in the IR.
     #[error(transparent)]
     ToIr(#[from] ToIrError),
     /// The target cannot express it.
     #[error("{error}")]
     Target {
-        /// What.
+        /// The error of the target.
         error: Box<dyn TargetError>,
-        /// Where in the TGSI source, if there is one.
+        /// The position in the TGSI source, if there is one.
         span: Option<Span>,
     },
 }
@@ -53,7 +53,7 @@ impl CompileError {
         }
     }
 
-    /// Where it is in the TGSI source, if that is known.
+    /// The position in the TGSI source, if it is known.
     pub fn span(&self) -> Option<Span> {
         match self {
             CompileError::ToIr(error) => error.span(),

@@ -6,7 +6,7 @@ use tgsi_compiler::Driver;
 /// All drivers. The first is the default.
 pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER];
 
-/// The driver of a name.
+/// Looks up a driver by name.
 pub fn find(name: &str) -> Option<&'static dyn Driver> {
     DRIVERS.iter().copied().find(|driver| driver.name() == name)
 }

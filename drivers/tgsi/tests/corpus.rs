@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{lines, references, shared};
 use compile::{lower, translate, translate_lowered};
 use tgsi::Shader;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 use tgsi::run::{Program, run};
 use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
@@ -198,7 +198,7 @@ fn run_some(
             }
         };
         let program = Program::new(&options.as_run(&translated)).unwrap();
-        let chance = Chance::new(&source);
+        let uninitialised = UninitialisedWords::new(&source);
         for vector in vectors {
             if vector.has_special_values() {
                 *counts.entry("special").or_default() += 1;
@@ -214,7 +214,7 @@ fn run_some(
                 }
             };
             let mut comparison = vector.compare(&outputs);
-            *counts.entry("chance").or_default() += chance.excuse(&source, vector, &mut comparison);
+            *counts.entry("chance").or_default() += uninitialised.excuse(&source, vector, &mut comparison);
             match comparison.verdict() {
                 Agreement::Exact => *counts.entry("exact").or_default() += 1,
                 Agreement::Close => *counts.entry("close").or_default() += 1,

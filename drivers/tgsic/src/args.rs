@@ -4,10 +4,15 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tgsi_compiler::{Driver, Stage};
+use tgsi::smith::{Features, STAGES};
+use tgsi_compiler::Stage;
 use tgsi_drivers::DRIVERS;
-use tgsi_ir::passes::pipeline::{self, Level};
-use tgsi_ir::passes::table::PassSet;
+use tgsi_ir::passes::pipeline;
+
+use crate::executor_kind::ExecutorKind;
+use crate::limits;
+use crate::pass_list;
+use crate::selector::{Selector, selector};
 
 /// Reads, checks, runs, optimises and translates TGSI shaders.
 #[derive(Debug, Parser)]
@@ -16,7 +21,7 @@ pub struct Arguments {
     /// Options of every subcommand.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -24,59 +29,59 @@ pub struct Arguments {
 /// Options of every subcommand.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// Show which passes change something, and how long they take; twice: all passes. The variable
-    /// TGSIC_LOG (`debug`, `tgsi_ir::passes=trace`, ...) says it in detail and goes before this.
+    /// Log the passes that change something, and their times. Given twice, log all passes. The variable TGSIC_LOG
+    /// (`debug`, `tgsi_ir::passes=trace`, ...) gives finer control and takes precedence.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Colours in diagnostics.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub color: Color,
-    /// How findings are shown on standard error. Without it, those of one shader with their source lines, those of
-    /// several in a line each.
+    /// Format of findings on standard error. By default, findings of one shader are shown with their source lines, and
+    /// those of several shaders in one line each.
     #[arg(long, value_enum, global = true, value_name = "FORMAT", help_heading = "Findings")]
     pub error_format: Option<ErrorFormat>,
-    /// Take only texts of TGSI that the parser of Mesa 25 takes. Without it, texts of every era.
+    /// Accept only TGSI text that the parser of Mesa 25 accepts. By default, text of every era is accepted.
     #[arg(long, global = true, help_heading = "Limits")]
     pub strict: bool,
-    /// What a shader may take, for example `nesting=64`; may be repeated. `tgsic limits` lists what can be set.
-    #[arg(long = "limit", value_parser = crate::limits::setting, global = true, value_name = "NAME=VALUE",
+    /// Set a limit, for example `nesting=64`; may be repeated. `tgsic limits` lists the limits.
+    #[arg(long = "limit", value_parser = limits::setting, global = true, value_name = "NAME=VALUE",
           help_heading = "Limits")]
-    pub limits: Vec<crate::limits::Setting>,
+    pub limits: Vec<limits::Setting>,
 }
 
-/// Forms of findings.
+/// Formats of findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ErrorFormat {
     /// The source line with a caret under the token, notes and a hint
     Human,
-    /// One object a line; its keys stand in `tgsic check --help`
+    /// One JSON object per line; `tgsic check --help` lists the keys
     Json,
     /// `path:line:column: error: message [code]`, notes on lines of their own
     Gcc,
 }
 
-/// What becomes of warnings.
+/// The treatment of warnings.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WarningArguments {
-    /// Make an error of a warning, by its code (T0500) or name, or of all (`warnings`); may be repeated.
-    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
-    pub deny: Vec<crate::policy::Selector>,
-    /// Say nothing of a warning, by its code or name, or of all (`warnings`); goes before --deny. May be repeated.
-    #[arg(long, value_name = "CODE", value_parser = crate::policy::selector, help_heading = "Findings")]
-    pub allow: Vec<crate::policy::Selector>,
+    /// Turn a warning into an error, by code (T0500) or name, or all (`warnings`); may be repeated.
+    #[arg(long, value_name = "CODE", value_parser = selector, help_heading = "Findings")]
+    pub deny: Vec<Selector>,
+    /// Suppress a warning, by code or name, or all (`warnings`); takes precedence over --deny. May be repeated.
+    #[arg(long, value_name = "CODE", value_parser = selector, help_heading = "Findings")]
+    pub allow: Vec<Selector>,
 }
 
-const SCAN_JSON: &str = "JSON: one object a line and shader. `f` is the file; the other keys are the fields of \
-`tgsi::scan::Scan`, always all of them. Files, semantics and the like are named as in TGSI text. Of texts, `origin` \
-says what they look like: `producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl`, whether as sent to its host.";
+const SCAN_JSON: &str = "JSON: one object per line and shader. `f` is the file; the other keys are all fields of \
+`tgsi::scan::Scan`. Files, semantics and other enums have the names of TGSI text. For TGSI text, `origin` is a guess: \
+`producer` (nir_to_tgsi, glsl_to_tgsi, hand, unknown), `era`, and `virgl` (whether it was sent to a virgl host).";
 
-const CHECK_JSON: &str = "JSON of --error-format json: one object a line and finding, on standard error.
+const CHECK_JSON: &str = "JSON of --error-format json: one object per line and finding, on standard error.
   file, severity, code, name    the file; error or warning; T0402; undeclared-register
-  message, hint                 what is wrong; how to put it right, or null
+  message, hint                 the error; the remedy, or null
   line, column,
   end_line, end_column, byte    the token, from 1, the end excluded; its first byte, from 0 (of tokens: word)
-  notes                         other places that it is about: message and place
-What has no place in a shader (a file that cannot be read) has none of the keys of places.";
+  notes                         related positions: message and position
+Findings without a position (a file that cannot be read) lack the keys of positions.";
 
 const RUN_JSON: &str = "JSON: one object. Words are numbers, bit patterns of 32 bits.
   f, via      the file and the executor
@@ -90,7 +95,7 @@ const RUN_JSON: &str = "JSON: one object. Words are numbers, bit patterns of 32 
   texels      stored texels: [[image, [x, y, z], sample], 4 words]
   steps       instructions executed";
 
-const TRANSLATE_JSON: &str = "JSON: one object a line for each shader that was translated; one that is wrong has none.
+const TRANSLATE_JSON: &str = "JSON: one object per line for each translated shader. A shader with errors has none.
   f                                            the file
   ok                                           true
   stage                                        VERT, FRAG, ...
@@ -98,7 +103,7 @@ const TRANSLATE_JSON: &str = "JSON: one object a line for each shader that was t
   temporaries_before, temporaries_after        TEMP registers declared
   immediates_before, immediates_after          IMM registers
   microseconds                                 time taken
-What was before is null for a shader given as IR.";
+The sizes before are null for a shader given as IR.";
 
 const VERIFY_JSON: &str = "JSON: one object.
   of files:    shaders, equal, different, error: how many; first: a line for each that differs or cannot be run
@@ -120,18 +125,19 @@ const PROXY_JSON: &str = "JSON of --stats: one object.
   unread                     clients whose stream was passed on unread from an error on
   shaders, distinct          shaders seen; different ones among them
   shorter, equal, longer     shaders that were translated, by their instructions after and before
-  failed, different          shaders that could not be translated; that computed something else (--verify): both went on as they came
+  failed, different          shaders that could not be translated; whose translation computed something else (--verify).
+                             Both are passed on unchanged
   instructions_before,
   instructions_after         over all shaders that were translated, END included
-  microseconds               what a shader took: median, p99, max; of all, and of those that were not known already
+  microseconds               time per shader: median, p99, max; of all shaders, and of new ones
   to_host, to_client,
-  shader_bytes, descriptors  what went through: bytes, bytes of shaders among them, descriptors
+  shader_bytes, descriptors  traffic: bytes, bytes of shaders among them, descriptors
   messages, submits,
-  rewritten                  messages of clients, buffers of commands among them, those of them that were written anew
+  rewritten                  messages of clients, command buffers among them, rewritten command buffers
   microseconds_a_megabyte    processor time for everything but shaders, for 1,000,000 bytes; null if less went through
 ";
 
-/// When diagnostics have colours.
+/// The use of colours in diagnostics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Color {
     /// On a terminal.
@@ -157,26 +163,26 @@ pub struct Files {
     pub out_dir: Option<PathBuf>,
 }
 
-/// The driver and what its target lacks.
+/// The driver and its options.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DriverOptions {
     /// The driver.
     #[arg(long, value_name = "DRIVER", value_parser = PossibleValuesParser::new(driver_names()))]
     pub driver: Option<String>,
-    /// Translate for a target that lacks something, or leave out steps of the driver; may be repeated. A wrong name
-    /// shows all.
+    /// Set an option of the driver, such as a feature that the target lacks; may be repeated. A wrong name lists all
+    /// options.
     #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
-    /// Who writes and reads the TGSI. For `virgl`, texts are read as its hosts do, and results keep the
-    /// declarations and properties of the source. The proxy takes no other.
+    /// Dialect of TGSI. For `virgl`, text is read as virgl hosts read it, and results keep the declarations and
+    /// properties of the source. The proxy accepts only `virgl`.
     ///
-    /// [default: mesa; of the proxy virgl]
+    /// [default: mesa; for the proxy virgl]
     #[arg(long, value_enum, value_name = "DIALECT")]
     pub dialect: Option<DialectName>,
-    /// Let sums and products be rounded otherwise where that saves instructions, in every stage. Without it vertex,
-    /// tessellation and geometry shaders keep the rounding of the source, so that the same position comes out
-    /// alike in every program, and with `--dialect virgl` all shaders do, so that pictures stay the same.
+    /// Allow different rounding of sums and products where that saves instructions, in every stage. By default, vertex,
+    /// tessellation and geometry shaders keep the rounding of the source, so that every program computes the same
+    /// position. With `--dialect virgl` all shaders do, so that images stay the same.
     #[arg(long)]
     pub fast: bool,
 }
@@ -193,48 +199,32 @@ fn option_names() -> Vec<PossibleValue> {
 /// Dialects of TGSI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum DialectName {
-    /// All that Mesa's own drivers take
+    /// The TGSI of Mesa's own drivers
     Mesa,
-    /// What hosts of virgl take
+    /// The TGSI of virgl hosts
     Virgl,
 }
 
-/// What the optimiser does.
+/// Options of the optimiser.
 #[derive(Clone, Debug, Args)]
 pub struct PassArguments {
-    /// How far the optimiser goes.
+    /// Optimisation level.
     #[arg(short = 'O', value_enum, default_value_t = OptimizationLevel::All, value_name = "LEVEL")]
     pub level: OptimizationLevel,
-    /// Leave out a pass; may be repeated. A wrong name shows all.
+    /// Skip a pass; may be repeated. A wrong name lists all passes.
     #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
     pub skip: Vec<String>,
     #[command(flatten)]
     pub driver_options: DriverOptions,
 }
 
-impl PassArguments {
-    /// The way of every shader.
-    ///
-    /// # Errors
-    /// The driver has no such option.
-    pub fn plan(&self) -> Result<Plan, Failure> {
-        let level = match self.level {
-            OptimizationLevel::Finish => Level::Finish,
-            OptimizationLevel::NoGrowth => Level::NoGrowth,
-            OptimizationLevel::All => Level::All,
-        };
-        let skipped: Vec<_> = self.skip.iter().filter_map(|name| pass_named(name)).collect();
-        Ok(self.driver_options.plan()?.with_level(level).without_passes(PassSet::of(&skipped)))
-    }
-}
-
-/// How far the optimiser goes.
+/// The optimisation level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum OptimizationLevel {
-    /// Nothing but the forms that the target has
+    /// Only lower to the forms that the target has
     #[value(name = "0")]
     Finish,
-    /// Nothing that can make the code larger (no unrolling)
+    /// Nothing that can increase code size (no unrolling)
     #[value(name = "1")]
     NoGrowth,
     /// Everything
@@ -242,36 +232,17 @@ pub enum OptimizationLevel {
     All,
 }
 
-impl DriverOptions {
-    /// The driver with its options.
-    ///
-    /// # Errors
-    /// The driver has no such option.
-    pub fn plan(&self) -> Result<Plan, Failure> {
-        let named = self.driver.as_deref().and_then(tgsi_drivers::find);
-        let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
-        let mut names = self.names.clone();
-        if self.dialect == Some(DialectName::Virgl) {
-            names.push(VIRGL.to_owned());
-        }
-        if self.fast {
-            names.push("fast".to_owned());
-        }
-        Plan::new(driver, names).map_err(|error| Failure::Usage(error.to_string()))
-    }
-}
-
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Print TGSI shaders as text.
     Print {
         #[command(flatten)]
         files: Files,
-        /// Byte for byte as Mesa 25 prints, which rounds floats; without it nothing is lost.
+        /// Print byte for byte as Mesa 25 does, which rounds floats. The default is lossless.
         #[arg(long)]
         mesa: bool,
-        /// Floats as bit patterns, as hosts of virgl read them.
+        /// Print floats as bit patterns, as virgl hosts read them.
         #[arg(long)]
         hex_floats: bool,
     },
@@ -280,13 +251,12 @@ pub enum Command {
         #[command(flatten)]
         files: Files,
     },
-    /// Check shaders for everything that a driver may rely on (IR: that passes may rely on), and for what they
-    /// say in vain.
+    /// Check shaders for everything that drivers (for IR, passes) rely on, and for code without effect.
     #[command(after_help = CHECK_JSON)]
     Check(CheckArguments),
-    /// List what `--limit` can set: names, values and reasons.
+    /// List the limits: names, values and reasons.
     Limits,
-    /// Explain what a code means, with a wrong and a right example.
+    /// Explain an error code, with a wrong and a right example.
     Explain {
         /// Codes (T0402) or names (undeclared-register).
         #[arg(required_unless_present = "list")]
@@ -295,19 +265,19 @@ pub enum Command {
         #[arg(long, conflicts_with = "codes")]
         list: bool,
     },
-    /// Tell what a driver wants to know of a TGSI shader.
+    /// Print the summary of a TGSI shader that drivers use.
     #[command(after_help = SCAN_JSON)]
     Scan {
         #[command(flatten)]
         files: Files,
-        /// As JSON, one object a shader.
+        /// Print JSON, one object per shader.
         #[arg(long)]
         json: bool,
     },
-    /// Run a shader and print what it leaves.
+    /// Run a shader and print its results.
     #[command(after_help = RUN_JSON)]
     Run(RunArguments),
-    /// Print the IR of shaders. IR text is taken as well, and taken to the stage.
+    /// Print the IR of shaders at a stage. The input may be IR text.
     Ir(IrArguments),
     /// List the passes, a line each: those of the pipelines and those that targets and `ir --passes` ask for.
     Passes,
@@ -316,13 +286,13 @@ pub enum Command {
     Translate {
         #[command(flatten)]
         files: Files,
-        /// One line of JSON a shader on standard output: sizes before and after.
+        /// Print one line of JSON per shader on standard output: sizes before and after.
         #[arg(long)]
         json: bool,
         /// Print the result byte for byte as Mesa 25 would (rounds floats).
         #[arg(long)]
         mesa: bool,
-        /// Show on standard error what every pass took for all shaders, the longest first.
+        /// Print the time of every pass, summed over all shaders, on standard error.
         #[arg(long)]
         time_passes: bool,
         #[command(flatten)]
@@ -333,12 +303,12 @@ pub enum Command {
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
-    /// Make shaders up, valid ones whose results are defined, and check the translation with them.
+    /// Generate valid shaders with defined results, and check the translation with them.
     Smith(SmithArguments),
-    /// Make a shader as small as it can be while something stays wrong with it.
+    /// Reduce a shader while it keeps failing.
     Reduce(ReduceArguments),
-    /// Stand between virgl clients and their host (vtest sockets) and translate every shader on its way.
-    /// A shader that cannot be translated goes on as it came.
+    /// Run as a proxy between virgl clients and their host (vtest sockets), and translate every shader.
+    /// A shader that cannot be translated is passed on unchanged.
     #[command(before_help = PROXY_RECIPE, after_help = PROXY_JSON)]
     Proxy(ProxyArguments),
     /// Wait for the end of standard input, then remove the file of a socket that nobody listens on. The proxy
@@ -359,12 +329,12 @@ pub struct CheckArguments {
     /// Do not show warnings.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Show all findings; without it, the first 20 of a shader, errors before warnings.
+    /// Show all findings. The default is the first 20 of a shader, errors before warnings.
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
     pub warnings: WarningArguments,
-    /// Who reads the TGSI: shaders that `proxy --record` kept are for hosts of virgl.
+    /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
 }
@@ -380,7 +350,9 @@ fn stages() -> impl TypedValueParser<Value = Stage> {
         Stage::Parsed => "As converted from TGSI, or as given",
         Stage::Ssa => "In SSA form, without copies and dead code",
         Stage::Opt => "Optimised for the driver",
-        Stage::Registers => "As the driver makes code from it: for TGSI out of SSA, register accesses trivial",
+        Stage::Registers => {
+            "Lowered for the code generation of the driver: for TGSI out of SSA, with trivial register accesses"
+        }
     };
     let values = Stage::ALL.map(|stage| PossibleValue::new(stage.name()).help(about(stage)));
     PossibleValuesParser::new(values).map(|name| Stage::from_name(&name).unwrap_or(Stage::Ssa))
@@ -391,24 +363,24 @@ fn stages() -> impl TypedValueParser<Value = Stage> {
 pub struct IrArguments {
     #[command(flatten)]
     pub files: Files,
-    /// How far to go; without it `ssa`, or with `--after` as far as that pass.
+    /// Stage to print. The default is `ssa`, or with `--after` the stage of that pass.
     #[arg(long, value_name = "STAGE", value_parser = stages())]
     pub stage: Option<Stage>,
-    /// The block graph of each function in DOT instead.
+    /// Print the block graph of each function in DOT format instead.
     #[arg(long, conflicts_with = "print_changed")]
     pub dot: bool,
-    /// End after the first run of a pass. A wrong name shows all.
+    /// Stop after the first run of a pass. A wrong name lists all passes.
     #[arg(long, value_name = "PASS", hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_names()))]
     pub after: Option<String>,
     /// Run these passes in this order, instead of going to a stage. `tgsic passes` lists all.
     #[arg(long = "passes", value_name = "PASS,...", value_delimiter = ',', conflicts_with_all = ["stage", "after"],
-          hide_possible_values = true, value_parser = PossibleValuesParser::new(crate::commands::passes::names()))]
+          hide_possible_values = true, value_parser = PossibleValuesParser::new(pass_list::names()))]
     pub passes_to_run: Vec<String>,
     /// Print the IR at the start and after each pass that changed it, each under a line that names the pass and
     /// the round: `2.3` is the third round of cleaning within the second of the optimiser.
     #[arg(long)]
     pub print_changed: bool,
-    /// Show on standard error what every pass took for all shaders, the longest first.
+    /// Print the time of every pass, summed over all shaders, on standard error.
     #[arg(long)]
     pub time_passes: bool,
     #[command(flatten)]
@@ -421,21 +393,20 @@ pub struct RunArguments {
     /// Shader: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there is none,
     /// or for `-`.
     pub file: Option<PathBuf>,
-    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:tgsi`.
-    /// Without it,
+    /// Executor: `tgsi`, `ir` (as converted, or as given), `ssa`, `opt`, `registers`, `driver:tgsi`. The default is
     /// `tgsi` for TGSI and `ir` for IR.
     #[arg(long, value_name = "EXECUTOR")]
-    pub via: Option<verify::Via>,
-    /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): take the inputs of the first.
+    pub via: Option<ExecutorKind>,
+    /// A file of recorded results (JSON lines, gzip if the name ends in `.gz`): use the inputs of the first.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub vector: Option<PathBuf>,
-    /// Set of made-up inputs: 0 floats, 1 small integers, 2 integers as floats, 3 a mixture, 4 special values.
+    /// Set of generated inputs: 0 floats, 1 small integers, 2 integers as floats, 3 a mixture, 4 special values.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Most instructions executed: the same as `--limit steps=N`.
+    /// Maximum number of executed instructions, the same as `--limit steps=N`.
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
     #[command(flatten)]
@@ -445,7 +416,7 @@ pub struct RunArguments {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Shaders to run with made-up inputs through every stage: TGSI text, TGSI tokens or IR text, told
+    /// Shaders to run with generated inputs through every stage: TGSI text, TGSI tokens or IR text, told
     /// apart by content; standard input if there are none, or for `-`.
     pub files: Vec<PathBuf>,
     /// Recorded results (JSON lines, gzip if the name ends in `.gz`) to compare with instead.
@@ -457,24 +428,24 @@ pub struct VerifyArguments {
     /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
     /// `driver:tgsi`.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
-    pub via: verify::Via,
-    /// End with one JSON object.
+    pub via: ExecutorKind,
+    /// Print the totals as one JSON object.
     #[arg(long)]
     pub json: bool,
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 6, value_name = "N", conflicts_with = "vectors")]
     pub seeds: u64,
-    /// Compare bit by bit, but for NaN and the sign of zero: for shaders of `smith`, whose results are defined so far,
-    /// and where rounding is kept (`--dialect virgl`), then also as a consumer would compute them that rounds
-    /// otherwise inside MAD, LRP and dot products.
+    /// Compare bit by bit, except for NaN and the sign of zero. This fits shaders of `smith`, and targets that keep
+    /// rounding (`--dialect virgl`). For the latter, also compare as a consumer computes that rounds differently inside
+    /// MAD, LRP and dot products.
     #[arg(long, conflicts_with = "vectors")]
     pub exact: bool,
-    /// Validate and run the IR after every pass that changed it too, and name the first that is to blame.
+    /// Also validate and run the IR after every pass that changed it, and name the first pass that breaks it.
     #[arg(long, conflicts_with = "vectors")]
     pub each_pass: bool,
     /// Compare vertex, tessellation and geometry shaders with N variants of themselves (other outputs, other code
-    /// around the same expressions; 16 without a number): outputs that both have must be the same bit for bit,
-    /// also where a consumer rounds otherwise inside MAD, LRP and dot products.
+    /// around the same expressions; 16 without a number): outputs that both have must be bit-identical,
+    /// also for a consumer that rounds differently inside MAD, LRP and dot products.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
           conflicts_with_all = ["vectors", "each_pass", "exact"])]
     pub invariance: Option<u64>,
@@ -488,37 +459,39 @@ pub struct SmithArguments {
     /// Seed of the first shader. The next ones have the seeds that follow.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// How many shaders.
+    /// Number of shaders.
     #[arg(long, default_value_t = 1, value_name = "K")]
     pub count: u64,
-    /// Stage; without it any.
+    /// Shader stage. The default is any stage.
     #[arg(long, value_parser = PossibleValuesParser::new(STAGES.map(|stage| stage.name())), ignore_case = true)]
     pub stage: Option<String>,
-    /// About how many instructions a shader has at most.
+    /// Approximate maximum number of instructions of a shader.
     #[arg(long, default_value_t = 40, value_name = "N")]
     pub size: u32,
-    /// Parts of the language that may be used, separated by commas; without it all.
+    /// Language features that may be used, separated by commas. The default is all.
     #[arg(long, value_delimiter = ',', value_parser = PossibleValuesParser::new(Features::NAMES.iter().map(|(name, _)| *name)))]
     pub features: Vec<String>,
-    /// Write the shaders to `DIR/<seed>.tgsi`; with --verify only those that fail.
+    /// Write the shaders to `DIR/<seed>.tgsi`. With --verify, write only those that fail.
     #[arg(long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
-    /// Check that every stage of the translation computes the same, bit by bit, and that text and tokens keep the shader.
+    /// Check that every stage of the translation computes the same, bit by bit, and that text and tokens keep the
+    /// shader.
     #[arg(long)]
     pub verify: bool,
-    /// Change these shaders (TGSI text or tokens) in ways that keep what they compute, instead of making new ones.
+    /// Mutate these shaders (TGSI text or tokens) without changing their results, instead of generating new ones.
     #[arg(long, value_name = "SHADER", num_args = 1..)]
     pub mutate: Vec<PathBuf>,
-    /// With --mutate: change them in ways that may break them; with --verify nothing may go worse than being refused.
+    /// With --mutate: mutate in ways that may break the shaders. With --verify, they may be rejected but must not
+    /// panic.
     #[arg(long, requires = "mutate")]
     pub spoil: bool,
     /// Sets of inputs to make for each shader.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub inputs: u64,
-    /// Leave shaders that fail as they were made.
+    /// Do not reduce shaders that fail.
     #[arg(long, requires = "verify")]
     pub keep: bool,
-    /// End when that many shaders have failed.
+    /// Stop when this many shaders have failed.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub max_failures: usize,
     /// Show how often each opcode was executed.
@@ -534,16 +507,17 @@ pub struct SmithArguments {
 pub struct ReduceArguments {
     /// Shader, TGSI text or tokens; standard input if there is none, or for `-`.
     pub file: Option<PathBuf>,
-    /// Command of the shell that is run with the path of each candidate behind it; status 0 says that the candidate still is what is looked for.
+    /// Shell command that decides whether a candidate is kept. It is called with the path of the candidate, and exits
+    /// with status 0 to keep it.
     #[arg(long = "while", value_name = "CMD", group = "interesting")]
     pub command: Option<String>,
-    /// Look for shaders with which the same stage of the translation goes wrong, as `verify` sees it.
+    /// Keep candidates for which the same stage of the translation fails, as `verify` reports it.
     #[arg(long, group = "interesting")]
     pub verify: bool,
-    /// With --verify: compare bit by bit, but for NaN and the sign of zero.
+    /// With --verify: compare bit by bit, except for NaN and the sign of zero.
     #[arg(long, requires = "verify")]
     pub exact: bool,
-    /// Most candidates to try.
+    /// Maximum number of candidates to try.
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     pub max_candidates: u64,
     /// Write the result to this file.
@@ -556,39 +530,33 @@ pub struct ReduceArguments {
 /// Arguments of `proxy`.
 #[derive(Debug, Args)]
 pub struct ProxyArguments {
-    /// Socket to listen on. A file that nobody listens on any more is replaced.
+    /// Socket to listen on. A stale socket file is replaced.
     #[arg(long, value_name = "SOCK")]
     pub listen: PathBuf,
-    /// Socket of the host, such as `virgl_test_server` has. It need not be there yet.
+    /// Socket of the host, such as `virgl_test_server`. It need not exist yet.
     #[arg(long, value_name = "SOCK")]
     pub connect: PathBuf,
-    /// Keep every distinct shader as `DIR/<stage>-<hash>.tgsi`, with what was made of it beside it. `check`, `verify`
+    /// Write every distinct shader to `DIR/<stage>-<hash>.tgsi`, and its translation next to it. `check`, `verify`
     /// and `translate` read them with `--dialect virgl`.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Run every shader before and after with made-up inputs; one that computes something else goes on as it
-    /// came.
+    /// Run every shader and its translation with generated inputs. If the results differ, the shader is passed on
+    /// unchanged.
     #[arg(long)]
     pub verify: bool,
-    /// Print totals at the end: a table on standard error, JSON on standard output or in FILE, which has those so far
-    /// at any time that they are asked for. At SIGUSR1 they are printed at once, with or without this.
+    /// Print totals at the end: a table on standard error, and JSON on standard output or in FILE. SIGUSR1 prints the
+    /// totals so far, also without this option.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub stats: Option<PathBuf>,
-    /// Print totals every so many seconds, and at the end.
+    /// Print totals at this interval, and at the end.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub stats_every: Option<u32>,
-    /// Pass every shader on as it came (with --record, --stats: only look).
+    /// Pass every shader on unchanged. With --record or --stats, the proxy only observes.
     #[arg(long)]
     pub keep: bool,
-    /// End when the first client has gone.
+    /// Exit when the first client disconnects.
     #[arg(long)]
     pub once: bool,
     #[command(flatten)]
     pub passes: PassArguments,
 }
-
-use tgsi::smith::{Features, STAGES};
-
-use crate::commands::Failure;
-use crate::plan::{Plan, VIRGL, pass_named};
-use crate::verify;

@@ -1,14 +1,15 @@
-//! Many shaders at once: all cores, a progress bar on a terminal, results in the order of the inputs.
+//! Processes many shaders on all cores, with a progress bar on a terminal and results in the order of the inputs.
 
 use std::path::{Path, PathBuf};
 
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
-use crate::commands::Failure;
 use crate::input::STDIN;
+use crate::status::Failure;
 
-/// Applies `work` to every item on all cores; results come in the order of the items. With more than a handful of items a terminal shows a bar.
+/// Applies `work` to every item on all cores; results come in the order of the items. With more than a handful of items
+/// a terminal shows a bar.
 pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     if let [item] = items {
         return vec![work(item)];

@@ -1,4 +1,4 @@
-//! Showing what is wrong: the source line with a caret, notes and a hint; one line a finding; or JSON.
+//! Shows findings: with the source line, a caret, notes and a hint; in one line each; or as JSON.
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
@@ -12,8 +12,8 @@ use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 use tgsi::span::Span;
 
 use crate::args::{Color, ErrorFormat};
-use crate::commands::{Failure, Status};
-use crate::input::{Language, Problem, Source};
+use crate::input::{Language, ShaderError, Source};
+use crate::status::{Failure, Status};
 
 /// Findings that are shown of one shader to people; the rest is counted.
 const MAX_SHOWN: usize = 20;
@@ -31,7 +31,7 @@ pub fn set_format(format: Option<ErrorFormat>) {
     }
 }
 
-/// Shows that something else than a shader is wrong.
+/// Shows an error that is not about the content of a shader.
 pub fn failure(failure: &Failure) {
     if FORMAT.get() == Some(&ErrorFormat::Json) {
         let code = failure.code();
@@ -50,7 +50,7 @@ pub fn print(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// How findings are shown.
+/// The form of findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Style {
     /// With the source line, a caret, notes and a hint.
@@ -72,7 +72,8 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was asked for.
+    /// One shader has its findings shown with the source; of many each finding takes a line. Unless another form was
+    /// asked for.
     pub fn for_inputs(inputs: usize, color: Color) -> Reporter {
         let style = match FORMAT.get() {
             None if inputs > 1 => Style::Short,
@@ -89,32 +90,32 @@ impl Reporter {
         self.max_shown = usize::MAX;
     }
 
-    /// Shows what came of one input: what is wrong with it, or by `show` what was made of it.
+    /// Shows the outcome of one input: its error, or its result by `show`.
     pub fn outcome<T>(
         &self,
-        result: Result<(Source, Result<T, Problem>), Failure>,
+        result: Result<(Source, Result<T, ShaderError>), Failure>,
         show: impl FnOnce(&Source, T) -> Result<Status, Failure>,
     ) -> Status {
         let status = result.and_then(|(source, result)| match result {
             Ok(done) => show(&source, done),
             Err(problem) => {
                 self.problem(&source, &problem);
-                Ok(Status::Wrong)
+                Ok(Status::ShaderError)
             }
         });
         status.unwrap_or_else(|error| {
             failure(&error);
-            Status::Trouble
+            Status::UsageError
         })
     }
 
-    /// Shows what is wrong with a source.
-    pub fn problem(&self, source: &Source, problem: &Problem) {
+    /// Shows the error of a source.
+    pub fn problem(&self, source: &Source, problem: &ShaderError) {
         match problem {
-            Problem::Findings(findings) => self.diagnostics(source, findings),
-            Problem::Coded(..) | Problem::Other(_) if self.style == Style::Json => {
+            ShaderError::Findings(findings) => self.diagnostics(source, findings),
+            ShaderError::Coded(..) | ShaderError::Other(_) if self.style == Style::Json => {
                 let (code, message) = match problem {
-                    Problem::Coded(code, message) => (Some(code), message.clone()),
+                    ShaderError::Coded(code, message) => (Some(code), message.clone()),
                     other => (None, other.brief()),
                 };
                 let object = json!({
@@ -123,13 +124,13 @@ impl Reporter {
                 });
                 print(&format!("{object}\n"));
             }
-            Problem::Coded(..) | Problem::Other(_) => {
+            ShaderError::Coded(..) | ShaderError::Other(_) => {
                 print(&format!("{}: error: {}\n", source.path.display(), problem.brief()));
             }
         }
     }
 
-    /// Shows findings with their places in the source, errors first: they must not drown in warnings.
+    /// Shows findings with their positions in the source, errors first: they must not drown in warnings.
     pub fn diagnostics(&self, source: &Source, diagnostics: &[Diagnostic]) {
         // Nearly all shaders have none: their lines need not be counted.
         if diagnostics.is_empty() {
@@ -143,11 +144,11 @@ impl Reporter {
         let shown = &sorted[..sorted.len().min(self.max_shown)];
         let path = source.path.display();
         if self.style != Style::Rich || source.language == Language::Tokens || !self.show_rich(source, shown) {
-            let places = Places::new(source);
+            let locations = Locations::new(source);
             for d in shown {
                 match self.style {
-                    Style::Json => print(&format!("{}\n", places.json(d))),
-                    _ => print(&places.lines(d, self.style == Style::Gcc)),
+                    Style::Json => print(&format!("{}\n", locations.json(d))),
+                    _ => print(&locations.lines(d, self.style == Style::Gcc)),
                 }
             }
         }
@@ -196,16 +197,16 @@ impl Reporter {
     }
 }
 
-/// Names places of a source as people and programs do.
-struct Places<'a> {
+/// Formats positions in a source for people and programs.
+struct Locations<'a> {
     source: &'a Source,
     index: LineIndex,
 }
 
-impl Places<'_> {
-    fn new(source: &Source) -> Places<'_> {
+impl Locations<'_> {
+    fn new(source: &Source) -> Locations<'_> {
         let text = if source.language == Language::Tokens { &[][..] } else { &source.bytes };
-        Places { source, index: LineIndex::new(text) }
+        Locations { source, index: LineIndex::new(text) }
     }
 
     /// A line for the finding, and if wanted one for each note.

@@ -11,13 +11,13 @@ use tgsi::tokens::DecodeError;
 use tgsi_ir::text::TextError;
 use thiserror::Error;
 
-use crate::commands::Failure;
 use crate::limits;
+use crate::status::Failure;
 
 /// The name that stands for standard input.
 pub const STDIN: &str = "-";
 
-/// What an input is written in.
+/// The language of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// TGSI as text.
@@ -34,11 +34,11 @@ pub struct Source {
     pub path: PathBuf,
     /// Content.
     pub bytes: Vec<u8>,
-    /// What the content is written in.
+    /// The language of the content.
     pub language: Language,
-    /// What the shader may take.
+    /// The limits of the shader.
     pub limits: Limits,
-    /// Only what Mesa 25 takes is taken.
+    /// Accept only what Mesa 25 takes.
     pub strict: bool,
 }
 
@@ -77,7 +77,7 @@ impl Source {
     }
 
     /// The TGSI shader, with warnings; or what is wrong, IR text included.
-    pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), Problem> {
+    pub fn tgsi(&self) -> Result<(tgsi::Shader, Vec<Diagnostic>), ShaderError> {
         match self.language {
             Language::Tokens => {
                 let words = tgsi::tokens::words_from_bytes(&self.bytes).map_err(of_decode_error)?;
@@ -86,42 +86,42 @@ impl Source {
             }
             Language::Text => {
                 let Reading { shader, diagnostics, gaps } = self.read_text();
-                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(Problem::Findings(diagnostics)) }
+                if gaps.is_none() { Ok((shader, diagnostics)) } else { Err(ShaderError::Findings(diagnostics)) }
             }
             Language::Ir => {
                 let start = self.bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
                 let finding = InputError::NotTgsi.at(Span::new(start, start + 7));
-                Err(Problem::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
+                Err(ShaderError::Findings(vec![finding.with_hint("`tgsic translate` makes TGSI of IR")]))
             }
         }
     }
 
     /// The IR, valid.
-    pub fn ir(&self) -> Result<tgsi_ir::Shader, Problem> {
+    pub fn ir(&self) -> Result<tgsi_ir::Shader, ShaderError> {
         let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             let at = error.valid_up_to() as u32;
-            Problem::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
+            ShaderError::Findings(vec![InputError::NotUtf8.at(Span::new(at, at + 1))])
         })?;
         let limit = self.limits.text_bytes.min(tgsi::limits::MAX_POSITION);
         if text.len() as u64 > limit {
             let error = InputError::IrTooLong { length: text.len(), limit };
-            return Err(Problem::Findings(vec![error.at(Span::new(0, 1))]));
+            return Err(ShaderError::Findings(vec![error.at(Span::new(0, 1))]));
         }
         let (shader, places) = tgsi_ir::text::parse_with_places(text)
-            .map_err(|errors| Problem::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
+            .map_err(|errors| ShaderError::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
         tgsi_ir::validate::validate(&shader).map_err(|errors| {
             let findings = errors.errors.iter().map(|error| {
                 let line = places.line_of(error.target());
                 let span = Span::new(line.start as u32, line.end as u32);
                 Diagnostic::error(error.kind.code(), span, error.kind.to_string())
             });
-            Problem::Findings(findings.collect())
+            ShaderError::Findings(findings.collect())
         })?;
         Ok(shader)
     }
 }
 
-/// What is wrong with an input as such.
+/// An error in the form of an input.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum InputError {
     /// IR where only TGSI will do.
@@ -153,11 +153,11 @@ impl InputError {
 }
 
 /// The word stands in the span, so that the message need not name it.
-fn of_decode_error(error: DecodeError) -> Problem {
+fn of_decode_error(error: DecodeError) -> ShaderError {
     let message = error.to_string();
     let at = error.word() as u32;
     let message = message.strip_prefix(&format!("word {at}: ")).unwrap_or(&message);
-    Problem::Findings(vec![Diagnostic::error(error.code(), Span::new(at, at + 1), message)])
+    ShaderError::Findings(vec![Diagnostic::error(error.code(), Span::new(at, at + 1), message)])
 }
 
 fn of_text_error(text: &str, error: &TextError) -> Diagnostic {
@@ -188,24 +188,24 @@ fn read_bounded(input: &mut impl Read, expected: u64) -> std::io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// What is wrong with an input.
+/// The error of a shader.
 #[derive(Debug)]
-pub enum Problem {
-    /// Errors in a text or found by a check, with their places.
+pub enum ShaderError {
+    /// Findings of the parser or a check, with their positions.
     Findings(Vec<Diagnostic>),
-    /// An error that has a code and no place in the source.
+    /// An error that has a code but no position.
     Coded(Code, String),
-    /// Anything else, without a place in the source.
+    /// Any other error, without a position.
     Other(String),
 }
 
-impl Problem {
+impl ShaderError {
     /// In one line, for lists of results.
     pub fn brief(&self) -> String {
         match self {
-            Problem::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
-            Problem::Coded(code, message) => format!("{message} [{code}]"),
-            Problem::Other(message) => message.clone(),
+            ShaderError::Findings(findings) => findings.first().map(ToString::to_string).unwrap_or_default(),
+            ShaderError::Coded(code, message) => format!("{message} [{code}]"),
+            ShaderError::Other(message) => message.clone(),
         }
     }
 }

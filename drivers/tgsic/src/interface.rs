@@ -1,4 +1,5 @@
-//! What a shader in the IR takes and gives, said in TGSI declarations: whoever makes up inputs or shows outputs need know only these.
+//! Describes the interface of an IR shader by TGSI declarations, so that inputs are generated and outputs printed in
+//! one way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,8 @@ const UNKNOWN_BUFFERS: u32 = 4;
 /// Buffers that are declared at most.
 const MAX_BUFFERS: u32 = 32;
 
-/// A shader without code that declares the inputs, outputs, system values, constants, buffers and counters of an IR shader, and has the properties that the
-/// number of invocations depends on.
+/// A shader without code that declares the inputs, outputs, system values, constants, buffers and counters of an IR
+/// shader, and has the properties that the number of invocations depends on.
 pub fn declarations(ir: &IrShader) -> Shader {
     let processor = processor_of(ir.stage);
     let mut found = Found { first_ubo_buffer: ir.info.first_ubo_buffer(), ..Found::default() };
@@ -83,7 +84,7 @@ fn properties(ir: &IrShader) -> Vec<(PropertyName, u32)> {
 
 type RegisterSemantic = Option<(Semantic, u32)>;
 
-/// What the code uses.
+/// The registers and resources that the code uses.
 #[derive(Default)]
 struct Found {
     registers: BTreeMap<(File, u32), RegisterSemantic>,
@@ -98,7 +99,8 @@ struct Found {
 }
 
 impl Found {
-    /// The constant buffer that a block of `load_ubo` is: they are counted from the first one on, the last possible block is the buffer before that.
+    /// The constant buffer that a block of `load_ubo` is: they are counted from the first one on, the last possible
+    /// block is the buffer before that.
     fn buffer_of_block(&self, block: u64) -> u32 {
         (block as u32).wrapping_add(self.first_ubo_buffer).min(MAX_BUFFERS - 1)
     }

@@ -1,11 +1,11 @@
-//! What shaders may take, as the command line says it.
+//! The limits and the strictness that the command line sets, for the whole process.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tgsi::limits::Limits;
 
-/// Whether only texts of today are taken.
+/// Whether only texts that Mesa 25 takes are accepted.
 static STRICT: AtomicBool = AtomicBool::new(false);
 
 /// The limits of this run of the program: they hold for whatever is read.
@@ -44,18 +44,18 @@ pub fn with(settings: &[Setting]) -> Limits {
     limits
 }
 
-/// Says what the limits are; to be called once, at the start.
+/// Sets the limits; to be called once, at the start.
 pub fn set(settings: &[Setting]) {
     // A second call could only come from this program itself.
     let _ = LIMITS.set(with(settings));
 }
 
-/// Says that only texts are taken that Mesa 25 takes.
+/// Accepts only texts that Mesa 25 takes.
 pub fn set_strict(strict: bool) {
     STRICT.store(strict, Ordering::Relaxed);
 }
 
-/// Whether only texts are taken that Mesa 25 takes.
+/// Whether only texts that Mesa 25 takes are accepted.
 pub fn strict() -> bool {
     STRICT.load(Ordering::Relaxed)
 }

@@ -2,11 +2,13 @@
 //!
 //! A suite of small tools over one format. Conventions, kept by every subcommand:
 //!
-//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and IR text are told apart by content;
-//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a terminal;
-//! - exit status 0: all well; 1: a shader is wrong (each error is shown with its place); 2: wrong usage, files that cannot be read or written. Whatever is wrong
-//!   with one shader or file, the others are worked on;
-//! - `-v` (or the variable `TGSIC_LOG`) shows what is going on, `--color` says whether diagnostics have colours.
+//! - input comes from the named files, or from standard input if there are none (or the name is `-`); text, tokens and
+//!   IR text are told apart by content;
+//! - output goes to standard output, to `-o FILE`, or for many inputs to `--out-dir DIR`; binary never goes to a
+//!   terminal;
+//! - exit status 0: success; 1: a shader has errors (each is shown with its position); 2: wrong usage, files that
+//!   cannot be read or written. An error in one shader or file does not stop the work on the others;
+//! - `-v` (or the variable `TGSIC_LOG`) turns on logging, `--color` controls colours in diagnostics.
 
 #![forbid(unsafe_code)]
 
@@ -14,13 +16,18 @@ mod args;
 mod batch;
 mod commands;
 mod diagnostics;
+mod executor_kind;
 mod input;
+mod input_shader;
 mod interface;
 mod limits;
 mod output;
+mod pass_list;
+mod pass_log;
 mod plan;
 mod policy;
-mod subject;
+mod selector;
+mod status;
 mod verify;
 
 use std::io::Write;
@@ -28,7 +35,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions and without locks.
+/// Compiling allocates and frees many small things on all threads, which this allocator does with fewer instructions
+/// and without locks.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -40,14 +48,13 @@ fn main() -> ExitCode {
     start_logging(arguments.global.verbose, matches!(arguments.command, args::Command::Proxy(_)));
     let status = commands::dispatch(&arguments).unwrap_or_else(|failure| {
         diagnostics::failure(&failure);
-        commands::Status::Trouble
+        status::Status::UsageError
     });
     ExitCode::from(status as u8)
 }
 
-/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. What
-/// runs for long says when something was, and
-/// about which client.
+/// `TGSIC_LOG` decides what is logged; without it `-v` shows which passes changed something, `-vv` every pass. Long
+/// runs log the time and the client as well.
 fn start_logging(verbose: u8, runs_long: bool) {
     let level = match verbose {
         0 => log::LevelFilter::Warn,

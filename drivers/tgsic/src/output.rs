@@ -1,11 +1,11 @@
-//! Where results go: standard output, a file, a tree of files. A file appears whole or not at all.
+//! Writes results to standard output, a file, or a tree of files. A file appears whole or not at all.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::commands::Failure;
 use crate::input::STDIN;
+use crate::status::Failure;
 
 /// Writes a file: into a temporary file beside it first, which then takes its name.
 pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
@@ -20,7 +20,7 @@ pub fn write_file_below(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_file(path, content)
 }
 
-/// Where a link leads that leads to nothing yet; other paths as they are.
+/// Follows dangling links; other paths are returned as they are.
 fn through_links(path: &Path) -> io::Result<PathBuf> {
     /// As many as Linux follows.
     const MOST_LINKS: usize = 40;
@@ -69,8 +69,8 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Writes text to standard output. A reader that went away is no error. After any other failure nothing more is written: it is reported once, however many
-/// results there are.
+/// Writes text to standard output. A reader that went away is no error. After any other failure nothing more is
+/// written: it is reported once, however many results there are.
 pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
     static ENDED: AtomicBool = AtomicBool::new(false);
     if ENDED.load(Ordering::Relaxed) {
@@ -94,8 +94,8 @@ pub fn write_stdout_binary(content: &[u8]) -> Result<(), Failure> {
     write_stdout(content)
 }
 
-/// Where the result of `input` goes below `folder`: its path with steps upwards resolved, kept below the folder wherever it leads, with
-/// another extension.
+/// Where the result of `input` goes below `folder`: its path with steps upwards resolved, kept below the folder
+/// wherever it leads, with another extension.
 pub fn path_below(folder: &Path, input: &Path, extension: &str) -> PathBuf {
     if input == Path::new(STDIN) {
         return folder.join("stdin").with_extension(extension);

@@ -1,43 +1,12 @@
-//! What becomes of warnings: shown, made errors (`--deny`), or left out (`--allow`).
+//! `--deny` turns warnings into errors, `--allow` suppresses them.
 
-use tgsi::diagnostic::{Code, Diagnostic, Severity};
-use tgsi::explain;
+use tgsi::diagnostic::{Diagnostic, Severity};
 
 use crate::args::WarningArguments;
-use crate::subject::Subject;
+use crate::input_shader::InputShader;
+use crate::selector::Selector;
 
-/// Warnings that are meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Selector {
-    /// All.
-    Warnings,
-    /// Those with this code.
-    Code(&'static str),
-}
-
-impl Selector {
-    fn means(self, code: Code) -> bool {
-        self == Selector::Warnings || self == Selector::Code(code.id)
-    }
-}
-
-/// The warnings that an argument names.
-///
-/// # Errors
-/// There is no such warning.
-pub fn selector(argument: &str) -> Result<Selector, String> {
-    if argument == "warnings" {
-        return Ok(Selector::Warnings);
-    }
-    let pages = explain::find(argument);
-    match pages.iter().find(|page| page.severity == Severity::Warning) {
-        Some(page) => Ok(Selector::Code(page.id)),
-        None if pages.is_empty() => Err("no such code; `tgsic explain --list` lists them".to_owned()),
-        None => Err("an error, not a warning".to_owned()),
-    }
-}
-
-/// What becomes of warnings.
+/// The warnings to deny and to allow.
 #[derive(Clone, Debug)]
 pub struct Policy {
     deny: Vec<Selector>,
@@ -45,30 +14,30 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What the arguments say.
+    /// The policy that the arguments ask for.
     pub fn new(arguments: &WarningArguments) -> Policy {
         Policy { deny: arguments.deny.clone(), allow: arguments.allow.clone() }
     }
 
-    /// Whether any warning is an error.
+    /// Whether any warning is denied.
     pub fn denies(&self) -> bool {
         !self.deny.is_empty()
     }
 
-    /// The findings of a shader with the warnings about what it says in vain, each with what becomes of it.
-    pub fn with_lints(&self, subject: &Subject, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        if let Subject::Tgsi(shader) = subject {
+    /// Adds the warnings about code without effect to the findings of a shader, and applies the policy.
+    pub fn with_lints(&self, subject: &InputShader, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let InputShader::Tgsi(shader) = subject {
             findings.extend(tgsi::check::lint(shader));
         }
         self.apply(findings)
     }
 
-    /// The findings, each with what becomes of it.
+    /// Drops allowed warnings and turns denied ones into errors.
     pub fn apply(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let meant = |selectors: &[Selector], code| selectors.iter().any(|selector| selector.means(code));
-        findings.retain(|d| d.is_error() || !meant(&self.allow, d.code));
+        let selected = |selectors: &[Selector], code| selectors.iter().any(|selector| selector.selects(code));
+        findings.retain(|d| d.is_error() || !selected(&self.allow, d.code));
         for d in &mut findings {
-            if meant(&self.deny, d.code) {
+            if selected(&self.deny, d.code) {
                 d.severity = Severity::Error;
             }
         }

@@ -19,34 +19,34 @@ const PRINTED: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COL
 
 #[test]
 fn print_makes_text_of_text_and_tokens() {
-    assert_eq!(tgsic(&["print"], FRAG).well().text(), PRINTED);
-    let tokens = tgsic(&["encode"], FRAG).well().stdout;
-    assert_eq!(tgsic(&["print", "-"], &tokens).well().text(), PRINTED);
+    assert_eq!(tgsic(&["print"], FRAG).success().text(), PRINTED);
+    let tokens = tgsic(&["encode"], FRAG).success().stdout;
+    assert_eq!(tgsic(&["print", "-"], &tokens).success().text(), PRINTED);
 }
 
 #[test]
 fn print_loses_nothing_unless_told_to() {
     let shader = "FRAG\nDCL OUT[0], COLOR\nIMM[0] FLT32 {0.00001, 0x7f800001, 1.0, 0.1}\nMOV OUT[0], IMM[0]\nEND\n";
-    let plain = tgsic(&["print"], shader).well();
+    let plain = tgsic(&["print"], shader).success();
     let tokens = |text: &[u8]| tgsic(&["encode"], text).stdout;
     assert_eq!(tokens(&plain.stdout), tokens(shader.as_bytes()));
-    let mesa = tgsic(&["print", "--mesa"], shader).well();
+    let mesa = tgsic(&["print", "--mesa"], shader).success();
     assert!(mesa.text().contains("IMM[0] FLT32 {    0.0000, "), "{}", mesa.text());
-    let bits = tgsic(&["print", "--hex-floats"], shader).well();
+    let bits = tgsic(&["print", "--hex-floats"], shader).success();
     assert!(bits.text().contains("{0x3727c5ac, 0x7f800001, 0x3f800000, 0x3dcccccd}"), "{}", bits.text());
     assert_eq!(tokens(&bits.stdout), tokens(shader.as_bytes()));
 }
 
 #[test]
 fn encode_writes_words() {
-    let bytes = tgsic(&["encode"], "FRAG\nEND\n").well().stdout;
+    let bytes = tgsic(&["encode"], "FRAG\nEND\n").success().stdout;
     assert_eq!(bytes.len() % 4, 0);
     assert_eq!(bytes[..8], [2, (bytes.len() as u8 / 4 - 2), 0, 0, 4, 0, 0, 0]);
 }
 
 #[test]
 fn check_shows_findings() {
-    tgsic(&["check"], FRAG).well();
+    tgsic(&["check"], FRAG).success();
     let wrong = tgsic(&["check"], WRONG);
     assert_eq!((wrong.status, wrong.text()), (1, ""));
     assert!(wrong.stderr.contains("error[T0402]: TEMP[7] is not declared"), "{}", wrong.stderr);
@@ -55,7 +55,7 @@ fn check_shows_findings() {
     let warned = tgsic(&["check"], &unused);
     assert_eq!(warned.status, 0);
     assert!(warned.stderr.contains("warning[T0500]"), "{}", warned.stderr);
-    tgsic(&["check", "--quiet"], &unused).well();
+    tgsic(&["check", "--quiet"], &unused).success();
     // Errors do not drown in warnings, and --quiet leaves only them.
     let both = unused.replace("MOV OUT[0], TEMP[0]", "MOV OUT[0], TEMP[9]");
     let quiet = tgsic(&["check", "-q"], &both);
@@ -78,9 +78,9 @@ fn check_counts_what_it_does_not_show() {
 
 #[test]
 fn scan_tells_what_is_used() {
-    let text = tgsic(&["scan"], FRAG).well();
+    let text = tgsic(&["scan"], FRAG).success();
     assert!(text.text().contains("num_instructions: 3\n"), "{}", text.text());
-    let output = tgsic(&["scan", "--json"], FRAG).well();
+    let output = tgsic(&["scan", "--json"], FRAG).success();
     let value = json(output.text());
     assert_eq!(
         (&value["f"], &value["num_instructions"], &value["temporaries"]),
@@ -91,7 +91,7 @@ fn scan_tells_what_is_used() {
 
 #[test]
 fn run_prints_what_is_left() {
-    let text = tgsic(&["run"], FRAG).well();
+    let text = tgsic(&["run"], FRAG).success();
     let lines: Vec<&str> = text.text().lines().collect();
     assert_eq!(lines.len(), 5);
     assert!(lines[0].starts_with("OUT[0].x: "), "{}", lines[0]);
@@ -103,7 +103,7 @@ fn run_gives_the_same_by_every_executor() {
     for path in demo_shaders() {
         let path = path.to_str().expect("a name");
         let out = |arguments: &[&str]| {
-            let mut value = json(tgsic(&[&["run", "--json", path], arguments].concat(), "").well().text());
+            let mut value = json(tgsic(&[&["run", "--json", path], arguments].concat(), "").success().text());
             let object = value.as_object_mut().expect("an object");
             let via = object.remove("via").expect("the executor");
             object.remove("steps").expect("steps");
@@ -122,7 +122,7 @@ fn run_gives_the_same_by_every_executor() {
 
 #[test]
 fn run_json_has_a_shape() {
-    let value = json(tgsic(&["run", "--json", "--seed", "1"], FRAG).well().text());
+    let value = json(tgsic(&["run", "--json", "--seed", "1"], FRAG).success().text());
     let expected =
         ["buffers", "counters", "emitted", "f", "live", "out", "shared", "steps", "texels", "vertices", "via"];
     assert_eq!(keys(&value), expected);
@@ -137,7 +137,7 @@ fn run_takes_recorded_inputs() {
     let words = format!("3fc00000{}", "00000000".repeat(15));
     let vector = format!(r#"{{"f":"x","seed":0,"in":{{"0":"{words}"}},"out":{{}},"live":15}}"#);
     let folder = Folder::with(&[("v.jsonl", &format!("\n{vector}\n")), ("a.tgsi", FRAG), ("bad.jsonl", "\n{}\n")]);
-    let text = folder.run(&["run", "a.tgsi", "--vector", "v.jsonl"]).well();
+    let text = folder.run(&["run", "a.tgsi", "--vector", "v.jsonl"]).success();
     assert!(text.text().starts_with("OUT[0].x: 3 (0x40400000), 0 (0x00000000), "), "{}", text.text());
     let bad = folder.run(&["run", "a.tgsi", "--vector", "bad.jsonl"]);
     assert_eq!(bad.status, 2);
@@ -162,11 +162,11 @@ fn ir_goes_to_every_stage() {
         ("ssa", "fadd %", "@decl_reg"),
         ("registers", "@store_output", "@store_deref"),
     ] {
-        let output = tgsic(&["ir", "--stage", stage], FRAG).well();
+        let output = tgsic(&["ir", "--stage", stage], FRAG).success();
         assert!(output.text().starts_with("shader: MESA_SHADER_FRAGMENT\n"), "{stage}");
         assert!(output.text().contains(has) && !output.text().contains(has_not), "{stage}: {}", output.text());
     }
-    let output = tgsic(&["ir"], FRAG).well();
+    let output = tgsic(&["ir"], FRAG).success();
     assert_eq!(output.text(), tgsic(&["ir", "--stage", "ssa"], FRAG).text());
 }
 
@@ -174,20 +174,20 @@ fn ir_goes_to_every_stage() {
 fn ir_draws_the_blocks() {
     let branch = FRAG.replace("MOV OUT[0]", "IF IN[0].xxxx\nMOV TEMP[0], IN[0]\nENDIF\nMOV OUT[0]");
     for stage in ["parsed", "ssa"] {
-        let dot = tgsic(&["ir", "--dot", "--stage", stage], &branch).well();
+        let dot = tgsic(&["ir", "--dot", "--stage", stage], &branch).success();
         assert!(dot.text().starts_with("digraph \"main\" {") && dot.text().contains("0 -> "), "{}", dot.text());
         assert!(dot.text().contains("[ label = \"then\"]"), "{}", dot.text());
     }
     let calls = FRAG.replace("MOV OUT[0]", "CAL :4\nMOV OUT[0]").replace("END\n", "END\nBGNSUB\nRET\nENDSUB\n");
-    let dot = tgsic(&["ir", "--dot", "--stage", "parsed"], &calls).well();
+    let dot = tgsic(&["ir", "--dot", "--stage", "parsed"], &calls).success();
     assert_eq!(dot.text().matches("digraph").count(), 2, "{}", dot.text());
 }
 
 #[test]
 fn translate_gives_tgsi_back() {
-    let output = tgsic(&["translate", "--driver", "tgsi"], FRAG).well();
+    let output = tgsic(&["translate", "--driver", "tgsi"], FRAG).success();
     assert!(output.text().contains("0: ADD OUT[0], IN[0], IN[0]\n  1: END\n"), "{}", output.text());
-    tgsic(&["check"], output.text()).well();
+    tgsic(&["check"], output.text()).success();
     assert_eq!(tgsic(&["translate"], FRAG).text(), output.text());
     assert_eq!(tgsic(&["translate", "--mesa"], FRAG).text(), tgsic(&["print", "--mesa"], output.text()).text());
 }
@@ -220,7 +220,7 @@ fn translate_json_has_a_shape() {
     assert_eq!((&row["temporaries_before"], &row["temporaries_after"]), (&1.into(), &0.into()));
     assert_eq!(folder.list("out"), ["a.tgsi", "c.tgsi"]);
     // Without --out-dir there are only the lines.
-    assert_eq!(folder.run(&["translate", "--json", "a.tgsi"]).well().text().lines().count(), 1);
+    assert_eq!(folder.run(&["translate", "--json", "a.tgsi"]).success().text().lines().count(), 1);
 }
 
 /// A vertex shader that reads a constant by a run-time index.
@@ -231,7 +231,7 @@ const INDEXED: &str = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..3]
 fn driver_options_say_what_a_target_lacks() {
     let folder = Folder::with(&[("a.tgsi", INDEXED)]);
     let lacking = ["--driver-option", "no_indirect_constants", "--driver-option", "plain"];
-    let with = |arguments: &[&str], options: &[&str]| folder.run(&[arguments, options].concat()).well();
+    let with = |arguments: &[&str], options: &[&str]| folder.run(&[arguments, options].concat()).success();
     let plain = with(&["translate", "a.tgsi"], &[]);
     assert!(plain.text().contains("[ADDR[0].x+1]"), "{}", plain.text());
     let direct = with(&["translate", "a.tgsi"], &lacking);
@@ -256,10 +256,10 @@ fn verify_runs_every_stage() {
     let paths = demo_shaders();
     let mut arguments = vec!["verify".to_string()];
     arguments.extend(paths.iter().map(|p| p.display().to_string()));
-    let output = tgsic(&arguments, "").well();
+    let output = tgsic(&arguments, "").success();
     let count = paths.len();
     assert_eq!(output.text(), format!("{count} shaders: {count} equal at every stage, 0 different, 0 errors\n"));
-    let output = tgsic(&["verify", "--json", "--seeds", "2"], FRAG).well();
+    let output = tgsic(&["verify", "--json", "--seeds", "2"], FRAG).success();
     assert_eq!(
         json(output.text()),
         json(r#"{"shaders":1,"equal":1,"different":0,"error":0,"without_result":0,"first":[]}"#)
@@ -269,7 +269,7 @@ fn verify_runs_every_stage() {
     assert!(output.stderr.contains("T0402"), "{}", output.stderr);
     let endless =
         tgsic(&["verify", "--seeds", "1"], "VERT\nDCL OUT[0], POSITION\nBGNLOOP\nENDLOOP\nMOV OUT[0], OUT[0]\nEND\n")
-            .well();
+            .success();
     assert_eq!(endless.text(), "1 shaders: 0 equal at every stage, 0 different, 0 errors, 1 that do not end\n");
 }
 
@@ -286,7 +286,7 @@ fn verify_compares_with_recorded_results() {
         Folder::with(&[("s/a.tgsi", FRAG), ("good", &vector("40000000")), ("both", &both), ("missing", &missing)]);
     for via in ["tgsi", "ir", "ssa", "registers", "driver:tgsi"] {
         let run = |vectors: &str| folder.run(&["verify", "--vectors", vectors, "--root", "s", "--via", via, "--json"]);
-        let good = json(run("good").well().text());
+        let good = json(run("good").success().text());
         assert_eq!(keys(&good), ["close", "different", "error", "exact", "first", "undetermined_words", "vectors"]);
         assert_eq!((&good["vectors"], &good["exact"]), (&1.into(), &1.into()), "{via}");
         let both = run("both");
@@ -296,7 +296,7 @@ fn verify_compares_with_recorded_results() {
         let missing = run("missing");
         assert_eq!((missing.status, &json(missing.text())["error"]), (1, &1.into()));
     }
-    let plain = folder.run(&["verify", "--vectors", "good", "--root", "s"]).well();
+    let plain = folder.run(&["verify", "--vectors", "good", "--root", "s"]).success();
     assert_eq!(plain.text(), "1 vectors via tgsi: 1 exact, 0 close, 0 different, 0 errors\n");
 }
 
@@ -326,17 +326,17 @@ fn wrong_usage_has_status_2() {
 fn the_dialect_of_virgl_is_read_and_written() {
     let source = "VERT\nPROPERTY NEXT_SHADER FRAG\nDCL IN[0]\nDCL IN[4]\nDCL CONST[0..3]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0..9]\n\
                   UADD TEMP[7], IN[0], CONST[1]\nMOV OUT[0], TEMP[7]\nEND\n";
-    let output = tgsic(&["translate", "--dialect", "virgl"], source).well();
+    let output = tgsic(&["translate", "--dialect", "virgl"], source).success();
     let expected = "VERT\nDCL IN[0]\nDCL IN[4]\nDCL CONST[0..3]\nDCL OUT[0], GENERIC[0]\nDCL TEMP[0]\n  \
                     0: UADD TEMP[0], IN[0], CONST[1]\n  1: MOV OUT[0], TEMP[0]\n  2: END\n";
     assert_eq!(output.text(), expected);
     // A name that the client leaves on a temporary is none of a register there.
     let slip = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 1\nDCL IN[][0], POSITION\nDCL OUT[][0], CLIPDIST\nDCL SV[0], INVOCATIONID\n\
                 DCL TEMP[0]\nDCL ADDR[0..1]\nUARL ADDR[1].x, SV[0].xxxx\nMOV TEMP[ADDR[1].x][0], IN[0][0]\nMOV OUT[0], TEMP[0]\nEND\n";
-    let output = tgsic(&["translate", "--dialect", "virgl"], slip).well();
+    let output = tgsic(&["translate", "--dialect", "virgl"], slip).success();
     assert!(output.text().contains("MOV OUT[ADDR[1].x][0], IN[0][0]\n"), "{}", output.text());
-    tgsic(&["verify", "--dialect", "virgl"], slip).well();
-    tgsic(&["check", "--dialect", "virgl"], slip).well();
+    tgsic(&["verify", "--dialect", "virgl"], slip).success();
+    tgsic(&["check", "--dialect", "virgl"], slip).success();
     // Who does not know that is told.
     for command in [&["check"][..], &["check", "--dialect", "mesa"], &["translate"]] {
         let output = tgsic(command, slip);
@@ -344,22 +344,22 @@ fn the_dialect_of_virgl_is_read_and_written() {
         assert!(output.stderr.contains("nothing is wrong: --dialect virgl"), "{}", output.stderr);
     }
     assert!(!tgsic(&["check"], WRONG).stderr.contains("--dialect"), "it is wrong for everybody");
-    let line = tgsic(&["ir", "--dialect", "virgl"], slip).well();
+    let line = tgsic(&["ir", "--dialect", "virgl"], slip).success();
     assert!(line.text().contains("store_per_vertex_output") || line.text().contains("store_deref"), "{}", line.text());
 }
 
 #[test]
 fn help_speaks_of_everything() {
-    let help = tgsic(&["--help"], "").well();
+    let help = tgsic(&["--help"], "").success();
     for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {
         assert!(help.text().contains(&format!("\n  {command} ")), "{command}");
-        let output = tgsic(&[command, "--help"], "").well();
+        let output = tgsic(&[command, "--help"], "").success();
         assert!(output.text().contains("--color") && output.text().contains("Usage: tgsic"), "{command}");
         assert_eq!(output.text().contains("--json"), output.text().contains("\nJSON: "), "{command}");
     }
-    let proxy = tgsic(&["proxy", "--help"], "").well();
+    let proxy = tgsic(&["proxy", "--help"], "").success();
     for what in ["GALLIUM_DRIVER=virpipe", "/tmp/.virgl_test", "--socket-path=", "QEMU"] {
         assert!(proxy.text().contains(what), "{what}");
     }
-    assert!(tgsic(&["--version"], "").well().text().starts_with("tgsic "));
+    assert!(tgsic(&["--version"], "").success().text().starts_with("tgsic "));
 }

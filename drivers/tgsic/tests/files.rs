@@ -1,4 +1,5 @@
-//! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the way.
+//! Where input comes from and output goes: files, folders, standard streams; what happens when something fails on the
+//! way.
 
 mod common;
 
@@ -8,7 +9,7 @@ use common::{FRAG, Folder, WRONG, tgsic};
 use pretty_assertions::assert_eq;
 
 fn printed() -> Vec<u8> {
-    tgsic(&["print"], FRAG).well().stdout
+    tgsic(&["print"], FRAG).success().stdout
 }
 
 /// Subcommands that make something of each shader, and the extension of what they make.
@@ -24,11 +25,11 @@ const MAKERS: [(&[&str], &str); 6] = [
 #[test]
 fn standard_input_is_the_default_and_a_dash() {
     for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {
-        let plain = tgsic(&[command], FRAG).well();
-        let dash = tgsic(&[command, "-"], FRAG).well();
+        let plain = tgsic(&[command], FRAG).success();
+        let dash = tgsic(&[command, "-"], FRAG).success();
         assert_eq!(plain.stdout, dash.stdout, "{command}");
         let tokens = tgsic(&["encode"], FRAG).stdout;
-        let of_tokens = tgsic(&[command], &tokens).well();
+        let of_tokens = tgsic(&[command], &tokens).success();
         // Only a text shows where it comes from.
         let known = |output: &[u8]| -> Vec<String> {
             let text = String::from_utf8_lossy(output);
@@ -44,11 +45,11 @@ fn content_decides_whatever_the_name() {
     folder.write("tokens.tgsi", &tgsic(&["encode"], FRAG).stdout);
     folder.write("ir.tgsi", &tgsic(&["ir"], FRAG).stdout);
     for name in ["text.tok", "tokens.tgsi"] {
-        assert_eq!(folder.run(&["print", name]).well().stdout, printed());
+        assert_eq!(folder.run(&["print", name]).success().stdout, printed());
     }
-    let translated = tgsic(&["translate"], FRAG).well().stdout;
+    let translated = tgsic(&["translate"], FRAG).success().stdout;
     for name in ["text.tok", "tokens.tgsi", "ir.tgsi"] {
-        assert_eq!(folder.run(&["translate", name]).well().stdout, translated, "{name}");
+        assert_eq!(folder.run(&["translate", name]).success().stdout, translated, "{name}");
     }
 }
 
@@ -57,8 +58,8 @@ fn results_go_to_a_file() {
     let folder = Folder::with(&[("a.tgsi", FRAG)]);
     for (command, extension) in MAKERS {
         let name = format!("result.{extension}");
-        let expected = folder.run(&[command, &["a.tgsi"]].concat()).well().stdout;
-        let output = folder.run(&[command, &["a.tgsi", "-o", &name]].concat()).well();
+        let expected = folder.run(&[command, &["a.tgsi"]].concat()).success().stdout;
+        let output = folder.run(&[command, &["a.tgsi", "-o", &name]].concat()).success();
         assert_eq!((output.text(), folder.read(&name)), ("", expected), "{command:?}");
     }
 }
@@ -68,10 +69,10 @@ fn a_result_replaces_a_file_whole() {
     let folder =
         Folder::with(&[("a.tgsi", FRAG), ("wrong.tgsi", WRONG), ("out", "before, and rather longer than what comes")]);
     folder.write("out", &[b'x'; 100_000]);
-    folder.run(&["print", "a.tgsi", "-o", "out"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "out"]).success();
     assert_eq!(folder.read("out"), printed());
     // Onto the input itself.
-    folder.run(&["print", "a.tgsi", "-o", "a.tgsi"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "a.tgsi"]).success();
     assert_eq!(folder.read("a.tgsi"), printed());
     // A shader that is wrong leaves what was there.
     let output = folder.run(&["translate", "wrong.tgsi", "-o", "out"]);
@@ -88,13 +89,13 @@ fn permissions_and_links_stay() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("private", ""), ("plain", "")]);
     let mode = |name: &str| std::fs::metadata(folder.path(name)).expect("there").permissions().mode() & 0o777;
     std::fs::set_permissions(folder.path("private"), PermissionsExt::from_mode(0o600)).expect("changed");
-    folder.run(&["print", "a.tgsi", "-o", "private"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "private"]).success();
     assert_eq!((mode("private"), folder.read("private")), (0o600, printed()));
     // A new file has the permissions that any new file has.
-    folder.run(&["print", "a.tgsi", "-o", "new"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "new"]).success();
     assert_eq!(mode("new"), mode("plain"));
     symlink("plain", folder.path("link")).expect("a link");
-    folder.run(&["print", "a.tgsi", "-o", "link"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "link"]).success();
     assert!(folder.path("link").is_symlink());
     assert_eq!(folder.read("plain"), printed());
 }
@@ -103,9 +104,9 @@ fn permissions_and_links_stay() {
 #[test]
 fn devices_are_written_to_as_they_are() {
     let folder = Folder::with(&[("a.tgsi", FRAG)]);
-    folder.run(&["print", "a.tgsi", "-o", "/dev/null"]).well();
-    folder.run(&["encode", "a.tgsi", "-o", "/dev/null"]).well();
-    let output = folder.run(&["print", "a.tgsi", "-o", "/dev/stdout"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "/dev/null"]).success();
+    folder.run(&["encode", "a.tgsi", "-o", "/dev/null"]).success();
+    let output = folder.run(&["print", "a.tgsi", "-o", "/dev/stdout"]).success();
     assert_eq!(output.stdout, printed());
 }
 
@@ -115,7 +116,7 @@ fn results_go_below_a_folder() {
     for (command, extension) in MAKERS {
         let out = format!("out-{}", command.join(""));
         let files = ["a.tgsi", "./x/b.frag.tgsi", "x/../run/c"];
-        let output = folder.run(&[command, &["--out-dir", &out], &files].concat()).well();
+        let output = folder.run(&[command, &["--out-dir", &out], &files].concat()).success();
         assert_eq!(output.text(), "");
         assert_eq!(folder.list(&out), [format!("a.{extension}"), "run".into(), "x".into()]);
         assert_eq!(folder.list(&format!("{out}/x")), [format!("b.frag.{extension}")]);
@@ -128,14 +129,14 @@ fn paths_that_lead_out_are_kept_below_the_folder() {
     let absolute = folder.path("a.tgsi");
     let mut command = folder.command(&["print", "--out-dir", "out", "../a.tgsi"]);
     command.current_dir(folder.path("sub"));
-    common::run(command, b"").well();
+    common::run(command, b"").success();
     assert_eq!(folder.read("sub/out/a.tgsi"), printed());
-    folder.run(&["print", "--out-dir", "out", absolute.to_str().expect("a name")]).well();
+    folder.run(&["print", "--out-dir", "out", absolute.to_str().expect("a name")]).success();
     let below = absolute.strip_prefix("/").expect("an absolute path");
     assert_eq!(folder.read(&format!("out/{}", below.display())), printed());
     // An absolute folder, and standard input.
     let out = folder.path("elsewhere");
-    folder.run_on(&["print", "--out-dir", out.to_str().expect("a name")], FRAG.as_bytes()).well();
+    folder.run_on(&["print", "--out-dir", out.to_str().expect("a name")], FRAG.as_bytes()).success();
     assert_eq!(folder.read("elsewhere/stdin.tgsi"), printed());
 }
 
@@ -160,7 +161,7 @@ fn many_shaders_come_in_order() {
     for (i, name) in names.iter().enumerate() {
         folder.write(name, FRAG.replace("GENERIC[0]", &format!("GENERIC[{i}]")).as_bytes());
     }
-    let output = folder.run(&[&["print".to_string()], &names[..]].concat()).well();
+    let output = folder.run(&[&["print".to_string()], &names[..]].concat()).success();
     let found: Vec<&str> = output.text().lines().filter(|l| l.contains("GENERIC")).collect();
     let expected: Vec<String> = (0..64).map(|i| format!("DCL IN[0], GENERIC[{i}], PERSPECTIVE")).collect();
     assert_eq!(found, expected);

@@ -1,8 +1,9 @@
 //! Short random shaders over the whole opcode table: every stage of the translation must compute what the source does.
 //!
-//! A seed makes a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have temporaries of their own, so that nothing looks at the
-//! bits of a NaN, which are nobody's business. `TGSIC_GENERATED=20000` tries that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with
-//! these seeds; shaders that differ are left in the folder that `TGSIC_GENERATED_KEEP` names.
+//! A seed makes a shader. Registers are typed: floats, integers, 64-bit floats and 64-bit integers have temporaries of
+//! their own, so that nothing looks at the bits of a NaN, which are nobody's business. `TGSIC_GENERATED=20000` tries
+//! that many shaders instead of a few, `TGSIC_GENERATED=7000..8000` those with these seeds; shaders that differ are
+//! left in the folder that `TGSIC_GENERATED_KEEP` names.
 
 mod common;
 
@@ -12,7 +13,7 @@ use std::ops::Range;
 use common::Folder;
 use tgsi::tables::{Opcode, OperandType, OutputMode};
 
-/// What is drawn from random numbers.
+/// A source of random choices.
 struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
@@ -35,7 +36,7 @@ impl Random {
     }
 }
 
-/// What a register holds.
+/// The type of the values of a register.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Float,
@@ -108,9 +109,9 @@ const ATOMICS: &str = "ATOMUADD ATOMXCHG ATOMCAS ATOMAND ATOMOR ATOMXOR ATOMUMIN
 
 const FORMATS: &str = "R32_UINT R32_SINT R32G32B32A32_FLOAT R8G8B8A8_UNORM R16G16_SINT R11G11B10_FLOAT";
 
-/// Where statements stand.
+/// The control flow around a statement.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct Context {
     depth: u32,
     in_loop: bool,
     in_switch: bool,
@@ -235,10 +236,11 @@ impl Generator {
         register + &self.mask()
     }
 
-    // ---- instructions -----------------------------------------------------------------------------------------------------
+    // ---- instructions
+    // -----------------------------------------------------------------------------------------------------
 
     /// An opcode whose operands are values.
-    fn arithmetic(&mut self, place: Place) {
+    fn arithmetic(&mut self, context: Context) {
         let opcode = self.random.pick(Opcode::ALL);
         let info = opcode.info();
         use Opcode::*;
@@ -249,10 +251,10 @@ impl Generator {
         let mut src: Vec<Kind> = info.src_types.iter().map(|&ty| Kind::of(ty)).collect();
         let fragment = self.stage == Stage::Fragment;
         match opcode {
-            Ddx | Ddy | DdxFine | DdyFine if !(fragment && self.together && place.depth == 0) => return,
+            Ddx | Ddy | DdxFine | DdyFine if !(fragment && self.together && context.depth == 0) => return,
             ReadHelper if !fragment => return,
             // Of lanes that do not run anything may be read.
-            ReadInvoc if !self.together || place.depth > 0 => return,
+            ReadInvoc if !self.together || context.depth > 0 => return,
             VoteAny | VoteAll | VoteEq | Ballot => (dst, src) = (Integer, vec![Integer]),
             D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub | ReadHelper => dst = Integer,
             Up2us | Up4b | Up4ub => src = vec![Integer],
@@ -430,8 +432,8 @@ impl Generator {
         }
     }
 
-    /// What only one stage has.
-    fn special(&mut self, place: Place) {
+    /// Emits a statement that only one stage has.
+    fn special(&mut self, context: Context) {
         match self.stage {
             Stage::Fragment => match self.random.below(6) {
                 0 => {
@@ -439,7 +441,7 @@ impl Generator {
                     let output = self.random.below(2);
                     self.line(format!("FBFETCH {dst}, OUT[{output}]"));
                 }
-                1 if place.depth > 0 => {
+                1 if context.depth > 0 => {
                     self.together = false;
                     let source = self.source(Float);
                     let line = self.random.pick(&["KILL", "DEMOTE", "KILL_IF "]);
@@ -463,7 +465,7 @@ impl Generator {
                 let line = self.random.pick(&["EMIT IMM[1].xxxx", "EMIT IMM[1].yyyy", "ENDPRIM IMM[1].xxxx"]);
                 self.line(line.into());
             }
-            Stage::Control | Stage::Compute if place.depth == 0 && self.together => self.line("BARRIER".into()),
+            Stage::Control | Stage::Compute if context.depth == 0 && self.together => self.line("BARRIER".into()),
             _ => self.line("MEMBAR IMM[1].wwww".into()),
         }
     }
@@ -476,21 +478,21 @@ impl Generator {
         }
     }
 
-    fn statements(&mut self, count: usize, place: Place) {
+    fn statements(&mut self, count: usize, context: Context) {
         for _ in 0..count {
-            self.statement(place);
+            self.statement(context);
         }
     }
 
-    fn statement(&mut self, place: Place) {
-        let inner = Place { depth: place.depth + 1, ..place };
+    fn statement(&mut self, context: Context) {
+        let inner = Context { depth: context.depth + 1, ..context };
         match self.random.below(40) {
-            0..24 => self.arithmetic(place),
+            0..24 => self.arithmetic(context),
             24..28 if self.sample_family => self.sample(),
             24..28 => self.texture(),
             28..31 => self.memory(),
-            31 | 32 => self.special(place),
-            33 | 34 if place.depth < 3 => {
+            31 | 32 => self.special(context),
+            33 | 34 if context.depth < 3 => {
                 let condition = self.condition();
                 self.line(condition);
                 let count = 1 + self.random.below(4);
@@ -501,7 +503,7 @@ impl Generator {
                 }
                 self.line("ENDIF".into());
             }
-            35 if place.depth < 3 => {
+            35 if context.depth < 3 => {
                 // Four rounds at most.
                 let counter = format!("TEMP[{}]", 20 + self.loops % 4);
                 self.loops += 1;
@@ -513,10 +515,10 @@ impl Generator {
                 self.line("BRK".into());
                 self.line("ENDIF".into());
                 let count = 2 + self.random.below(5);
-                self.statements(count, Place { in_loop: true, in_switch: false, ..inner });
+                self.statements(count, Context { in_loop: true, in_switch: false, ..inner });
                 self.line("ENDLOOP".into());
             }
-            36 if place.depth < 3 => {
+            36 if context.depth < 3 => {
                 let selector = self.plain(Integer);
                 self.line(format!("SWITCH {selector}"));
                 let default = self.random.below(4);
@@ -525,22 +527,22 @@ impl Generator {
                         self.line("DEFAULT".into());
                     }
                     self.line(format!("CASE IMM[1].{}", ["xxxx", "yyyy", "zzzz"][label]));
-                    self.statements(2, Place { in_switch: true, ..inner });
+                    self.statements(2, Context { in_switch: true, ..inner });
                     if self.random.one_in(2) {
                         self.line("BRK".into());
                     }
                 }
                 self.line("ENDSWITCH".into());
             }
-            37 | 38 if place.in_loop || place.in_switch => {
-                let jump = if place.in_loop { self.random.pick(&["BRK", "CONT"]) } else { "BRK" };
+            37 | 38 if context.in_loop || context.in_switch => {
+                let jump = if context.in_loop { self.random.pick(&["BRK", "CONT"]) } else { "BRK" };
                 let condition = self.condition();
                 self.line(condition);
                 self.line(jump.into());
                 self.line("ENDIF".into());
             }
             39 if self.subroutines => {
-                if place.in_subroutine || self.random.one_in(4) && self.stage != Stage::Control {
+                if context.in_subroutine || self.random.one_in(4) && self.stage != Stage::Control {
                     self.together = false;
                     let condition = self.condition();
                     self.line(condition);
@@ -550,11 +552,12 @@ impl Generator {
                     self.line("CAL".into());
                 }
             }
-            _ => self.arithmetic(place),
+            _ => self.arithmetic(context),
         }
     }
 
-    // ---- shaders ----------------------------------------------------------------------------------------------------------
+    // ---- shaders
+    // ----------------------------------------------------------------------------------------------------------
 
     /// Outputs, or where a compute shader puts what it found.
     fn results(&mut self) {
@@ -661,20 +664,20 @@ fn shader(seed: u64) -> String {
         together: true,
         loops: 0,
     };
-    let place = Place { depth: 0, in_loop: false, in_switch: false, in_subroutine: false };
+    let context = Context { depth: 0, in_loop: false, in_switch: false, in_subroutine: false };
     generator.line("UARL ADDR[0], IMM[1].xyxz".into());
     if stage == Stage::Control {
         generator.line("UARL ADDR[1].x, SV[0].xxxx".into());
     }
     let count = 4 + generator.random.below(16);
-    generator.statements(count, place);
+    generator.statements(count, context);
     generator.results();
     generator.line("END".into());
     let begin = generator.code.len();
     if subroutines {
         generator.together = false;
         generator.line("BGNSUB".into());
-        generator.statements(5, Place { depth: 1, in_subroutine: true, ..place });
+        generator.statements(5, Context { depth: 1, in_subroutine: true, ..context });
         generator.line("ENDSUB".into());
     }
     let mut text = generator.declarations();

@@ -1,6 +1,6 @@
-//! Texts of 64 KiB that are made to take long: the answer is a shader or an error with a place, and what is made on the way stays small. Work is counted, not
-//! timed: the instructions that there are after every pass, how often passes change something, and the bytes of the result. Times and memory are shown, too, if that is
-//! asked for:
+//! Texts of 64 KiB that are made to take long: the answer is a shader or an error with a place, and what is made on the
+//! way stays small. Work is counted, not timed: the instructions that there are after every pass, how often passes
+//! change something, and the bytes of the result. Times and memory are shown, too, if that is asked for:
 //!
 //! ```text
 //! TGSIC_TIMES=1 cargo test --release -p tgsic --test hostile -- --nocapture
@@ -16,7 +16,8 @@ use common::{Folder, tgsic};
 const SIZE: usize = 64 << 10;
 /// Most instructions of the IR that any of them may become.
 const MOST_INSTRUCTIONS: u64 = 400_000;
-/// Most instructions that all passes together may have walked over: each that ran, times the instructions that there were.
+/// Most instructions that all passes together may have walked over: each that ran, times the instructions that there
+/// were.
 const MOST_WORK: u64 = 5_000_000;
 /// Most bytes of a result.
 const MOST_BYTES: usize = 2 << 20;

@@ -26,7 +26,7 @@ fn positions_do_not_depend_on_who_reads_their_parts() {
     folder.write("compound.tgsi", COMPOUND.as_bytes());
     let verify = ["verify", "--invariance=64", "columns.tgsi", "compound.tgsi"];
     for options in [&["-O0"][..], &["-O1"], &["-O2"], &["--dialect", "virgl"], &["--driver-option", "no_mad"]] {
-        let output = folder.run(&[&verify, options].concat()).well();
+        let output = folder.run(&[&verify, options].concat()).success();
         assert_eq!(output.text(), "2 shaders: 2 equal in all variants, 0 different, 0 errors\n", "{options:?}");
     }
     // The comparison sees what goes wrong where rounding is free.
@@ -45,11 +45,11 @@ fn hosts_get_the_bits_of_the_source() {
     let text = text.replace("OUT[0], POSITION", "OUT[0], COLOR").replace("OUT[1], GENERIC[0]", "OUT[1], COLOR[1]");
     folder.write("frag.tgsi", text.as_bytes());
     for options in [&["--dialect", "virgl"][..], &["--driver-option", "keep_rounding"]] {
-        let output = folder.run(&[&["verify", "--exact", "frag.tgsi"], options].concat()).well();
+        let output = folder.run(&[&["verify", "--exact", "frag.tgsi"], options].concat()).success();
         assert_eq!(output.text(), "1 shaders: 1 equal at every stage, 0 different, 0 errors\n", "{options:?}");
     }
     let mads = |options: &[&str]| {
-        let output = folder.run(&[&["translate", "frag.tgsi"], options].concat()).well();
+        let output = folder.run(&[&["translate", "frag.tgsi"], options].concat()).success();
         output.text().matches("MAD ").count()
     };
     assert_eq!(mads(&["--dialect", "virgl"]), 2);

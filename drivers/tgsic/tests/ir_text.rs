@@ -27,39 +27,39 @@ impl main {
 fn every_stage_is_taken_up_again() {
     for path in demo_shaders() {
         let path = path.to_str().expect("a name");
-        let translated = tgsic(&["translate", path], "").well().stdout;
+        let translated = tgsic(&["translate", path], "").success().stdout;
         let run = |arguments: &[&str], input: &[u8]| {
-            let output = tgsic(&[&["run", "--seed", "2"], arguments].concat(), input).well();
+            let output = tgsic(&[&["run", "--seed", "2"], arguments].concat(), input).success();
             let text = output.text().to_string();
             text[..text.rfind('\n').and_then(|end| text[..end].rfind('\n')).expect("lines")].to_string()
         };
         let left = run(&[path], b"");
         for stage in ["parsed", "ssa", "registers"] {
-            let ir = tgsic(&["ir", "--stage", stage, path], "").well().stdout;
-            tgsic(&["check"], &ir).well();
-            assert_eq!(tgsic(&["ir", "--stage", "parsed"], &ir).well().stdout, ir, "{path} {stage}: as it is");
+            let ir = tgsic(&["ir", "--stage", stage, path], "").success().stdout;
+            tgsic(&["check"], &ir).success();
+            assert_eq!(tgsic(&["ir", "--stage", "parsed"], &ir).success().stdout, ir, "{path} {stage}: as it is");
             assert_eq!(run(&[], &ir), left, "{path} {stage}");
             for via in ["ir", "ssa", "registers", "driver:tgsi"] {
                 assert_eq!(run(&["--via", via], &ir), left, "{path} {stage} via {via}");
             }
-            let verified = tgsic(&["verify"], &ir).well();
+            let verified = tgsic(&["verify"], &ir).success();
             assert_eq!(verified.text(), "1 shaders: 1 equal at every stage, 0 different, 0 errors\n");
-            let again = tgsic(&["translate"], &ir).well().stdout;
+            let again = tgsic(&["translate"], &ir).success().stdout;
             if stage != "registers" {
                 assert_eq!(again, translated, "{path} {stage}");
             }
         }
-        let parsed = tgsic(&["ir", "--stage", "parsed", path], "").well().stdout;
-        assert_eq!(tgsic(&["ir"], &parsed).well().stdout, tgsic(&["ir", path], "").well().stdout, "{path}");
+        let parsed = tgsic(&["ir", "--stage", "parsed", path], "").success().stdout;
+        assert_eq!(tgsic(&["ir"], &parsed).success().stdout, tgsic(&["ir", path], "").success().stdout, "{path}");
     }
 }
 
 #[test]
 fn a_shader_without_variables() {
-    let translated = tgsic(&["translate"], LOWERED).well();
+    let translated = tgsic(&["translate"], LOWERED).success();
     assert!(translated.text().contains("ADD OUT[0], IN[0], IN[0]"), "{}", translated.text());
-    let run = tgsic(&["run", "--seed", "2"], LOWERED).well();
-    let of_tgsi = tgsic(&["run", "--seed", "2"], FRAG).well();
+    let run = tgsic(&["run", "--seed", "2"], LOWERED).success();
+    let of_tgsi = tgsic(&["run", "--seed", "2"], FRAG).success();
     assert_eq!(run.text().lines().take(4).collect::<Vec<_>>(), of_tgsi.text().lines().take(4).collect::<Vec<_>>());
 }
 
@@ -119,12 +119,12 @@ fn what_needs_tgsi_says_so() {
     let task = "shader: MESA_SHADER_TASK\ndecl_function main () (entrypoint)\n\nimpl main {\n    block b0:\n    // succs: b1\n    block b1:\n}\n";
     let output = tgsic(&["translate"], task);
     assert_eq!((output.status, output.stderr.contains("TGSI has no Task shaders")), (1, true), "{}", output.stderr);
-    tgsic(&["check"], task).well();
+    tgsic(&["check"], task).success();
 }
 
 #[test]
 fn translate_json_of_ir_has_no_sizes_before() {
-    let output = tgsic(&["translate", "--json"], LOWERED).well();
+    let output = tgsic(&["translate", "--json"], LOWERED).success();
     let row: serde_json::Value = serde_json::from_str(output.text()).expect("JSON");
     assert_eq!((&row["instructions_before"], &row["instructions_after"]), (&serde_json::Value::Null, &2.into()));
     assert_eq!(row["stage"], "FRAG");

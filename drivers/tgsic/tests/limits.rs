@@ -11,7 +11,7 @@ const TEXT: &str = "FRAG\nPROPERTY SEPARABLE_PROGRAM 1\nDCL IN[0], GENERIC[0], P
 /// A shader may take exactly what it takes, and nothing less, with the code that says so.
 #[test]
 fn limits_have_two_sides() {
-    let tokens = tgsic(&["encode"], TEXT).well().stdout;
+    let tokens = tgsic(&["encode"], TEXT).success().stdout;
     for (name, takes, code) in [
         ("text-bytes", TEXT.len(), "T0100"),
         ("instructions", 8, "T0104"),
@@ -66,7 +66,7 @@ fn calls_and_runs_have_two_sides() {
     assert_eq!(run("memory=4160").status, 0);
     let short = run("memory=4096");
     assert!(short.status == 1 && short.stderr.contains("[T0624]"), "{}", short.stderr);
-    let ir = tgsic(&["ir"], array).well().stdout;
+    let ir = tgsic(&["ir"], array).success().stdout;
     assert_eq!(tgsic(&["run", "--limit", "memory=100000"], &ir).status, 0);
     let short = tgsic(&["run", "--limit", "memory=16"], &ir);
     assert!(short.status == 1 && short.stderr.contains("[T1402]"), "{}", short.stderr);
@@ -76,9 +76,9 @@ fn calls_and_runs_have_two_sides() {
 
 #[test]
 fn limits_are_listed() {
-    let list = tgsic(&["limits"], "").well();
+    let list = tgsic(&["limits"], "").success();
     assert!(list.text().contains("nesting            1024  Blocks open at a time."), "{}", list.text());
-    let set = tgsic(&["limits", "--limit", "nesting=7", "--limit", "nesting=8"], "").well();
+    let set = tgsic(&["limits", "--limit", "nesting=7", "--limit", "nesting=8"], "").success();
     assert!(set.text().contains("nesting               8  "), "{}", set.text());
     assert_eq!(list.text().lines().count(), 10);
     for (wrong, why) in [
@@ -95,12 +95,13 @@ fn limits_are_listed() {
     let all =
         ["text-bytes", "tokens", "instructions", "declarations", "immediates", "registers", "expansion", "memory"];
     let most: Vec<String> = all.iter().map(|name| format!("--limit={name}={}", u64::MAX)).collect();
-    tgsic(&[&["check".to_owned()], &most[..]].concat(), TEXT).well();
-    let tokens = tgsic(&["encode"], TEXT).well().stdout;
+    tgsic(&[&["check".to_owned()], &most[..]].concat(), TEXT).success();
+    let tokens = tgsic(&["encode"], TEXT).success().stdout;
     tgsic(&[&["run".to_owned()], &most[..]].concat(), tokens);
 }
 
-/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts of any era.
+/// Texts of other eras are refused with the place where Mesa 25 stops, in every subcommand; tokens and IR are no texts
+/// of any era.
 #[test]
 fn strict_takes_what_mesa_takes() {
     let plain = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";
@@ -120,19 +121,19 @@ fn strict_takes_what_mesa_takes() {
             );
         }
     }
-    let tokens = tgsic(&["encode"], plain).well().stdout;
-    tgsic(&["check", "--strict"], tokens).well();
+    let tokens = tgsic(&["encode"], plain).success().stdout;
+    tgsic(&["check", "--strict"], tokens).success();
 }
 
 #[test]
 fn scan_tells_where_a_text_comes_from() {
     let text = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0..1], LOCAL\n  0: SUB TEMP[0], TEMP[1], TEMP[1]\n  1: MOV OUT[0], TEMP[0]\n  2: END\n";
-    let scan = tgsic(&["scan", "--json"], text).well();
+    let scan = tgsic(&["scan", "--json"], text).success();
     let object: serde_json::Value = serde_json::from_str(scan.text()).expect("an object");
     let expected = serde_json::json!({"producer": "glsl_to_tgsi", "era": "Mesa 18 or older", "virgl": false});
     assert_eq!(object["origin"], expected);
-    let readable = tgsic(&["scan"], text).well();
+    let readable = tgsic(&["scan"], text).success();
     assert!(readable.text().contains("origin: "), "{}", readable.text());
-    let tokens = tgsic(&["encode"], text).well().stdout;
-    assert!(!tgsic(&["scan"], tokens).well().text().contains("origin"));
+    let tokens = tgsic(&["encode"], text).success().stdout;
+    assert!(!tgsic(&["scan"], tokens).success().text().contains("origin"));
 }

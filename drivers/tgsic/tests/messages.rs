@@ -1,4 +1,4 @@
-//! What is shown on standard error: findings with their places, colours, the record of passes.
+//! Output on standard error: findings with their positions, colours, the record of passes.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn findings_of_tokens_name_the_word() {
     }
 }
 
-/// What cannot be shown with a caret (endless lines) is shown in a line; bytes that are no text do no harm.
+/// Findings that cannot be shown with a caret (endless lines) take one line; bytes that are not text are harmless.
 #[test]
 fn odd_texts_are_shown() {
     let long = format!("FRAG\nMOV {}\n", "x".repeat(10_000));
@@ -123,7 +123,7 @@ fn colours_come_when_wanted() {
 
 #[test]
 fn verbose_shows_passes() {
-    let quiet = tgsic(&["translate"], FRAG).well();
+    let quiet = tgsic(&["translate"], FRAG).success();
     let verbose = tgsic(&["translate", "-v"], FRAG);
     assert_eq!((verbose.status, &verbose.stdout), (0, &quiet.stdout));
     let lines: Vec<&str> = verbose.stderr.lines().collect();
@@ -263,13 +263,13 @@ fn warnings_become_what_is_asked_for() {
 
 #[test]
 fn codes_are_explained() {
-    let page = tgsic(&["explain", "T0402"], "").well();
+    let page = tgsic(&["explain", "T0402"], "").success();
     assert!(page.text().starts_with("error[T0402] undeclared-register: A register is used"), "{}", page.text());
     for part in ["\nWrong:\n\n    FRAG\n", "\nRight:\n\n    FRAG\n"] {
         assert!(page.text().contains(part), "{}", page.text());
     }
-    assert_eq!(tgsic(&["explain", "undeclared-register"], "").well().stdout, page.stdout);
-    let list = tgsic(&["explain", "--list"], "").well();
+    assert_eq!(tgsic(&["explain", "undeclared-register"], "").success().stdout, page.stdout);
+    let list = tgsic(&["explain", "--list"], "").success();
     assert!(list.text().lines().count() > 300, "{}", list.text());
     assert!(list.text().contains("\nT0500 warning unused-declaration "), "{}", list.text());
     let wrong = tgsic(&["explain", "T9999"], "");

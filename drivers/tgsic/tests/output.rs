@@ -1,4 +1,5 @@
-//! What becomes of results and messages when something fails on the way: whole files or none, one message that names the path, the right status.
+//! Results and messages when an operation fails: whole files or none, one message that names the path, the right
+//! status.
 
 #![cfg(unix)]
 
@@ -70,7 +71,8 @@ fn standard_error_is_full() {
     }
 }
 
-/// The disk is full in the middle of a file: the file that was there stays, no other comes into being. A bound on the size of files stands for the disk.
+/// The disk is full in the middle of a file: the file that was there stays, no other comes into being. A bound on the
+/// size of files stands for the disk.
 #[test]
 fn files_are_whole_or_not_at_all() {
     let many: String = (0..4000).map(|i| format!("MOV TEMP[0], TEMP[{}]\n", i % 2)).collect();
@@ -102,7 +104,7 @@ fn files_are_whole_or_not_at_all() {
     assert_eq!((folder.list("."), folder.list("out")), (vec!["a.tgsi".into(), "old".into(), "out".into()], vec![]));
 }
 
-/// What stands in the way is named, and stays.
+/// An obstacle is named, and stays.
 #[test]
 fn something_else_stands_in_the_place() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("folder/keep", ""), ("out/a.tgsi/keep", ""), ("file", "")]);
@@ -163,12 +165,12 @@ fn names_of_any_bytes() {
     std::fs::write(folder.path(".").join(&input), FRAG).expect("written");
     let run = |arguments: &[&OsStr]| folder.run(arguments);
     let [print, check, to] = ["print", "check", "-o"].map(OsStr::new);
-    run(&[print, &input, to, &output]).well();
+    run(&[print, &input, to, &output]).success();
     let printed = std::fs::read(folder.path(".").join(&output)).expect("written");
-    assert_eq!(printed, tgsic(&["print"], FRAG).well().stdout);
-    run(&[print, &input, OsStr::new("--out-dir"), OsStr::new("out")]).well();
+    assert_eq!(printed, tgsic(&["print"], FRAG).success().stdout);
+    run(&[print, &input, OsStr::new("--out-dir"), OsStr::new("out")]).success();
     assert_eq!(std::fs::read(folder.path("out").join(&input)).expect("written"), printed);
-    run(&[print, &input, to, &input]).well();
+    run(&[print, &input, to, &input]).success();
     assert_eq!(std::fs::read(folder.path(".").join(&input)).expect("written"), printed);
     let failed = run(&[print, &missing]);
     assert!(failed.status == 2 && failed.stderr.starts_with("tgsic: cannot read no\u{fffd}: "), "{}", failed.stderr);
@@ -190,10 +192,10 @@ fn links_are_written_through() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("sub/keep", "")]);
     symlink("sub/new", folder.path("link")).expect("a link");
     symlink("link", folder.path("second")).expect("a link");
-    folder.run(&["print", "a.tgsi", "-o", "second"]).well();
+    folder.run(&["print", "a.tgsi", "-o", "second"]).success();
     assert!(folder.path("link").is_symlink() && folder.path("second").is_symlink());
     assert_eq!(folder.list("sub"), ["keep", "new"]);
-    assert_eq!(folder.read("sub/new"), tgsic(&["print"], FRAG).well().stdout);
+    assert_eq!(folder.read("sub/new"), tgsic(&["print"], FRAG).success().stdout);
 }
 
 /// An input that never ends, or not soon, is given up, whatever kind of file it is.

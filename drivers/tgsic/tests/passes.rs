@@ -48,19 +48,19 @@ fn row(table: &str, pass: &str) -> (usize, usize) {
 #[test]
 fn levels_say_how_far_the_optimiser_goes() {
     let count = |level: &str, opcode: &str| {
-        let output = tgsic(&["translate", "-O", level], LOOP).well();
+        let output = tgsic(&["translate", "-O", level], LOOP).success();
         output.text().lines().filter(|line| line.split_whitespace().nth(1) == Some(opcode)).count()
     };
     for (level, loops, ifs, mads) in [("0", 1, 2, 1), ("1", 1, 1, 1), ("2", 0, 0, 4)] {
         let counts = ["BGNLOOP", "UIF", "MAD"].map(|opcode| count(level, opcode));
         assert_eq!(counts, [loops, ifs, mads], "-O {level}");
-        let ir = tgsic(&["ir", "--stage", "opt", "-O", level], LOOP).well();
+        let ir = tgsic(&["ir", "--stage", "opt", "-O", level], LOOP).success();
         assert_eq!(ir.text().contains("loop {"), loops > 0, "-O {level}: {}", ir.text());
-        let verified = tgsic(&["verify", "-O", level], LOOP).well();
+        let verified = tgsic(&["verify", "-O", level], LOOP).success();
         assert!(verified.text().starts_with("1 shaders: 1 equal"), "{}", verified.text());
     }
-    let plain = tgsic(&["translate"], LOOP).well();
-    assert_eq!(plain.stdout, tgsic(&["translate", "-O2"], LOOP).well().stdout);
+    let plain = tgsic(&["translate"], LOOP).success();
+    assert_eq!(plain.stdout, tgsic(&["translate", "-O2"], LOOP).success().stdout);
     for wrong in ["3", "-1", "s", ""] {
         assert_eq!(tgsic(&["translate", "-O", wrong], LOOP).status, 2, "{wrong}");
     }
@@ -75,7 +75,7 @@ fn recorded_results_hold_at_every_level() {
     for level in ["0", "1", "2"] {
         for via in ["opt", "registers", "driver:tgsi"] {
             let arguments = ["verify", "--vectors", "good", "--via", via, "-O", level, "--skip", "opt_cse"];
-            let output = folder.run(&arguments).well();
+            let output = folder.run(&arguments).success();
             assert!(output.text().contains("1 exact"), "{via} -O {level}: {}", output.text());
         }
     }
@@ -84,19 +84,19 @@ fn recorded_results_hold_at_every_level() {
 #[test]
 fn after_ends_with_the_first_run_of_a_pass() {
     let products = |pass: &str| {
-        let output = tgsic(&["ir", "--after", pass], LOOP).well();
+        let output = tgsic(&["ir", "--after", pass], LOOP).success();
         output.text().matches("= fmul ").count()
     };
     // Two equal products, and one in the loop that the rules take out of a MAD.
     assert_eq!((products("opt_copy_prop"), products("opt_undef"), products("opt_cse")), (2, 3, 2));
-    let loops = |pass: &str| tgsic(&["ir", "--after", pass], LOOP).well().text().contains("loop {");
+    let loops = |pass: &str| tgsic(&["ir", "--after", pass], LOOP).success().text().contains("loop {");
     assert!(loops("opt_loop") && !loops("opt_loop_unroll"));
     // The last change before the end is where it ends, and the driver's lowering is not on the way.
-    let shown = tgsic(&["ir", "--after", "opt_loop_unroll", "--print-changed", "--stage", "registers"], LOOP).well();
+    let shown = tgsic(&["ir", "--after", "opt_loop_unroll", "--print-changed", "--stage", "registers"], LOOP).success();
     let sections = sections(shown.text());
     let (header, last) = sections.last().expect("sections");
     assert_eq!(*header, "after opt_loop_unroll, round 1.0");
-    assert_eq!(tgsic(&["ir", "--after", "opt_loop_unroll"], LOOP).well().text().trim(), last.trim());
+    assert_eq!(tgsic(&["ir", "--after", "opt_loop_unroll"], LOOP).success().text().trim(), last.trim());
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn passes_are_known_by_name() {
 #[test]
 fn print_changed_shows_each_change() {
     for stage in ["ssa", "opt", "registers"] {
-        let shown = tgsic(&["ir", "--print-changed", "--stage", stage], LOOP).well();
+        let shown = tgsic(&["ir", "--print-changed", "--stage", stage], LOOP).success();
         let sections = sections(shown.text());
         assert_eq!(sections[0].0, "parsed");
-        assert_eq!(sections[0].1.trim(), tgsic(&["ir", "--stage", "parsed"], LOOP).well().text().trim());
+        assert_eq!(sections[0].1.trim(), tgsic(&["ir", "--stage", "parsed"], LOOP).success().text().trim());
         let (_, last) = sections.last().expect("sections");
-        assert_eq!(last.trim(), tgsic(&["ir", "--stage", stage], LOOP).well().text().trim(), "{stage}");
+        assert_eq!(last.trim(), tgsic(&["ir", "--stage", stage], LOOP).success().text().trim(), "{stage}");
         for pair in sections.windows(2) {
             assert_ne!(pair[0].1.trim(), pair[1].1.trim(), "{}", pair[1].0);
         }
@@ -135,7 +135,7 @@ fn print_changed_shows_each_change() {
         assert_eq!(headers.contains(&"registers"), stage == "registers", "{headers:?}");
         assert!(!headers.iter().any(|header| header.starts_with("after opt_if,")), "{headers:?}");
         // Each is a shader, and computes the same.
-        let runs = |ir: &str| tgsic(&["run", "--via", "ir", "--json"], ir).well().text().replace(' ', "");
+        let runs = |ir: &str| tgsic(&["run", "--via", "ir", "--json"], ir).success().text().replace(' ', "");
         let out = |json: &str| json.split("\"steps\"").next().map(str::to_string);
         let expected = out(&runs(sections[0].1));
         assert!(sections.iter().all(|(_, ir)| out(&runs(ir)) == expected), "{stage}");
@@ -146,17 +146,17 @@ fn print_changed_shows_each_change() {
 #[test]
 fn skipped_passes_do_not_run() {
     let products = |arguments: &[&str]| {
-        let output = tgsic(&[&["ir", "--stage", "opt"], arguments].concat(), LOOP).well();
+        let output = tgsic(&[&["ir", "--stage", "opt"], arguments].concat(), LOOP).success();
         output.text().matches("= fmul ").count()
     };
     // Of two equal products one is left.
     assert_eq!(products(&["--skip", "opt_cse"]), products(&[]) + 1);
     let arguments = ["--skip", "opt_loop_unroll", "--skip", "opt_peephole_select"];
-    let translated = tgsic(&[&["translate"], &arguments[..]].concat(), LOOP).well();
+    let translated = tgsic(&[&["translate"], &arguments[..]].concat(), LOOP).success();
     assert!(translated.text().contains("BGNLOOP") && translated.text().contains("UIF"), "{}", translated.text());
-    let shown = tgsic(&[&["ir", "--stage", "opt", "--print-changed"], &arguments[..]].concat(), LOOP).well();
+    let shown = tgsic(&[&["ir", "--stage", "opt", "--print-changed"], &arguments[..]].concat(), LOOP).success();
     assert!(!shown.text().contains("after opt_loop_unroll") && !shown.text().contains("after opt_peephole_select"));
-    let run = tgsic(&[&["run", "--via", "opt"], &arguments[..]].concat(), LOOP).well();
+    let run = tgsic(&[&["run", "--via", "opt"], &arguments[..]].concat(), LOOP).success();
     assert!(run.text().contains("OUT[0]"), "{}", run.text());
 }
 
@@ -169,7 +169,7 @@ fn any_pass_can_be_left_out() {
     for pass in list.split(',').map(str::trim) {
         let mut arguments = vec!["verify", "--seeds", "2", "--each-pass", "--skip", pass, "loop.tgsi"];
         arguments.extend(paths.iter().map(String::as_str));
-        let output = folder.run(&arguments).well();
+        let output = folder.run(&arguments).success();
         assert!(output.text().contains(" 0 different, 0 errors"), "{pass}: {}", output.text());
     }
 }
@@ -178,7 +178,7 @@ fn any_pass_can_be_left_out() {
 fn times_are_shown_on_standard_error() {
     let folder = Folder::with(&[("a.tgsi", FRAG), ("b.tgsi", LOOP)]);
     for command in [&["ir", "--stage", "opt"][..], &["translate"]] {
-        let plain = folder.run(&[command, &["a.tgsi", "b.tgsi"]].concat()).well();
+        let plain = folder.run(&[command, &["a.tgsi", "b.tgsi"]].concat()).success();
         let timed = folder.run(&[command, &["--time-passes", "a.tgsi", "b.tgsi"]].concat());
         assert_eq!((timed.status, &timed.stdout), (0, &plain.stdout));
         // Once for each shader; only the second has a loop.
@@ -239,8 +239,8 @@ fn times_of_the_driver() {
 fn each_pass_of_sound_shaders_is_sound() {
     let mut arguments = vec!["verify".to_string(), "--each-pass".to_string()];
     arguments.extend(demo_shaders().iter().map(|path| path.display().to_string()));
-    let output = tgsic(&arguments, "").well();
+    let output = tgsic(&arguments, "").success();
     assert!(output.text().contains(" 0 different, 0 errors"), "{}", output.text());
-    tgsic(&["verify", "--each-pass"], LOOP).well();
+    tgsic(&["verify", "--each-pass"], LOOP).success();
     assert_eq!(tgsic(&["verify", "--each-pass", "--vectors", "x"], "").status, 2);
 }

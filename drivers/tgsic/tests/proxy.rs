@@ -46,7 +46,7 @@ impl Running {
         (client, host)
     }
 
-    /// What the proxy leaves when it has ended: status, standard output and error.
+    /// Waits for the proxy to end and returns its status, standard output and error.
     fn wait(mut self) -> (Folder, i32, String, String) {
         let started = Instant::now();
         while self.child.try_wait().expect("a child").is_none() {
@@ -65,7 +65,7 @@ impl Running {
     }
 }
 
-/// What arrives for a shader.
+/// Returns what the host receives for a shader.
 fn through(client: &mut UnixStream, host: &mut UnixStream, head: &Head, text: &str) -> String {
     let mut commands = Vec::new();
     head.put(&mut commands, text.as_bytes());

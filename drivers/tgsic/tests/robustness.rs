@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use common::{FRAG, demo_shaders, files_below, shared, tgsic};
 
-/// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic takes.
+/// Long enough for a build without optimisation on a busy machine; far below what something exponential or quadratic
+/// takes.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Every way that an input can take through the program.
@@ -37,7 +38,7 @@ fn survives(input: &[u8], commands: &[&[&str]], what: &str) {
     }
 }
 
-/// What is drawn from random numbers.
+/// A source of random choices.
 struct Random(tgsi_ir::run::random::Random);
 
 impl Random {
@@ -261,5 +262,5 @@ fn code_without_end() {
     survives(calls.as_bytes(), &COMMANDS, "calls");
     assert!(tgsic(&["translate", "--dialect", "virgl"], &calls).stderr.contains("[T0307]"));
     // Where there are subroutines they stay.
-    tgsic(&["translate"], &calls).well();
+    tgsic(&["translate"], &calls).success();
 }

@@ -8,15 +8,15 @@ use pretty_assertions::assert_eq;
 #[test]
 fn shaders_are_valid_and_the_same_for_a_seed() {
     let folder = Folder::new();
-    folder.run(&["smith", "--seed", "5", "--count", "20", "--out-dir", "made"]).well();
+    folder.run(&["smith", "--seed", "5", "--count", "20", "--out-dir", "made"]).success();
     let names = folder.list("made");
     assert_eq!(names.len(), 20);
     let paths: Vec<String> = names.iter().map(|name| format!("made/{name}")).collect();
     let arguments: Vec<&str> = ["check", "--quiet"].into_iter().chain(paths.iter().map(String::as_str)).collect();
-    folder.run(&arguments).well();
+    folder.run(&arguments).success();
     let arguments: Vec<&str> = ["verify", "--exact"].into_iter().chain(paths.iter().map(String::as_str)).collect();
-    folder.run(&arguments).well();
-    let one = folder.run(&["smith", "--seed", "7"]).well();
+    folder.run(&arguments).success();
+    let one = folder.run(&["smith", "--seed", "7"]).success();
     assert_eq!(one.stdout, folder.read("made/7.tgsi"));
 }
 
@@ -24,10 +24,10 @@ fn shaders_are_valid_and_the_same_for_a_seed() {
 fn stages_and_features_are_chosen() {
     let folder = Folder::new();
     for (stage, word) in [("vert", "VERT"), ("COMP", "COMP"), ("tess_eval", "TESS_EVAL")] {
-        let text = folder.run(&["smith", "--seed", "3", "--stage", stage]).well();
+        let text = folder.run(&["smith", "--seed", "3", "--stage", stage]).success();
         assert!(text.text().starts_with(&format!("{word}\n")), "{}", text.text());
     }
-    let text = folder.run(&["smith", "--count", "40", "--features", "wide,textures"]).well();
+    let text = folder.run(&["smith", "--count", "40", "--features", "wide,textures"]).success();
     assert!(!["BGNLOOP", "CAL", "ARRAY(", "ATOM"].iter().any(|word| text.text().contains(word)));
 }
 
@@ -36,7 +36,7 @@ fn every_stage_computes_the_same() {
     let folder = Folder::new();
     let output = folder.run(&["smith", "--verify", "--count", "300", "--opcodes", "--out-dir", "failed"]);
     assert!(output.text().contains(": 0 failed\n") && output.text().contains("MOV "), "{}", output.text());
-    output.well();
+    output.success();
     let output =
         folder.run(&["smith", "--verify", "--count", "60", "--dialect", "virgl", "--features", "flow,indirect"]);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());
@@ -48,7 +48,7 @@ fn every_stage_computes_the_same() {
 #[test]
 fn given_shaders_are_changed() {
     let folder = Folder::new();
-    folder.run(&["smith", "--seed", "1", "--count", "4", "--out-dir", "."]).well();
+    folder.run(&["smith", "--seed", "1", "--count", "4", "--out-dir", "."]).success();
     let base = ["smith", "--verify", "--count", "60", "--mutate", "1.tgsi", "2.tgsi", "3.tgsi", "4.tgsi"];
     let output = folder.run(&base);
     assert!(output.text().contains(": 0 failed\n"), "{}", output.text());

@@ -1,7 +1,8 @@
 //! virgl, the inner protocol: commands in the body of SUBMIT_CMD.
 //!
-//! A command is a header word and a payload: `command | object type << 8 | words of payload << 16`. Commands never straddle two messages. Objects belong to a sub-context,
-//! which commands choose; [`SubContexts`] knows which one is current, as the host does.
+//! A command is a header word and a payload: `command | object type << 8 | words of payload << 16`. Commands never
+//! straddle two messages. Objects belong to a sub-context, which commands choose; [`SubContexts`] knows which one is
+//! current, as the host does.
 
 use std::collections::HashSet;
 
@@ -103,8 +104,8 @@ pub fn put_set_sub_context(out: &mut Vec<u8>, id: u32) {
     put_words(out, &[header(number::SET_SUB_CTX, 0, 1), id]);
 }
 
-/// The sub-contexts of a connection, as the host keeps them: number 0 is always there, making one makes it current, destroying the current one goes back to 0, and
-/// choosing one that is not there changes nothing.
+/// The sub-contexts of a connection, as the host keeps them: number 0 is always there, making one makes it current,
+/// destroying the current one goes back to 0, and choosing one that is not there changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SubContexts {
     others: HashSet<u32>,

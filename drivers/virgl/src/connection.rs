@@ -1,14 +1,13 @@
 //! One client and its connection to the host.
 //!
 //! One thread copies both ways. From client to host the stream is read ([`Stream`]), from host to client bytes and
-//! descriptors are copied. It never waits for one side alone:
-//! what a socket does not take waits, and nothing more is received for it meanwhile. Where one side goes away, the
-//! other is told in the same way as without us: what was sent
+//! descriptors are copied. It never waits for one side alone: what a socket does not take waits, and nothing more is
+//! received for it meanwhile. Where one side goes away, the other is told in the same way as without us: what was sent
 //! before still arrives, then the socket is closed.
 //!
 //! The thread sleeps as soon as there is nothing to pass on. To poll for a while first brings answers to the client
-//! earlier (0.61 instead of 0.46 requests for each one without a proxy), but takes the processor from hosts that draw in
-//! software: glmark2's frame rates fall by 3 to 5 % on two processors.
+//! earlier (0.61 instead of 0.46 requests for each one without a proxy), but takes the processor from hosts that draw
+//! in software: glmark2's frame rates fall by 3 to 5 % on two processors.
 
 use std::io;
 use std::net::Shutdown;
@@ -29,13 +28,15 @@ use crate::socket::{Outgoing, Received, receive};
 use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
 
-/// How long a host that is not there, or does not listen yet, is waited for. The socket of a starting host appears a moment before it listens.
+/// How long a host that is not there, or does not listen yet, is waited for. The socket of a starting host appears a
+/// moment before it listens.
 const HOST_APPEARS: Duration = Duration::from_secs(2);
 
 /// Time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(3);
 
-/// Connects to the host. As long as it has other clients to take first, the client waits, as it would without us; if the client goes away, that ends it.
+/// Connects to the host. As long as it has other clients to take first, the client waits, as it would without us; if
+/// the client goes away, that ends it.
 pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::Result<UnixStream> {
     let address = SocketAddrUnix::new(host)?;
     let started = Instant::now();
@@ -68,10 +69,10 @@ pub fn connect(host: &Path, client: &UnixStream, stopping: &AtomicBool) -> io::R
     }
 }
 
-/// What a connection shares with the others of its proxy.
+/// The state that the connections of a proxy share.
 #[derive(Debug)]
 pub struct Shared<'p> {
-    /// What went through.
+    /// The traffic.
     pub traffic: &'p Traffic,
 }
 
@@ -108,7 +109,7 @@ struct Connection<'c, F> {
     stream: Stream<Timed<'c, F>>,
     to_host: Outgoing<'c>,
     to_client: Outgoing<'c>,
-    /// What the host sends.
+    /// The direction from the host to the client.
     from_host: Vec<u8>,
     /// Whether more may come from the client.
     client_talks: bool,
@@ -119,7 +120,7 @@ struct Connection<'c, F> {
     /// Whether it has been said that the stream is passed on unread.
     failed: bool,
     shared: &'c Shared<'c>,
-    /// What has been counted of the stream already.
+    /// The traffic that has been counted already.
     counted: Counts,
     /// Processor time of the thread up to which it has been counted.
     busy: Duration,

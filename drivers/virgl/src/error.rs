@@ -1,4 +1,4 @@
-//! What can be wrong with a stream, with its place.
+//! Errors in a stream, with their offsets.
 
 use thiserror::Error;
 
@@ -10,11 +10,11 @@ pub struct StreamError {
     pub offset: u64,
     /// Id of the message; 0 where there is none yet.
     pub message: u32,
-    /// What is wrong.
+    /// The error.
     pub kind: ErrorKind,
 }
 
-/// What is wrong with a stream.
+/// An error in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum ErrorKind {
     /// No such message.
@@ -32,12 +32,12 @@ pub enum ErrorKind {
         /// Its length.
         bytes: u64,
     },
-    /// What is wrong with a command.
+    /// An error in a command.
     #[error(transparent)]
     Command(#[from] CommandError),
 }
 
-/// What is wrong with a command.
+/// An error in a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum CommandError {
     /// The payload reaches beyond the buffer.

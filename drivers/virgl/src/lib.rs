@@ -1,6 +1,8 @@
-//! Shaders on their way from a virgl guest driver to a virgl host: read on the vtest socket, shown to a filter, replaced.
+//! Shaders on their way from a virgl guest driver to a virgl host: read on the vtest socket, shown to a filter,
+//! replaced.
 //!
-//! The crate knows the wire and no shaders: a [`Filter`] gets the text of each and answers with another, or leaves it. Everything else passes through as it came.
+//! The crate knows the wire and no shaders: a [`Filter`] gets the text of each and answers with another, or leaves it.
+//! Everything else passes through as it came.
 //!
 //! | here | holds |
 //! |---|---|
@@ -14,13 +16,14 @@
 //!
 //! # What is kept
 //!
-//! Stream outputs and the size of shared memory stay as they are; the number of tokens that the host makes room for grows with the text. A filter must not renumber
-//! OUT registers where there are stream outputs: those name them.
+//! Stream outputs and the size of shared memory stay as they are; the number of tokens that the host makes room for
+//! grows with the text. A filter must not renumber OUT registers where there are stream outputs: those name them.
 //!
 //! # Streams that are wrong
 //!
-//! What the host would refuse is not judged here. It is logged, what is held back goes out as it came, and the rest of the stream is passed on unread: a client sees the same
-//! errors as without us. Memory stays bounded whatever comes ([`limits`]).
+//! Commands that the host would refuse are not judged here. They are logged, what is held back goes out as it came, and
+//! the rest of the stream is passed on unread: a client sees the same errors as without us. Memory stays bounded
+//! whatever comes ([`limits`]).
 //!
 //! ```
 //! use tgsi_driver_virgl::shader::{Filtered, ShaderObject};

@@ -1,4 +1,5 @@
-//! A listening socket with a file: the file appears when somebody listens, takes the place of one that nobody listens on, and goes away at the end.
+//! A listening socket with a file: the file appears when somebody listens, takes the place of one that nobody listens
+//! on, and goes away at the end.
 
 use std::fs;
 use std::io;
@@ -21,7 +22,8 @@ pub struct Listener {
 impl Listener {
     /// Listens. That somebody else does, or that there is a file that is no socket, is an error.
     pub fn bind(path: &Path) -> io::Result<Listener> {
-        // Bound under another name first: whoever sees the file can connect at once, and two that start at the same time do not take it from each other.
+        // Bound under another name first: whoever sees the file can connect at once, and two that start at the same
+        // time do not take it from each other.
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         name.push(format!(".{}", std::process::id()));
         let beside = path.with_file_name(name);
@@ -67,7 +69,8 @@ fn link(beside: &Path, path: &Path) -> io::Result<()> {
 /// Removes the file of a socket that nobody listens on. That somebody does, or that it is no socket, is an error.
 pub fn remove_stale(path: &Path) -> io::Result<()> {
     check_stale(path)?;
-    // Another may have taken the place since, and its file must stay: what is removed is looked at again when nobody else can find it any more.
+    // Another may have taken the place since, and its file must stay: what is removed is looked at again when nobody
+    // else can find it any more.
     let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
     name.push(format!(".{}.stale", std::process::id()));
     let aside = path.with_file_name(name);

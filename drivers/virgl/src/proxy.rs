@@ -27,21 +27,21 @@ use crate::traffic::Traffic;
 /// Stack of a connection's thread. Filters may compile on it.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Why there is no proxy, or no longer.
+/// An error that ends the proxy, or keeps it from starting.
 #[derive(Debug, Error)]
 pub enum ProxyError {
-    /// The place to listen at cannot be had.
+    /// The listening socket cannot be created.
     #[error("cannot listen at {}: {error}", path.display())]
     Listen {
-        /// The place.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The host's place is our own.
+    /// The host's socket is the listening socket.
     #[error("{} is where the proxy itself listens, not its host", path.display())]
     Itself {
-        /// The host's place.
+        /// The path of the host's socket.
         path: PathBuf,
     },
     /// No client can be waited for.
@@ -75,7 +75,7 @@ impl Connections {
 }
 
 impl Proxy {
-    /// Listens at one place for clients of the host at another. The host need not be there yet.
+    /// Listens on one socket for clients of the host on another. The host need not be there yet.
     pub fn bind(listen: &Path, host: &Path) -> Result<Proxy, ProxyError> {
         let listener = Listener::bind(listen).and_then(|listener| {
             listener.socket().set_nonblocking(true)?;
@@ -89,22 +89,24 @@ impl Proxy {
         Ok(Proxy { listener, host: host.to_owned(), traffic: Traffic::default() })
     }
 
-    /// What went through.
+    /// The traffic.
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// What went through, when all is over: the socket and its file are gone then.
+    /// Closes the socket, removes its file and returns the traffic.
     pub fn into_traffic(self) -> Traffic {
         self.traffic
     }
 
-    /// Serves clients, whose shaders a filter sees, until `stop` can be read, or as many clients as wanted have come and gone. All connections have ended then.
+    /// Serves clients, whose shaders a filter sees, until `stop` can be read, or as many clients as wanted have come
+    /// and gone. All connections have ended then.
     pub fn run(&self, filter: &(impl Filter + Sync), stop: impl AsFd, clients: Option<u64>) -> Result<(), ProxyError> {
         let stopping = AtomicBool::new(false);
         let connections = Connections::default();
         let (gone, has_gone) = UnixStream::pair().map_err(ProxyError::Wait)?;
-        // That something lies there is all that counts: when it is full nobody has to add to it, and as long as clients are taken nobody reads it.
+        // That something lies there is all that counts: when it is full nobody has to add to it, and as long as clients
+        // are taken nobody reads it.
         for end in [&gone, &has_gone] {
             end.set_nonblocking(true).map_err(ProxyError::Wait)?;
         }

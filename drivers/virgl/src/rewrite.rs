@@ -1,10 +1,11 @@
 //! The shaders of a connection, replaced in its buffers of commands.
 //!
-//! A shader that comes in several packets is held until its text is whole; nothing can use it before. Its packets are taken out of the buffers that they came in, and the
-//! shader is put where the last of them was, as it came if the filter left it unchanged. All other commands stay where they are. A buffer in which nothing
-//! changes is not copied.
+//! A shader that comes in several packets is held until its text is whole; nothing can use it before. Its packets are
+//! taken out of the buffers that they came in, and the shader is put where the last of them was, as it came if the
+//! filter left it unchanged. All other commands stay where they are. A buffer in which nothing changes is not copied.
 //!
-//! A command that the host would refuse ends all this: what is held goes out as it came, then the rest, unread. The host then says what it would have said without us.
+//! A command that the host would refuse ends all this: what is held goes out as it came, then the rest, unread. The
+//! host then says what it would have said without us.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ struct Unfinished {
     length: u32,
     /// Bytes that came, whole words.
     stored: u32,
-    /// What is held; `None` for a text that is too long to hold and is passed on as it comes.
+    /// The text held back; `None` if it is too long to hold and is passed on as it comes.
     held: Option<Held>,
 }
 
@@ -40,12 +41,12 @@ impl Held {
     }
 }
 
-/// What became of a buffer.
+/// The result of rewriting a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rewritten {
     /// The new commands; `None` if nothing changed.
     pub commands: Option<Vec<u8>>,
-    /// What is wrong, with its offset in the buffer. What follows must be passed on unread.
+    /// The error, with its offset in the buffer. The rest must be passed on unread.
     pub error: Option<(usize, CommandError)>,
 }
 
@@ -66,7 +67,7 @@ struct Buffer<'a> {
 }
 
 impl Buffer<'_> {
-    /// What is written, beginning with everything before an offset.
+    /// Starts the output with everything before an offset.
     fn from(&mut self, start: usize) -> &mut Vec<u8> {
         self.out.get_or_insert_with(|| self.input[..start].to_vec())
     }

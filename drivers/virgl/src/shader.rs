@@ -1,8 +1,9 @@
 //! Shaders on the wire: CREATE_OBJECT packets, decoded and encoded.
 //!
-//! A shader comes in one packet or several. Each names the handle, the stage, a length (of the whole text in bytes with its NUL, in the first packet) or the offset that it
-//! continues at, and the number of tokens the host is to make room for. The first packet of a shader that is not for compute may have stream outputs before the text, a
-//! compute shader has the bytes of shared memory in every packet.
+//! A shader comes in one packet or several. Each names the handle, the stage, a length (of the whole text in bytes with
+//! its NUL, in the first packet) or the offset that it continues at, and the number of tokens the host is to make room
+//! for. The first packet of a shader that is not for compute may have stream outputs before the text, a compute shader
+//! has the bytes of shared memory in every packet.
 
 use crate::commands::{Command, SHADER, header, number, put_words};
 use crate::error::CommandError;
@@ -35,7 +36,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All stages; the place is the number.
+    /// All stages; the index is the number.
     pub const ALL: [Stage; 6] =
         [Stage::Vertex, Stage::Fragment, Stage::Geometry, Stage::TessControl, Stage::TessEvaluation, Stage::Compute];
 
@@ -57,7 +58,7 @@ pub struct Packet<'a> {
     pub handle: u32,
     /// The stage.
     pub stage: Stage,
-    /// What this part of the text is.
+    /// The kind of this part of the text.
     pub part: Part,
     /// Tokens that the host makes room for.
     pub tokens: u32,
@@ -69,7 +70,7 @@ pub struct Packet<'a> {
     pub text: &'a [u8],
 }
 
-/// What a part of a text is.
+/// The kind of a part of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// The first, of a text of that many bytes with its NUL.
@@ -101,7 +102,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// What a shader has beside its text; kept when that changes.
+/// The fields of a shader object besides its text. They stay when the text changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {
     /// The object.
@@ -191,16 +192,17 @@ impl<'a> ShaderObject<'a> {
     }
 }
 
-/// What a filter makes of a shader.
+/// The result of a filter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Filtered {
     /// It is passed on as it came.
     Unchanged,
-    /// This text takes its place. One that has a NUL or is longer than [`MAX_TEXT_BYTES`](crate::limits::MAX_TEXT_BYTES) does not.
+    /// This text takes its place. One that has a NUL or is longer than
+    /// [`MAX_TEXT_BYTES`](crate::limits::MAX_TEXT_BYTES) does not.
     Changed(Vec<u8>),
 }
 
-/// What looks at every shader on its way.
+/// A filter that sees every shader.
 pub trait Filter {
     /// Looks at a shader. On a connection, a panic leaves the shader as it is.
     fn filter(&self, shader: &ShaderObject<'_>) -> Filtered;

@@ -1,4 +1,4 @@
-//! What the proxy does with sockets: bytes and descriptors, received and sent without losing one of them, and without
+//! Socket I/O of the proxy: receives and sends bytes and descriptors without losing one of them, and without
 //! waiting.
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -16,7 +16,7 @@ use rustix::net::{
 use crate::limits::{MAX_DESCRIPTORS, RECEIVE_BYTES};
 use crate::stream::Sink;
 
-/// What a receive brings.
+/// The result of a receive.
 #[derive(Debug)]
 pub enum Received {
     /// Nothing yet.

@@ -1,10 +1,11 @@
 //! The stream of a client's messages: comes in pieces of any size, goes out with its shaders replaced.
 //!
-//! What is received stands in one buffer and goes out of it, without another copy, as soon as it is known not to change: bodies of messages that carry no commands while they come
-//! in. Only SUBMIT_CMD has to be there as a whole, and only one in which a shader changes is written anew.
+//! Received bytes are held in one buffer and sent from it, without another copy, as soon as they are known not to
+//! change: bodies of messages that carry no commands while they come in. Only SUBMIT_CMD has to be there as a whole,
+//! and only one in which a shader changes is written anew.
 //!
-//! Where the stream is not what a client may send, it is passed on unread from there on, after everything that is held: the host closes the connection then, as it
-//! would have done without us, or knows better. [`Stream::error`] tells.
+//! Where the stream is not what a client may send, it is passed on unread from there on, after everything that is held:
+//! the host closes the connection then, as it would have done without us, or knows better. [`Stream::error`] tells.
 
 use std::io;
 
@@ -14,7 +15,7 @@ use crate::rewrite::Rewriter;
 use crate::shader::Filter;
 use crate::vtest::{Action, HEADER_BYTES, action, submit_header, word};
 
-/// Where a stream goes.
+/// The direction of a stream.
 pub trait Sink {
     /// Takes parts, one after the other.
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
@@ -29,7 +30,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// What went through a stream.
+/// The traffic of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Bytes received.
@@ -47,7 +48,7 @@ pub struct Counts {
 pub struct Stream<F> {
     rewriter: Rewriter<F>,
     buffer: Vec<u8>,
-    /// What was received and has not gone out stands from here ...
+    /// Start of the bytes that were received and not sent yet.
     start: usize,
     /// ... to here.
     end: usize,
@@ -80,12 +81,12 @@ impl<F: Filter> Stream<F> {
         }
     }
 
-    /// Why messages are no longer read.
+    /// The error after which messages are no longer read.
     pub fn error(&self) -> Option<StreamError> {
         self.error
     }
 
-    /// What went through.
+    /// The traffic.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -204,7 +205,8 @@ impl<F: Filter> Stream<F> {
         Ok(())
     }
 
-    /// A byte that came with descriptors. Between messages it belongs to none; within one that is still read nobody knows what is meant, and all is passed on.
+    /// A byte that came with descriptors. Between messages it belongs to none; within one that is still read nobody
+    /// knows what is meant, and all is passed on.
     pub fn byte_with_descriptors(&mut self, sink: &mut impl Sink) -> io::Result<()> {
         if self.passing > 0 {
             self.passing -= 1;

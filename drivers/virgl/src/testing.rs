@@ -1,4 +1,4 @@
-//! What the tests of several modules make streams of.
+//! Streams for the tests of several modules.
 
 use tgsi_ir::run::random::Random;
 
@@ -10,7 +10,7 @@ pub fn below(random: &mut Random, end: usize) -> usize {
     (random.bits() >> 16) as usize % end.max(1)
 }
 
-/// What a shader has beside its text.
+/// The fields of a shader object besides its text.
 pub fn shader_head(handle: u32, stage: Stage, extra: u32) -> Head {
     let outputs = if stage == Stage::Compute || extra == 0 { 0 } else { 16 + 8 * extra as usize };
     Head { handle, stage, tokens: 300, extra, stream_outputs: (1..=outputs as u8).collect() }

@@ -1,4 +1,4 @@
-//! What went through a proxy: counters that all connections add to.
+//! Counters of the traffic of a proxy, shared by all connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +20,7 @@ impl Counter {
     }
 }
 
-/// What went through a proxy. Connections add theirs before they wait for more.
+/// The traffic of a proxy. Connections add theirs before they wait for more.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Clients that were connected to the host.

@@ -1,7 +1,7 @@
 //! vtest, the outer protocol: messages on a socket.
 //!
-//! A message of the client is two words, length and id, and a body. How long that is follows from the id; the length word counts words here, bytes there, and data that
-//! is not sent elsewhere. Server to client nothing has to be read.
+//! A message of the client is two words, length and id, and a body. How long that is follows from the id; the length
+//! word counts words here, bytes there, and data that is not sent elsewhere. Server to client nothing has to be read.
 
 use crate::error::ErrorKind;
 
@@ -53,7 +53,7 @@ const FIXED_WORDS: [Option<u32>; 24] = [
     None,     // SUBMIT_CMD2
 ];
 
-/// What is to be done with a message.
+/// The handling of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// More bytes are needed to tell: that many from the message's first byte on.
@@ -62,7 +62,8 @@ pub enum Action {
     Pass(u64),
     /// Commands: that many bytes after the header.
     Submit(u64),
-    /// Pass on everything from here on: the client talks to a renderer that takes no TGSI, and descriptors and data outside of messages may follow.
+    /// Pass on everything from here on: the client talks to a renderer that takes no TGSI, and descriptors and data
+    /// outside of messages may follow.
     PassAll,
 }
 
@@ -71,7 +72,7 @@ pub fn word(bytes: &[u8], offset: usize) -> u32 {
     bytes.get(offset..).and_then(<[u8]>::first_chunk).copied().map_or(0, u32::from_le_bytes)
 }
 
-/// What is to be done with the message at the front of `bytes`.
+/// Decides how to handle the message at the front of `bytes`.
 pub fn action(bytes: &[u8]) -> Result<Action, ErrorKind> {
     if bytes.len() < HEADER_BYTES {
         return Ok(Action::Need(HEADER_BYTES));

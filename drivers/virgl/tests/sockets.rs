@@ -1,4 +1,5 @@
-//! The proxy between clients and a host that are both made up: over real sockets, with descriptors, and with either side going away at any time.
+//! The proxy between clients and a host that are both made up: over real sockets, with descriptors, and with either
+//! side going away at any time.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
@@ -126,7 +127,7 @@ fn submit(text: &[u8]) -> Vec<u8> {
     message((commands.len() / 4) as u32, 6, &commands)
 }
 
-/// What one client says, and what of it arrives.
+/// The bytes that one client sends, and those that arrive.
 fn session(name: &str) -> (Vec<u8>, Vec<u8>) {
     let mut before = message(name.len() as u32 + 1, 8, format!("{name}\0").as_bytes());
     for (id, words) in [(10, 0), (7, 2), (11, 1), (9, 0), (1, 0), (2, 10), (3, 1), (4, 11), (12, 11), (13, 10)] {

@@ -1,4 +1,4 @@
-//! What the builder declares: properties, inputs and outputs, resources, constants, temporaries, addresses.
+//! Declarations of the builder: properties, inputs and outputs, resources, constants, temporaries, addresses.
 
 use super::{BuildError, Io, MAX_ARRAY_ID, MAX_OPERAND_INDEX, RegisterArray, ShaderBuilder, TemporaryRun};
 use crate::shader::{Declaration, DeclarationImage, DeclarationSamplerView, DeclarationSemantic, Register};
@@ -232,8 +232,8 @@ impl ShaderBuilder {
         RegisterArray { file: File::Temporary, dimension: None, first: first as u16, size, array_id }
     }
 
-    /// Gives a temporary back; a later [`ShaderBuilder::temporary`] (or `local_temporary`, if it was one) may return it again. Array
-    /// elements and other registers are ignored. Releasing a register twice would hand it out twice.
+    /// Gives a temporary back; a later [`ShaderBuilder::temporary`] (or `local_temporary`, if it was one) may return it
+    /// again. Array elements and other registers are ignored. Releasing a register twice would hand it out twice.
     pub fn release_temporary(&mut self, register: Register) {
         let Ok(index) = u16::try_from(register.index) else { return };
         let run = self.temporaries.partition_point(|run| run.first <= index.into());

@@ -48,9 +48,9 @@ impl ShaderBuilder {
         self.immediate_checked(data_type, &words, 2 * count)
     }
 
-    /// Words of an immediate of type `data_type`: one to four, 64-bit types two or four (low word first). The result selects them;
-    /// channels beyond the given ones repeat the first value. Words are packed into existing immediates of the same type where they
-    /// occur or still fit.
+    /// Words of an immediate of type `data_type`: one to four, 64-bit types two or four (low word first). The result
+    /// selects them; channels beyond the given ones repeat the first value. Words are packed into existing immediates
+    /// of the same type where they occur or still fit.
     pub fn immediate(&mut self, data_type: ImmediateType, words: &[u32]) -> Src {
         self.immediate_checked(data_type, words, words.len())
     }
@@ -74,8 +74,8 @@ impl ShaderBuilder {
     /// Finds or makes room for `words`, `step` words a value; returns the immediate and the swizzle.
     fn pack(&mut self, data_type: ImmediateType, words: &[u32], step: usize) -> (u32, [u8; 4]) {
         let value = |words: &[u32]| words.iter().rev().fold(0u64, |v, &w| v << 32 | u64::from(w));
-        // Good candidates hold one of the values already; else one with room will do. Only a few of either are tried, or common
-        // values such as 0 would make this quadratic.
+        // Good candidates hold one of the values already; else one with room will do. Only a few of either are tried,
+        // or common values such as 0 would make this quadratic.
         let holders = self.immediate_values.get(&(data_type, value(&words[..step]))).into_iter().flatten();
         let open = self.open_immediates.get(&data_type).into_iter().flat_map(|open| open.iter().rev());
         let candidates = holders.take(PACKING_CANDIDATES).chain(open.take(PACKING_CANDIDATES));
@@ -118,8 +118,8 @@ impl ShaderBuilder {
     }
 }
 
-/// Fits `words` (values of `step` words) into `pending`: each value is found in it or appended. Returns the words after that, how many
-/// are in use, and the swizzle that selects the values; channels beyond them repeat the first.
+/// Fits `words` (values of `step` words) into `pending`: each value is found in it or appended. Returns the words after
+/// that, how many are in use, and the swizzle that selects the values; channels beyond them repeat the first.
 fn fit(pending: &PendingImmediate, words: &[u32], step: usize) -> Option<([u32; 4], usize, [u8; 4])> {
     let (mut after, mut used) = (pending.words, pending.used);
     let mut swizzle = [0u8; 4];

@@ -1,12 +1,12 @@
 //! The program builder: makes shaders instruction by instruction and declares whatever they use.
 //!
-//! Registers come from the builder (`temporary`, `input`, `constant`, ...), which remembers what to declare; instructions are appended
-//! with [`ShaderBuilder::emit`] and its relatives; [`ShaderBuilder::finish`] puts the declarations in front, in the order in which the
-//! drivers of today get them. Labels of branches are computed. Nothing here is quadratic: immediates are found by hash, the ranges of
-//! constants are kept merged.
+//! Registers come from the builder (`temporary`, `input`, `constant`, ...), which remembers what to declare;
+//! instructions are appended with [`ShaderBuilder::emit`] and its relatives; [`ShaderBuilder::finish`] puts the
+//! declarations in front, in the order in which the drivers of today get them. Labels of branches are computed. Nothing
+//! here is quadratic: immediates are found by hash, the ranges of constants are kept merged.
 //!
-//! A mistake (a register file that overflows, a block that is not closed, a wrong number of operands) does not interrupt building; the
-//! first one is what `finish` returns.
+//! A mistake (a register file that overflows, a block that is not closed, a wrong number of operands) does not
+//! interrupt building; the first one is what `finish` returns.
 
 mod declarations;
 mod immediates;
@@ -27,7 +27,8 @@ use crate::shader::{
 use crate::span::Span;
 use crate::tables::{File, ImmediateType, MemoryType, Opcode, Processor, PropertyName, Semantic};
 
-/// Ranges of one constant buffer that are declared one by one; with more of them one range covers all. Drivers take no more.
+/// Ranges of one constant buffer that are declared one by one; with more of them one range covers all. Drivers take no
+/// more.
 const MAX_CONSTANT_RANGES: usize = 32;
 
 /// Highest index that an operand can name.
@@ -36,7 +37,7 @@ const MAX_OPERAND_INDEX: u32 = limits::MAX_OPERAND_INDEX as u32;
 /// Highest array number.
 const MAX_ARRAY_ID: u16 = limits::MAX_ARRAY_ID as u16;
 
-/// What was wrong with the calls to a builder.
+/// An error in the calls to a builder.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BuildError {
     /// More registers than an operand can name.
@@ -94,7 +95,8 @@ impl From<Register> for Dst {
 }
 
 impl Register {
-    /// The same with a run-time part of the (inner) index: component `component` of `address`. `array_id` 0 is any register of the file.
+    /// The same with a run-time part of the (inner) index: component `component` of `address`. `array_id` 0 is any
+    /// register of the file.
     pub const fn indexed_by(mut self, address: Register, component: u8, array_id: u16) -> Register {
         self.indirect = Some(Indirect { file: address.file, index: address.index, component, array_id });
         self
@@ -115,7 +117,7 @@ impl Register {
 }
 
 impl Src {
-    /// The same, negated.
+    /// Negates the source.
     pub const fn negated(mut self) -> Src {
         self.negate = !self.negate;
         self
@@ -163,7 +165,7 @@ impl RegisterArray {
     }
 }
 
-/// What an input or output is.
+/// The semantic and interpolation of an input or output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Io {
     /// Semantic name; none for vertex attributes.
@@ -332,8 +334,8 @@ impl ShaderBuilder {
         }
     }
 
-    /// Declares input and output arrays register by register, without array numbers, for drivers that take no ranges. To be called
-    /// before the arrays are made.
+    /// Declares input and output arrays register by register, without array numbers, for drivers that take no ranges.
+    /// To be called before the arrays are made.
     pub fn split_io_arrays(&mut self, split: bool) {
         self.split_io_arrays = split;
     }

@@ -237,7 +237,7 @@ fn output(stage: Processor, semantic: Semantic) -> Fit {
 
 /// A range of numbers with components, for the search for overlaps.
 struct Claim<'a> {
-    /// What the numbers number.
+    /// The things that are numbered.
     space: (File, Option<Semantic>),
     first: Key,
     last: Key,
@@ -286,7 +286,8 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
     });
 }
 
-/// Registers that are declared to belong to the vertices and to the patch: they are different places, and only one has its vertex named.
+/// Registers that are declared to belong to the vertices and to the patch: they are different places, and only one has
+/// its vertex named.
 fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let file = match shader.processor {
         Processor::TessControl => File::Output,
@@ -385,7 +386,7 @@ fn limits_of_files(shader: &Shader, findings: &mut Findings) {
     }
 }
 
-/// What the instructions of a shader use.
+/// The registers and resources that the instructions of a shader use.
 #[derive(Default)]
 pub(super) struct Used {
     /// Per file the registers named directly.
@@ -396,7 +397,7 @@ pub(super) struct Used {
     pub(super) arrays: HashMap<(File, u16), ()>,
 }
 
-/// Reports declarations of which no register is used. Outputs are results, used or not, and views stand behind samplers.
+/// Reports declarations of which no register is used. Outputs are results, used or not, and views stand after samplers.
 pub(super) fn check_unused(shader: &Shader, used: Used, findings: &mut Findings) {
     let immediates_are_known = !findings.may_be_declared(File::Immediate);
     let direct = used.direct.each_ref().map(RegisterSet::sorted);

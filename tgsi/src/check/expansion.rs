@@ -1,7 +1,7 @@
 //! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not
-//! stay, outputs are stored at several places, values are merged behind
-//! blocks, and an index that may reach several variables chooses among all of them. Each of these is a product of things that a text has room for by
-//! thousands, and what is in a subroutine comes once for every call of it.
+//! stay, outputs are stored at several places, values are merged after blocks, and an index that may reach several
+//! variables chooses among all of them. Each of these is a product of things that a text has room for by thousands, and
+//! what is in a subroutine comes once for every call of it.
 //!
 //! Only shaders whose blocks are well nested are looked at: no other is converted.
 
@@ -26,7 +26,7 @@ pub(super) fn check(shader: &Shader, structure: &Structure, findings: &mut Findi
 struct Parts<'a> {
     shader: &'a Shader,
     structure: &'a Structure,
-    /// Who calls whom, and what becomes of the calls; none if there are no calls.
+    /// The call graph, and the calls that are inlined; none if there are no calls.
     graph: Option<(CallGraph, Inlining)>,
 }
 
@@ -43,7 +43,8 @@ impl<'a> Parts<'a> {
         self.structure.subroutines.len()
     }
 
-    /// Instructions with their numbers and the parts that they are in. Behind the END, outside of subroutines, nothing is left.
+    /// Instructions with their numbers and the parts that they are in. Behind the END, outside of subroutines, nothing
+    /// is left.
     fn instructions(&self) -> impl Iterator<Item = (u32, &'a Instruction, usize)> + '_ {
         let mut next = 0;
         (0..).zip(&self.shader.instructions).map(move |(number, instruction)| {
@@ -54,7 +55,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// What there is of something once calls are replaced, or before if that is more: subroutines that nobody calls are converted, too.
+    /// Sums a size after inlining, or before if that is more: subroutines that nobody calls are converted, too.
     fn total(&self, of_parts: Vec<u64>) -> u64 {
         let written = of_parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part));
         self.graph.as_ref().map_or(0, |(graph, inlining)| graph.inlined_size(of_parts, &inlining.stays)).max(written)
@@ -109,7 +110,8 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     }
 }
 
-/// What would come of outputs: they are stored at the end, at every EMIT, and before every RET of the main program. Tessellation control shaders store at once.
+/// Counts stores of outputs: at the end, at every EMIT, and before every RET of the main program. Tessellation control
+/// shaders store at once.
 fn stores(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     if shader.processor == Processor::TessControl {
@@ -135,8 +137,9 @@ fn stores(parts: &Parts<'_>, findings: &mut Findings) {
     }
 }
 
-/// What would come of indices: inputs, outputs of tessellation control shaders and system values are variables, and one is chosen among all that an index may reach.
-/// Where they are declared as what can be one array, that is what is accessed.
+/// Counts the variables that indirect accesses select from: inputs, outputs of tessellation control shaders and system
+/// values are variables, and an access selects one of all that the index may reach. Where they are declared as what can
+/// be one array, that is what is accessed.
 fn reached(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let mut files: [Reach; 3] = Default::default();
@@ -175,7 +178,7 @@ const FILES: [File; 3] = [File::Input, File::Output, File::SystemValue];
 /// Instructions for each register that may be chosen: a read, a comparison, a choice, constants.
 const CHOICE: u64 = 4;
 
-/// What an index may reach in a file.
+/// The registers of a file that an index may reach.
 #[derive(Default)]
 struct Reach {
     /// Registers from the first to the last.
@@ -227,11 +230,12 @@ impl Reach {
 /// Blocks of a loop count for so many others.
 const LOOP: u64 = 4;
 
-/// Longer shaders may have as many merges for every so many instructions: the code itself is as long, and no product of anything.
+/// Longer shaders may have as many merges for every so many instructions: the code itself is as long, and no product of
+/// anything.
 const LONG: u64 = 1 << 14;
 
-/// What would come of registers that are written in blocks: behind every block those that were written inside of it have a value that depends on the way, behind
-/// and in front of a loop as well.
+/// Counts phis: after every block, a register that was written inside of it has a value that depends on the
+/// predecessor, after and in front of a loop as well.
 fn merges(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let length = (shader.instructions.len() as u64 / LONG).max(1);
@@ -299,7 +303,7 @@ const FILES_MERGED: [File; 3] = [File::Temporary, File::Address, File::Output];
 struct Writes([Vec<u32>; 3]);
 
 impl Writes {
-    /// What there was for each register that an instruction writes; now it is this instruction.
+    /// Returns the previous writer of each register that an instruction writes, and records this instruction instead.
     fn of(&mut self, files: &[File], instruction: &Instruction, number: u32) -> impl Iterator<Item = u32> {
         instruction.dst.iter().filter_map(move |dst| {
             let list = self.0.get_mut(files.iter().position(|file| *file == dst.register.file)?)?;
@@ -312,7 +316,8 @@ impl Writes {
     }
 }
 
-/// Blocks around an instruction: number of the instruction that opens each, what it and those around it weigh, and whether it is a case of a switch.
+/// Blocks around an instruction: number of the instruction that opens each, what it and those around it weigh, and
+/// whether it is a case of a switch.
 #[derive(Default)]
 struct OpenBlocks(Vec<(u32, u64, bool)>);
 
@@ -330,7 +335,7 @@ impl OpenBlocks {
         self.0.pop_if(|block| block.2);
     }
 
-    /// Weight of the blocks that were opened behind the instruction before this number: in those it was not yet.
+    /// Weight of the blocks that were opened after the instruction before this number: in those it was not yet.
     fn opened_since(&self, number: u32) -> u64 {
         let known = self.0.partition_point(|block| block.0 < number);
         let weight = |count: usize| count.checked_sub(1).and_then(|place| self.0.get(place)).map_or(0, |block| block.1);

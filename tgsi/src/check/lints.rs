@@ -1,8 +1,8 @@
-//! Warnings about what a shader says in vain: values that nothing reads, registers that nothing writes, code that nothing reaches.
+//! Lints: values that are never read, registers that are never written, code that is never reached.
 //!
-//! They say nothing about drivers and meaning, so [`super::check`] leaves them out; people who write shaders ask for them. Values are looked at in the shader
-//! as a whole, not in the order of its instructions: a component counts as written if any instruction writes it. An access by a run-time index counts for all
-//! registers of the file.
+//! They say nothing about drivers and meaning, so [`super::check`] leaves them out; people who write shaders ask for
+//! them. Values are looked at in the shader as a whole, not in the order of its instructions: a component counts as
+//! written if any instruction writes it. An access by a run-time index counts for all registers of the file.
 
 use super::declared::{Declared, key};
 use super::{Findings, Rule};
@@ -127,12 +127,13 @@ fn or(span: Span, i: &Instruction) -> Span {
     if span.end > span.start { span } else { i.span }
 }
 
-/// Instructions behind a jump, up to the end of their part of the block, and those in front of the first case of a switch. One finding for each such stretch.
+/// Instructions after a jump, up to the end of their part of the block, and those in front of the first case of a
+/// switch. One finding for each such stretch.
 fn unreachable(shader: &Shader, findings: &mut Findings) {
-    /// A stretch that nothing reaches: how deep it is, behind what, whether it was reported.
+    /// A stretch that nothing reaches: how deep it is, after what, whether it was reported.
     struct Dead {
         depth: u32,
-        behind: Span,
+        jump: Span,
         opcode: Opcode,
         reported: bool,
     }
@@ -160,7 +161,7 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
                 } else {
                     format!("nothing gets past this {}", dead.opcode)
                 };
-                finding.note(dead.behind, Focus::Mnemonic, says);
+                finding.note(dead.jump, Focus::Mnemonic, says);
             }
         }
         match part {
@@ -174,7 +175,7 @@ fn unreachable(shader: &Shader, findings: &mut Findings) {
             _ => false,
         };
         if leaves && dead.is_none() {
-            dead = Some(Dead { depth, behind: i.span, opcode: i.opcode, reported: false });
+            dead = Some(Dead { depth, jump: i.span, opcode: i.opcode, reported: false });
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The check: everything that drivers and executors rely on and that a shader may get wrong.
 //!
-//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)), errors and warnings. A shader
-//! without errors has one meaning, the same in every executor. What that meaning covers (a read out of range gives 0) is at most a
-//! warning. Each rule is a row of the table in `rule.rs`; what looks for it stands in
+//! [`check`] never fails and never panics; it returns all findings (at most [`MAX_FINDINGS`](limits::MAX_FINDINGS)),
+//! errors and warnings. A shader without errors has one meaning, the same in every executor. What that meaning covers
+//! (a read out of range gives 0) is at most a warning. Each rule is a row of the table in `rule.rs`; what looks for it
+//! stands in
 //!
 //! | file | about |
 //! |---|---|
@@ -14,7 +15,7 @@
 //! | `sizes.rs` | what there is too much of |
 //! | `operands.rs` | operands |
 //! | `resources.rs` | textures, images, buffers |
-//! | `lints.rs` | what is said in vain, for [`lint`] only |
+//! | `lints.rs` | lints, for [`lint`] only |
 //!
 //! Cost: O(n log n) in the number of items, whatever the declared ranges.
 
@@ -60,21 +61,21 @@ impl Report {
     }
 }
 
-/// Where a finding is: an item or operand, and the token of it that is meant.
-struct Place {
+/// The location of a finding: an item or operand, and the token of it that is meant.
+struct Location {
     span: Span,
     focus: Focus,
 }
 
-impl From<Span> for Place {
-    fn from(span: Span) -> Place {
-        Place { span, focus: Focus::Whole }
+impl From<Span> for Location {
+    fn from(span: Span) -> Location {
+        Location { span, focus: Focus::Whole }
     }
 }
 
-impl From<(Span, Focus)> for Place {
-    fn from((span, focus): (Span, Focus)) -> Place {
-        Place { span, focus }
+impl From<(Span, Focus)> for Location {
+    fn from((span, focus): (Span, Focus)) -> Location {
+        Location { span, focus }
     }
 }
 
@@ -83,9 +84,9 @@ impl From<(Span, Focus)> for Place {
 struct Findings {
     diagnostics: Vec<Diagnostic>,
     warnings: usize,
-    /// What is not known of the shader.
+    /// The parts of the text that were not understood.
     gaps: Gaps,
-    /// What it may take.
+    /// The limits.
     limits: Limits,
     /// Which subroutines stay; none of them if there is nothing.
     keep: Option<KeepSubroutines>,
@@ -94,12 +95,12 @@ struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so that warnings cannot hide them. What may
-    /// follow from a gap alone is left out.
+    /// Adds a finding; what is returned can be given notes. Warnings stop at the limit; errors at twice the limit, so
+    /// that warnings cannot hide them. What may follow from a gap alone is left out.
     fn report(
         &mut self,
         rule: Rule,
-        place: impl Into<Place>,
+        place: impl Into<Location>,
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
         if self.follows_from_gaps(rule) {
@@ -114,7 +115,7 @@ impl Findings {
         } else if self.diagnostics.len() - self.warnings >= limits::MAX_FINDINGS {
             return None;
         }
-        let Place { span, focus } = place.into();
+        let Location { span, focus } = place.into();
         self.diagnostics
             .push(Diagnostic::new(severity, rule.code(), span, message()).with_focus(focus).with_hint(rule.hint()));
         self.diagnostics.last_mut()
@@ -169,13 +170,13 @@ pub fn check_partial(shader: &Shader, gaps: &Gaps, limits: &Limits) -> Report {
 /// Checks `shader` for a target on which some subroutines stay subroutines. The other functions here take every call
 /// to be replaced by code.
 pub fn check_for(shader: &Shader, gaps: &Gaps, limits: &Limits, keep: Option<KeepSubroutines>) -> Report {
-    if gaps.hopeless {
+    if gaps.unrecoverable {
         return Report::default();
     }
     check_with(shader, Findings { gaps: gaps.clone(), limits: *limits, keep, ..Findings::default() })
 }
 
-/// Warnings about what a shader says in vain, sorted by position: values that nothing reads, registers that nothing writes, code that nothing reaches.
+/// Lints, sorted by position: values that are never read, registers that are never written, code that is never reached.
 /// [`check`] says nothing of them.
 pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
     let mut findings = Findings::default();

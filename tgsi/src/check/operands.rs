@@ -1,4 +1,5 @@
-//! Rules about operands: counts, declared registers, files that fit, dimensions, arrays, index registers, modifiers, pairs.
+//! Rules about operands: counts, declared registers, files that fit, dimensions, arrays, index registers, modifiers,
+//! pairs.
 
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
@@ -12,7 +13,7 @@ use crate::tables::{
     File, Opcode, OperandType, OutputMode, PixelFormat, Primitive, Processor, PropertyName, TextureTarget,
 };
 
-/// What an operand is for, which says what files it may have.
+/// The role of an operand, which decides the files that it may have.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Role {
     /// A value.
@@ -25,13 +26,13 @@ pub(super) enum Role {
     View,
     /// A sampler view or the temporary that stands for the rasteriser.
     ViewOrTemporary,
-    /// What `LOAD` reads.
+    /// The resource that `LOAD` reads.
     Loaded,
-    /// What `STORE` writes.
+    /// The resource that `STORE` writes.
     Stored,
-    /// What an atomic works on.
+    /// The resource of an atomic.
     Atomic,
-    /// What `RESQ` asks.
+    /// The resource that `RESQ` queries.
     Queried,
     /// An image whose handle is wanted.
     Image,
@@ -94,7 +95,7 @@ fn accesses_image(instruction: &Instruction) -> bool {
     instruction.memory.is_some_and(|m| m.target != TextureTarget::Buffer || m.format != PixelFormat::NONE)
 }
 
-/// How a register is shown in messages.
+/// Formats a register for messages.
 fn show(register: &Register) -> String {
     let bracket = |index: i32, indirect: Option<Indirect>| match indirect {
         None => format!("[{index}]"),
@@ -206,8 +207,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether no rule has anything to say about a value that an instruction computes with: a declared register, named directly. Notes that
-    /// it is used.
+    /// Whether no rule has anything to say about a value that an instruction computes with: a declared register, named
+    /// directly. Notes that it is used.
     #[inline]
     fn is_plain_src(&mut self, src: &Src, operand_type: Option<OperandType>) -> bool {
         let modified = match operand_type {

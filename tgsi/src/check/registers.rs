@@ -1,7 +1,7 @@
 //! Sets of registers of one file.
 //!
-//! Membership is a bit for the registers of the outer indices that shaders use; those beyond [`DENSE_OUTER`] are kept in a list. A set holds
-//! at most 8 KiB an outer index, and only as much as its highest register needs.
+//! Membership is a bit for the registers of the outer indices that shaders use; those beyond [`DENSE_OUTER`] are kept
+//! in a list. A set holds at most 8 KiB an outer index, and only as much as its highest register needs.
 
 use super::declared::Key;
 

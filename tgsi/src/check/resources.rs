@@ -38,7 +38,7 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
     }
 }
 
-/// How an opcode and a target go together.
+/// The compatibility of an opcode with a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Support {
     Defined,

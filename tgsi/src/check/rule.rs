@@ -17,12 +17,12 @@ macro_rules! rules {
                 match self { $(Rule::$variant => Code::new($id, $name)),+ }
             }
 
-            /// How bad it is to break the rule.
+            /// The severity of a violation.
             pub const fn severity(self) -> Severity {
                 match self { $(Rule::$variant => Severity::$severity),+ }
             }
 
-            /// How to put it right.
+            /// The remedy.
             pub const fn hint(self) -> &'static str {
                 match self { $(Rule::$variant => $hint),+ }
             }

@@ -1,4 +1,5 @@
-//! Rules about what there is too much of. A shader that breaks one is not looked at further: whoever set the limit does not want to spend time on it.
+//! Rules about what there is too much of. A shader that breaks one is not looked at further: whoever set the limit does
+//! not want to spend time on it.
 
 use super::{Findings, Rule};
 use crate::diagnostic::Focus;

@@ -1,4 +1,5 @@
-//! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which opcode.
+//! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which
+//! opcode.
 
 use super::{Findings, Rule, expansion};
 use crate::diagnostic::Focus;
@@ -9,7 +10,8 @@ use crate::tables::{BlockPart, Opcode, Processor};
 
 /// Applies the rules.
 pub(super) fn check(shader: &Shader, findings: &mut Findings) {
-    // The tables have numbers for these stages, but nothing that is special to them: no outputs of a mesh, no launch of one.
+    // The tables have numbers for these stages, but nothing that is special to them: no outputs of a mesh, no launch of
+    // one.
     if matches!(shader.processor, Processor::Task | Processor::Mesh) {
         findings.report(Rule::UnsupportedStage, shader.processor_span, || {
             format!("TGSI cannot express {} shaders", shader.processor)
@@ -108,8 +110,8 @@ fn deepest(shader: &Shader, limit: u64) -> Option<Span> {
     beyond.map(|i| i.span)
 }
 
-/// There is one END outside blocks, and nothing but subroutines behind it. An END inside a block stops invocations early. Old compute
-/// kernels consist of subroutines only.
+/// There is one END outside blocks, and nothing but subroutines after it. An END inside a block stops invocations
+/// early. Old compute kernels consist of subroutines only.
 fn end(shader: &Shader, findings: &mut Findings) {
     let mut depth = 0u32;
     let mut ended = None;

@@ -1,7 +1,8 @@
-//! What the codes mean: a page a code, with an example that has the finding and one that has not.
+//! The documentation of the error codes: one page per code, with a wrong and a right example.
 //!
-//! The pages stand in one text file, `catalogue.txt`, which says how it is written; codes of the IR and of the driver for TGSI are among them. Tests of the
-//! command line hold it against the tables of errors (every code has a page, no page is without its code) and run the examples.
+//! The pages stand in one text file, `catalogue.txt`, which says how it is written; codes of the IR and of the driver
+//! for TGSI are among them. Tests of the command line hold it against the tables of errors (every code has a page, no
+//! page is without its code) and run the examples.
 
 use std::sync::LazyLock;
 
@@ -10,10 +11,10 @@ use crate::diagnostic::Severity;
 /// The file.
 const CATALOGUE: &str = include_str!("catalogue.txt");
 
-/// What the body of an example of the IR stands in.
+/// The text in front of an example that shows only the content of a block.
 const IR_HEAD: &str =
     "shader: MESA_SHADER_FRAGMENT\ndecl_function main () (entrypoint)\n\nimpl main {\n    block b0:\n";
-/// And what ends it.
+/// The text after such an example.
 const IR_TAIL: &str = "    block b1:\n}\n";
 
 /// A page.
@@ -25,15 +26,15 @@ pub struct Page {
     pub name: &'static str,
     /// Whether it is an error or a warning.
     pub severity: Severity,
-    /// What it is, in a line.
+    /// The finding in one line.
     pub title: &'static str,
-    /// What it means and what can be done, in paragraphs.
+    /// The explanation and the remedy, in paragraphs.
     pub text: String,
     /// A shader that has the finding.
     pub wrong: Option<Example>,
-    /// One that has none.
+    /// A shader that does not have it.
     pub right: Option<Example>,
-    /// Why there are no examples, if there are none.
+    /// The reason for having no examples, if there are none.
     pub without: Option<&'static str>,
 }
 
@@ -42,11 +43,11 @@ pub struct Page {
 pub struct Example {
     /// Arguments of the command line that it needs, such as `--limit instructions=2`.
     pub arguments: Vec<&'static str>,
-    /// What is shown: a text of TGSI; words in hexadecimal; a text of the IR, or only the content of its first block.
+    /// TGSI text, TGSI words in hexadecimal, or IR text, which may be only the content of the first block.
     pub text: String,
 }
 
-/// What an example is written in.
+/// The language of an example.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExampleLanguage {
     /// A text of TGSI.
@@ -58,7 +59,7 @@ pub enum ExampleLanguage {
 }
 
 impl Page {
-    /// What its examples are written in, by the range of its code.
+    /// The language of its examples, which follows from the range of its code.
     pub fn language(&self) -> ExampleLanguage {
         match self.id.get(1..).and_then(|digits| digits.parse::<u32>().ok()) {
             Some(200..250) => ExampleLanguage::Words,
@@ -89,7 +90,8 @@ pub fn pages() -> &'static [Page] {
     &PAGES
 }
 
-/// The pages that a word means: a code (`T0123`, `123`), or a name, which may stand for a code of TGSI and one of the IR.
+/// The pages that a word means: a code (`T0123`, `123`), or a name, which may stand for a code of TGSI and one of the
+/// IR.
 pub fn find(word: &str) -> Vec<&'static Page> {
     let word = word.trim();
     let digits = word.strip_prefix(['T', 't']).unwrap_or(word);

@@ -95,7 +95,8 @@ impl Reducer<'_> {
         smaller
     }
 
-    /// Puts the content of blocks in their place: one side of a branch, the body of a loop, of a switch, of a subroutine that is called.
+    /// Puts the content of blocks in their place: one side of a branch, the body of a loop, of a switch, of a
+    /// subroutine that is called.
     pub(super) fn unwrap_blocks(&mut self) -> bool {
         let mut smaller = false;
         let mut number = 0;
@@ -147,7 +148,7 @@ impl Reducer<'_> {
                 let end = parts.last().copied().unwrap_or(number);
                 let leaves = |n: usize| shader.instructions[n].opcode == Opcode::Brk && partner(n) == end;
                 let mut candidates = vec![without(shader, |n| parts.contains(&n) || leaves(n))];
-                // Without one label, and what stands behind it.
+                // Without one label, and what stands after it.
                 for label in parts.windows(2).skip(1) {
                     candidates.push(without(shader, |n| (label[0]..label[1]).contains(&n)));
                     candidates.push(without(shader, |n| n == label[0]));

@@ -4,7 +4,8 @@ use crate::shader::{Immediate, Indirect, Instruction, Register, Shader};
 use crate::structure::{NO_PARTNER, structure};
 use crate::tables::{File, ImmediateType, Opcode};
 
-/// The shader with other instructions; `old` gives the number that each had before, so that calls can follow. Labels of blocks are not set.
+/// The shader with other instructions; `old` gives the number that each had before, so that calls can follow. Labels of
+/// blocks are not set.
 pub(super) fn with_instructions(shader: &Shader, instructions: Vec<(Option<u32>, Instruction)>) -> Shader {
     let mut new_numbers = vec![None; shader.instructions.len() + 1];
     for (new, (old, _)) in instructions.iter().enumerate() {

@@ -1,9 +1,11 @@
-//! The reducer: makes a shader as small as it can be while it stays interesting, in the manner of `bugpoint` and `wasm-shrink`.
+//! The reducer: makes a shader as small as it can be while it stays interesting, in the manner of `bugpoint` and
+//! `wasm-shrink`.
 //!
-//! What is interesting a function says: mostly that something still goes wrong with the shader. Every candidate that it sees is valid
-//! (without errors of the [check](crate::check)) if the first shader was. The steps are deterministic: ranges of instructions go first, then blocks around
-//! others, then whatever an instruction, an operand, a declaration can do without; each step makes the shader simpler, so that there is an end, and the
-//! result is minimal: no single step can be taken any more.
+//! A function decides whether a candidate is interesting: mostly that it still fails. Every candidate that it
+//! sees is valid (without errors of the [check](crate::check)) if the first shader was. The steps are deterministic:
+//! ranges of instructions go first, then blocks around others, then whatever an instruction, an operand, a declaration
+//! can do without; each step makes the shader simpler, so that there is an end, and the result is minimal: no single
+//! step can be taken any more.
 //!
 //! ```
 //! use tgsi::reduce::{Limits, reduce};
@@ -28,7 +30,7 @@ pub(crate) use edit::relabel;
 use crate::check::check;
 use crate::shader::Shader;
 
-/// When to stop before the result is minimal.
+/// Bounds on the work of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Candidates to look at.
@@ -41,7 +43,8 @@ impl Default for Limits {
     }
 }
 
-/// The smallest shader found that is interesting; the shader itself if nothing can be left out. The function is never asked about the shader itself.
+/// The smallest shader found that is interesting; the shader itself if nothing can be left out. The function is never
+/// asked about the shader itself.
 pub fn reduce(shader: &Shader, limits: Limits, interesting: &mut dyn FnMut(&Shader) -> bool) -> Shader {
     let must_be_valid = !check(shader).has_errors();
     let mut best = shader.clone();

@@ -1,4 +1,4 @@
-//! What a run accesses: for checks that a translation reaches nothing that its source does not.
+//! Reports the accesses of a run, for checks that a translation accesses nothing that its source does not.
 //!
 //! An observer hears of every access whose place depends on more than the instruction, lane by lane, for lanes that
 //! execute: registers named by an index register, constants, memory, images and textures. Lanes that were killed go on
@@ -25,7 +25,7 @@ pub struct Access {
     pub place: AccessPlace,
 }
 
-/// What an access reaches.
+/// The target of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AccessPlace {
     /// A register.
@@ -41,7 +41,7 @@ pub enum AccessPlace {
     },
     /// A word of memory: `BUFFER`, `MEMORY`, constants that are read as bytes (`CONST`), counters (`HWATOMIC`).
     Word {
-        /// What kind of memory.
+        /// The kind of memory.
         file: File,
         /// Number of the buffer.
         unit: i64,
@@ -66,14 +66,14 @@ pub enum AccessPlace {
     },
     /// The size or handle of a resource.
     Query {
-        /// What kind of resource.
+        /// The kind of resource.
         file: File,
         /// Its number.
         unit: i64,
     },
 }
 
-/// Who hears of the accesses of a run.
+/// Called for every access of a run.
 pub type AccessObserver<'a> = &'a mut dyn FnMut(Access);
 
 impl Machine<'_> {

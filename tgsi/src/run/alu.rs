@@ -1,8 +1,9 @@
 //! Float arithmetic, float comparisons and selections.
 //!
-//! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX` return the other
-//! operand if one is NaN (the second if both are) and the first if both compare equal: of two zeros as well, as in the recorded results. Nothing defines that for a target, and the IR
-//! orders zeros, so that the sign of a zero that comes out of them (and of `LIT`, which is made of them) is not kept by a translation.
+//! No operation is fused except `FMA`. Sums of products round at every step, in the order x, y, z, w. `MIN` and `MAX`
+//! return the other operand if one is NaN (the second if both are) and the first if both compare equal: of two zeros as
+//! well, as in the recorded results. Nothing defines that for a target, and the IR orders zeros, so that the sign of a
+//! zero that comes out of them (and of `LIT`, which is made of them) is not kept by a translation.
 
 use super::kernel::{Kernel, boolean, f, float_boolean, single};
 use crate::tables::Opcode;
@@ -39,7 +40,8 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
             sum.to_bits()
         }
     };
-    // Where a factor stands second here but first in the opcode's definition, that is the NaN that the recorded results return.
+    // Where a factor stands second here but first in the opcode's definition, that is the NaN that the recorded results
+    // return.
     match opcode {
         Opcode::Mov => kernel.map1(|a| a),
         Opcode::Add => kernel.f2(single::add),

@@ -118,7 +118,8 @@ fn ldexp(mut a: f64, b: i32) -> f64 {
             a *= power(1023);
             exponent -= 1023;
         } else if exponent < -1022 {
-            // 53 bits less than the smallest normal power, so that a result which the last step makes denormal was not yet.
+            // 53 bits less than the smallest normal power, so that a result which the last step makes denormal was not
+            // yet.
             a *= power(-1022 + 53);
             exponent += 1022 - 53;
         }

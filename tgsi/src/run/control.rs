@@ -1,13 +1,13 @@
 //! Control flow: execution masks, loops, switches and subroutines.
 //!
-//! Blocks are entered with their masks pushed on [`Machine::saved`] and a [`Frame`] that says what was pushed. Jumps are an
-//! optimisation: a block that no lane executes is skipped. Nothing depends on labels except the target of `CAL`.
+//! Blocks are entered with their masks pushed on [`Machine::saved`] and a [`Frame`] that says what was pushed. Jumps
+//! are an optimisation: a block that no lane executes is skipped. Nothing depends on labels except the target of `CAL`.
 
 use super::machine::Machine;
 use super::program::Op;
 use crate::tables::Opcode;
 
-/// Where control goes after an instruction.
+/// The next instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flow {
     Next,
@@ -196,7 +196,7 @@ impl Machine<'_> {
         Flow::Jump(op.partner as usize)
     }
 
-    /// Goes back behind the `CAL`, whatever blocks of the subroutine are open; stops in the main program.
+    /// Goes back after the `CAL`, whatever blocks of the subroutine are open; stops in the main program.
     fn leave_subroutine(&mut self) -> Flow {
         let Some(place) = self.calls.pop() else { return Flow::Stop };
         while self.frames.len() > place + 1 {

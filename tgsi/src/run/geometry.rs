@@ -13,14 +13,14 @@ const OVERHEAD: usize = 8;
 /// A primitive: its vertices, each all output registers.
 type Primitive = Vec<Vec<Vec4>>;
 
-/// What one lane emits to one stream.
+/// The vertices that one lane emits to one stream.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     done: Vec<Primitive>,
     open: Primitive,
 }
 
-/// What all lanes have emitted.
+/// The vertices that all lanes have emitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Emission {
     lanes: Vec<[Stream; 4]>,

@@ -1,7 +1,8 @@
 //! Loops over lanes and channels: what an arithmetic opcode is made of.
 //!
-//! A [`Kernel`] sees the fetched sources and the result of one instruction, both `[channel][lane]`. Each method applies a
-//! function of one lane to the channels that the opcode's mode asks for and returns the mask of the channels it computed.
+//! A [`Kernel`] sees the fetched sources and the result of one instruction, both `[channel][lane]`. Each method applies
+//! a function of one lane to the channels that the opcode's mode asks for and returns the mask of the channels it
+//! computed.
 
 /// Sources and result of one instruction.
 pub(super) struct Kernel<'a> {
@@ -38,8 +39,9 @@ pub(super) fn float_boolean(value: bool) -> u32 {
 
 macro_rules! definite_nan {
     ($module:ident, $float:ty, $quiet:literal, $invalid:literal) => {
-        /// Arithmetic whose NaN results are definite: the first NaN operand made quiet, or the NaN of an invalid operation, as the recorded
-        /// results have it. Rust leaves sign and payload of a NaN open, and compilers swap operands.
+        /// Arithmetic whose NaN results are definite: the first NaN operand made quiet, or the NaN of an invalid
+        /// operation, as the recorded results have it. Rust leaves sign and payload of a NaN open, and compilers swap
+        /// operands.
         pub(super) mod $module {
             #[inline]
             fn definite(a: $float, b: $float, result: $float) -> $float {

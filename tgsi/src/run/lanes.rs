@@ -1,10 +1,10 @@
-//! What lanes know of each other and of themselves: derivatives, interpolation, discard, votes, the clock.
+//! Opcodes that see other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
 
 use arrayvec::ArrayVec;
 
 use super::kernel::{boolean, channels, f};
 use super::machine::Machine;
-use super::program::{Op, Place};
+use super::program::{Op, Operand};
 use crate::tables::Opcode;
 
 /// For each lane of a quad, the two lanes whose difference is its derivative.
@@ -117,8 +117,8 @@ impl Machine<'_> {
             return 0;
         }
         match op.sources.first() {
-            Some(source) => match source.place {
-                Place::Indirect(address) => {
+            Some(source) => match source.operand {
+                Operand::Indirect(address) => {
                     let cell = self.locate(&address, lane);
                     source.modified(self.cell_word(cell, usize::from(source.swizzle[channel]), other))
                 }

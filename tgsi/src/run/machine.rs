@@ -59,7 +59,7 @@ pub(super) struct Machine<'a> {
     pub(super) counters: Vec<Vec<u32>>,
     pub(super) shared: Vec<u8>,
 
-    /// Who hears of accesses.
+    /// Called for every access.
     pub(super) observer: Option<AccessObserver<'a>>,
     /// The instruction that executes.
     pub(super) current: usize,
@@ -133,8 +133,8 @@ impl<'a> Machine<'a> {
         Ok(machine)
     }
 
-    /// Copies the inputs into their registers. A stage with vertices that reads an input without naming a vertex finds the first one's
-    /// where no per-lane input is given.
+    /// Copies the inputs into their registers. A stage with vertices that reads an input without naming a vertex finds
+    /// the first one's where no per-lane input is given.
     fn load_inputs(&mut self) {
         let file = self.program.layout.file(File::Input);
         let by_vertex =

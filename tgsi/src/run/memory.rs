@@ -1,17 +1,17 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, atomics, sizes.
 //!
-//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words that do not. A
-//! counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
+//! Addresses are bytes. A load of n words reads 0 in all of them unless all lie in the buffer; a store drops the words
+//! that do not. A counter has one word, which a load gives in every channel. Atomics go lane by lane, in lane order.
 
 use tgsi_ir::run::environment::ImageTexel;
 
 use super::kernel::f;
 use super::machine::Machine;
-use super::program::{Op, Place, Source};
+use super::program::{Op, Operand, Source};
 use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
-/// What a resource operand names in one lane.
+/// The resource that an operand names in one lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Resource {
     Buffer(usize),
@@ -102,12 +102,13 @@ impl Machine<'_> {
         }
     }
 
-    /// What source `place` names in `lane`. A register of a value file holds the bindless handle of an image.
+    /// The resource that source `place` names in `lane`. A register of a value file holds the bindless handle of an
+    /// image.
     fn resource(&mut self, op: &Op, place: usize, lane: usize) -> Resource {
         let Some(source) = op.sources.get(place) else { return Resource::Nothing };
         let bound =
             |number: i32, resource: fn(usize) -> Resource| usize::try_from(number).map_or(Resource::Nothing, resource);
-        if source.file != File::Constant && !matches!(source.place, Place::Resource) {
+        if source.file != File::Constant && !matches!(source.operand, Operand::Resource) {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
             return Resource::Image(self.resources.unit_of_handle(handle));
         }
@@ -233,7 +234,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to be one that exists.
+    /// The hardware counter whose number is that of the register and the address operand together: only the sum has to
+    /// be one that exists.
     fn counter(&mut self, buffer: u16, counter: i32, address: u32) -> Option<&mut u32> {
         let number = usize::try_from(counter.wrapping_add_unsigned(address)).ok()?;
         self.counters.get_mut(usize::from(buffer))?.get_mut(number)

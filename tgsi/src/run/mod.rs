@@ -1,25 +1,25 @@
 //! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
 //!
-//! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is bound to the place of its
-//! register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
+//! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is
+//! bound to the place of its register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
 //!
 //! # The machine
 //!
-//! * All lanes go in lock-step under execution masks. Lanes `4k .. 4k+3` are a quad (derivatives, implicit level of detail) and a
-//!   subgroup (votes, ballots). A barrier is passed by all lanes together and so does nothing.
-//! * Registers are 32-bit words, `[register][component][lane]`, zero at the start, and only the declared ones exist: another
-//!   register reads as 0 and drops writes. An indirect operand with an `ArrayID` is bounded by its array, without one by what is declared of
-//!   the file. Constants are bounded by the buffer that is bound.
-//! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect destination
-//!   scatters. A lane that is killed or demoted goes on as a helper, and helpers do not write memory.
-//! * `SWITCH` has the meaning of C: a lane starts at the `CASE` that matches, or at `DEFAULT` if none of the whole switch does, and leaves
-//!   at its `BRK`.
+//! * All lanes go in lock-step under execution masks. Lanes `4k .. 4k+3` are a quad (derivatives, implicit level of
+//!   detail) and a subgroup (votes, ballots). A barrier is passed by all lanes together and so does nothing.
+//! * Registers are 32-bit words, `[register][component][lane]`, zero at the start, and only the declared ones exist:
+//!   another register reads as 0 and drops writes. An indirect operand with an `ArrayID` is bounded by its array,
+//!   without one by what is declared of the file. Constants are bounded by the buffer that is bound.
+//! * An instruction reads all its sources before it writes. Only lanes of the execution mask are written; an indirect
+//!   destination scatters. A lane that is killed or demoted goes on as a helper, and helpers do not write memory.
+//! * `SWITCH` has the meaning of C: a lane starts at the `CASE` that matches, or at `DEFAULT` if none of the whole
+//!   switch does, and leaves at its `BRK`.
 //! * All state is on the heap; nesting and calls use explicit stacks. Endless programs end at the step limit.
 //!
 //! # Opcodes computed with a math library
 //!
-//! Everything else is exact, correctly rounded IEEE arithmetic. These call the platform's library through `std`; the bounds
-//! are those of glibc, in units in the last place of the library call:
+//! Everything else is exact, correctly rounded IEEE arithmetic. These call the platform's library through `std`; the
+//! bounds are those of glibc, in units in the last place of the library call:
 //!
 //! | opcode | computed as | library error |
 //! |---|---|---|
@@ -37,7 +37,6 @@ mod accesses;
 mod alu;
 mod alu_integer;
 mod alu_wide;
-mod chance;
 mod control;
 mod geometry;
 mod kernel;
@@ -47,11 +46,12 @@ mod memory;
 mod operands;
 mod packing;
 mod program;
-mod recorded;
+mod recording_interpreter;
 mod stores;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod uninitialised_words;
 pub mod vectors;
 
 pub use stores::as_mesa_stores;
@@ -68,7 +68,7 @@ pub use program::Program;
 
 pub use crate::limits::MAX_EMITTED_WORDS;
 
-/// Why a shader cannot be run, or a run did not end.
+/// An error of preparing or running a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RunError {
     /// The control structure is broken.
@@ -85,7 +85,7 @@ pub enum RunError {
         destinations: u8,
         /// Sources that the opcode needs.
         sources: u8,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// More lanes than [`MAX_LANES`].
@@ -119,7 +119,7 @@ pub enum RunError {
         instruction: u32,
         /// Its opcode.
         opcode: Opcode,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// Blocks and calls nest so deep that their masks would be larger than [`RunLimits`] allow.
@@ -129,7 +129,7 @@ pub enum RunError {
         instruction: u32,
         /// Lanes of the run.
         lanes: usize,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
     /// A geometry shader emitted more than [`MAX_EMITTED_WORDS`].
@@ -137,7 +137,7 @@ pub enum RunError {
     TooMuchOutput {
         /// Number of the `EMIT`.
         instruction: u32,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
 }
@@ -169,7 +169,7 @@ pub fn run(
     machine::Machine::new(program, inputs, resources, limits)?.run::<false>(limits, &mut OpcodeCounts::default())
 }
 
-/// How often each opcode was executed.
+/// Execution counts by opcode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpcodeCounts([u64; 256]);
 
@@ -227,7 +227,8 @@ pub fn run_observed(
     machine.run::<false>(limits, &mut OpcodeCounts::default())
 }
 
-/// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system values.
+/// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system
+/// values.
 pub fn system_value_of(semantic: Semantic, _processor: Processor) -> Option<SystemValue> {
     Some(match semantic {
         Semantic::Position => SystemValue::FragCoord,

@@ -1,11 +1,11 @@
 //! Reading sources and writing destinations.
 //!
-//! [`Machine::fetch_sources`] copies all sources of an instruction, swizzled and modified, into the machine's scratch rows before anything is
-//! written; [`Machine::write_result`] saturates and stores the result under the execution mask.
+//! [`Machine::fetch_sources`] copies all sources of an instruction, swizzled and modified, into the machine's scratch
+//! rows before anything is written; [`Machine::write_result`] saturates and stores the result under the execution mask.
 
 use super::kernel::{channels, f};
 use super::machine::Machine;
-use super::program::{Address, Cell, IndexRegister, Op, Place, Source};
+use super::program::{Address, Cell, IndexRegister, Op, Operand, Source};
 
 impl Source {
     /// A word with the operand's modifiers.
@@ -27,9 +27,9 @@ impl<'a> Machine<'a> {
         let lanes = self.lanes;
         // The rows are moved out so that they can be filled from the other parts of the machine.
         let mut words = std::mem::take(&mut self.scratch[slot]);
-        match source.place {
-            Place::Resource => {}
-            Place::Direct(cell) => {
+        match source.operand {
+            Operand::Resource => {}
+            Operand::Direct(cell) => {
                 if matches!(cell, Cell::Constant { .. }) && self.observer.is_some() {
                     for lane in 0..lanes {
                         self.observe_register(&source.address, cell, lane);
@@ -46,7 +46,7 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            Place::Indirect(address) => {
+            Operand::Indirect(address) => {
                 for lane in 0..lanes {
                     let cell = self.locate(&address, lane);
                     self.observe_register(&address, cell, lane);
@@ -86,8 +86,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether it is declared or not: what is
-    /// bound to it decides, and nothing is to a negative one.
+    /// The number of a resource as `lane` sees it, index and outer index (0 if it has none). A unit is a unit whether
+    /// it is declared or not: what is bound to it decides, and nothing is to a negative one.
     pub(super) fn resource_number(&self, address: &Address, lane: usize) -> (i32, i32) {
         let index = self.index(address.index, address.index_register, lane, true);
         let outer = self.index(address.outer.unwrap_or(0), address.outer_register, lane, true);
@@ -153,8 +153,8 @@ impl<'a> Machine<'a> {
             self.saturate(op, mask);
         }
         let lanes = self.lanes;
-        match destination.place {
-            Place::Direct(Cell::Row(row)) => {
+        match destination.operand {
+            Operand::Direct(Cell::Row(row)) => {
                 for channel in channels(mask) {
                     let from = &self.result[channel * lanes..][..lanes];
                     let to = &mut self.registers[(row + channel) * lanes..][..lanes];
@@ -167,12 +167,12 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            Place::Direct(cell) => {
+            Operand::Direct(cell) => {
                 for lane in 0..lanes {
                     self.write_lane(cell, mask, lane);
                 }
             }
-            Place::Indirect(address) => {
+            Operand::Indirect(address) => {
                 for lane in 0..lanes {
                     if self.exec[lane] != 0 {
                         let cell = self.locate(&address, lane);
@@ -181,7 +181,7 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            Place::Resource => {}
+            Operand::Resource => {}
         }
     }
 

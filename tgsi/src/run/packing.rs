@@ -1,9 +1,9 @@
-//! Several small numbers in one word.
+//! The opcodes that pack small numbers into a word and unpack them.
 
 use super::kernel::{Kernel, f};
 use crate::tables::Opcode;
 
-/// A half float from a float: to nearest, ties to even; NaN stays NaN.
+/// Converts a float to a half float: rounds to nearest, ties to even; NaN stays NaN.
 pub(super) fn float_to_half(bits: u32) -> u32 {
     let sign = bits >> 16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
@@ -23,7 +23,8 @@ pub(super) fn float_to_half(bits: u32) -> u32 {
     sign | half
 }
 
-/// A float from the half float in the low 16 bits; exact.
+/// Converts the half float in the low 16 bits to a float, exactly. The crate `half` is not used because it quiets
+/// signalling NaN, whose bits have to be kept.
 pub(super) fn half_to_float(half: u32) -> u32 {
     let sign = (half & 0x8000) << 16;
     let magnitude = half & 0x7fff;

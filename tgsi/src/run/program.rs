@@ -1,7 +1,7 @@
 //! A shader prepared for running: operands bound to places, opcodes classed, control flow resolved.
 //!
-//! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the run;
-//! `partner` is as in [`Structure`](crate::structure::Structure).
+//! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
+//! run; `partner` is as in [`Structure`](crate::structure::Structure).
 
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
@@ -97,9 +97,9 @@ pub(super) enum Cell {
     PatchOutput { register: usize },
 }
 
-/// Where an operand is.
+/// The location of an operand.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum Operand {
     /// Known when prepared.
     Direct(Cell),
     /// Depends on index registers: see [`Address`].
@@ -131,7 +131,7 @@ pub(super) struct IndexRegister {
 /// A prepared source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
-    pub(super) place: Place,
+    pub(super) operand: Operand,
     pub(super) swizzle: [u8; 4],
     /// Channels that the opcode reads.
     pub(super) channels: u8,
@@ -148,7 +148,7 @@ pub(super) struct Source {
 /// A prepared destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
-    pub(super) place: Place,
+    pub(super) operand: Operand,
     pub(super) file: File,
 }
 
@@ -309,13 +309,13 @@ impl Layout {
         }
     }
 
-    fn place(&self, address: &Address) -> Place {
+    fn operand(&self, address: &Address) -> Operand {
         if address.file.is_resource() {
-            Place::Resource
+            Operand::Resource
         } else if address.index_register.is_some() || address.outer_register.is_some() {
-            Place::Indirect(*address)
+            Operand::Indirect(*address)
         } else {
-            Place::Direct(self.cell(
+            Operand::Direct(self.cell(
                 address.file,
                 address.outer.map(i64::from),
                 i64::from(address.index),
@@ -340,7 +340,7 @@ impl Layout {
             }
         }
         Source {
-            place: self.place(&address),
+            operand: self.operand(&address),
             swizzle: source.swizzle.map(|component| component & 3),
             channels,
             and,
@@ -353,7 +353,7 @@ impl Layout {
 
     fn destination(&self, destination: &Dst) -> Destination {
         let address = self.address(&destination.register);
-        Destination { place: self.place(&address), file: destination.register.file }
+        Destination { operand: self.operand(&address), file: destination.register.file }
     }
 
     fn offset(&self, offset: &TextureOffset) -> Offset {
@@ -469,7 +469,7 @@ impl Program {
     }
 }
 
-/// How the interpreter reads an operand, where that is not what the table's type says.
+/// The type with which the interpreter reads an operand, where it differs from the table.
 fn operand_type(opcode: Opcode, place: usize, table_type: OperandType) -> OperandType {
     match (opcode, place) {
         // The selector is an integer; the table types all operands alike.

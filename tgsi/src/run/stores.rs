@@ -6,7 +6,7 @@
 use crate::shader::{Instruction, Shader};
 use crate::tables::{File, Opcode};
 
-use super::recorded::rewrite;
+use super::recording_interpreter::rewrite;
 
 /// The shader as Mesa's interpreter (softpipe) runs it:
 ///

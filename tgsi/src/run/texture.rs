@@ -1,17 +1,18 @@
 //! Texture lookups and queries: from operands to a [`TextureRequest`] per quad.
 //!
-//! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are what their
-//! registers hold, as in hardware that computes derivatives from a quad.
+//! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are
+//! what their registers hold, as in hardware that computes derivatives from a quad.
 
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 
 use super::kernel::f;
 use super::machine::Machine;
-use super::program::{Op, Place};
+use super::program::{Op, Operand};
 use crate::tables::{File, Opcode, TextureTarget};
 
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the standard patterns).
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the
+/// standard patterns).
 const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
     &[(8, 8)],
     &[(12, 12), (4, 4)],
@@ -47,7 +48,7 @@ pub(super) fn extents(target: TextureTarget) -> usize {
     dimensions + usize::from(target.is_array())
 }
 
-/// Where the operands of a lookup stand: places among the sources.
+/// The operand indices of view and sampler among the sources of a lookup.
 struct Operands {
     view: usize,
     sampler: Option<usize>,
@@ -105,7 +106,9 @@ impl Machine<'_> {
         use Opcode::{Samp2hnd, SampleInfo, SamplePos, Sviewinfo, Txq, Txqs};
         match op.opcode {
             Txq | Sviewinfo | Txqs | Samp2hnd => self.view_unit(op, lane),
-            SamplePos | SampleInfo if matches!(op.sources.first()?.place, Place::Resource) => self.view_unit(op, lane),
+            SamplePos | SampleInfo if matches!(op.sources.first()?.operand, Operand::Resource) => {
+                self.view_unit(op, lane)
+            }
             _ => None,
         }
     }
@@ -122,7 +125,7 @@ impl Machine<'_> {
     /// The unit that source `place` names in `lane`: a register of a resource file, or a bindless handle in xy.
     fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
         let source = op.sources.get(place)?;
-        if matches!(source.place, Place::Resource) {
+        if matches!(source.operand, Operand::Resource) {
             u32::try_from(self.resource_number(&source.address, lane).0).ok()
         } else {
             let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
@@ -164,10 +167,11 @@ impl Machine<'_> {
         result
     }
 
-    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample here.
+    /// `SAMPLE_INFO` and `SAMPLE_POS`. A source that is no view stands for the render target, which has one sample
+    /// here.
     fn sample_query(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
         let mut samples = 1;
-        if op.sources.first().is_some_and(|source| matches!(source.place, Place::Resource))
+        if op.sources.first().is_some_and(|source| matches!(source.operand, Operand::Resource))
             && let Some(unit) = self.view_unit(op, first)
         {
             samples = self.texture_size(op, unit, 0).samples;

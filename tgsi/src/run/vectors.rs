@@ -1,10 +1,12 @@
 //! Recorded results of another interpreter, one JSON object a line, and the comparison of our results with them.
 //!
-//! A line holds the inputs of one run of four lanes (of one lane for a geometry shader) and what the run left: keys `f`, `seed`, `in`,
-//! `gs_in`, `sv`, `const`, `buf_in` on the one side, `out`, `live`, `emit`, `buf_out`, `mem_out` on the other. Words are hexadecimal, eight
-//! digits each; a register of a file with lanes is 16 words, component by component.
+//! A line holds the inputs of one run of four lanes (of one lane for a geometry shader) and what the run left: keys
+//! `f`, `seed`, `in`, `gs_in`, `sv`, `const`, `buf_in` on the one side, `out`, `live`, `emit`, `buf_out`, `mem_out` on
+//! the other. Words are hexadecimal, eight digits each; a register of a file with lanes is 16 words, component by
+//! component.
 //!
-//! A shader is to be run as [`as_recorded`] rewrites it. Compared are the lanes that `live` names; a [`Comparison`] counts the words by [`Agreement`].
+//! A shader is to be run as [`as_recorded`] rewrites it. Compared are the lanes that `live` names; a [`Comparison`]
+//! counts the words by [`Agreement`].
 
 use std::collections::BTreeMap;
 
@@ -17,13 +19,13 @@ use super::system_value_of;
 use crate::shader::Shader;
 use crate::tables::{File, Processor, Semantic};
 
-pub use super::chance::Chance;
-pub use super::recorded::{as_recorded, depends_on_chance};
+pub use super::recording_interpreter::{as_recorded, depends_on_uninitialised_memory};
+pub use super::uninitialised_words::UninitialisedWords;
 
 /// Lanes of a recorded run.
 const LANES: usize = 4;
 
-/// Why a line is no vector.
+/// An error in a line of a vector file.
 #[derive(Debug, Error)]
 pub enum VectorError {
     /// Not JSON.
@@ -34,7 +36,7 @@ pub enum VectorError {
     Form {
         /// The key.
         key: &'static str,
-        /// What is wrong.
+        /// The error.
         problem: &'static str,
     },
 }
@@ -62,7 +64,7 @@ pub struct Vector {
     emitted: Option<BTreeMap<usize, Vec<Vec<Vec<u32>>>>>,
 }
 
-/// How a word agrees with the recorded one.
+/// The agreement of a word with the recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agreement {
     /// The same bits.
@@ -76,7 +78,7 @@ pub enum Agreement {
 /// Which word differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where it is, such as `OUT[0].x lane 2`.
+    /// The location, such as `OUT[0].x lane 2`.
     pub place: String,
     /// The recorded word, none if nothing should be there.
     pub expected: Option<u32>,
@@ -224,12 +226,13 @@ impl Vector {
         })
     }
 
-    /// Whether the inputs are special values (infinities, NaN, denormals, extremes), whose results bind the TGSI interpreter only.
+    /// Whether the inputs are special values (infinities, NaN, denormals, extremes), whose results bind the TGSI
+    /// interpreter only.
     pub fn has_special_values(&self) -> bool {
         matches!(self.seed, 4 | 9 | 14 | 19 | 24)
     }
 
-    /// What to run `shader` with. A fragment shader's `FACE` input is given as system value too.
+    /// Returns the inputs to run `shader` with. A fragment shader's `FACE` input is given as system value too.
     pub fn inputs(&self, shader: &Shader) -> Inputs {
         let lanes = if shader.processor == Processor::Geometry { 1 } else { LANES };
         let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };

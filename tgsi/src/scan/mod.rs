@@ -1,8 +1,8 @@
 //! The scan: what a driver wants to know about a shader, gathered in one pass over its items in stream order.
 //!
-//! Field names (also in JSON) are those that drivers know. Tables that are indexed by register ([`ShaderScan::input_usage_mask`] and so
-//! on) end at [`MAX_SCANNED_REGISTERS`]; the counts beside them do not. A scan never fails: what a shader says wrongly is ignored here
-//! and reported by the check.
+//! Field names (also in JSON) are those that drivers know. Tables that are indexed by register
+//! ([`ShaderScan::input_usage_mask`] and so on) end at [`MAX_SCANNED_REGISTERS`]; the counts beside them do not. A scan
+//! never fails: what a shader says wrongly is ignored here and reported by the check.
 
 mod read_mask;
 
@@ -83,7 +83,7 @@ impl Serialize for FileSet {
     }
 }
 
-/// How often each opcode occurs. Serialised as a map from mnemonic to count, without the zeros.
+/// Occurrences by opcode. Serialised as a map from mnemonic to count, without the zeros.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpcodeCount(Box<[u32; 256]>);
 
@@ -106,7 +106,8 @@ impl Serialize for OpcodeCount {
     }
 }
 
-/// Values of the properties, 0 for absent ones (1 for `GS_INVOCATIONS` of a geometry shader). Serialised as a map by name.
+/// Values of the properties, 0 for absent ones (1 for `GS_INVOCATIONS` of a geometry shader). Serialised as a map by
+/// name.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PropertyValues([u32; 29]);
 
@@ -123,7 +124,7 @@ impl Serialize for PropertyValues {
     }
 }
 
-/// What a scan finds.
+/// The result of a scan.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct ShaderScan {
     /// Stage.

@@ -1,10 +1,11 @@
 //! Which channels an instruction reads of a source.
 //!
-//! There are two answers. [`read_channels`] is what drivers have always been told (the usage masks of the scan are made of it); it is
-//! generous for some opcodes. [`needed_channels`] is the smallest set on which the result depends, for register allocation and dead
-//! channel elimination. Both speak of channels before the swizzle; [`read_mask`] and [`needed_mask`] are the register components,
-//! after it. Neither ever leaves out a channel that the executors of this crate read: where the reference does (the sample index of
-//! multisampled images, half pairs of 64-bit operands), the channel is added.
+//! There are two answers. [`read_channels`] is what drivers have always been told (the usage masks of the scan are made
+//! of it); it is generous for some opcodes. [`needed_channels`] is the smallest set on which the result depends, for
+//! register allocation and dead channel elimination. Both speak of channels before the swizzle; [`read_mask`] and
+//! [`needed_mask`] are the register components, after it. Neither ever leaves out a channel that the executors of this
+//! crate read: where the reference does (the sample index of multisampled images, half pairs of 64-bit operands), the
+//! channel is added.
 
 use crate::shader::Instruction;
 use crate::tables::{File, Opcode, OutputMode, TextureTarget};
@@ -17,12 +18,14 @@ const XY: u8 = X | Y;
 const XYZ: u8 = X | Y | Z;
 const XYZW: u8 = 0xf;
 
-/// Components of the register of source `source` that `instruction` reads (after the swizzle, bit 0 = x). 0 if there is no such source.
+/// Components of the register of source `source` that `instruction` reads (after the swizzle, bit 0 = x). 0 if there is
+/// no such source.
 pub fn read_mask(instruction: &Instruction, source: usize) -> u8 {
     through_swizzle(instruction, source, read_channels(instruction, source))
 }
 
-/// Components of the register of source `source` on which the result depends (after the swizzle). A subset of [`read_mask`].
+/// Components of the register of source `source` on which the result depends (after the swizzle). A subset of
+/// [`read_mask`].
 pub fn needed_mask(instruction: &Instruction, source: usize) -> u8 {
     through_swizzle(instruction, source, needed_channels(instruction, source))
 }
@@ -202,7 +205,8 @@ fn texture_channels(instruction: &Instruction, source: usize) -> u8 {
         (Lodq, 0) => coordinates_without_layer(target),
         (Txf | Txb | Txl | Txp, 0) => coordinates(target) | W,
         (_, 0) => coordinates(target),
-        // The reference value of this target has no room in the coordinates; with a bias or a level there are two extras.
+        // The reference value of this target has no room in the coordinates; with a bias or a level there are two
+        // extras.
         (Txb2 | Txl2, 1) if target == TextureTarget::ShadowCubeArray => XY,
         (Tex2 | Txb2 | Txl2 | Tg4, 1) => X,
         (Txd, 1 | 2) => coordinates_without_layer(target),

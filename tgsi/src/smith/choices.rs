@@ -1,6 +1,7 @@
 //! Where the decisions of the generator come from: bytes that a fuzzer gives, or a seed.
 //!
-//! Every decision takes bytes from the front. When they have run out, every number is 0, which stands for the simplest choice everywhere.
+//! Every decision takes bytes from the front. When they have run out, every number is 0, which stands for the simplest
+//! choice everywhere.
 
 use tgsi_ir::run::random::Random;
 

@@ -1,7 +1,7 @@
 //! Control flow: branches, loops that count, switches, subroutines.
 
 use super::Features;
-use super::generator::{Generator, Place};
+use super::generator::{Context, Generator};
 use super::registers::Kind;
 use crate::shader::{Dst, Instruction, Register, Src};
 use crate::tables::{File, ImmediateType, Opcode, Processor};
@@ -14,15 +14,15 @@ const MOST_SUBROUTINES: usize = 2;
 
 impl Generator<'_> {
     /// A statement of control flow, or another one where none is possible.
-    pub(super) fn flow(&mut self, place: Place) {
-        let deep = place.depth >= MOST_DEPTH || !self.features.contains(Features::FLOW);
+    pub(super) fn flow(&mut self, context: Context) {
+        let deep = context.depth >= MOST_DEPTH || !self.features.contains(Features::FLOW);
         match self.choices.below(12) {
-            0..4 if !deep => self.branch(place),
-            4..6 if !deep && place.loops < MOST_LOOPS => self.counted_loop(place),
-            6 | 7 if !deep && self.features.contains(Features::SWITCH) => self.switch(place),
-            8 | 9 if place.in_loop || place.in_switch || place.can_continue => self.leave_block(place),
-            10 if self.features.contains(Features::SUBROUTINES) => self.call(place),
-            11 if self.features.contains(Features::SUBROUTINES) || place.depth > 0 => self.leave_early(place),
+            0..4 if !deep => self.branch(context),
+            4..6 if !deep && context.loops < MOST_LOOPS => self.counted_loop(context),
+            6 | 7 if !deep && self.features.contains(Features::SWITCH) => self.switch(context),
+            8 | 9 if context.in_loop || context.in_switch || context.can_continue => self.leave_block(context),
+            10 if self.features.contains(Features::SUBROUTINES) => self.call(context),
+            11 if self.features.contains(Features::SUBROUTINES) || context.depth > 0 => self.leave_early(context),
             _ => self.small_expression(),
         }
     }
@@ -52,8 +52,8 @@ impl Generator<'_> {
         }
     }
 
-    fn branch(&mut self, place: Place) {
-        let inner = Place { depth: place.depth + 1, ..place };
+    fn branch(&mut self, context: Context) {
+        let inner = Context { depth: context.depth + 1, ..context };
         self.condition();
         let before = self.state.clone();
         self.block(inner);
@@ -70,7 +70,7 @@ impl Generator<'_> {
     }
 
     /// A loop of four rounds at most. Its counter is its own.
-    fn counted_loop(&mut self, place: Place) {
+    fn counted_loop(&mut self, context: Context) {
         let counter = self.builder.temporary();
         let (all, x) = (Src::new(counter).replicated(0), Src::new(counter).replicated(1));
         let rounds = 1 + self.choices.below(4) as u32;
@@ -94,13 +94,13 @@ impl Generator<'_> {
         self.builder.bgnloop();
         let test_first = self.choices.below(3) > 0;
         let body = |generator: &mut Self| {
-            let inner = Place {
-                depth: place.depth + 1,
-                loops: place.loops + 1,
+            let inner = Context {
+                depth: context.depth + 1,
+                loops: context.loops + 1,
                 in_loop: true,
                 can_continue: test_first,
                 in_switch: false,
-                ..place
+                ..context
             };
             generator.block(inner);
         };
@@ -141,8 +141,8 @@ impl Generator<'_> {
         self.state = after;
     }
 
-    fn switch(&mut self, place: Place) {
-        let inner = Place { depth: place.depth + 1, in_switch: true, ..place };
+    fn switch(&mut self, context: Context) {
+        let inner = Context { depth: context.depth + 1, in_switch: true, ..context };
         let mut selector = self.source(Kind::Integer, 1);
         if self.choices.one_in(2) {
             let three = self.builder.immediate_u32(&[3]).replicated(0);
@@ -177,12 +177,12 @@ impl Generator<'_> {
     }
 
     /// `BRK` or `CONT`, mostly for some lanes only.
-    fn leave_block(&mut self, place: Place) {
+    fn leave_block(&mut self, context: Context) {
         let conditional = !self.choices.one_in(8);
         if conditional {
             self.condition();
         }
-        if place.can_continue && self.choices.one_in(2) {
+        if context.can_continue && self.choices.one_in(2) {
             self.builder.cont();
         } else {
             self.builder.brk();
@@ -193,12 +193,12 @@ impl Generator<'_> {
     }
 
     /// `RET`, or `END` in a block.
-    fn leave_early(&mut self, place: Place) {
-        if self.stage == Processor::TessControl && place.subroutine.is_none() {
+    fn leave_early(&mut self, context: Context) {
+        if self.stage == Processor::TessControl && context.subroutine.is_none() {
             return;
         }
         self.condition();
-        if place.subroutine.is_some() {
+        if context.subroutine.is_some() {
             self.builder.ret();
         } else {
             self.diverged = true;
@@ -208,10 +208,10 @@ impl Generator<'_> {
         self.builder.endif();
     }
 
-    /// `CAL` of a subroutine, in one only of those behind it.
-    fn call(&mut self, place: Place) {
-        let first = place.subroutine.map_or(0, |number| number + 1);
-        if first >= MOST_SUBROUTINES || place.loops > 1 {
+    /// `CAL` of a subroutine, in one only of those after it.
+    fn call(&mut self, context: Context) {
+        let first = context.subroutine.map_or(0, |number| number + 1);
+        if first >= MOST_SUBROUTINES || context.loops > 1 {
             return;
         }
         let number = first + self.choices.below(MOST_SUBROUTINES - first);
@@ -226,9 +226,9 @@ impl Generator<'_> {
     /// The body of a subroutine.
     pub(super) fn subroutine(&mut self, number: usize) {
         self.builder.bgnsub(self.subroutines[number]);
-        let place = Place { subroutine: Some(number), ..Place::default() };
+        let context = Context { subroutine: Some(number), ..Context::default() };
         while self.wants_more() {
-            self.statement(place);
+            self.statement(context);
         }
         if self.choices.one_in(4) {
             self.builder.ret();

@@ -8,9 +8,9 @@ use crate::builder::{BuildError, RegisterArray, ShaderBuilder, Subroutine};
 use crate::shader::{Dst, Indirect, Instruction, Register, Shader, Src};
 use crate::tables::{Opcode, PixelFormat, Processor, TextureTarget};
 
-/// Where statements stand.
+/// The control flow around a statement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct Context {
     /// Blocks around them.
     pub(super) depth: u32,
     /// Loops among those.
@@ -40,7 +40,7 @@ pub(super) struct Generator<'a> {
     pub(super) system_values: Vec<SystemInput>,
     /// Registers that indices are computed in.
     pub(super) indices: Vec<Register>,
-    /// What names the invocation's own vertex (tessellation control).
+    /// The operand that names the invocation's own vertex (tessellation control).
     pub(super) own_vertex: Option<Indirect>,
     pub(super) state: State,
     /// Some lane may have left, or been killed.
@@ -121,7 +121,7 @@ impl Generator<'_> {
         self.first_values();
         let entry = self.state.clone();
         while self.wants_more() {
-            self.statement(Place::default());
+            self.statement(Context::default());
         }
         self.results();
         self.builder.end();
@@ -147,8 +147,8 @@ impl Generator<'_> {
     }
 
     /// Whether all lanes run where statements stand.
-    pub(super) fn together(&self, place: Place) -> bool {
-        place.depth == 0 && place.subroutine.is_none() && !self.diverged
+    pub(super) fn together(&self, context: Context) -> bool {
+        context.depth == 0 && context.subroutine.is_none() && !self.diverged
     }
 
     /// A new temporary, of which nothing is written.
@@ -177,8 +177,8 @@ impl Generator<'_> {
     /// Notes that components of a destination are written.
     pub(super) fn written(&mut self, destination: Destination, mask: u8) {
         let words = match destination.target {
-            Target::Temporary(place) => self.state.temporaries.get_mut(place),
-            Target::Output(place) => self.state.outputs.get_mut(place),
+            Target::Temporary(index) => self.state.temporaries.get_mut(index),
+            Target::Output(index) => self.state.outputs.get_mut(index),
             Target::Other => None,
         };
         if let Some(word) = words {

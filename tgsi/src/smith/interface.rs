@@ -1,4 +1,4 @@
-//! What a shader takes and gives: properties, inputs, outputs, system values, and the results in the end.
+//! The interface of a shader: properties, inputs, outputs, system values, and the stores of results at the end.
 
 use super::Features;
 use super::generator::Generator;

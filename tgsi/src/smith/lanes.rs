@@ -1,7 +1,7 @@
-//! What lanes see of each other, and what only one stage has.
+//! Cross-lane statements, and statements of a single stage.
 
 use super::Features;
-use super::generator::{Generator, Place};
+use super::generator::{Context, Generator};
 use super::memory::{EXCHANGE, STRIDE};
 use super::operands::{Destination, Target};
 use super::registers::Kind;
@@ -10,9 +10,9 @@ use crate::tables::{MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor
 
 impl Generator<'_> {
     /// Votes, derivatives, lanes by number.
-    pub(super) fn lanes(&mut self, place: Place) {
+    pub(super) fn lanes(&mut self, context: Context) {
         use Opcode::*;
-        let together = self.together(place);
+        let together = self.together(context);
         let fragment = self.stage == Processor::Fragment;
         match self.choices.below(8) {
             0..3 if fragment && together => {
@@ -48,20 +48,20 @@ impl Generator<'_> {
         self.put_to(opcode, destination, &sources);
     }
 
-    /// What only one stage has.
-    pub(super) fn special(&mut self, place: Place) {
+    /// Emits a statement that only one stage has.
+    pub(super) fn special(&mut self, context: Context) {
         match self.stage {
             Processor::Fragment => self.fragment_special(),
             Processor::Geometry => self.geometry_special(),
-            Processor::TessControl if self.together(place) => self.exchange_outputs(),
-            Processor::Compute if self.together(place) && self.features.contains(Features::MEMORY) => {
+            Processor::TessControl if self.together(context) => self.exchange_outputs(),
+            Processor::Compute if self.together(context) && self.features.contains(Features::MEMORY) => {
                 self.exchange_shared();
             }
             _ => self.nothing(),
         }
     }
 
-    /// What does nothing that can be seen.
+    /// Emits a statement without an observable effect.
     pub(super) fn nothing(&mut self) {
         match self.choices.below(3) {
             0 => self.emit(Opcode::Nop, None, &[]),
@@ -142,7 +142,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What one invocation of a patch writes, another one reads.
+    /// One invocation of a patch reads an output that another one writes.
     fn exchange_outputs(&mut self) {
         let fits: Vec<usize> = (0..self.outputs.len())
             .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float)
@@ -169,7 +169,7 @@ impl Generator<'_> {
         destination
     }
 
-    /// What one invocation of a work group puts into shared memory, another one reads.
+    /// One invocation of a work group reads shared memory that another one writes.
     fn exchange_shared(&mut self) {
         let memory = self.builder.memory(MemoryType::Shared);
         let base = self.lane_base();

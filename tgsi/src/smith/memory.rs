@@ -1,7 +1,8 @@
 //! Buffers, shared memory, images and counters.
 //!
-//! Every lane has [`STRIDE`] bytes of each buffer for itself, of which it uses the first ones in any way; behind those of all lanes come words for all, each of
-//! which one commutative atomic changes. Buffers and images with even numbers hold integers, those with odd ones floats.
+//! Every lane has [`STRIDE`] bytes of each buffer for itself, of which it uses the first ones in any way; after those
+//! of all lanes come words for all, each of which one commutative atomic changes. Buffers and images with even numbers
+//! hold integers, those with odd ones floats.
 
 use super::generator::Generator;
 use super::registers::Kind;
@@ -14,7 +15,7 @@ use crate::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Pro
 pub(super) const STRIDE: u32 = 96;
 /// Where among them what other lanes read stands: four words.
 pub(super) const EXCHANGE: u32 = 80;
-/// Bits of an address in what a lane has for itself: with four words behind it less than [`EXCHANGE`].
+/// Bits of an address in what a lane has for itself: with four words after it less than [`EXCHANGE`].
 const OWN: u32 = 0x3c;
 /// Where the words for all begin.
 const COMMON: u32 = 8 * STRIDE;

@@ -1,12 +1,12 @@
 //! The generator: valid TGSI shaders from any bytes, which end and whose results are defined for all inputs.
 //!
-//! In the manner of `wasm-smith`: bytes make every decision, and when they have run out the simplest one is taken, so that a fuzzer can steer it
-//! and can make what it finds smaller. [`from_seed`] takes the bytes from a number.
+//! In the manner of `wasm-smith`: bytes make every decision, and when they have run out the simplest one is taken, so
+//! that a fuzzer can steer it and can make what it finds smaller. [`from_seed`] takes the bytes from a number.
 //!
 //! # What makes the results defined
 //!
-//! Every register has a kind for the whole shader, and nothing is read but what was written on every path. What two correct executors may
-//! compute differently goes nowhere that shows it:
+//! Every register has a kind for the whole shader, and nothing is read but what was written on every path. What two
+//! correct executors may compute differently goes nowhere that shows it:
 //!
 //! | open | so |
 //! |---|---|
@@ -108,14 +108,14 @@ pub const STAGES: [Processor; 6] = [
     Processor::TessEval,
 ];
 
-/// What shaders are to be like.
+/// The configuration of the generator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The stage; any of [`STAGES`] if none.
     pub stage: Option<Processor>,
     /// About how many instructions there are at most, the last ones of outputs excepted.
     pub size: u32,
-    /// What may be used.
+    /// The features that may be used.
     pub features: Features,
 }
 
@@ -128,7 +128,8 @@ impl Default for Config {
 /// The shader that bytes make.
 ///
 /// # Errors
-/// None that is known: every shader can be built. What is returned is a mistake of this module, which callers may report.
+/// None that is known: every shader can be built. What is returned is a mistake of this module, which callers may
+/// report.
 pub fn from_bytes(bytes: &[u8], config: &Config) -> Result<Shader, BuildError> {
     generator::generate(Choices::from_bytes(bytes), config)
 }

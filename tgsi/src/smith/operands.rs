@@ -6,7 +6,7 @@ use super::registers::{Array, Kind, usable};
 use crate::shader::{Dimension, Dst, Indirect, Register, Src};
 use crate::tables::{File, ImmediateType, Processor};
 
-/// What a destination names, so that what is written can be noted.
+/// The register of a destination, so that the write can be recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     Temporary(usize),
@@ -92,7 +92,8 @@ const LONGS: [u64; 14] = [
 ];
 
 impl Generator<'_> {
-    // ---- destinations -----------------------------------------------------------------------------------------------------
+    // ---- destinations
+    // -----------------------------------------------------------------------------------------------------
 
     /// Some of the components of `of`, whole pairs for kinds that have pairs.
     pub(super) fn mask_of(&mut self, of: u8, kind: Kind) -> u8 {
@@ -171,7 +172,8 @@ impl Generator<'_> {
         self.choices.pick(&fits)
     }
 
-    // ---- sources ----------------------------------------------------------------------------------------------------------
+    // ---- sources
+    // ----------------------------------------------------------------------------------------------------------
 
     /// Something to read as `kind` in the channels of `needed`; 64-bit kinds are read in whole pairs.
     pub(super) fn source(&mut self, kind: Kind, needed: u8) -> Src {

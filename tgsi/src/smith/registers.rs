@@ -4,7 +4,7 @@ use crate::builder::RegisterArray;
 use crate::shader::Register;
 use crate::tables::OperandType;
 
-/// What a register holds, in all of its components and for the whole shader.
+/// The type of the values of a register, the same for all components and for the whole shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Any float, the same in all executors but for the sign of zero and the bits of NaN.
@@ -100,7 +100,7 @@ pub(super) struct SystemInput {
     pub(super) components: u8,
 }
 
-/// What is known on the way that leads here.
+/// The facts that hold at a program point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     /// Components of each temporary that were written.
@@ -112,7 +112,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// What is known where this way and another one meet.
+    /// Keeps the facts that also hold in `other`, for the point where two paths join.
     pub(super) fn meet(&mut self, other: &State) {
         let meet_words = |mine: &mut Vec<u8>, others: &Vec<u8>| {
             for (place, word) in mine.iter_mut().enumerate() {

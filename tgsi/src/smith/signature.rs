@@ -1,9 +1,9 @@
-//! What the generator knows of the opcodes that compute with values, beyond the opcode table.
+//! Operand types of the opcodes that compute with values, which the opcode table lacks.
 
 use super::registers::Kind;
 use crate::tables::{Opcode, OperandType, OutputMode};
 
-/// What an opcode makes of what.
+/// The types of the result and the operands of an opcode.
 #[derive(Clone, Debug)]
 pub(super) struct Signature {
     pub(super) dst: Kind,
@@ -11,7 +11,7 @@ pub(super) struct Signature {
     pub(super) rounding: Rounding,
 }
 
-/// How a result depends on being precise.
+/// The effect of `precise` on a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rounding {
     /// Not at all.

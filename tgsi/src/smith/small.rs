@@ -1,7 +1,8 @@
 //! Expressions of small floats: sums and products that nothing rounds, in whatever order they are computed.
 //!
-//! A value is a multiple of `2^-bits` and at most `most` in size. While `most * 2^bits`, over all terms of a sum, is far below `2^24`, every way to compute
-//! it is exact, fused or not. What comes out is cut back to a [`Kind::Small`] in the end.
+//! A value is a multiple of `2^-bits` and at most `most` in size. While `most * 2^bits`, over all terms of a sum, is
+//! far below `2^24`, every way to compute it is exact, fused or not. What comes out is cut back to a [`Kind::Small`] in
+//! the end.
 
 use super::generator::Generator;
 use super::registers::Kind;
@@ -10,7 +11,7 @@ use crate::scan::needed_channels;
 use crate::shader::{Instruction, Src};
 use crate::tables::Opcode;
 
-/// What is known of a value.
+/// The known properties of a value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Range {
     most: f32,

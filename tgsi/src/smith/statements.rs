@@ -1,7 +1,7 @@
 //! Statements: what is done, one after the other. The other modules hold the kinds of statements.
 
 use super::Features;
-use super::generator::{Generator, Place};
+use super::generator::{Context, Generator};
 use super::registers::Kind;
 use super::signature::{Rounding, Signature, shows_sign_of_zero, signature};
 use crate::scan::needed_channels;
@@ -10,7 +10,7 @@ use crate::tables::{Opcode, OperandType};
 
 impl Generator<'_> {
     /// Appends a statement.
-    pub(super) fn statement(&mut self, place: Place) {
+    pub(super) fn statement(&mut self, context: Context) {
         let has = |feature| self.features.contains(feature);
         match self.choices.below(40) {
             0..15 => self.arithmetic(),
@@ -18,21 +18,21 @@ impl Generator<'_> {
             19 if has(Features::WIDE) && self.choices.one_in(2) => self.small_doubles(),
             19..21 => self.copy(),
             21..24 => self.set_index(),
-            24..29 => self.flow(place),
+            24..29 => self.flow(context),
             29..32 if has(Features::TEXTURES) => self.texture(),
             32..35 if has(Features::MEMORY) => self.memory(),
             35 | 36 if has(Features::IMAGES) => self.image(),
-            37 if has(Features::LANES) => self.lanes(place),
-            38 | 39 if has(Features::STAGE) => self.special(place),
+            37 if has(Features::LANES) => self.lanes(context),
+            38 | 39 if has(Features::STAGE) => self.special(context),
             _ => self.arithmetic(),
         }
     }
 
     /// Statements inside of a block.
-    pub(super) fn block(&mut self, place: Place) {
+    pub(super) fn block(&mut self, context: Context) {
         for _ in 0..self.some_of_budget() {
             if self.wants_more() {
-                self.statement(place);
+                self.statement(context);
             }
         }
     }
@@ -167,7 +167,8 @@ impl Generator<'_> {
         self.written(destination, mask);
     }
 
-    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of one.
+    /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of
+    /// one.
     pub(super) fn with_positive_zero(&mut self, source: Src) -> Src {
         let zero = self.builder.immediate_f64(&[0.0]);
         let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);

@@ -1,4 +1,4 @@
-//! What the generator makes passes the check, ends, and is a function of its seed.
+//! Generated shaders pass the check, terminate, and are a function of their seed.
 
 use super::{Config, Features, STAGES, from_bytes, from_seed};
 use crate::check::check;

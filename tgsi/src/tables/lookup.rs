@@ -1,10 +1,12 @@
 //! Finding a row of a table by its name, without regard to ASCII case.
 //!
-//! A [`Word`] carries its first eight bytes, folded to one case, as a number: for words of up to eight letters, digits and underscores,
-//! which nearly all names are, the number is the word. A [`NameTable`] is an open-addressed hash table of these numbers, computed when the
-//! crate is compiled; a search looks at one or two of its slots.
+//! A [`Word`] carries its first eight bytes, folded to one case, as a number: for words of up to eight letters, digits
+//! and underscores, which nearly all names are, the number is the word. A [`NameTable`] is an open-addressed hash table
+//! of these numbers, computed when the crate is compiled; a search looks at one or two of its slots. A `phf` map would
+//! hash every word byte by byte with SipHash, and would need a proc macro at build time.
 //!
-//! Invariant: the bytes of a word are letters, digits and underscores only. On others folding would make different words equal.
+//! Invariant: the bytes of a word are letters, digits and underscores only. On others folding would make different
+//! words equal.
 
 /// Bytes of a word that its key holds.
 const KEY_BYTES: usize = 8;
@@ -132,7 +134,7 @@ impl<const SLOTS: usize> NameTable<SLOTS> {
         loop {
             let (key, row) = self.slots[slot];
             let row = usize::from(row).checked_sub(1)?;
-            // Names with more bytes than the key has differ behind them.
+            // Names with more bytes than the key has differ after them.
             if key == word.key && (word.len() < KEY_BYTES || word.is(name(row))) {
                 return Some(row);
             }

@@ -1,8 +1,9 @@
 //! The enumerations of TGSI, each declared once: numbers of the token stream, text names, lookups in both directions.
 //!
-//! A row is `Variant = number "TEXT_NAME"`; the macro makes the enum, the ordered list, `name`, `value`, `from_value` and the
-//! case-insensitive `from_name` from it. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have tables of their own because
-//! they carry more columns or many more rows. A number outside a table is not representable: decoding it is an error.
+//! A row is `Variant = number "TEXT_NAME"`; the macro makes the enum, the ordered list, `name`, `value`, `from_value`
+//! and the case-insensitive `from_name` from it. Opcodes ([`Opcode`]) and pixel formats ([`PixelFormat`]) have tables
+//! of their own because they carry more columns or many more rows. A number outside a table is not representable:
+//! decoding it is an error.
 
 pub(crate) mod lookup;
 mod opcode;
@@ -44,7 +45,7 @@ macro_rules! token_enum {
                 Word::new(name.as_bytes()).and_then(Self::from_word)
             }
 
-            /// The same of a word of a text.
+            /// Looks up a word of a text.
             #[allow(dead_code)]
             #[inline]
             pub(crate) fn from_word(word: Word<'_>) -> Option<$name> {
@@ -119,7 +120,7 @@ impl File {
 }
 
 token_enum! {
-    /// What an input, output or system value means.
+    /// The meaning of an input, output or system value.
     Semantic: u8 {
         Position = 0 "POSITION",
         Color = 1 "COLOR",
@@ -291,7 +292,7 @@ impl TextureTarget {
 }
 
 token_enum! {
-    /// What a texture returns.
+    /// The component type that a texture returns.
     ReturnType: u8 {
         Unorm = 0 "UNORM",
         Snorm = 1 "SNORM",

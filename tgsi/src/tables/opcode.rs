@@ -1,9 +1,9 @@
-//! The opcode table: one row an opcode, from which the enum, the names, operand counts and types, the text layout and the write
-//! behaviour come. Numbers 67, 81, 82, 93, 113, 114, 115, 165 and 212 were removed from TGSI and have no row.
+//! The opcode table: one row an opcode, from which the enum, the names, operand counts and types, the text layout and
+//! the write behaviour come. Numbers 67, 81, 82, 93, 113, 114, 115, 165 and 212 were removed from TGSI and have no row.
 
 use super::lookup::{NameTable, Word, slots};
 
-/// How the bits of an operand are read.
+/// The type of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OperandType {
     /// No such operand.
@@ -36,7 +36,7 @@ impl OperandType {
     }
 }
 
-/// How the channels of a result come about.
+/// The dependence of result channels on source channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OutputMode {
     /// Channel c of the result depends on channel c of the (swizzled) sources.
@@ -51,12 +51,12 @@ pub enum OutputMode {
     NoOutput,
 }
 
-/// What an opcode does to the blocks it stands in.
+/// The effect of an opcode on control-flow blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockPart {
-    /// A block begins behind it.
+    /// A block begins after it.
     Opens,
-    /// The next part of the innermost block begins behind it.
+    /// The next part of the innermost block begins after it.
     Divides,
     /// The innermost block ends with it.
     Closes,
@@ -75,7 +75,7 @@ pub struct OpcodeInfo {
     pub dst_type: OperandType,
     /// Types of the sources, `num_src` long.
     pub src_types: &'static [OperandType],
-    /// How result channels come about.
+    /// The dependence of result channels on source channels.
     pub output_mode: OutputMode,
     /// Takes a texture target in text; carries a texture word.
     pub is_tex: bool,
@@ -87,11 +87,11 @@ pub struct OpcodeInfo {
     pub is_sample_family: bool,
     /// Carries a memory word when it comes from text.
     pub has_memory: bool,
-    /// What it does to blocks; none: it stands in them.
+    /// The effect on control-flow blocks; none for straight-line code.
     pub block: Option<BlockPart>,
     /// Printed one level less indented.
     pub dedents: bool,
-    /// What follows is printed one level more indented.
+    /// The instructions after it are printed one level deeper.
     pub indents: bool,
 }
 
@@ -194,7 +194,7 @@ impl Opcode {
         self.info().name
     }
 
-    /// What the opcode does to blocks.
+    /// The effect of the opcode on control-flow blocks.
     pub fn block(self) -> Option<BlockPart> {
         self.info().block
     }

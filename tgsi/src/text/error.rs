@@ -1,11 +1,11 @@
-//! What can be wrong with a text, and what can be odd about it.
+//! The errors and warnings of the text parser.
 
 use thiserror::Error;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Span;
 
-/// What a text parser can complain about. [`ParseErrorKind::code`] names the variant in a [`Diagnostic`].
+/// An error or warning of the text parser. [`ParseErrorKind::code`] names the variant in a [`Diagnostic`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ParseErrorKind {
     /// No text at all.
@@ -22,7 +22,7 @@ pub enum ParseErrorKind {
     RemovedOpcode {
         /// The mnemonic.
         name: &'static str,
-        /// Why it cannot be rewritten.
+        /// The reason that it cannot be rewritten.
         reason: &'static str,
     },
     /// A word where a register file should stand.
@@ -42,7 +42,7 @@ pub enum ParseErrorKind {
     PropertyValue {
         /// The property.
         property: &'static str,
-        /// What stands there.
+        /// The text found.
         value: String,
     },
     /// A word where a texture target should stand.
@@ -65,7 +65,7 @@ pub enum ParseErrorKind {
     ImmediateValue {
         /// Type of the immediate.
         data_type: &'static str,
-        /// What stands there.
+        /// The text found.
         value: String,
     },
     /// More values than an immediate holds.
@@ -81,29 +81,29 @@ pub enum ParseErrorKind {
     ImmediateOrder {
         /// The number in the text.
         number: u64,
-        /// Its place.
+        /// Its position.
         expected: usize,
     },
     /// A character that must stand here does not.
     #[error("expected `{expected}`, found {found}")]
     ExpectedCharacter {
-        /// What should stand here.
+        /// The text expected.
         expected: char,
-        /// What does.
+        /// The text found.
         found: String,
     },
     /// No word where one must stand.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What should stand here.
+        /// The text expected.
         expected: &'static str,
-        /// What does.
+        /// The text found.
         found: String,
     },
     /// A number beyond its field.
     #[error("{what} {value} is out of range, {low} to {high} are possible")]
     OutOfRange {
-        /// What the number is.
+        /// The kind of number.
         what: &'static str,
         /// The number as written.
         value: String,

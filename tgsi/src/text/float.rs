@@ -1,7 +1,8 @@
 //! Floats as text, in both directions and without losing a bit.
 //!
-//! Printing has two forms: the fixed notation of C's `%10.4f` and `%10.8f`, and one that reads back to the same bits. Reading takes what
-//! C's `strtof` and `strtod` take; decimal numbers are rounded by the standard library, hexadecimal ones here.
+//! Printing has two forms: the fixed notation of C's `%10.4f` and `%10.8f`, and one that reads back to the same bits.
+//! Reading takes what C's `strtof` and `strtod` take; decimal numbers are rounded by the standard library, hexadecimal
+//! ones here.
 
 use std::fmt::Write;
 
@@ -73,8 +74,8 @@ fn print_short(out: &mut String, negative: bool, digits: u32) {
     out.push_str(std::str::from_utf8(&text).unwrap_or_default());
 }
 
-/// Writes a 32-bit float so that it reads back to the same bits: fixed notation if that does, else the shortest decimal, NaNs with
-/// their bits.
+/// Writes a 32-bit float so that it reads back to the same bits: fixed notation if that does, else the shortest
+/// decimal, NaNs with their bits.
 pub(crate) fn print_f32_exact(out: &mut String, bits: u32) {
     let start = out.len();
     let value = f32::from_bits(bits);
@@ -124,7 +125,8 @@ pub(crate) enum FloatLiteral<'a> {
     Decimal(&'a str),
     /// `0x` and exactly 8 digits: the bits of a 32-bit word.
     Word(u32),
-    /// A hexadecimal number: sign, and the exact value as `mantissa * 2^exponent`; `sticky` if lower digits were cut off.
+    /// A hexadecimal number: sign, and the exact value as `mantissa * 2^exponent`; `sticky` if lower digits were cut
+    /// off.
     Hex { negative: bool, mantissa: u64, exponent: i32, sticky: bool },
     /// Infinity.
     Infinity { negative: bool },
@@ -182,8 +184,8 @@ impl FloatLiteral<'_> {
     }
 }
 
-/// Rounds `mantissa * 2^exponent` (plus a bit more if `sticky`) to a binary float of `precision` bits whose smallest value is
-/// `2^min_exponent` and whose largest exponent is `max_exponent`; ties to even. Returns its bits without sign.
+/// Rounds `mantissa * 2^exponent` (plus a bit more if `sticky`) to a binary float of `precision` bits whose smallest
+/// value is `2^min_exponent` and whose largest exponent is `max_exponent`; ties to even. Returns its bits without sign.
 fn round_hex(mantissa: u64, exponent: i32, sticky: bool, precision: u32, min_exponent: i32, max_exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;
@@ -243,7 +245,8 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     let (rest, whole) = opt(hex_digit1).parse(rest)?;
     let whole: &[u8] = whole.unwrap_or_default();
     let (after_point, point) = opt(char('.')).parse(rest)?;
-    // `0x0..` is not a number with an empty fraction but would be one followed by a point; ranges never stand where floats do.
+    // `0x0..` is not a number with an empty fraction but would be one followed by a point; ranges never stand where
+    // floats do.
     let (rest, fraction): (&[u8], Option<&[u8]>) =
         if point.is_some() { opt(hex_digit1).parse(after_point)? } else { (rest, None) };
     let fraction = fraction.unwrap_or_default();

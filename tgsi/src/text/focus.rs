@@ -1,12 +1,14 @@
-//! Finding the token that a finding is about. The shader knows where its items stand, not where each word of them does; only findings need that, and they are few.
+//! Finding the token that a finding is about. The shader knows where its items stand, not where each word of them does;
+//! only findings need that, and they are few.
 
 use crate::diagnostic::{Diagnostic, Focus};
 use crate::span::Span;
 
 use super::lexer;
 
-/// Narrows the spans of findings and of their notes to the tokens that they are about. `text` must be what the spans are bytes of. A token that is not there
-/// (because a definition or an old name stands for it) leaves the span as it is.
+/// Narrows the spans of findings and of their notes to the tokens that they are about. `text` must be what the spans
+/// are bytes of. A token that is not there (because a definition or an old name stands for it) leaves the span as it
+/// is.
 pub fn focus(text: &[u8], diagnostics: &mut [Diagnostic]) {
     for diagnostic in diagnostics {
         narrow(text, &mut diagnostic.span, &mut diagnostic.focus);

@@ -1,12 +1,14 @@
 //! Older TGSI, rewritten to that of today while it is read.
 //!
-//! * Opcodes that are gone: one table, [`OPCODES`], says what each was called, what operands it took and what becomes of it.
-//! * Files that are gone: `RES` (now buffers, images, sampler views), `RLOCAL` and its sisters (now `MEMORY`), `TEMPX`, `IMMX`, `PRED`.
+//! * Opcodes that are gone: one table, [`OPCODES`], says what each was called, what operands it took and what becomes
+//!   of it.
+//! * Files that are gone: `RES` (now buffers, images, sampler views), `RLOCAL` and its sisters (now `MEMORY`), `TEMPX`,
+//!   `IMMX`, `PRED`.
 //! * Compute texts that consist of subroutines only, one of which the driver called.
 //!
-//! A rewriting needs scratch registers and constants. They get provisional numbers far outside the valid range while the text is read,
-//! because what the text itself declares is only known at its end; [`Legacy::finish`] gives them numbers, declares them and moves the
-//! labels, which count instructions, to where the instructions have gone.
+//! A rewriting needs scratch registers and constants. They get provisional numbers far outside the valid range while
+//! the text is read, because what the text itself declares is only known at its end; [`Legacy::finish`] gives them
+//! numbers, declares them and moves the labels, which count instructions, to where the instructions have gone.
 
 use super::error::ParseErrorKind;
 use super::legacy_rewrite::Rewriter;
@@ -48,7 +50,7 @@ pub(crate) fn file(word: Word<'_>) -> Option<LegacyFile> {
     FILES.iter().find(|(name, _)| word.is(name)).map(|&(_, file)| file)
 }
 
-/// How results are clamped.
+/// The clamping of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Saturation {
     #[default]
@@ -59,7 +61,7 @@ pub(crate) enum Saturation {
     MinusOneOne,
 }
 
-/// What stands behind a mnemonic.
+/// The suffixes of a mnemonic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Suffixes {
     pub(crate) saturation: Saturation,
@@ -88,7 +90,7 @@ pub(crate) fn split_suffixes(word: Word<'_>) -> (Word<'_>, Suffixes) {
     (name, suffixes)
 }
 
-/// What becomes of an old opcode. `d` is the destination, `a b c` are the sources, `t` is a scratch register.
+/// The replacement of an old opcode. `d` is the destination, `a b c` are the sources, `t` is a scratch register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rewrite {
     /// The same under another name.
@@ -273,7 +275,7 @@ struct TemporaryArray {
     base: i32,
 }
 
-/// What older constructs of a text have asked for so far.
+/// Registers and declarations that older constructs of a text need.
 #[derive(Default)]
 pub(crate) struct Legacy {
     /// Instruction of the shader that each instruction of the text became (the first, of several).
@@ -327,7 +329,8 @@ impl Legacy {
         Register::new(File::Memory, memory.value() as i32)
     }
 
-    /// What the register `register` of an old file is today, with the target if it is an image. None if it is not declared.
+    /// Translates a register of an old file to one of a current file, with the target if it is an image. None if it is
+    /// not declared.
     pub(crate) fn register(
         &mut self,
         file: LegacyFile,
@@ -453,7 +456,7 @@ impl Legacy {
         }
         for instruction in &mut shader.instructions {
             if let Some(label) = &mut instruction.label {
-                // A label behind the end stays behind the end.
+                // A label after the end stays after the end.
                 let moved = self.numbers.get(*label as usize).copied();
                 *label = moved.unwrap_or(label.saturating_add(after - before)).min(MAX_LABEL);
             }
@@ -537,7 +540,7 @@ fn is_declared(shader: &Shader, file: File, index: u16) -> bool {
     shader.declarations.iter().any(|d| d.file == file && (d.first..=d.last).contains(&index))
 }
 
-/// Place of the first instruction in the order of the items.
+/// The index of the first instruction among the items.
 fn first_instruction(shader: &Shader) -> usize {
     shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len())
 }
@@ -549,8 +552,9 @@ fn insert_declaration(shader: &mut Shader, declaration: Declaration) {
     shader.declarations.insert(before, declaration);
 }
 
-/// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this adds a main program
-/// that calls the first subroutine that no other calls. Returns the instruction where that one began.
+/// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this
+/// adds a main program that calls the first subroutine that no other calls. Returns the instruction where that one
+/// began.
 fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
     if shader.processor != crate::tables::Processor::Compute {
         return None;

@@ -1,7 +1,7 @@
 //! The instruction sequences that old opcodes become.
 //!
-//! A sequence reads all sources before its first write of the destination, or writes destination components that no later instruction
-//! of the sequence reads back, so that operands may overlap.
+//! A sequence reads all sources before its first write of the destination, or writes destination components that no
+//! later instruction of the sequence reads back, so that operands may overlap.
 
 use arrayvec::ArrayVec;
 

@@ -1,8 +1,8 @@
 //! The lexical rules: recognisers over byte slices.
 //!
-//! Blanks are blank, TAB, LF, CR, VT and FF (Mesa knows the first three). Comments begin with `#`, `;` or `//` and go to the end of the
-//! line; nothing of TGSI begins so. A word is a run of letters, digits and underscores, so that `2D_ARRAY` is one; names are compared
-//! without regard to ASCII case.
+//! Blanks are blank, TAB, LF, CR, VT and FF (Mesa knows the first three). Comments begin with `#`, `;` or `//` and go
+//! to the end of the line; nothing of TGSI begins so. A word is a run of letters, digits and underscores, so that
+//! `2D_ARRAY` is one; names are compared without regard to ASCII case.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
@@ -62,7 +62,7 @@ fn comment(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded(alt((tag("#"), tag(";"), tag("//"))), take_till(|byte| byte == b'\n')).parse(input)
 }
 
-/// What is left after blanks.
+/// Skips blanks.
 #[inline]
 pub(crate) fn skip_only_blanks(mut input: &[u8]) -> &[u8] {
     loop {
@@ -81,7 +81,7 @@ pub(crate) fn skip_only_blanks(mut input: &[u8]) -> &[u8] {
     }
 }
 
-/// What is left after blanks and comments.
+/// Skips blanks and comments.
 pub(crate) fn skip_blanks(input: &[u8]) -> &[u8] {
     let mut input = skip_only_blanks(input);
     while at_comment(input) {
@@ -90,7 +90,7 @@ pub(crate) fn skip_blanks(input: &[u8]) -> &[u8] {
     input
 }
 
-/// What is left after the blanks of this line.
+/// Skips the blanks of this line.
 pub(crate) fn skip_blanks_of_line(input: &[u8]) -> &[u8] {
     let blanks: IResult<&[u8], &[u8]> = take_while(|byte| is_blank(byte) && byte != b'\n').parse(input);
     blanks.map_or(input, |(rest, _)| rest)
@@ -110,8 +110,8 @@ pub(crate) fn number(input: &[u8]) -> IResult<&[u8], u64> {
     Ok((rest, value))
 }
 
-/// A number as C's `strtoull` with base 0 reads it: decimal, `0x` hexadecimal, octal after a leading 0. None instead of a value that is
-/// beyond 64 bits or has a digit that the base does not have.
+/// A number as C's `strtoull` with base 0 reads it: decimal, `0x` hexadecimal, octal after a leading 0. None instead of
+/// a value that is beyond 64 bits or has a digit that the base does not have.
 pub(crate) fn number_any_base(input: &[u8]) -> IResult<&[u8], Option<u64>> {
     let (rest, digits) = take_while1(is_word_byte).parse(input)?;
     if !digits.first().is_some_and(u8::is_ascii_digit) {

@@ -1,4 +1,5 @@
-//! The text form: [`parse`] reads what Mesa of any era printed, [`print()`] prints what Mesa 25 prints or a form that loses nothing.
+//! The text form: [`parse`] reads what Mesa of any era printed, [`print()`] prints what Mesa 25 prints or a form that
+//! loses nothing.
 
 mod error;
 mod float;

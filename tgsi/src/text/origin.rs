@@ -1,4 +1,5 @@
-//! What a text looks like: of which years, and made by whom. A guess from habits of the producers, which change nothing of what a text means.
+//! Guesses the era and the producer of a text from habits of the producers. The guess does not affect how the text is
+//! read.
 //!
 //! | habit | whose |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | labels at IF, ELSE, ENDLOOP; floats as UINT32; immediates in front of declarations | `nir_to_tgsi`, Mesa 21 to 25 |
 //! | blocks without labels; LOCAL at single temporaries; INT32 immediates; NEXT_SHADER | `glsl_to_tgsi`, Mesa 9 to 21 |
 //! | opcodes and files that are gone | Mesa 18 and older, whoever |
-//! | a version behind the stage (`FRAG1.1`) | Mesa 7 |
+//! | a version after the stage (`FRAG1.1`) | Mesa 7 |
 //! | bits of FLT32 in hexadecimal; CONST with one index | sent to a host of virgl |
 
 use serde::Serialize;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::{legacy, lexer};
 use crate::tables::lookup::Word;
 
-/// Who seems to have made a text.
+/// The likely producer of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Producer {
@@ -28,10 +29,10 @@ pub enum Producer {
     Unknown,
 }
 
-/// What a text looks like.
+/// The likely origin of a text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Origin {
-    /// Who seems to have made it.
+    /// The likely producer.
     pub producer: Producer,
     /// The versions of Mesa whose texts look so.
     pub era: &'static str,
@@ -39,7 +40,7 @@ pub struct Origin {
     pub virgl: bool,
 }
 
-/// What speaks for whom.
+/// The habits found in a text.
 #[derive(Default)]
 struct Evidence {
     nir: u32,

@@ -1,9 +1,9 @@
 //! Shader to text.
 //!
-//! With [`PrintOptions::mesa`] the text is byte for byte what Mesa 25 prints for the tokens of the shader. That loses some of it: floats
-//! are rounded, and some words of the stream have no text at all. The default print loses nothing but the counting and padding bits of
-//! a decoded stream: it is the same text with floats that read back exactly, and with these additions where they are needed, which
-//! [`parse`](super::parse) understands and Mesa does not:
+//! With [`PrintOptions::mesa`] the text is byte for byte what Mesa 25 prints for the tokens of the shader. That loses
+//! some of it: floats are rounded, and some words of the stream have no text at all. The default print loses nothing
+//! but the counting and padding bits of a decoded stream: it is the same text with floats that read back exactly, and
+//! with these additions where they are needed, which [`parse`](super::parse) understands and Mesa does not:
 //!
 //! | text | meaning |
 //! |---|---|
@@ -38,7 +38,7 @@ use crate::tables::{
     PixelCenter, PixelFormat, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
 
-/// How to print.
+/// Options of the printer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PrintOptions {
     /// Byte for byte what Mesa 25 prints.
@@ -82,7 +82,8 @@ pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintO
     printer.out
 }
 
-/// Whether declarations of the file have a bracket for the vertex in front, which says nothing: what stands there is dropped.
+/// Whether declarations of the file have a bracket for the vertex in front, which says nothing: what stands there is
+/// dropped.
 pub(crate) const fn has_vertex_bracket(processor: Processor, file: File) -> bool {
     match file {
         File::Input => matches!(processor, Processor::Geometry | Processor::TessControl | Processor::TessEval),
@@ -453,7 +454,8 @@ impl Printer {
     }
 }
 
-/// How a value of a property is printed: not an enumeration (none), an enumeration with or without a name for this value.
+/// How a value of a property is printed: not an enumeration (none), an enumeration with or without a name for this
+/// value.
 fn property_value_name(property: PropertyName, value: u32) -> Option<Option<&'static str>> {
     match property {
         PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {

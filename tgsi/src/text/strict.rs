@@ -1,10 +1,12 @@
 //! The grammar of Mesa 25, to the letter: what its parser reads, and nothing else.
 //!
-//! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes: [`mesa25`] finds the first place where its
-//! parser stops. It decides only that; what the text means is what our parser says. Texts on which that parser crashes are refused.
+//! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes:
+//! [`mesa25`] finds the first place where its parser stops. It decides only that; what the text means is what our
+//! parser says. Texts on which that parser crashes are refused.
 //!
-//! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one order; direct indices have no sign; the parts of
-//! a declaration stand in a fixed order; immediates have all of their values; nothing that TGSI no longer has.
+//! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one
+//! order; direct indices have no sign; the parts of a declaration stand in a fixed order; immediates have all of their
+//! values; nothing that TGSI no longer has.
 
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -23,7 +25,7 @@ const REMOVED: [&str; 9] = ["UNK67", "UNK81", "UNK82", "UNK93", "UNK113", "UNK11
 /// Opcodes that carry a memory word in Mesa's parser, besides `RESQ`.
 const MEMORY: std::ops::RangeInclusive<u8> = 161..=176;
 
-/// Formats from this number on stand behind a hole in the table of names, into which the search falls.
+/// Formats from this number on stand after a hole in the table of names, into which the search falls.
 const FORMAT_HOLE: u16 = 425;
 
 /// Mesa keeps the name of a property in so many bytes.
@@ -45,7 +47,7 @@ pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
     })
 }
 
-/// What is wanted where reading stops.
+/// The token expected where the parser stops.
 type Read<T = ()> = Result<T, &'static str>;
 
 struct Strict<'a> {
@@ -88,7 +90,7 @@ impl<'a> Strict<'a> {
         found
     }
 
-    /// `byte` behind optional blanks; stays in front of them if there is something else.
+    /// `byte` after optional blanks; stays in front of them if there is something else.
     fn accept_ahead(&mut self, byte: u8) -> bool {
         let before = self.at;
         self.blanks();
@@ -539,7 +541,7 @@ impl<'a> Strict<'a> {
         }
     }
 
-    /// What C skips in front of a number.
+    /// Skips the white space that C skips in front of a number.
     fn c_blanks(&mut self) {
         while self.peek().is_some_and(|byte| matches!(byte, b' ' | 0x09..=0x0d)) {
             self.at += 1;

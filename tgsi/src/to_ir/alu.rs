@@ -9,7 +9,7 @@ use super::sources::Lanes;
 use crate::shader::{Instruction, Src};
 use crate::tables::{Opcode, OperandType};
 
-/// How a componentwise opcode is said with one ALU instruction.
+/// The ALU instruction for a componentwise opcode.
 enum Simple {
     /// The instruction on the sources in order.
     Op(AluOp),
@@ -81,7 +81,7 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
     })
 }
 
-/// How the sources of an opcode are read, where that is not what the table says.
+/// The source types of an opcode, where they differ from the table.
 fn source_type(opcode: Opcode, place: usize) -> OperandType {
     match (opcode, place) {
         // The selector is an integer; the table types all operands alike.
@@ -300,9 +300,9 @@ impl Translator<'_, '_> {
         self.write(instruction, lanes.by_channel(def));
     }
 
-    /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or denormal; here it is
-    /// multiplied by powers of two. The last one is as large as a power can be, so that what the others may round comes out 0 or infinite;
-    /// three reach from the smallest number to the largest.
+    /// `a * 2^b` for floats of `bits` bits. The instruction of that name gives 0 where the result is infinite or
+    /// denormal; here it is multiplied by powers of two. The last one is as large as a power can be, so that what the
+    /// others may round comes out 0 or infinite; three reach from the smallest number to the largest.
     pub(super) fn scale(&mut self, n: u8, mut a: AluSrc, b: AluSrc, bits: u8) -> Def {
         let (least, most, fraction_bits) = if bits == 64 { (-1022, 1023, 52) } else { (-126, 127, 23) };
         let least = self.scalar_constant(least as u32);

@@ -1,7 +1,8 @@
 //! 64-bit arithmetic: values in channel pairs xy and zw, low word first.
 //!
-//! Only the pairs that are written are computed: a value of one or two 64-bit components, packed from words that are read through the operand's
-//! swizzle, and unpacked into the channels of its pairs. What is computed and written for which mask is that of the interpreter.
+//! Only the pairs that are written are computed: a value of one or two 64-bit components, packed from words that are
+//! read through the operand's swizzle, and unpacked into the channels of its pairs. What is computed and written for
+//! which mask is that of the interpreter.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;

@@ -121,7 +121,8 @@ impl Translator<'_, '_> {
         Some(self.b.intrinsic_def(intrinsic, &sources, &indices, Shape::new(1, 32)))
     }
 
-    /// Accesses a counter: in its buffer, or, if only the run says which that is, in each of the declared buffers that it is. In none, the result is 0.
+    /// Accesses a counter: in its buffer, or, if only the run says which that is, in each of the declared buffers that
+    /// it is. In none, the result is 0.
     pub(super) fn in_counter_buffer(
         &mut self,
         buffer: CounterBuffer,

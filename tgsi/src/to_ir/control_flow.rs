@@ -11,10 +11,11 @@
 //! }
 //! ```
 //!
-//! A `BRK` of the switch is a `break` of that loop. A `CONT` of a loop around the switch sets a flag and breaks; behind the switch the flag is
-//! looked at.
+//! A `BRK` of the switch is a `break` of that loop. A `CONT` of a loop around the switch sets a flag and breaks; after
+//! the switch the flag is looked at.
 //!
-//! Nothing may follow a jump in a list of the control tree: instructions behind one are skipped up to the end of their TGSI block.
+//! Nothing may follow a jump in a list of the control tree: instructions after one are skipped up to the end of their
+//! TGSI block.
 
 use hashbrown::HashMap;
 
@@ -115,7 +116,8 @@ impl<'t, 's> Translator<'t, 's> {
         Self::new(context, body, false)
     }
 
-    /// Translates instructions `from..to`. Ends early at `END`, or at the end of a subroutine that the main program runs into.
+    /// Translates instructions `from..to`. Ends early at `END`, or at the end of a subroutine that the main program
+    /// runs into.
     pub(super) fn translate(&mut self, from: u32, to: u32) {
         let shader = self.context.shader;
         for number in from..to {
@@ -143,7 +145,7 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    /// What happens where control leaves the main program.
+    /// Ends the main program: stores the outputs, as `RET` does.
     fn end_of_main(&mut self) {
         if !matches!(self.context.shader.processor, Processor::Geometry | Processor::TessControl) {
             self.store_outputs();
@@ -253,7 +255,8 @@ impl<'t, 's> Translator<'t, 's> {
         self.jump(JumpKind::Return);
     }
 
-    // ---- IF -------------------------------------------------------------------------------------------------------------
+    // ---- IF
+    // -------------------------------------------------------------------------------------------------------------
 
     fn open_if(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
@@ -285,7 +288,8 @@ impl<'t, 's> Translator<'t, 's> {
         }
     }
 
-    // ---- loops and switches ---------------------------------------------------------------------------------------------
+    // ---- loops and switches
+    // ---------------------------------------------------------------------------------------------
 
     /// `BRK`.
     fn leave(&mut self) {
@@ -420,7 +424,8 @@ impl<'t, 's> Translator<'t, 's> {
         self.b.end_if(branch);
     }
 
-    // ---- geometry -------------------------------------------------------------------------------------------------------
+    // ---- geometry
+    // -------------------------------------------------------------------------------------------------------
 
     /// The stream operand of `EMIT` and `ENDPRIM`.
     fn stream(&mut self, instruction: &Instruction) -> i32 {
@@ -438,7 +443,8 @@ impl<'t, 's> Translator<'t, 's> {
         self.clear_shadows();
     }
 
-    // ---- everything else --------------------------------------------------------------------------------------------------
+    // ---- everything else
+    // --------------------------------------------------------------------------------------------------
 
     fn compute(&mut self, instruction: &Instruction) {
         if self.alu(instruction)

@@ -1,7 +1,8 @@
 //! Where the registers of the files `TEMP`, `ADDR` and `OUT` live, and what a translation knows of the whole shader.
 //!
-//! A register is a [`Place`]: a register of its own, an element of an array variable, or nowhere (undeclared). A file's places and arrays are a
-//! [`Bank`]. Arrays of one file that share registers are one array variable; an access that names no array makes one of the whole file.
+//! A register is a [`VariableLocation`]: a register of its own, an element of an array variable, or nowhere
+//! (undeclared). A file's places and arrays are a [`Bank`]. Arrays of one file that share registers are one array
+//! variable; an access that names no array makes one of the whole file.
 
 use hashbrown::HashMap;
 
@@ -31,9 +32,9 @@ pub(super) enum Single {
     Variable(Variable, Type, u8),
 }
 
-/// Where a register is.
+/// The storage of a register.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Place {
+pub(super) enum VariableLocation {
     /// It does not exist: reads 0, drops writes.
     #[default]
     Nowhere,
@@ -56,7 +57,7 @@ pub(super) struct Array {
 /// The registers of a file.
 #[derive(Debug, Default)]
 pub(super) struct Bank {
-    places: Vec<Place>,
+    places: Vec<VariableLocation>,
     pub(super) arrays: Vec<Array>,
 }
 
@@ -64,13 +65,13 @@ pub(super) struct Bank {
 pub(super) type Bounds = (i32, i32);
 
 impl Bank {
-    pub(super) fn place(&self, index: i32) -> Place {
+    pub(super) fn place(&self, index: i32) -> VariableLocation {
         usize::try_from(index).ok().and_then(|index| self.places.get(index)).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, index: usize, place: Place) {
+    fn set(&mut self, index: usize, place: VariableLocation) {
         if self.places.len() <= index {
-            self.places.resize(index + 1, Place::Nowhere);
+            self.places.resize(index + 1, VariableLocation::Nowhere);
         }
         self.places[index] = place;
     }
@@ -78,13 +79,13 @@ impl Bank {
     /// The array that holds a register.
     pub(super) fn array_at(&self, index: i32) -> Option<(usize, Array)> {
         match self.place(index) {
-            Place::Element(array, _) => self.arrays.get(array).map(|&data| (array, data)),
+            VariableLocation::Element(array, _) => self.arrays.get(array).map(|&data| (array, data)),
             _ => None,
         }
     }
 }
 
-/// What a translation knows of the shader as a whole.
+/// The state of a conversion that all functions share.
 pub(super) struct Context<'s> {
     pub(super) shader: &'s Shader,
     pub(super) options: &'s ToIrOptions,
@@ -289,9 +290,11 @@ impl Translator<'_, '_> {
         for index in plain {
             while array_of.next_if(|(_, array)| array.first + (array.length as i32) <= index).is_some() {}
             let place = match array_of.peek() {
-                Some(&(number, array)) if array.first <= index => Place::Element(number, (index - array.first) as u32),
+                Some(&(number, array)) if array.first <= index => {
+                    VariableLocation::Element(number, (index - array.first) as u32)
+                }
                 _ if self.context.usage.temporaries.get(index as usize).is_some_and(|used| *used) => {
-                    Place::Single(self.single(4, || format!("temp_{index}")))
+                    VariableLocation::Single(self.single(4, || format!("temp_{index}")))
                 }
                 _ => continue,
             };
@@ -336,12 +339,12 @@ impl Translator<'_, '_> {
             for index in first..=last {
                 let element = arrays.iter().enumerate().find_map(|(number, array)| {
                     let element = u32::try_from(index - array.first).ok()?;
-                    (element < array.length).then_some(Place::Element(number, element))
+                    (element < array.length).then_some(VariableLocation::Element(number, element))
                 });
                 let used = self.context.usage.outputs.get(index as usize).is_some_and(|used| *used);
                 let place = match element {
                     Some(place) => place,
-                    None if used => Place::Single(self.single(4, || format!("shadow_{index}"))),
+                    None if used => VariableLocation::Single(self.single(4, || format!("shadow_{index}"))),
                     None => continue,
                 };
                 bank.set(index as usize, place);
@@ -360,7 +363,8 @@ impl Translator<'_, '_> {
         self.context.immediate_array = Some(array);
     }
 
-    // ---- access ---------------------------------------------------------------------------------------------------------
+    // ---- access
+    // ---------------------------------------------------------------------------------------------------------
 
     /// Reads a whole register or variable.
     pub(super) fn load_single(&mut self, single: Single) -> Def {
@@ -405,8 +409,8 @@ impl Translator<'_, '_> {
         self.b.store_deref(deref, value, u32::from(mask));
     }
 
-    /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from element 0. An index
-    /// outside `bounds` becomes one outside the array.
+    /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from
+    /// element 0. An index outside `bounds` becomes one outside the array.
     pub(super) fn element_index(&mut self, first: i32, length: u32, base: i32, offset: Def, bounds: Bounds) -> Def {
         let own = (first, first + length as i32 - 1);
         let index = self.add_constant(offset, base.wrapping_sub(first));

@@ -6,20 +6,21 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
 use super::control_flow::Translator;
-use super::declarations::Place;
+use super::declarations::VariableLocation;
 use super::sources::Lanes;
 use crate::shader::{Dst, Instruction};
 use crate::tables::{File, Processor};
 
 impl Translator<'_, '_> {
-    /// The lanes in which an instruction's result is best computed: four for a vector register, as many as are written for address registers,
-    /// which are scalars.
+    /// The lanes in which an instruction's result is best computed: four for a vector register, as many as are written
+    /// for address registers, which are scalars.
     pub(super) fn lanes(dst: &Dst) -> Lanes {
         let mask = dst.write_mask & 0xf;
         if dst.register.file == File::Address { Lanes::compact(mask) } else { Lanes::full(mask) }
     }
 
-    /// Writes a 32-bit result, channel c of which is component c of `value` as swizzled, saturated if the instruction says so.
+    /// Writes a 32-bit result, channel c of which is component c of `value` as swizzled, saturated if the instruction
+    /// says so.
     pub(super) fn write(&mut self, instruction: &Instruction, value: AluSrc) {
         let Some(dst) = instruction.dst.first() else { return };
         self.write_masked(instruction, dst.write_mask & 0xf, value);
@@ -95,12 +96,12 @@ impl Translator<'_, '_> {
                 let bank =
                     if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
                 match bank.place(register.index) {
-                    Place::Nowhere => {}
-                    Place::Single(single) => {
+                    VariableLocation::Nowhere => {}
+                    VariableLocation::Single(single) => {
                         let value = self.full_width(value, mask);
                         self.store_single(single, value, mask);
                     }
-                    Place::Element(array, element) => {
+                    VariableLocation::Element(array, element) => {
                         let Some(array) = bank.arrays.get(array).copied() else { return };
                         let value = self.full_width(value, mask);
                         self.store_element(&array, element, value, mask);
@@ -111,7 +112,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    // ---- outputs at the end ---------------------------------------------------------------------------------------------
+    // ---- outputs at the end
+    // ---------------------------------------------------------------------------------------------
 
     /// Stores the shadows of all written outputs to their variables: components that some instruction writes.
     pub(super) fn store_outputs(&mut self) {
@@ -147,9 +149,9 @@ impl Translator<'_, '_> {
 
     fn load_shadow(&mut self, register: i32) -> Option<Def> {
         match self.context.outputs.place(register) {
-            Place::Nowhere => None,
-            Place::Single(single) => Some(self.load_single(single)),
-            Place::Element(array, element) => {
+            VariableLocation::Nowhere => None,
+            VariableLocation::Single(single) => Some(self.load_single(single)),
+            VariableLocation::Element(array, element) => {
                 let array = self.context.outputs.arrays.get(array).copied()?;
                 Some(self.load_element(&array, element))
             }
@@ -161,9 +163,9 @@ impl Translator<'_, '_> {
         let zero = self.constant_vector(&[0; 4]);
         for (register, _) in self.written_outputs() {
             match self.context.outputs.place(register) {
-                Place::Nowhere => {}
-                Place::Single(single) => self.store_single(single, zero, 0xf),
-                Place::Element(array, element) => {
+                VariableLocation::Nowhere => {}
+                VariableLocation::Single(single) => self.store_single(single, zero, 0xf),
+                VariableLocation::Element(array, element) => {
                     if let Some(array) = self.context.outputs.arrays.get(array).copied() {
                         self.store_element(&array, element, zero, 0xf);
                     }

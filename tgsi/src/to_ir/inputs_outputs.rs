@@ -1,13 +1,14 @@
 //! Variables of inputs and outputs, and the derefs that lead to their registers.
 //!
-//! The declared registers of a file form *groups*, each with one variable: a single register, or an array. A declaration with an array number
-//! is an array; where an access names no array, all declarations are one array if they follow each other in register, semantic and
-//! interpolation. Where an index may reach registers of several groups, but no gap, the access names the *whole file*: it is an intrinsic on slots with the
-//! first register as its base and all as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation at
-//! another place) is resolved by comparing the index with each register.
+//! The declared registers of a file form *groups*, each with one variable: a single register, or an array. A
+//! declaration with an array number is an array; where an access names no array, all declarations are one array if they
+//! follow each other in register, semantic and interpolation. Where an index may reach registers of several groups, but
+//! no gap, the access names the *whole file*: it is an intrinsic on slots with the first register as its base and all
+//! as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation
+//! at another place) is resolved by comparing the index with each register.
 //!
-//! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is the vertices, one without to an
-//! ordinary one. A declaration may have both, though shaders use one of them.
+//! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is
+//! the vertices, one without to an ordinary one. A declaration may have both, though shaders use one of them.
 
 use hashbrown::HashMap;
 
@@ -113,7 +114,8 @@ impl<'s> Context<'s> {
         }
     }
 
-    /// Whether the registers of a group are usually addressed by vertex: texts show it by empty brackets, which say no more than the semantic.
+    /// Whether the registers of a group are usually addressed by vertex: texts show it by empty brackets, which say no
+    /// more than the semantic.
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
         let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
         let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
@@ -359,8 +361,9 @@ impl Translator<'_, '_> {
         self.group_deref(file, group, vertex, Some(element))
     }
 
-    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex. All inputs of a geometry shader
-    /// come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the first.
+    /// The vertex of an access to a file that is addressed by vertex; none for one that names no vertex. All inputs of
+    /// a geometry shader come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the
+    /// first.
     fn vertex_index(&mut self, register: &Register) -> Option<Def> {
         if !self.context.has_vertices(register.file) {
             return None;
@@ -428,7 +431,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// What an access to the whole file needs: vertex and offset from the first register, and the indices of the intrinsic. None if it has to name a variable.
+    /// The operands of an intrinsic that accesses the whole file: vertex, offset from the first register, and constant
+    /// indices. None if the access has to name a variable.
     fn whole_file(&mut self, register: &Register) -> Option<WholeFile> {
         let file = register.file;
         let (first, last) = self.context.io(file).whole?;

@@ -1,4 +1,4 @@
-//! What lanes know of each other and of themselves: derivatives, interpolation, discard, votes, the clock.
+//! Opcodes that see other lanes or the state of a lane: derivatives, interpolation, discard, votes, the clock.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
@@ -60,7 +60,7 @@ impl Translator<'_, '_> {
         true
     }
 
-    /// Writes two components and zeros behind them.
+    /// Writes two components and zeros after them.
     pub(super) fn write_two(&mut self, instruction: &Instruction, value: Def) {
         let zero = AluSrc::component(self.constant(0), 0);
         self.write_channels(
@@ -175,7 +175,8 @@ impl Translator<'_, '_> {
         self.write(instruction, AluSrc::new(value, swizzle));
     }
 
-    // ---- interpolation ----------------------------------------------------------------------------------------------------
+    // ---- interpolation
+    // ----------------------------------------------------------------------------------------------------
 
     fn interpolate(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };

@@ -14,7 +14,7 @@ use super::control_flow::Translator;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, MemoryQualifiers, Opcode, OperandType, Processor, TextureTarget};
 
-/// What a resource operand names.
+/// The resource that an operand names.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Resource {
     /// Number of a storage buffer.
@@ -39,7 +39,7 @@ pub(super) enum CounterBuffer {
     Index(Def),
 }
 
-/// How an image is accessed.
+/// The kind of access to an image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImageAccess {
     /// Deref or handle.
@@ -104,7 +104,7 @@ impl ImageAccess {
 }
 
 impl Translator<'_, '_> {
-    /// What an operand names.
+    /// Looks up the resource that an operand names.
     pub(super) fn resource(&mut self, instruction: &Instruction, src: &Src) -> Resource {
         let register = src.register;
         match register.file {
@@ -409,7 +409,8 @@ impl Translator<'_, '_> {
         });
     }
 
-    // ---- barriers -----------------------------------------------------------------------------------------------------------
+    // ---- barriers
+    // -----------------------------------------------------------------------------------------------------------
 
     fn barrier(&mut self) {
         // Outputs of a tessellation control shader are shared between its invocations.

@@ -1,20 +1,23 @@
 //! From TGSI to the IR.
 //!
-//! [`to_ir`] translates a shader of any stage and era; nothing is refused that has a meaning. What comes out is the stage `parsed` of the pipeline:
+//! [`to_ir`] translates a shader of any stage and era; nothing is refused that has a meaning. What comes out is the
+//! stage `parsed` of the pipeline:
 //!
-//! * `TEMP`s are registers (`decl_reg`); those of a declared array, and all of them when some access names no array, are elements of
-//!   `shader_temp` array variables. Each used component of an `ADDR` is a scalar register of its own.
-//! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as [`crate::slots`] says. Outputs are
-//!   collected in shadow registers (an array variable where they are addressed indirectly) and stored at the end of `main`, before each
-//!   `RET` of it, and at each `EMIT`; tessellation control shaders store at once, because other invocations see their outputs.
-//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by number
-//!   (variables of constant buffers but the first and of counters only say which ranges are declared).
-//! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine is a function.
-//! * Next to nothing is optimised: every read of what may change loads, every write stores. Swizzles stand in the sources of ALU instructions; modifiers are
-//!   instructions of their own.
+//! * `TEMP`s are registers (`decl_reg`); those of a declared array, and all of them when some access names no array,
+//!   are elements of `shader_temp` array variables. Each used component of an `ADDR` is a scalar register of its own.
+//! * Inputs and outputs are variables; `driver_location` is the number of the TGSI register, `location` as
+//!   [`crate::slots`] says. Outputs are collected in shadow registers (an array variable where they are addressed
+//!   indirectly) and stored at the end of `main`, before each `RET` of it, and at each `EMIT`; tessellation control
+//!   shaders store at once, because other invocations see their outputs.
+//! * Samplers and images are variables too, made on first use; buffers, shared memory and counters are addressed by
+//!   number (variables of constant buffers but the first and of counters only say which ranges are declared).
+//! * A shader with subroutines keeps all state in variables, because registers belong to one function; each subroutine
+//!   is a function.
+//! * Next to nothing is optimised: every read of what may change loads, every write stores. Swizzles stand in the
+//!   sources of ALU instructions; modifiers are instructions of their own.
 //!
-//! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`crate::run`]): an undeclared register reads 0 and drops
-//! writes, and so does an index outside its array.
+//! Meaning where TGSI or hardware leaves it open is that of the interpreter ([`crate::run`]): an undeclared register
+//! reads 0 and drops writes, and so does an index outside its array.
 //!
 //! Translation is linear in the size of the shader and uses explicit stacks only.
 
@@ -53,7 +56,7 @@ use control_flow::Translator;
 use declarations::Context;
 use usage::Usage;
 
-/// What [`to_ir`] may be told.
+/// Options of [`to_ir`].
 #[derive(Clone, Debug, Default)]
 pub struct ToIrOptions {
     /// Name of the shader, for prints.
@@ -64,7 +67,7 @@ pub struct ToIrOptions {
     pub keep_subroutines: Option<KeepSubroutines>,
 }
 
-/// Why a shader has no translation. [`crate::check`] reports all of these, with more company.
+/// An error of the conversion. [`crate::check`] reports all of these, and more.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ToIrError {
     /// Blocks do not nest, or calls lead nowhere.
@@ -81,7 +84,7 @@ pub enum ToIrError {
         destinations: u8,
         /// Sources that the opcode needs.
         sources: u8,
-        /// Its place.
+        /// Its position.
         span: Span,
     },
 }
@@ -92,7 +95,7 @@ impl ToIrError {
         Operands => "T0400" "operand-count",
     }
 
-    /// The place of the (first) error.
+    /// The position of the (first) error.
     pub fn span(&self) -> Option<Span> {
         match self {
             ToIrError::Structure(errors) => errors.first().map(StructureError::span),
@@ -104,7 +107,8 @@ impl ToIrError {
 /// Translates a shader.
 ///
 /// # Errors
-/// [`ToIrError`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the check passes has no errors.
+/// [`ToIrError`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the check
+/// passes has no errors.
 pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrError> {
     let structure = structure(shader).map_err(ToIrError::Structure)?;
     for (number, instruction) in shader.instructions.iter().enumerate() {

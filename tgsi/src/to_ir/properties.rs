@@ -1,4 +1,4 @@
-//! What the properties and declarations say of the shader as a whole.
+//! Converts properties and declarations to the shader info of the IR.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,8 @@ use tgsi_ir::variable::{VariableData, VariableModes};
 use super::declarations::Context;
 use crate::tables::{File, MemoryType, Primitive, Processor, PropertyName};
 
-/// Bytes of shared memory of a shader that has some: TGSI does not say how much, the smallest size that every API grants.
+/// Bytes of shared memory of a shader that has some: TGSI does not say how much, the smallest size that every API
+/// grants.
 const SHARED_MEMORY_SIZE: u32 = 32 * 1024;
 
 /// The stage that a `NEXT_SHADER` property names.
@@ -23,9 +24,9 @@ fn primitive(value: u32) -> String {
 }
 
 impl Context<'_> {
-    /// Makes variables that say what the shader declares of constant buffers (`ubo_<k>`, of vec4s, binding `k - 1`; buffer 0 is `num_uniforms` long)
-    /// and of atomic counters (`counters_<k>_<first>`, binding `k`, `driver_location` the first counter). Nothing derefs them: they are there for
-    /// those who have to declare the same again.
+    /// Makes variables that say what the shader declares of constant buffers (`ubo_<k>`, of vec4s, binding `k - 1`;
+    /// buffer 0 is `num_uniforms` long) and of atomic counters (`counters_<k>_<first>`, binding `k`, `driver_location`
+    /// the first counter). Nothing derefs them: they are there for those who have to declare the same again.
     pub(super) fn declare_buffers(&mut self) {
         let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
         let mut counters: BTreeSet<(u32, u32, u32)> = BTreeSet::new();

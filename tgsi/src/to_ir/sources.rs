@@ -1,7 +1,8 @@
 //! Values of source operands.
 //!
-//! A fetched operand is an [`AluSrc`]: the value of the register as it was loaded, with the operand's swizzle, for the consumer to read through.
-//! Modifiers are instructions on the components that are read. A register is loaded once an instruction, however often it is named, constants and inputs mostly once a block.
+//! A fetched operand is an [`AluSrc`]: the value of the register as it was loaded, with the operand's swizzle, for the
+//! consumer to read through. Modifiers are instructions on the components that are read. A register is loaded once an
+//! instruction, however often it is named, constants and inputs mostly once a block.
 
 use tgsi_ir::alu::{AluOp, AluType};
 use tgsi_ir::body::Shape;
@@ -11,7 +12,7 @@ use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
 use super::control_flow::{KNOWN_WORDS, Translator};
-use super::declarations::Place;
+use super::declarations::VariableLocation;
 use crate::shader::{Indirect, Register, Src};
 use crate::tables::{File, OperandType, Processor, Semantic};
 
@@ -99,7 +100,8 @@ impl From<Def> for Loaded {
 }
 
 impl Translator<'_, '_> {
-    // ---- constants ------------------------------------------------------------------------------------------------------
+    // ---- constants
+    // ------------------------------------------------------------------------------------------------------
 
     /// Marks the end of what stands at the top of the function; constants follow here.
     pub(super) fn end_of_top(&mut self) {
@@ -196,7 +198,8 @@ impl Translator<'_, '_> {
         sum
     }
 
-    // ---- operands -------------------------------------------------------------------------------------------------------
+    // ---- operands
+    // -------------------------------------------------------------------------------------------------------
 
     /// An operand as the channels of `lanes` read it.
     pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
@@ -283,7 +286,8 @@ impl Translator<'_, '_> {
             && register.dimension.is_none_or(|outer| outer.indirect.is_none())
     }
 
-    /// Loads a register that never changes: not again where an earlier load stands in the same block, or in the first one.
+    /// Loads a register that never changes: not again where an earlier load stands in the same block, or in the first
+    /// one.
     fn load_unchanging(&mut self, register: &Register, operand: OperandType) -> Loaded {
         let block = self.b.block();
         let place = register.index as usize % self.unchanging.len();
@@ -347,9 +351,9 @@ impl Translator<'_, '_> {
             return self.b.load_deref(deref, Shape::new(4, 32)).into();
         }
         match bank(self) {
-            Place::Nowhere => self.zero(),
-            Place::Single(single) => self.load_single(single).into(),
-            Place::Element(array, element) => {
+            VariableLocation::Nowhere => self.zero(),
+            VariableLocation::Single(single) => self.load_single(single).into(),
+            VariableLocation::Element(array, element) => {
                 let bank =
                     if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
                 let Some(array) = bank.arrays.get(array).copied() else { return self.zero() };
@@ -452,7 +456,8 @@ impl Translator<'_, '_> {
         self.b.intrinsic_def(IntrinsicOp::LoadUbo, &[block, offset], &indices, shape).into()
     }
 
-    // ---- system values --------------------------------------------------------------------------------------------------
+    // ---- system values
+    // --------------------------------------------------------------------------------------------------
 
     /// A system value of fewer than four components; the others, if they are read, are 0.
     fn padded(&mut self, def: Def, components: u8, needed: u8) -> Loaded {

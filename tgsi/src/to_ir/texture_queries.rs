@@ -1,4 +1,4 @@
-//! What a shader may ask of textures without looking at texels: sizes, levels, samples, handles.
+//! Texture queries that fetch no texels: sizes, levels, samples, handles.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::{Shape, TexOp, TexSrcKind};
@@ -12,8 +12,8 @@ use super::textures::operand_places;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, Opcode, OperandType, TextureTarget};
 
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest, for 1, 2, 4, 8 and 16
-/// samples (the standard patterns): numbers of samples, x, y.
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest,
+/// for 1, 2, 4, 8 and 16 samples (the standard patterns): numbers of samples, x, y.
 const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
     (1, 0x8, 0x8),
     (2, 0x4c, 0x4c),
@@ -65,7 +65,7 @@ impl Translator<'_, '_> {
         let target = self.query_target(instruction);
         let checks = instruction.opcode == Opcode::Sviewinfo;
         let level = self.scalar(&level, OperandType::Uint, 0);
-        // The sizes first: a driver with one instruction for both finds the levels behind them.
+        // The sizes first: a driver with one instruction for both finds the levels after them.
         let mut size = None;
         if mask & 7 != 0 {
             let Some(mut lookup) = self.start_lookup(instruction, TexOp::Txs, target, false) else { return };
@@ -99,14 +99,16 @@ impl Translator<'_, '_> {
         Some(self.b.texture(lookup.data, &lookup.sources))
     }
 
-    /// Samples of a view; an operand that is none stands for the render target, of which nothing is known but that it has a sample.
+    /// Samples of a view; an operand that is none stands for the render target, of which nothing is known but that it
+    /// has a sample.
     fn samples(&mut self, instruction: &Instruction) -> Def {
         let is_view = instruction.src.first().is_some_and(|src| src.register.file == File::SamplerView);
         let samples = if is_view { self.query_samples(instruction) } else { None };
         samples.unwrap_or_else(|| self.constant(1))
     }
 
-    /// The position of a sample in the standard pattern of the view's number of samples; the centre for one that does not exist.
+    /// The position of a sample in the standard pattern of the view's number of samples; the centre for one that does
+    /// not exist.
     fn sample_position(&mut self, instruction: &Instruction) {
         let Some(&number) = instruction.src.get(1) else { return };
         let samples = self.samples(instruction);

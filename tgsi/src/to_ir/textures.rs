@@ -1,7 +1,8 @@
 //! Texture lookups, and the variables of samplers.
 //!
-//! A unit has a `uniform` variable of a combined sampler type, made on first use; another target on the same unit makes another one. Where some
-//! access to the file is indirect, the units that it may reach are one array variable. A source that is no sampler holds a bindless handle in xy.
+//! A unit has a `uniform` variable of a combined sampler type, made on first use; another target on the same unit makes
+//! another one. Where some access to the file is indirect, the units that it may reach are one array variable. A source
+//! that is no sampler holds a bindless handle in xy.
 
 use hashbrown::HashMap;
 
@@ -23,7 +24,7 @@ pub(super) struct ResourceVariables {
     pub(super) by_type: HashMap<(Type, i32), Variable>,
 }
 
-/// What names a texture or sampler.
+/// The source of an intrinsic that names a texture or sampler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unit {
     /// A deref of a sampler variable.
@@ -32,7 +33,7 @@ pub(super) enum Unit {
     Handle(Def),
 }
 
-/// Where the operands of a lookup stand: places of view and sampler among the sources.
+/// The operand indices of view and sampler among the sources of a lookup.
 pub(super) const fn operand_places(opcode: Opcode) -> (usize, Option<usize>) {
     use Opcode::*;
     match opcode {
@@ -139,7 +140,7 @@ impl Translator<'_, '_> {
         self.b.deref_array(parent, index, ty)
     }
 
-    /// What a view or sampler operand names.
+    /// Looks up the view or sampler that an operand names.
     pub(super) fn texture_unit(&mut self, src: &Src, target: TextureTarget, shadow: bool, result: ScalarType) -> Unit {
         if !matches!(src.register.file, File::Sampler | File::SamplerView) {
             let words = self.vector(src, OperandType::Uint, 2);
@@ -369,7 +370,8 @@ impl Translator<'_, '_> {
         self.vector(&src, OperandType::Int, size)
     }
 
-    // ---- gathers ----------------------------------------------------------------------------------------------------------
+    // ---- gathers
+    // ----------------------------------------------------------------------------------------------------------
 
     fn gather(&mut self, instruction: &Instruction, lookup: &Lookup, offsets: &[TextureOffset]) -> Def {
         let component = self.gather_component(instruction, lookup);
@@ -392,7 +394,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The component that `TG4` gathers, or the value that says it: the sampler's swizzle where a producer put it there, else the second operand.
+    /// The component that `TG4` gathers, or the value that says it: the sampler's swizzle where a producer put it
+    /// there, else the second operand.
     fn gather_component(&mut self, instruction: &Instruction, lookup: &Lookup) -> Result<u8, Def> {
         if lookup.data.is_shadow || instruction.opcode != Opcode::Tg4 {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! What the instructions of a shader do with its registers: looked at once, before anything is made.
+//! Collects how the instructions of a shader use its registers, once, before the conversion.
 
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use crate::shader::{Indirect, Instruction, Register, Shader};
 use crate::structure::Structure;
 use crate::tables::{File, Opcode};
 
-/// What is known before translation.
+/// Facts about registers that are collected before the conversion.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     /// `TEMP`s that are named directly.

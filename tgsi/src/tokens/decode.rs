@@ -17,8 +17,8 @@ use crate::tables::{
 
 /// Reads a token stream. Spans of the items and operands are in words.
 ///
-/// Sizes inside declarations and instructions are not trusted (producers count differently); sizes of immediates and properties are
-/// what their length rests on. Padding is kept as [`Shader::encoding_quirks`].
+/// Sizes inside declarations and instructions are not trusted (producers count differently); sizes of immediates and
+/// properties are what their length rests on. Padding is kept as [`Shader::encoding_quirks`].
 ///
 /// # Errors
 ///
@@ -84,7 +84,8 @@ pub fn decode_within(words: &[u32], limits: &Limits) -> Result<Shader, DecodeErr
             value => return Err(DecodeError::Undefined { word: start, kind: "token type", value }),
         }
     }
-    // What was read always fits back into the fields; if a header has extra words the lengths differ, and those words mean nothing.
+    // What was read always fits back into the fields; if a header has extra words the lengths differ, and those words
+    // mean nothing.
     if let Ok(canonical) = encode(&shader)
         && canonical.len() == words.len()
     {

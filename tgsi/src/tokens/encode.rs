@@ -7,8 +7,8 @@ use crate::tables::File;
 
 /// Writes a token stream.
 ///
-/// Sizes follow the rule of Mesa's text parser. If the shader was decoded from a stream with other sizes or with bits in the padding,
-/// and nobody called [`Shader::forget_encoding`], those come back.
+/// Sizes follow the rule of Mesa's text parser. If the shader was decoded from a stream with other sizes or with bits
+/// in the padding, and nobody called [`Shader::forget_encoding`], those come back.
 ///
 /// # Errors
 ///

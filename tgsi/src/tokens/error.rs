@@ -1,4 +1,4 @@
-//! What can be wrong with a token stream, and with a shader that should become one.
+//! The errors of decoding and encoding token streams.
 
 use thiserror::Error;
 
@@ -26,7 +26,7 @@ pub enum DecodeError {
     Truncated {
         /// First missing word.
         word: usize,
-        /// What it should be.
+        /// The kind of word expected.
         expected: &'static str,
     },
     /// The header does not even count itself and the processor word.
@@ -48,7 +48,7 @@ pub enum DecodeError {
     Undefined {
         /// The word that holds the number.
         word: usize,
-        /// What the number should be.
+        /// The table that the number should be from.
         kind: &'static str,
         /// The number.
         value: u32,
@@ -58,7 +58,7 @@ pub enum DecodeError {
     TooMany {
         /// The word that holds the count.
         word: usize,
-        /// What is counted.
+        /// The things that are counted.
         what: &'static str,
         /// The count.
         count: u32,
@@ -121,7 +121,7 @@ impl DecodeError {
     }
 }
 
-/// A shader that does not fit into the fields of the format. Items are named by their place among their kind.
+/// A shader that does not fit into the fields of the format. Items are named by their index among their kind.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EncodeError {
     /// More words than the header can count.
@@ -137,7 +137,7 @@ pub enum EncodeError {
     Field {
         /// Kind of the item.
         item: &'static str,
-        /// Its place among its kind.
+        /// Its index among its kind.
         index: usize,
         /// The field.
         field: &'static str,

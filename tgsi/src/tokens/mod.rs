@@ -1,10 +1,10 @@
 //! The binary form: a shader as a flat array of 32-bit words.
 //!
-//! [`decode`] and [`encode`] are inverse to each other. A reader of the format walks by the flag bits of the words and never trusts the
-//! sizes in them, because producers count differently; what a decoded stream had in its padding and size fields is kept in
-//! [`Shader::encoding_quirks`](crate::shader::Shader::encoding_quirks), so that encoding an unedited shader gives the very words that it
-//! was decoded from. A shader without quirks is encoded the way the text parser of Mesa does: declarations count all their words,
-//! instructions the words after the first.
+//! [`decode`] and [`encode`] are inverse to each other. A reader of the format walks by the flag bits of the words and
+//! never trusts the sizes in them, because producers count differently; what a decoded stream had in its padding and
+//! size fields is kept in [`Shader::encoding_quirks`](crate::shader::Shader::encoding_quirks), so that encoding an
+//! unedited shader gives the very words that it was decoded from. A shader without quirks is encoded the way the text
+//! parser of Mesa does: declarations count all their words, instructions the words after the first.
 //!
 //! Words are `u32`; as bytes (files) they are little-endian.
 
@@ -34,13 +34,14 @@ pub fn bytes_from_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Whether these bytes are words rather than text. A text begins with the name of a stage, blanks or a comment, all printable; words
-/// begin with a header, whose lowest byte is a small number (2, always, in practice) and whose second word is a small number too.
+/// Whether these bytes are words rather than text. A text begins with the name of a stage, blanks or a comment, all
+/// printable; words begin with a header, whose lowest byte is a small number (2, always, in practice) and whose second
+/// word is a small number too.
 pub fn looks_like_tokens(bytes: &[u8]) -> bool {
     let head = bytes.get(..8).unwrap_or(bytes);
     let is_text_byte = |&byte: &u8| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r');
-    // A byte order mark or a stray high byte in front of a text must not make it binary: only control bytes decide, and a run of
-    // bytes none of which is ASCII.
+    // A byte order mark or a stray high byte in front of a text must not make it binary: only control bytes decide, and
+    // a run of bytes none of which is ASCII.
     match head {
         [] => false,
         _ if head.iter().all(|byte| !byte.is_ascii()) => true,

@@ -87,7 +87,7 @@ fn limits_have_two_sides() {
     assert_eq!(error, "word 4: the stream has 5 words, at most 4 are read");
     assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.code().name, "too-many-tokens");
     assert_eq!(DecodeError::TooLong { words: 5, limit: 4 }.word(), 4);
-    // Whatever the kinds of items, reading ends behind the limits of all together; the check says what is too much.
+    // Whatever the kinds of items, reading ends after the limits of all together; the check says what is too much.
     let few = |limits: &mut Limits| (limits.instructions, limits.declarations, limits.immediates) = (1, 0, 0);
     assert_eq!(within(&few), Ok(2));
     assert_eq!(

@@ -1,4 +1,5 @@
-//! The folder of real shaders and recorded results, for tests that need it. The tests of the TGSI driver include this file too.
+//! The folder of real shaders and recorded results, for tests that need it. The tests of the TGSI driver include this
+//! file too.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::collections::HashMap;
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-/// A part of the folder of reference data (`TGSIC_SHARED`, or `shared` next to the repository); or none, after saying that the test is skipped.
+/// A part of the folder of reference data (`TGSIC_SHARED`, or `shared` next to the repository); or none, after saying
+/// that the test is skipped.
 pub fn shared(path: &str, test: &str) -> Option<PathBuf> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repository = crate_folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(crate_folder);
@@ -44,7 +46,7 @@ pub fn shaders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What Mesa made of a shader.
+/// Mesa's version of a shader.
 pub struct Reference {
     /// Its text.
     pub text: String,

@@ -1,18 +1,19 @@
-//! `check`: everything that a driver may rely on.
+//! `check`: checks everything that a driver may rely on.
 
-use super::{Failure, Status};
 use crate::args::{CheckArguments, Color, DriverOptions};
 use crate::batch;
 use crate::diagnostics::Reporter;
-use crate::input::{Problem, Source};
+use crate::input::{ShaderError, Source};
+use crate::input_shader::InputShader;
+use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::subject::Subject;
+use crate::status::{Failure, Status};
 
 /// Checks shaders and shows what is found.
 pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure> {
     let CheckArguments { files, quiet, all, warnings, dialect } = arguments;
     let options = DriverOptions { dialect: Some(*dialect), ..DriverOptions::default() };
-    let (policy, plan) = (Policy::new(warnings), options.plan()?);
+    let (policy, plan) = (Policy::new(warnings), Plan::for_driver(&options)?);
     let inputs = batch::inputs(files)?;
     let mut reporter = Reporter::for_inputs(inputs.len(), color);
     if *all {
@@ -20,24 +21,24 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = Subject::looked_at(&source, &plan).map(|(subject, findings)| match subject {
+        let findings = InputShader::read(&source, &plan).map(|(subject, findings)| match subject {
             Some(subject) => policy.with_lints(&subject, findings),
             None => policy.apply(findings),
         });
         Ok((source, findings))
     });
-    let mut status = Status::Well;
+    let mut status = Status::Success;
     for result in results {
         status = status.max(reporter.outcome(result, |source, mut findings| {
             if findings.iter().any(|d| d.is_error()) {
                 findings.retain(|d| !quiet || d.is_error());
-                reporter.problem(source, &Problem::Findings(findings));
-                return Ok(Status::Wrong);
+                reporter.problem(source, &ShaderError::Findings(findings));
+                return Ok(Status::ShaderError);
             }
             if !quiet {
                 reporter.diagnostics(source, &findings);
             }
-            Ok(Status::Well)
+            Ok(Status::Success)
         }));
     }
     Ok(status)

@@ -2,16 +2,17 @@
 
 use tgsi::text::{PrintOptions, print as print_shader};
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::Problem;
+use crate::input::ShaderError;
+use crate::status::{Failure, Status};
 
 /// Prints shaders as text.
 pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tgsi", binary: false }, color, |source| {
         let (shader, warnings) = source.tgsi()?;
         let text = print_shader(&shader, PrintOptions { mesa, hex_floats });
-        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })
 }
 
@@ -19,7 +20,7 @@ pub fn print(files: &Files, mesa: bool, hex_floats: bool, color: Color) -> Resul
 pub fn encode(files: &Files, color: Color) -> Result<Status, Failure> {
     transform(files, Form { extension: "tok", binary: true }, color, |source| {
         let (shader, warnings) = source.tgsi()?;
-        let words = tgsi::tokens::encode(&shader).map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
-        Ok(Done { warnings, ..Done::new(tgsi::tokens::bytes_from_words(&words)) })
+        let words = tgsi::tokens::encode(&shader).map_err(|e| ShaderError::Coded(e.code(), e.to_string()))?;
+        Ok(Converted { warnings, ..Converted::new(tgsi::tokens::bytes_from_words(&words)) })
     })
 }

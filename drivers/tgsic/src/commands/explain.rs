@@ -1,11 +1,11 @@
-//! `explain`: what a code means.
+//! `explain`: prints the documentation of error codes.
 
 use std::fmt::Write;
 
 use tgsi::explain::{self, Example, ExampleLanguage, Page};
 
-use super::{Failure, Status};
 use crate::output;
+use crate::status::{Failure, Status};
 
 /// Prints the pages of codes, or a line for each that there is.
 pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
@@ -28,7 +28,7 @@ pub fn explain(codes: &[String], list: bool) -> Result<Status, Failure> {
         }
     }
     output::write_stdout(text.as_bytes())?;
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 fn show(page: &Page, text: &mut String) {
@@ -61,8 +61,9 @@ mod tests {
 
     use super::*;
     use crate::args::{Arguments, Command};
-    use crate::input::{InputError, Problem, Source};
-    use crate::subject::Subject;
+    use crate::input::{InputError, ShaderError, Source};
+    use crate::input_shader::InputShader;
+    use crate::plan::Plan;
 
     /// Every code that there is, with its severity where a table says it.
     fn codes() -> Vec<(Code, Option<Severity>)> {
@@ -117,18 +118,18 @@ mod tests {
         source.limits = limits;
         source.strict = arguments.global.strict;
         let Command::Translate { passes, .. } = arguments.command else { unreachable!() };
-        let mut plan = passes.plan().expect("a plan");
+        let mut plan = Plan::from_arguments(&passes).expect("a plan");
         plan.compiler = plan.compiler.with_limits(limits);
-        let of_problem = |problem: Problem| match problem {
-            Problem::Findings(findings) => findings,
-            Problem::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
-            Problem::Other(message) => panic!("{}: {message}", page.id),
+        let of_problem = |problem: ShaderError| match problem {
+            ShaderError::Findings(findings) => findings,
+            ShaderError::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
+            ShaderError::Other(message) => panic!("{}: {message}", page.id),
         };
-        let (subject, mut findings) = match Subject::looked_at(&source, &plan) {
-            Ok(looked_at) => looked_at,
+        let (subject, mut findings) = match InputShader::read(&source, &plan) {
+            Ok(read) => read,
             Err(problem) => return of_problem(problem),
         };
-        if let Some(Subject::Tgsi(shader)) = &subject {
+        if let Some(InputShader::Tgsi(shader)) = &subject {
             findings.extend(tgsi::check::lint(shader));
         }
         // What only the driver finds in IR says nothing of the texts of IR.

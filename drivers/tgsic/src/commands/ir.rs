@@ -1,57 +1,62 @@
-//! `ir`: the IR of shaders at a stage, or after a pass, and what becomes of it on the way.
+//! `ir`: prints the IR of shaders at a stage, after a pass, or after every pass that changes it.
 
 use tgsi_compiler::Stage;
 
-use super::{Done, Failure, Form, Status, passes, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, IrArguments};
-use crate::input::Problem;
-use crate::plan::{TotalTimes, Watch, pass_named};
-use crate::subject::Subject;
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
+use crate::pass_list;
+use crate::pass_log::{PassLog, TotalTimes};
+use crate::plan::{Plan, pass_named};
+use crate::status::{Failure, Status};
 
 /// Prints the IR.
 pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
     let IrArguments { files, stage, dot, after, passes_to_run, print_changed, time_passes, passes: way } = arguments;
     let form = Form { extension: if *dot { "dot" } else { "nir" }, binary: false };
-    let plan = way.plan()?;
+    let plan = Plan::from_arguments(way)?;
     let after = after.as_deref().and_then(pass_named).map(|pass| pass.info().name);
     let stage = stage.unwrap_or(if after.is_some() { Stage::Opt } else { Stage::Ssa });
-    let total = TotalTimes::wanted(*time_passes);
+    let total = TotalTimes::new(*time_passes);
     let status = transform(files, form, color, |source| {
-        let (subject, warnings) = Subject::checked(source, &plan)?;
-        let mut watch = Watch { after, ..Watch::default() };
+        let (subject, warnings) = InputShader::checked(source, &plan)?;
+        let mut pass_log = PassLog { stop_after: after, ..PassLog::default() };
         if *print_changed {
             let start = subject.to_stage(Stage::Parsed, &plan)?;
-            watch.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
+            pass_log.changes = Some(format!("// parsed\n{}\n", tgsi_ir::text::print(&start)));
         }
         if !passes_to_run.is_empty() {
             let mut ir = subject.to_stage(Stage::Parsed, &plan)?;
-            passes::run(&mut ir, passes_to_run, &plan, &mut watch)?;
-            total.add(&watch.times);
-            let text = if *dot { to_dot(&ir) } else { watch.changes.unwrap_or_else(|| tgsi_ir::text::print(&ir)) };
-            return Ok(Done { warnings, ..Done::new(text.into_bytes()) });
+            let options = plan.compiler.target().compiler_options();
+            pass_list::run(&mut ir, passes_to_run, &options, &mut pass_log).map_err(ShaderError::Other)?;
+            total.add(&pass_log.times);
+            let text = if *dot { to_dot(&ir) } else { pass_log.changes.unwrap_or_else(|| tgsi_ir::text::print(&ir)) };
+            return Ok(Converted { warnings, ..Converted::new(text.into_bytes()) });
         }
-        let watched = after.is_some() || *print_changed || *time_passes;
-        let ir = if watched { subject.observed(stage, &plan, &mut watch)? } else { subject.to_stage(stage, &plan)? };
-        total.add(&watch.times);
+        let observed = after.is_some() || *print_changed || *time_passes;
+        let ir =
+            if observed { subject.observed(stage, &plan, &mut pass_log)? } else { subject.to_stage(stage, &plan)? };
+        total.add(&pass_log.times);
         if let Some(pass) = after
-            && !watch.reached
+            && !pass_log.stopped
         {
-            return Err(Problem::Other(format!("{pass} does not run on the way")));
+            return Err(ShaderError::Other(format!("{pass} does not run on the way")));
         }
         let text = if *dot {
             to_dot(&ir)
-        } else if let Some(mut changes) = watch.changes {
+        } else if let Some(mut changes) = pass_log.changes {
             // The driver's lowering is one step here; other stages end with what the last change left.
-            if stage == Stage::Registers && !watch.reached {
+            if stage == Stage::Registers && !pass_log.stopped {
                 changes += &format!("// registers\n{}", tgsi_ir::text::print(&ir));
             }
             changes
         } else {
             tgsi_ir::text::print(&ir)
         };
-        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })?;
-    total.show();
+    total.print();
     Ok(status)
 }
 

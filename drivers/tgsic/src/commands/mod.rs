@@ -17,80 +17,13 @@ use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use crate::args::{Arguments, Command, Files};
 use crate::diagnostics::Reporter;
-use crate::input::{Problem, Source};
+use crate::input::{ShaderError, Source};
+use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::status::{Failure, Status};
 use crate::{batch, output, verify};
-
-/// What ends a run of the program, or the work on one file.
-#[derive(Debug, Error)]
-pub enum Failure {
-    /// A file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The arguments make no sense together.
-    #[error("{0}")]
-    Usage(String),
-    /// The proxy cannot serve.
-    #[error(transparent)]
-    Proxy(#[from] tgsi_driver_virgl::ProxyError),
-    /// A file of recorded results is not one.
-    #[error("{}:{line}: {problem}", path.display())]
-    Vectors {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-}
-
-impl Failure {
-    tgsi_ir::error_codes! {
-        Read => "T0810" "cannot-read",
-        Write => "T0811" "cannot-write",
-        Usage => "T0812" "usage",
-        Proxy => "T0813" "proxy",
-        Vectors => "T0814" "recorded-results",
-    }
-
-    /// The file that it is about.
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Failure::Read { path, .. } | Failure::Write { path, .. } | Failure::Vectors { path, .. } => Some(path),
-            Failure::Usage(_) | Failure::Proxy(_) => None,
-        }
-    }
-}
-
-/// How a run went, as the exit status says it. The worst of all inputs counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub enum Status {
-    /// All shaders are well.
-    Well = 0,
-    /// A shader is wrong.
-    Wrong = 1,
-    /// Wrong usage, or a file that cannot be read or written.
-    Trouble = 2,
-}
 
 /// Runs the subcommand. What is wrong with shaders has been shown.
 pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
@@ -101,7 +34,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Check(arguments) => check::check(arguments, color),
         Command::Limits => {
             output::write_stdout(crate::limits::table().as_bytes())?;
-            Ok(Status::Well)
+            Ok(Status::Success)
         }
         Command::Explain { codes, list } => explain::explain(codes, *list),
         Command::Scan { files, json } => scan::scan(files, *json, color),
@@ -110,7 +43,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Passes => passes::list(),
         Command::Translate { files, json, mesa, time_passes, warnings, passes } => {
             let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
-            translate::translate(files, &passes.plan()?, form, &Policy::new(warnings), color)
+            translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),
@@ -121,8 +54,8 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
 }
 
 /// The result for one shader.
-pub struct Done {
-    /// What is written for it.
+pub struct Converted {
+    /// The output.
     pub content: Vec<u8>,
     /// Warnings to show.
     pub warnings: Vec<tgsi::diagnostic::Diagnostic>,
@@ -130,14 +63,14 @@ pub struct Done {
     pub line: Option<String>,
 }
 
-impl Done {
+impl Converted {
     /// Content alone.
-    pub fn new(content: Vec<u8>) -> Done {
-        Done { content, warnings: Vec::new(), line: None }
+    pub fn new(content: Vec<u8>) -> Converted {
+        Converted { content, warnings: Vec::new(), line: None }
     }
 }
 
-/// How results are written.
+/// The file format of the results.
 pub struct Form {
     /// Extension of files below `--out-dir`.
     pub extension: &'static str,
@@ -145,13 +78,13 @@ pub struct Form {
     pub binary: bool,
 }
 
-/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in order. A shader or file that fails is
-/// reported and the others go on.
+/// The common shape of subcommands that make something of each shader: reads, works on all cores, writes, reports in
+/// order. A shader or file that fails is reported and the others go on.
 pub fn transform(
     files: &Files,
     form: Form,
     color: crate::args::Color,
-    work: impl Fn(&Source) -> Result<Done, Problem> + Sync + Send,
+    work: impl Fn(&Source) -> Result<Converted, ShaderError> + Sync + Send,
 ) -> Result<Status, Failure> {
     let inputs = batch::inputs(&files.files)?;
     if inputs.len() > 1 && files.output.is_some() {
@@ -171,9 +104,9 @@ pub fn transform(
         }
         Ok((source, result))
     });
-    let mut status = Status::Well;
+    let mut status = Status::Success;
     for result in results {
-        status = status.max(reporter.outcome(result, |source, done: Done| {
+        status = status.max(reporter.outcome(result, |source, done: Converted| {
             reporter.diagnostics(source, &done.warnings);
             if files.out_dir.is_none() {
                 match &files.output {
@@ -186,13 +119,14 @@ pub fn transform(
             if let Some(line) = done.line {
                 output::write_stdout(format!("{line}\n").as_bytes())?;
             }
-            Ok(Status::Well)
+            Ok(Status::Success)
         }));
     }
     Ok(status)
 }
 
-/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the second would overwrite the first.
+/// The files below a folder that the results of inputs go to. That of two inputs would have one name is an error: the
+/// second would overwrite the first.
 fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<HashMap<&'a OsStr, PathBuf>, Failure> {
     let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());
     let mut taken: HashMap<OsString, &Path> = HashMap::with_capacity(inputs.len());

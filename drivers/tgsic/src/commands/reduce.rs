@@ -1,4 +1,4 @@
-//! `reduce`: a shader made smaller while something stays wrong with it.
+//! `reduce`: makes a shader smaller while it keeps a property.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,17 +7,18 @@ use tgsi::Shader;
 use tgsi::reduce::{Limits, reduce as smaller};
 use tgsi::run::OpcodeCounts;
 
-use super::{Failure, Status};
 use crate::args::{Color, ReduceArguments};
 use crate::diagnostics::Reporter;
 use crate::input::{STDIN, Source};
 use crate::output;
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
 use crate::verify::generated::Verification;
 
 /// Sets of inputs with which candidates are verified: one of each kind.
 const INPUTS: u64 = 5;
 
-/// Reduces a shader and writes what is left of it.
+/// Reduces a shader and writes the result.
 pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failure> {
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
@@ -25,18 +26,18 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         Ok((shader, _)) => shader,
         Err(problem) => {
             Reporter::for_inputs(1, color).problem(&source, &problem);
-            return Ok(Status::Wrong);
+            return Ok(Status::ShaderError);
         }
     };
     let limits = Limits { candidates: arguments.max_candidates };
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let result = match &arguments.command {
         Some(command) => while_command(&shader, limits, command)?,
         None => {
             let verification = Verification { plan: &plan, inputs: INPUTS, exact: arguments.exact };
             match verification.verify(&shader, &mut OpcodeCounts::default()) {
                 Ok(()) => None,
-                Err(wrong) => Some(verification.reduce(&shader, &wrong, limits)),
+                Err(defect) => Some(verification.reduce(&shader, &defect, limits)),
             }
         }
     };
@@ -49,7 +50,7 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         None => output::write_stdout(text.as_bytes())?,
     }
     eprintln!("{} instructions of {} are left", result.instructions.len(), shader.instructions.len());
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
 /// Reduces while a command succeeds; `None` if it does not succeed in the beginning.

@@ -1,4 +1,4 @@
-//! `run`: runs a shader and prints what it leaves.
+//! `run`: runs a shader and prints its results.
 
 use std::path::Path;
 
@@ -7,27 +7,29 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits, Vec4};
 
-use super::{Failure, Status};
 use crate::args::{Color, RunArguments};
 use crate::diagnostics::Reporter;
+use crate::executor_kind::ExecutorKind;
 use crate::input::{STDIN, Source};
+use crate::input_shader::InputShader;
 use crate::limits::current;
 use crate::output;
-use crate::subject::Subject;
-use crate::verify::executor::{Executor, Leftover};
-use crate::verify::{Via, inputs, recorded};
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
+use crate::verify::executor::{self, Executor, RunResult};
+use crate::verify::{inputs, recorded};
 
 /// Runs a shader.
 pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
     let reporter = Reporter::for_inputs(1, color);
     let path = arguments.file.as_deref().unwrap_or(Path::new(STDIN));
     let source = Source::read(path)?;
-    let plan = arguments.passes.plan()?;
-    let result = Subject::checked(&source, &plan);
+    let plan = Plan::from_arguments(&arguments.passes)?;
+    let result = InputShader::checked(&source, &plan);
     Ok(reporter.outcome(Ok((source, result)), |source, (subject, warnings)| {
         reporter.diagnostics(source, &warnings);
-        let via = arguments.via.unwrap_or(Via::first_for(&subject));
-        if via == Via::Tgsi && matches!(subject, Subject::Ir { .. }) {
+        let via = arguments.via.unwrap_or(executor::input_kind(&subject));
+        if via == ExecutorKind::Tgsi && matches!(subject, InputShader::Ir { .. }) {
             return Err(Failure::Usage("there is no TGSI to run, the shader is IR; use --via ir".into()));
         }
         let inputs = match &arguments.vector {
@@ -35,20 +37,20 @@ pub fn run(arguments: &RunArguments, color: Color) -> Result<Status, Failure> {
             None => inputs::make(subject.interface(), arguments.seed),
         };
         let limits = RunLimits { steps: arguments.max_steps.unwrap_or(current().steps), ..current().of_runs() };
-        let leftover = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
-            Ok(leftover) => leftover,
+        let result = match Executor::new(&subject, via, &plan).and_then(|e| e.run(&inputs, limits)) {
+            Ok(result) => result,
             Err(problem) => {
                 reporter.problem(source, &problem);
-                return Ok(Status::Wrong);
+                return Ok(Status::ShaderError);
             }
         };
         let text = if arguments.json {
-            as_json(source, via, subject.interface(), &leftover)
+            as_json(source, via, subject.interface(), &result)
         } else {
-            as_text(subject.interface(), &leftover)
+            as_text(subject.interface(), &result)
         };
         output::write_stdout(text.as_bytes())?;
-        Ok(Status::Well)
+        Ok(Status::Success)
     }))
 }
 
@@ -63,8 +65,8 @@ fn output_registers(shader: &Shader) -> impl Iterator<Item = u16> + '_ {
     shader.declarations.iter().filter(|d| d.file == File::Output).flat_map(|d| d.first..=d.last)
 }
 
-fn as_text(shader: &Shader, leftover: &Leftover) -> String {
-    let outputs = &leftover.outputs;
+fn as_text(shader: &Shader, result: &RunResult) -> String {
+    let outputs = &result.outputs;
     let mut text = String::new();
     let value = |word: u32| format!("{} ({word:#010x})", f32::from_bits(word));
     let vector = |words: &[u32]| words.iter().map(|&w| value(w)).collect::<Vec<_>>().join(", ");
@@ -104,7 +106,7 @@ fn as_text(shader: &Shader, leftover: &Leftover) -> String {
     for (buffer, counters) in outputs.counters.iter().enumerate() {
         text += &format!("HWATOMIC[{buffer}]: {counters:?}\n");
     }
-    for ((image, at, sample), words) in leftover.texels() {
+    for ((image, at, sample), words) in result.texels() {
         text += &format!("IMAGE[{image}] {at:?} sample {sample}: {}\n", vector(&words));
     }
     text += &format!("{} instructions executed\n", outputs.steps);
@@ -121,8 +123,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     words.join(" ")
 }
 
-fn as_json(source: &Source, via: Via, shader: &Shader, leftover: &Leftover) -> String {
-    let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &leftover.outputs;
+fn as_json(source: &Source, via: ExecutorKind, shader: &Shader, result: &RunResult) -> String {
+    let Outputs { outputs, live, vertices, emitted, buffers, counters, shared, steps } = &result.outputs;
     let mut registers = Map::new();
     for register in output_registers(shader) {
         let components: Vec<&[u32]> = (0..4).map(|c| outputs.component(register.into(), c)).collect();
@@ -138,7 +140,7 @@ fn as_json(source: &Source, via: Via, shader: &Shader, leftover: &Leftover) -> S
         "buffers": buffers,
         "counters": counters,
         "shared": shared,
-        "texels": leftover.texels(),
+        "texels": result.texels(),
         "steps": steps,
     });
     value.to_string() + "\n"

@@ -1,10 +1,11 @@
-//! `scan`: what a driver wants to know of a shader.
+//! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::{Language, Problem};
+use crate::input::{Language, ShaderError};
+use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.
 pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> {
@@ -12,10 +13,10 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
     transform(files, form, color, |source| {
         let (shader, warnings) = source.tgsi()?;
         let scan = tgsi::scan::scan(&shader);
-        let mut value = serde_json::to_value(&scan).map_err(|e| Problem::Other(e.to_string()))?;
+        let mut value = serde_json::to_value(&scan).map_err(|e| ShaderError::Other(e.to_string()))?;
         if let (Language::Text, Value::Object(fields)) = (source.language, &mut value) {
             let origin = serde_json::to_value(tgsi::text::origin(&source.bytes));
-            fields.insert("origin".into(), origin.map_err(|e| Problem::Other(e.to_string()))?);
+            fields.insert("origin".into(), origin.map_err(|e| ShaderError::Other(e.to_string()))?);
         }
         let text = if json {
             let mut object = Map::new();
@@ -27,11 +28,12 @@ pub fn scan(files: &Files, json: bool, color: Color) -> Result<Status, Failure> 
         } else {
             readable(&value)
         };
-        Ok(Done { warnings, ..Done::new(text.into_bytes()) })
+        Ok(Converted { warnings, ..Converted::new(text.into_bytes()) })
     })
 }
 
-/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that only repeats its last element.
+/// One line a field that says something; zeros, empty lists and false are left out, and so is the tail of a list that
+/// only repeats its last element.
 fn readable(value: &Value) -> String {
     let Value::Object(fields) = value else { return String::new() };
     fields

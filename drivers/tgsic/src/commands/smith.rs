@@ -1,4 +1,4 @@
-//! `smith`: shaders made up, and the translation checked with them.
+//! `smith`: generates shaders, and checks the translation with them.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,24 +13,24 @@ use tgsi::run::OpcodeCounts;
 use tgsi::smith::{Config, Features, from_seed, mutate};
 use tgsi::tables::{Opcode, Processor};
 
-use super::{Failure, Status};
 use crate::args::SmithArguments;
 use crate::input::Source;
 use crate::output;
 use crate::plan::Plan;
-use crate::verify::generated::{Verification, Wrong};
+use crate::status::{Failure, Status};
+use crate::verify::generated::{Defect, Verification};
 
-/// Shaders between two looks at how it goes.
+/// Shaders between two progress updates.
 const BATCH: u64 = 4096;
-/// Seconds between two lines that say how far it is, where there is no terminal.
+/// Seconds between two progress lines where there is no terminal.
 const SECONDS_A_LINE: u64 = 60;
 
 /// Candidates for a smaller shader that fails.
 const REDUCTION: Limits = Limits { candidates: 20_000 };
 
-/// Makes shaders, and verifies them if asked to.
+/// Generates shaders, and verifies them if requested.
 pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let config = Config {
         stage: arguments.stage.as_deref().and_then(Processor::from_name),
         size: arguments.size,
@@ -41,12 +41,12 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },
     };
-    let maker = Maker::new(arguments, config)?;
-    if arguments.verify { verify(arguments, &plan, &maker) } else { make(arguments, &maker) }
+    let generator = Generator::new(arguments, config)?;
+    if arguments.verify { verify(arguments, &plan, &generator) } else { make(arguments, &generator) }
 }
 
-/// Where shaders come from.
-enum Maker {
+/// The source of shaders.
+enum Generator {
     Generated(Config),
     /// Changes of these, which keep the meaning or may spoil it.
     Mutated {
@@ -55,10 +55,10 @@ enum Maker {
     },
 }
 
-impl Maker {
-    fn new(arguments: &SmithArguments, config: Config) -> Result<Maker, Failure> {
+impl Generator {
+    fn new(arguments: &SmithArguments, config: Config) -> Result<Generator, Failure> {
         if arguments.mutate.is_empty() {
-            return Ok(Maker::Generated(config));
+            return Ok(Generator::Generated(config));
         }
         let mut shaders = Vec::with_capacity(arguments.mutate.len());
         for path in &arguments.mutate {
@@ -67,60 +67,60 @@ impl Maker {
                 .map_err(|problem| Failure::Usage(format!("{}: {}", path.display(), problem.brief())))?;
             shaders.push(shader);
         }
-        Ok(Maker::Mutated { shaders, spoil: arguments.spoil })
+        Ok(Generator::Mutated { shaders, spoil: arguments.spoil })
     }
 
     /// The shader that the one of a seed is made of, if there is one.
     fn original(&self, seed: u64) -> Option<&Shader> {
         match self {
-            Maker::Generated(_) => None,
-            Maker::Mutated { shaders, .. } => shaders.get((seed % shaders.len().max(1) as u64) as usize),
+            Generator::Generated(_) => None,
+            Generator::Mutated { shaders, .. } => shaders.get((seed % shaders.len().max(1) as u64) as usize),
         }
     }
 
     fn shader(&self, seed: u64) -> Result<Shader, Failure> {
         match (self, self.original(seed)) {
-            (Maker::Generated(config), _) => {
+            (Generator::Generated(config), _) => {
                 from_seed(seed, config).map_err(|error| Failure::Usage(format!("seed {seed}: {error}")))
             }
-            (Maker::Mutated { spoil: true, .. }, Some(shader)) => Ok(mutate::spoil(shader, seed)),
-            (Maker::Mutated { .. }, Some(shader)) => Ok(mutate::keep_meaning(shader, seed)),
-            (Maker::Mutated { .. }, None) => Err(Failure::Usage("there is no shader to change".into())),
+            (Generator::Mutated { spoil: true, .. }, Some(shader)) => Ok(mutate::spoil(shader, seed)),
+            (Generator::Mutated { .. }, Some(shader)) => Ok(mutate::keep_meaning(shader, seed)),
+            (Generator::Mutated { .. }, None) => Err(Failure::Usage("there is no shader to change".into())),
         }
     }
 }
 
 /// Prints or writes shaders.
-fn make(arguments: &SmithArguments, maker: &Maker) -> Result<Status, Failure> {
+fn make(arguments: &SmithArguments, generator: &Generator) -> Result<Status, Failure> {
     for seed in arguments.seed..arguments.seed.saturating_add(arguments.count) {
-        let text = tgsi::text::print(&maker.shader(seed)?, Default::default());
+        let text = tgsi::text::print(&generator.shader(seed)?, Default::default());
         match &arguments.out_dir {
             Some(folder) => output::write_file_below(&folder.join(format!("{seed}.tgsi")), text.as_bytes())?,
             None if arguments.count > 1 => output::write_stdout(format!("; seed {seed}\n{text}\n").as_bytes())?,
             None => output::write_stdout(text.as_bytes())?,
         }
     }
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
-/// A shader that failed.
+/// A shader with a defect.
 struct Failed {
     seed: u64,
-    wrong: Wrong,
+    defect: Defect,
     written: Option<PathBuf>,
 }
 
-/// What has been done.
-struct Done {
+/// The progress of all threads.
+struct Progress {
     failed: Mutex<Vec<Failed>>,
     counts: Mutex<OpcodeCounts>,
     number: AtomicUsize,
 }
 
-fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Status, Failure> {
+fn verify(arguments: &SmithArguments, plan: &Plan, generator: &Generator) -> Result<Status, Failure> {
     let verification = Verification { plan, inputs: arguments.inputs, exact: arguments.mutate.is_empty() };
     let begun = Instant::now();
-    let done = Done { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
+    let progress = Progress { failed: Mutex::default(), counts: Mutex::default(), number: AtomicUsize::new(0) };
     let bar = ProgressBar::with_draw_target(Some(arguments.count), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} shaders, {eta} left, {msg}") {
         bar.set_style(style);
@@ -132,9 +132,9 @@ fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Stat
         let batch_end = end.min(next.saturating_add(BATCH));
         (next..batch_end)
             .into_par_iter()
-            .try_for_each(|seed| one(seed, arguments, maker, &verification, &done, &bar))?;
+            .try_for_each(|seed| one(seed, arguments, generator, &verification, &progress, &bar))?;
         next = batch_end;
-        let failed = done.number.load(Ordering::Relaxed);
+        let failed = progress.number.load(Ordering::Relaxed);
         let message = format!("{failed} failed, goes on with --seed {next}");
         bar.set_message(message.clone());
         if bar.is_hidden() && last_line.elapsed().as_secs() >= SECONDS_A_LINE {
@@ -146,15 +146,15 @@ fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Stat
         }
     }
     bar.finish_and_clear();
-    let mut failed = done.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut failed = progress.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     failed.sort_by_key(|failed| failed.seed);
     let mut text = String::new();
-    for Failed { seed, wrong, written } in &failed {
+    for Failed { seed, defect, written } in &failed {
         let written = written.as_ref().map(|path| format!(" ({})", path.display())).unwrap_or_default();
-        text += &format!("seed {seed}: {wrong}{written}\n");
+        text += &format!("seed {seed}: {defect}{written}\n");
     }
     if arguments.opcodes {
-        text += &opcode_table(&done.counts.into_inner().unwrap_or_else(PoisonError::into_inner));
+        text += &opcode_table(&progress.counts.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
     text += &format!(
         "{} shaders (seeds {} to {}) in {:.1} s: {} failed\n",
@@ -165,51 +165,51 @@ fn verify(arguments: &SmithArguments, plan: &Plan, maker: &Maker) -> Result<Stat
         failed.len()
     );
     output::write_stdout(text.as_bytes())?;
-    Ok(if failed.is_empty() { Status::Well } else { Status::Wrong })
+    Ok(if failed.is_empty() { Status::Success } else { Status::ShaderError })
 }
 
 fn one(
     seed: u64,
     arguments: &SmithArguments,
-    maker: &Maker,
+    generator: &Generator,
     verification: &Verification<'_>,
-    done: &Done,
+    progress: &Progress,
     bar: &ProgressBar,
 ) -> Result<(), Failure> {
-    if done.number.load(Ordering::Relaxed) >= arguments.max_failures {
+    if progress.number.load(Ordering::Relaxed) >= arguments.max_failures {
         return Ok(());
     }
-    let shader = maker.shader(seed)?;
+    let shader = generator.shader(seed)?;
     let mut counts = OpcodeCounts::default();
     let mut same = Ok(());
-    let result = match maker {
-        Maker::Mutated { spoil: true, .. } => verification.survives(&shader),
+    let result = match generator {
+        Generator::Mutated { spoil: true, .. } => verification.survives(&shader),
         _ => {
-            if let Some(original) = maker.original(seed) {
+            if let Some(original) = generator.original(seed) {
                 same = verification.compare(original, &shader);
             }
             same.clone().and_then(|()| verification.verify(&shader, &mut counts))
         }
     };
-    done.counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counts);
-    if let Err(wrong) = result {
-        done.number.fetch_add(1, Ordering::Relaxed);
+    progress.counts.lock().unwrap_or_else(PoisonError::into_inner).add(&counts);
+    if let Err(defect) = result {
+        progress.number.fetch_add(1, Ordering::Relaxed);
         let mut written = None;
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(format!("{seed}.tgsi"));
             let keep = arguments.keep || arguments.spoil || same.is_err();
-            let shader = if keep { shader } else { verification.reduce(&shader, &wrong, REDUCTION) };
+            let shader = if keep { shader } else { verification.reduce(&shader, &defect, REDUCTION) };
             let text = tgsi::text::print(&shader, Default::default());
-            output::write_file_below(&path, format!("; seed {seed}: {wrong}\n{text}").as_bytes())?;
+            output::write_file_below(&path, format!("; seed {seed}: {defect}\n{text}").as_bytes())?;
             written = Some(path);
         }
-        done.failed.lock().unwrap_or_else(PoisonError::into_inner).push(Failed { seed, wrong, written });
+        progress.failed.lock().unwrap_or_else(PoisonError::into_inner).push(Failed { seed, defect, written });
     }
     bar.inc(1);
     Ok(())
 }
 
-/// How often each opcode was executed, the rarest first.
+/// Formats execution counts by opcode, the rarest first.
 fn opcode_table(counts: &OpcodeCounts) -> String {
     let mut rows: Vec<(u64, &str)> = Opcode::ALL.iter().map(|&opcode| (counts.of(opcode), opcode.name())).collect();
     rows.sort();

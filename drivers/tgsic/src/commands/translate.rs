@@ -1,4 +1,4 @@
-//! `translate`: shaders for a driver.
+//! `translate`: compiles shaders for a driver.
 
 use std::time::Instant;
 
@@ -6,12 +6,14 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::Code;
 
-use super::{Done, Failure, Form, Status, transform};
+use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::Problem;
-use crate::plan::{Plan, TotalTimes, Watch};
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
+use crate::pass_log::{PassLog, TotalTimes};
+use crate::plan::Plan;
 use crate::policy::Policy;
-use crate::subject::Subject;
+use crate::status::{Failure, Status};
 
 /// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
 #[derive(Serialize)]
@@ -28,7 +30,7 @@ struct Line {
     microseconds: u64,
 }
 
-/// What is printed.
+/// The form of the report.
 pub struct Report {
     /// A line of JSON a shader.
     pub json: bool,
@@ -41,27 +43,28 @@ pub struct Report {
 /// Translates shaders.
 pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
     let Report { json, mesa, time_passes } = report;
-    let total = TotalTimes::wanted(time_passes);
+    let total = TotalTimes::new(time_passes);
     let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
-        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not to be there.
-        let (subject, warnings) = Subject::checked(source, plan)?;
+        // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not
+        // to be there.
+        let (subject, warnings) = InputShader::checked(source, plan)?;
         if policy.denies() {
             let mut findings = policy.with_lints(&subject, warnings);
             findings.retain(Diagnostic::is_error);
             if !findings.is_empty() {
-                return Err(Problem::Findings(findings));
+                return Err(ShaderError::Findings(findings));
             }
         }
         let before = match &subject {
-            Subject::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
+            InputShader::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
             _ => None,
         };
-        let mut watch = Watch::default();
+        let mut pass_log = PassLog::default();
         let stage = subject.interface().processor.name();
-        let mut code = subject.into_code(plan, if total.are_wanted() { Some(&mut watch) } else { None })?;
-        total.add(&watch.times);
+        let mut code = subject.into_code(plan, if total.is_enabled() { Some(&mut pass_log) } else { None })?;
+        total.add(&pass_log.times);
         if let Code::Tgsi(_, options) = &mut code {
             options.mesa = mesa;
         }
@@ -84,9 +87,9 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             };
             serde_json::to_string(&line)
         });
-        let line = line.transpose().map_err(|e| Problem::Other(e.to_string()))?;
-        Ok(Done { line, ..Done::new(content) })
+        let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
+        Ok(Converted { line, ..Converted::new(content) })
     })?;
-    total.show();
+    total.print();
     Ok(status)
 }

@@ -1,4 +1,4 @@
-//! Comparing what two executors left.
+//! Compares the results of two executors.
 
 use std::fmt;
 
@@ -6,34 +6,35 @@ use tgsi::Shader;
 use tgsi::run::vectors::Agreement;
 use tgsi::tables::{File, Processor};
 
-use super::executor::Leftover;
-use super::inputs::Kind;
+use super::executor::RunResult;
+use super::inputs::InputKind;
 
 /// The first word that differs.
 pub struct Mismatch {
-    /// Where, such as `OUT[0].x lane 2`.
-    pub place: String,
-    /// By the source.
+    /// The location, such as `OUT[0].x lane 2`.
+    pub location: String,
+    /// The word that the source computes.
     pub expected: u32,
-    /// By the stage.
+    /// The word that the stage computes.
     pub found: u32,
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mismatch { place, expected, found } = self;
+        let Mismatch { location, expected, found } = self;
         let (is, should) = (f32::from_bits(*found), f32::from_bits(*expected));
-        write!(f, "{place} is {found:08x} ({is}), should be {expected:08x} ({should})")
+        write!(f, "{location} is {found:08x} ({is}), should be {expected:08x} ({should})")
     }
 }
 
-/// When two words agree.
+/// The rule by which two words agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not keep what floats make of them: there,
-    /// words that are no ordinary float on either side are not compared.
-    Close(Kind),
-    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and the sign of zero.
+    /// As recorded results do ([`Agreement`]). Of special values (infinities, NaN, denormals) translations need not
+    /// keep what floats make of them: there, words that are no ordinary float on either side are not compared.
+    Close(InputKind),
+    /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and
+    /// the sign of zero.
     Exact,
 }
 
@@ -43,7 +44,7 @@ impl Rule {
             _ if expected == found => true,
             Rule::Close(kind) => {
                 Agreement::of(expected, found) != Agreement::Different
-                    || (kind == Kind::Special && !(ordinary(expected) && ordinary(found)))
+                    || (kind == InputKind::Special && !(ordinary(expected) && ordinary(found)))
             }
             Rule::Exact => {
                 let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));
@@ -54,7 +55,7 @@ impl Rule {
 }
 
 /// Compares; `None` if all agree.
-pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &Leftover) -> Option<Mismatch> {
+pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: &RunResult) -> Option<Mismatch> {
     // What the generator keeps integers in: some outputs, every other buffer and image, and shared memory.
     let mut integers = Vec::new();
     for declaration in shader.declarations.iter().filter(|d| d.file == File::Output && tgsi::smith::holds_integers(d)) {
@@ -64,7 +65,7 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &
         e == f || rule.agree(integers.iter().any(|&r| usize::from(r) == register), e, f)
     };
     let (a, b) = (&expected.outputs, &found.outputs);
-    let differ = |place: String, expected: u32, found: u32| Some(Mismatch { place, expected, found });
+    let differ = |location: String, expected: u32, found: u32| Some(Mismatch { location, expected, found });
     for (lane, (&e, &f)) in a.live.iter().zip(&b.live).enumerate() {
         if e != f {
             return differ(format!("live lane {lane}"), u32::from(e), u32::from(f));
@@ -101,16 +102,16 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &
             return differ(format!("number of primitives of stream {stream}"), e.len() as u32, f.len() as u32);
         }
         for (primitive, (e, f)) in e.iter().zip(f).enumerate() {
-            let place = format!("stream {stream} primitive {primitive}");
+            let location = format!("stream {stream} primitive {primitive}");
             if e.len() != f.len() {
-                return differ(format!("number of vertices of {place}"), e.len() as u32, f.len() as u32);
+                return differ(format!("number of vertices of {location}"), e.len() as u32, f.len() as u32);
             }
             for (vertex, (e, f)) in e.iter().zip(f).enumerate() {
                 for word in 0..(e.len().max(f.len()) * 4) {
                     let (e, f) = (at(e.as_flattened(), word), at(f.as_flattened(), word));
                     if !agrees_in(word / 4, e, f) {
                         return differ(
-                            format!("{place} vertex {vertex} OUT[{}] component {}", word / 4, word % 4),
+                            format!("{location} vertex {vertex} OUT[{}] component {}", word / 4, word % 4),
                             e,
                             f,
                         );
@@ -150,8 +151,8 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &Leftover, found: &
         }
         for component in 0..4 {
             if !rule.agree(texel.0 % 2 == 0, e[component], f[component]) {
-                let place = format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1);
-                return differ(place, e[component], f[component]);
+                let location = format!("IMAGE[{}] texel {:?} component {component}", texel.0, texel.1);
+                return differ(location, e[component], f[component]);
             }
         }
     }
@@ -164,8 +165,8 @@ fn ordinary(word: u32) -> bool {
     value == 0.0 || value.is_normal()
 }
 
-fn at(words: &[u32], place: usize) -> u32 {
-    words.get(place).copied().unwrap_or(0)
+fn at(words: &[u32], index: usize) -> u32 {
+    words.get(index).copied().unwrap_or(0)
 }
 
 fn flat(registers: Option<&Vec<[u32; 4]>>) -> Vec<u32> {
@@ -178,10 +179,10 @@ fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = (Option<&'a T>, 
 }
 
 fn bytes_differ(a: &[u8], b: &[u8], agrees: &dyn Fn(u32, u32) -> bool) -> Option<(usize, u32, u32)> {
-    let word = |bytes: &[u8], place: usize| {
-        bytes.get(4 * place..4 * place + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+    let word = |bytes: &[u8], index: usize| {
+        bytes.get(4 * index..4 * index + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
     };
     (0..a.len().max(b.len()).div_ceil(4))
-        .map(|place| (place, word(a, place), word(b, place)))
+        .map(|index| (index, word(a, index), word(b, index)))
         .find(|&(_, e, f)| !agrees(e, f))
 }

@@ -1,6 +1,8 @@
-//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before all passes.
+//! `verify --each-pass`: after every pass that changed something the IR must be valid and compute what it did before
+//! all passes.
 //!
-//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the comparison of stages finds that.
+//! The truth is the IR as it was converted or given, so that no pass is blamed for what the conversion did: the
+//! comparison of stages finds that.
 
 use std::ops::ControlFlow;
 
@@ -10,24 +12,24 @@ use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
 use tgsi_ir::run::environment::Inputs;
 
 use super::compare::{Rule, first_mismatch};
-use super::executor::{Leftover, run_ir};
-use super::inputs::{self, Kind};
+use super::executor::{RunResult, run_ir};
+use super::inputs::{self, InputKind};
 use super::stages::Verdict;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
 
 /// Checks the IR after every pass, until one is to blame.
 struct Checker<'a> {
-    /// What the shader takes and gives.
+    /// The interface of the shader.
     interface: &'a tgsi::Shader,
-    /// Inputs with which the IR ends, with their numbers and what it leaves then.
-    expected: Vec<(u64, Inputs, Leftover)>,
+    /// Inputs with which the IR terminates, with their numbers and results.
+    expected: Vec<(u64, Inputs, RunResult)>,
     blamed: Option<Verdict>,
 }
 
-/// What the first pass that breaks a shader does to it; `None` if none does.
-pub fn first_blamed(subject: &Subject, seeds: u64, plan: &Plan) -> Option<Verdict> {
-    let error = |problem: crate::input::Problem| Some(Verdict::Error(format!("stage opt: {}", problem.brief())));
+/// Describes the damage done by the first pass that breaks a shader; `None` if none does.
+pub fn first_broken_pass(subject: &InputShader, seeds: u64, plan: &Plan) -> Option<Verdict> {
+    let error = |problem: crate::input::ShaderError| Some(Verdict::Error(format!("stage opt: {}", problem.brief())));
     let start = match subject.to_stage(Stage::Parsed, plan) {
         Ok(start) => start,
         Err(problem) => return error(problem),
@@ -40,34 +42,34 @@ pub fn first_blamed(subject: &Subject, seeds: u64, plan: &Plan) -> Option<Verdic
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of what becomes of `start`.
+    /// A checker that expects the results of `start`.
     fn new(interface: &'a tgsi::Shader, start: &Shader, seeds: u64) -> Checker<'a> {
         let expected = (0..seeds).filter_map(|seed| {
             let inputs = inputs::make(interface, seed);
             // Without a result there is nothing to compare.
-            let leftover = run_ir(start, &inputs, crate::limits::current().of_runs()).ok()?;
-            Some((seed, inputs, leftover))
+            let result = run_ir(start, &inputs, crate::limits::current().of_runs()).ok()?;
+            Some((seed, inputs, result))
         });
         Checker { interface, expected: expected.collect(), blamed: None }
     }
 
-    fn check(&self, shader: &Shader) -> Result<(), Wrong> {
-        tgsi_ir::validate::validate(shader).map_err(|errors| Wrong::Error(format!("is not valid: {errors}")))?;
+    fn check(&self, shader: &Shader) -> Result<(), Defect> {
+        tgsi_ir::validate::validate(shader).map_err(|errors| Defect::Error(format!("is not valid: {errors}")))?;
         for (seed, inputs, expected) in &self.expected {
-            let leftover = run_ir(shader, inputs, crate::limits::current().of_runs())
-                .map_err(|problem| Wrong::Error(format!("inputs {seed}: {}", problem.brief())))?;
+            let result = run_ir(shader, inputs, crate::limits::current().of_runs())
+                .map_err(|problem| Defect::Error(format!("inputs {seed}: {}", problem.brief())))?;
             if let Some(mismatch) =
-                first_mismatch(self.interface, Rule::Close(Kind::of_seed(*seed)), expected, &leftover)
+                first_mismatch(self.interface, Rule::Close(InputKind::of_seed(*seed)), expected, &result)
             {
-                return Err(Wrong::Different(format!("inputs {seed}: {mismatch}")));
+                return Err(Defect::Different(format!("inputs {seed}: {mismatch}")));
             }
         }
         Ok(())
     }
 }
 
-/// What is wrong after a pass.
-enum Wrong {
+/// The defect found after a pass.
+enum Defect {
     Different(String),
     Error(String),
 }
@@ -80,8 +82,8 @@ impl PassObserver for Checker<'_> {
         let after = |what: String| format!("after {}, round {}: {what}", run.name, run.round);
         self.blamed = Some(match self.check(shader) {
             Ok(()) => return ControlFlow::Continue(()),
-            Err(Wrong::Different(what)) => Verdict::Different(after(what)),
-            Err(Wrong::Error(what)) => Verdict::Error(after(what)),
+            Err(Defect::Different(what)) => Verdict::Different(after(what)),
+            Err(Defect::Error(what)) => Verdict::Error(after(what)),
         });
         ControlFlow::Break(())
     }
@@ -96,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    fn subject(text: &str) -> Subject {
-        Subject::Tgsi(tgsi::text::parse(text.as_bytes()).expect("valid text").shader)
+    fn subject(text: &str) -> InputShader {
+        InputShader::Tgsi(tgsi::text::parse(text.as_bytes()).expect("valid text").shader)
     }
 
     fn ir(text: &str) -> Shader {

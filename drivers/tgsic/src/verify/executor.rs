@@ -1,12 +1,12 @@
 //! A shader made ready for one executor.
 
-use tgsi_compiler::Runner;
+use tgsi_compiler::{Runner, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, Resources, RunLimits};
 
-use super::Via;
-use crate::input::Problem;
+use crate::executor_kind::ExecutorKind;
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
 
 /// A shader made ready for one executor.
 pub enum Executor {
@@ -14,12 +14,28 @@ pub enum Executor {
     Tgsi(Box<tgsi::run::Program>),
     /// For the IR interpreter.
     Ir(Box<tgsi_ir::Shader>),
-    /// Code of a driver.
+    /// The code that a driver emits.
     Code(Box<dyn Runner>),
 }
 
-/// What a run left, textures and images included.
-pub struct Leftover {
+/// The executors for a shader in the order of the stages. The first one runs the input itself.
+pub fn kinds_for(subject: &InputShader, plan: &Plan) -> impl Iterator<Item = ExecutorKind> + use<> {
+    let stages = Stage::ALL.map(ExecutorKind::Stage);
+    let all = [ExecutorKind::Tgsi].into_iter().chain(stages).chain([ExecutorKind::Driver(plan.driver.name())]);
+    let first = input_kind(subject);
+    all.skip_while(move |&kind| kind != first)
+}
+
+/// The executor that runs the input itself.
+pub fn input_kind(subject: &InputShader) -> ExecutorKind {
+    match subject {
+        InputShader::Tgsi(_) => ExecutorKind::Tgsi,
+        InputShader::Ir { .. } => ExecutorKind::Stage(Stage::Parsed),
+    }
+}
+
+/// The outputs of a run, stored texels included.
+pub struct RunResult {
     /// Registers, memory, emitted vertices.
     pub outputs: Outputs,
     /// Stored texels.
@@ -28,52 +44,55 @@ pub struct Leftover {
 
 impl Executor {
     /// Takes a checked shader as far as the executor needs it.
-    pub fn new(subject: &Subject, via: Via, plan: &Plan) -> Result<Executor, Problem> {
+    pub fn new(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Executor, ShaderError> {
         match (via, subject) {
-            (Via::Tgsi, Subject::Tgsi(shader)) => Executor::tgsi(shader),
-            (Via::Tgsi, Subject::Ir { .. }) => Err(Problem::Other("there is no TGSI to run, the shader is IR".into())),
-            (Via::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
-            (Via::Driver(name), _) if name == plan.driver.name() => {
+            (ExecutorKind::Tgsi, InputShader::Tgsi(shader)) => Executor::tgsi(shader),
+            (ExecutorKind::Tgsi, InputShader::Ir { .. }) => {
+                Err(ShaderError::Other("there is no TGSI to run, the shader is IR".into()))
+            }
+            (ExecutorKind::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
+            (ExecutorKind::Driver(name), _) if name == plan.driver.name() => {
                 let code = subject.code(plan)?;
                 let runner = plan.compiler.target().runner(&code);
                 let runner = runner.unwrap_or_else(|| Err(format!("nothing can run the code of {name}")));
-                runner.map(Executor::Code).map_err(Problem::Other)
+                runner.map(Executor::Code).map_err(ShaderError::Other)
             }
-            (Via::Driver(name), _) => {
-                Err(Problem::Other(format!("the options are for driver {}, not {name}: --driver", plan.driver.name())))
-            }
+            (ExecutorKind::Driver(name), _) => Err(ShaderError::Other(format!(
+                "the options are for driver {}, not {name}: --driver",
+                plan.driver.name()
+            ))),
         }
     }
 
     /// For a TGSI shader as it is.
-    pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, Problem> {
+    pub fn tgsi(shader: &tgsi::Shader) -> Result<Executor, ShaderError> {
         tgsi::run::Program::new(shader)
             .map(|p| Executor::Tgsi(Box::new(p)))
-            .map_err(|e| Problem::Coded(e.code(), e.to_string()))
+            .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))
     }
 
     /// Runs it with the analytic textures.
-    pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
+    pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
         let mut resources = AnalyticResources::default();
         let outputs = match self {
             Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
-                .map_err(|e| Problem::Coded(e.code(), e.to_string()))?,
-            Executor::Code(runner) => runner.run(inputs, &mut resources, limits).map_err(Problem::Other)?,
+                .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))?,
+            Executor::Code(runner) => runner.run(inputs, &mut resources, limits).map_err(ShaderError::Other)?,
             Executor::Ir(shader) => return run_ir(shader, inputs, limits),
         };
-        Ok(Leftover { outputs, resources })
+        Ok(RunResult { outputs, resources })
     }
 }
 
 /// Runs IR with the analytic textures.
-pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> Result<Leftover, Problem> {
+pub fn run_ir(shader: &tgsi_ir::Shader, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
     let mut resources = AnalyticResources::default();
     let outputs = tgsi_ir::run::run(shader, inputs, &mut resources, limits)
-        .map_err(|e| Problem::Coded(e.code(), e.to_string()))?;
-    Ok(Leftover { outputs, resources })
+        .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))?;
+    Ok(RunResult { outputs, resources })
 }
 
-impl Leftover {
+impl RunResult {
     /// Stored texels, in order.
     pub fn texels(&self) -> Vec<(tgsi_ir::run::environment::ImageTexel, [u32; 4])> {
         self.resources.stored_texels().into_iter().collect()

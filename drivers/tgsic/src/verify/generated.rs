@@ -1,6 +1,7 @@
 //! Shaders whose results are defined bit by bit: text and tokens keep them, and all stages compute the same.
 //!
-//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before, and nothing is parsed.
+//! The same comparison as `verify --exact FILE`, for very many small shaders: each stage is made from the one before,
+//! and nothing is parsed.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,48 +16,48 @@ use tgsi_compiler::{CompileError, Stage};
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, Outputs, RunLimits};
 
 use super::compare::{Rule, first_mismatch};
-use super::executor::Leftover;
-use super::inputs::{self, Kind};
-use crate::input::Problem;
+use super::executor::RunResult;
+use super::inputs::{self, InputKind};
+use crate::input::ShaderError;
 use crate::plan::Plan;
 
 /// Instructions that a run may execute: many times what generated loops come to.
 const STEPS: u64 = 400_000;
 
-/// What is wrong with a shader, or rather with us.
+/// A defect in the translation of a shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// Where: a stage, the check, text or tokens.
-    pub place: &'static str,
-    /// What.
+pub struct Defect {
+    /// The step that failed: a stage, the check, text or tokens.
+    pub stage: &'static str,
+    /// The error of the target.
     pub message: String,
     /// A stage computes something else; otherwise it cannot be made or run at all.
     pub is_difference: bool,
 }
 
-impl Wrong {
-    /// Whether this looks like the same mistake.
-    pub fn resembles(&self, other: &Wrong) -> bool {
+impl Defect {
+    /// Whether this looks like the same defect.
+    pub fn resembles(&self, other: &Defect) -> bool {
         // Numbers of instructions change with the shader.
         let beginning =
-            |wrong: &Wrong| wrong.message.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>();
-        self.place == other.place
+            |defect: &Defect| defect.message.chars().filter(|c| !c.is_ascii_digit()).take(24).collect::<String>();
+        self.stage == other.stage
             && self.is_difference == other.is_difference
             && (self.is_difference || beginning(self) == beginning(other))
     }
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for Defect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        write!(f, "{}: {}", self.stage, self.message)
     }
 }
 
-fn wrong(place: &'static str, message: impl ToString) -> Wrong {
-    Wrong { place, message: message.to_string(), is_difference: false }
+fn defect(stage: &'static str, message: impl ToString) -> Defect {
+    Defect { stage, message: message.to_string(), is_difference: false }
 }
 
-/// How a shader is verified.
+/// The parameters of a verification.
 #[derive(Clone, Debug)]
 pub struct Verification<'a> {
     /// Passes and dialect.
@@ -74,74 +75,79 @@ fn is_not_in_dialect(error: &CompileError) -> bool {
 
 impl Verification<'_> {
     /// Verifies a shader; a panic is something wrong like any other.
-    pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Wrong> {
-        caught(|place| self.verify_at(shader, counts, place))
+    pub fn verify(&self, shader: &Shader, counts: &mut OpcodeCounts) -> Result<(), Defect> {
+        caught(|stage| self.verify_at(shader, counts, stage))
     }
 
     /// Whether a shader that may be broken is refused, or goes through all stages; they need not end or agree.
-    pub fn survives(&self, shader: &Shader) -> Result<(), Wrong> {
-        let result = caught(|place| self.verify_at(shader, &mut OpcodeCounts::default(), place));
-        result.or_else(|wrong| if wrong.message.starts_with(PANIC) { Err(wrong) } else { Ok(()) })
+    pub fn survives(&self, shader: &Shader) -> Result<(), Defect> {
+        let result = caught(|stage| self.verify_at(shader, &mut OpcodeCounts::default(), stage));
+        result.or_else(|defect| if defect.message.starts_with(PANIC) { Err(defect) } else { Ok(()) })
     }
 
     /// Whether two shaders compute the same as they are.
-    pub fn compare(&self, original: &Shader, changed: &Shader) -> Result<(), Wrong> {
+    pub fn compare(&self, original: &Shader, changed: &Shader) -> Result<(), Defect> {
         let programs = (Program::new(original), Program::new(changed));
         let (original_program, changed_program) =
-            (programs.0.map_err(|e| wrong("original", e))?, programs.1.map_err(|e| wrong("changed", e))?);
+            (programs.0.map_err(|e| defect("original", e))?, programs.1.map_err(|e| defect("changed", e))?);
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
         for seed in 0..self.inputs {
             let inputs = inputs::make(original, seed);
             let run = |program: &Program| {
                 let mut resources = AnalyticResources::default();
-                tgsi::run::run(program, &inputs, &mut resources, limits).map(|outputs| Leftover { outputs, resources })
+                tgsi::run::run(program, &inputs, &mut resources, limits).map(|outputs| RunResult { outputs, resources })
             };
             // What does not end has no result to compare.
             let Ok(expected) = run(&original_program) else { continue };
-            let found = run(&changed_program).map_err(|e| wrong("changed", format!("inputs {seed}: {e}")))?;
-            if let Some(mismatch) = first_mismatch(original, Rule::Close(Kind::of_seed(seed)), &expected, &found) {
+            let found = run(&changed_program).map_err(|e| defect("changed", format!("inputs {seed}: {e}")))?;
+            if let Some(mismatch) = first_mismatch(original, Rule::Close(InputKind::of_seed(seed)), &expected, &found) {
                 let message = format!("inputs {seed}: {mismatch}");
-                return Err(Wrong { place: "changed", message, is_difference: true });
+                return Err(Defect { stage: "changed", message, is_difference: true });
             }
         }
         Ok(())
     }
 
     /// The smallest shader found with which the same goes wrong.
-    pub fn reduce(&self, shader: &Shader, wrong: &Wrong, limits: Limits) -> Shader {
+    pub fn reduce(&self, shader: &Shader, defect: &Defect, limits: Limits) -> Shader {
         // What is wrong in a looser comparison already stays so without the care that the generator took.
         let close = Verification { exact: false, ..self.clone() };
         let fails = |verification: &Verification<'_>, shader: &Shader| {
             let result = verification.verify(shader, &mut OpcodeCounts::default());
-            result.is_err_and(|found| found.resembles(wrong))
+            result.is_err_and(|found| found.resembles(defect))
         };
         let verification = if fails(&close, shader) { &close } else { self };
         reduce(shader, limits, &mut |shader| fails(verification, shader))
     }
 
-    fn verify_at(&self, shader: &Shader, counts: &mut OpcodeCounts, place: &Cell<&'static str>) -> Result<(), Wrong> {
+    fn verify_at(
+        &self,
+        shader: &Shader,
+        counts: &mut OpcodeCounts,
+        current: &Cell<&'static str>,
+    ) -> Result<(), Defect> {
         let mut read = shader.clone();
         let report: Report = self.plan.compiler.check(&mut read, &tgsi::text::Gaps::default());
         let shader = &read;
         if let Some(error) = report.diagnostics.iter().find(|d| d.is_error()) {
-            return Err(wrong("check", error));
+            return Err(defect("check", error));
         }
-        place.set("text");
+        current.set("text");
         keeps_text(shader)?;
-        place.set("tokens");
+        current.set("tokens");
         keeps_tokens(shader)?;
-        place.set("tgsi");
-        let program = Program::new(shader).map_err(|e| wrong("tgsi", e))?;
+        current.set("tgsi");
+        let program = Program::new(shader).map_err(|e| defect("tgsi", e))?;
         let inputs: Vec<Inputs> = (0..self.inputs).map(|seed| inputs::make(shader, seed)).collect();
         let mut expected = Vec::with_capacity(inputs.len());
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
         for (seed, inputs) in inputs.iter().enumerate() {
             let mut resources = AnalyticResources::default();
             match run_counted(&program, inputs, &mut resources, limits, counts) {
-                Ok(outputs) => expected.push(Some(Leftover { outputs, resources })),
+                Ok(outputs) => expected.push(Some(RunResult { outputs, resources })),
                 // Shaders that were not made here need not end with all inputs.
                 Err(RunError::StepLimit { .. }) if !self.exact => expected.push(None),
-                Err(error) => return Err(wrong("tgsi", format!("inputs {seed}: {error}"))),
+                Err(error) => return Err(defect("tgsi", format!("inputs {seed}: {error}"))),
             }
         }
         // An instruction may take several of another kind.
@@ -150,31 +156,31 @@ impl Verification<'_> {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let Some(expected) = expected else { continue };
                 let mut resources = AnalyticResources::default();
-                let outputs = run(inputs, &mut resources).map_err(|e| wrong(stage, format!("inputs {seed}: {e}")))?;
-                let found = Leftover { outputs, resources };
-                let rule = if self.exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed as u64)) };
+                let outputs = run(inputs, &mut resources).map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
+                let found = RunResult { outputs, resources };
+                let rule = if self.exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed as u64)) };
                 if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
                     let message = format!("inputs {seed}: {mismatch}");
-                    return Err(Wrong { place: stage, message, is_difference: true });
+                    return Err(Defect { stage, message, is_difference: true });
                 }
             }
             Ok(())
         };
         let compare_ir = |stage, ir: &tgsi_ir::Shader| {
-            let program = tgsi_ir::run::Program::new(ir).map_err(|e| wrong(stage, e))?;
+            let program = tgsi_ir::run::Program::new(ir).map_err(|e| defect(stage, e))?;
             compare(stage, &|inputs, resources| program.run(inputs, resources, wider).map_err(|e| e.to_string()))
         };
-        let in_driver = |error: CompileError| wrong(DRIVER, Problem::from(error).brief());
-        place.set("ir");
+        let in_driver = |error: CompileError| defect(DRIVER, ShaderError::from(error).brief());
+        current.set("ir");
         let mut compilation =
-            self.plan.compiler.start(shader).map_err(|error| wrong("ir", Problem::from(error).brief()))?;
+            self.plan.compiler.start(shader).map_err(|error| defect("ir", ShaderError::from(error).brief()))?;
         compare_ir("ir", compilation.ir())?;
         for stage in [Stage::Ssa, Stage::Opt, Stage::Registers] {
-            place.set(stage.name());
-            compilation.advance(stage).map_err(|error| wrong(stage.name(), Problem::from(error).brief()))?;
+            current.set(stage.name());
+            compilation.advance(stage).map_err(|error| defect(stage.name(), ShaderError::from(error).brief()))?;
             compare_ir(stage.name(), compilation.ir())?;
         }
-        place.set(DRIVER);
+        current.set(DRIVER);
         let code = match compilation.finish() {
             // A dialect has not all that TGSI has.
             Err(error) if is_not_in_dialect(&error) => return Ok(()),
@@ -182,7 +188,7 @@ impl Verification<'_> {
         };
         match self.plan.compiler.target().runner(&code) {
             Some(runner) => {
-                let runner = runner.map_err(|error| wrong(DRIVER, error))?;
+                let runner = runner.map_err(|error| defect(DRIVER, error))?;
                 compare(DRIVER, &|inputs, resources| runner.run(inputs, resources, wider))
             }
             None => Ok(()),
@@ -190,47 +196,47 @@ impl Verification<'_> {
     }
 }
 
-/// What is to blame for wrong code.
+/// The step that runs the code of the driver.
 const DRIVER: &str = "driver";
 
-/// How messages of panics begin.
+/// The prefix of messages of panics.
 const PANIC: &str = "panic: ";
 
-/// What something comes to that notes where it is; a panic is something wrong there.
-fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Wrong>) -> Result<(), Wrong> {
-    let place = Cell::new("check");
+/// Runs a check that records its step. A panic is a defect of that step.
+fn caught(work: impl FnOnce(&Cell<&'static str>) -> Result<(), Defect>) -> Result<(), Defect> {
+    let current = Cell::new("check");
     quiet_panics();
     QUIET.set(true);
-    let result = catch_unwind(AssertUnwindSafe(|| work(&place)));
+    let result = catch_unwind(AssertUnwindSafe(|| work(&current)));
     QUIET.set(false);
-    result.unwrap_or_else(|panic| Err(wrong(place.get(), format!("{PANIC}{}", panic_message(&*panic)))))
+    result.unwrap_or_else(|panic| Err(defect(current.get(), format!("{PANIC}{}", panic_message(&*panic)))))
 }
 
-/// What is printed parses back to what prints the same.
-fn keeps_text(shader: &Shader) -> Result<(), Wrong> {
+/// Checks that the printed text parses back to a shader that prints the same.
+fn keeps_text(shader: &Shader) -> Result<(), Defect> {
     let text = tgsi::text::print(shader, Default::default());
     let parsed = tgsi::text::parse(text.as_bytes()).map_err(|errors| {
-        wrong("text", errors.first().map_or_else(|| "does not parse".to_owned(), ToString::to_string))
+        defect("text", errors.first().map_or_else(|| "does not parse".to_owned(), ToString::to_string))
     })?;
     if tgsi::text::print(&parsed.shader, Default::default()) == text {
         Ok(())
     } else {
-        Err(wrong("text", "parses to something that prints otherwise"))
+        Err(defect("text", "parses to something that prints otherwise"))
     }
 }
 
-/// What is encoded decodes to what encodes and prints the same.
-fn keeps_tokens(shader: &Shader) -> Result<(), Wrong> {
-    let words = tgsi::tokens::encode(shader).map_err(|e| wrong("tokens", e))?;
-    let decoded = tgsi::tokens::decode(&words).map_err(|e| wrong("tokens", e))?;
+/// Checks that the tokens decode to a shader that encodes and prints the same.
+fn keeps_tokens(shader: &Shader) -> Result<(), Defect> {
+    let words = tgsi::tokens::encode(shader).map_err(|e| defect("tokens", e))?;
+    let decoded = tgsi::tokens::decode(&words).map_err(|e| defect("tokens", e))?;
     if !decoded.encoding_quirks.is_empty() {
-        return Err(wrong("tokens", "decode to something that is encoded otherwise"));
+        return Err(defect("tokens", "decode to something that is encoded otherwise"));
     }
     let text = |shader| tgsi::text::print(shader, Default::default());
     if text(&decoded) == text(shader) {
         Ok(())
     } else {
-        Err(wrong("tokens", "decode to something that prints otherwise"))
+        Err(defect("tokens", "decode to something that prints otherwise"))
     }
 }
 
@@ -243,10 +249,10 @@ thread_local! {
 fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let usual = std::panic::take_hook();
+        let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if !QUIET.get() {
-                usual(info);
+                previous(info);
             }
         }));
     });

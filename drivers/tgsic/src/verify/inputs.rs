@@ -1,4 +1,4 @@
-//! Made-up inputs for any shader: deterministic, of several kinds.
+//! Generates deterministic inputs of several kinds for any shader.
 
 use tgsi::Shader;
 use tgsi::run::system_value_of;
@@ -8,7 +8,7 @@ use tgsi_ir::run::random::Random;
 
 /// Kinds of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum InputKind {
     /// Floats in [-2, 2].
     Floats,
     /// Small integers.
@@ -22,15 +22,15 @@ pub enum Kind {
     Special,
 }
 
-impl Kind {
-    /// Kind of the inputs with a given number.
-    pub fn of_seed(seed: u64) -> Kind {
+impl InputKind {
+    /// InputKind of the inputs with a given number.
+    pub fn of_seed(seed: u64) -> InputKind {
         match seed % 5 {
-            0 => Kind::Floats,
-            1 => Kind::Integers,
-            2 => Kind::IntegralFloats,
-            3 => Kind::Mixture,
-            _ => Kind::Special,
+            0 => InputKind::Floats,
+            1 => InputKind::Integers,
+            2 => InputKind::IntegralFloats,
+            3 => InputKind::Mixture,
+            _ => InputKind::Special,
         }
     }
 }
@@ -55,20 +55,22 @@ const SPECIAL: [u32; 16] = [
     0x7fff_ffff,
 ];
 
-/// Made-up words.
+/// A generator of words.
 struct Words(Random);
 
 impl Words {
-    fn word(&mut self, kind: Kind) -> u32 {
+    fn word(&mut self, kind: InputKind) -> u32 {
         let bits = self.0.bits();
         let small = (bits >> 8) as i32 % 9 - 1;
         match kind {
-            Kind::Floats => (((bits >> 16) as u32 as f64 / f64::from(u32::MAX)) * 4.0 - 2.0) as f32,
-            Kind::Integers => return small as u32,
-            Kind::IntegralFloats => small as f32,
-            Kind::Special => return SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
-            Kind::Mixture => {
-                return self.word([Kind::Floats, Kind::Integers, Kind::IntegralFloats][(bits >> 40) as usize % 3]);
+            InputKind::Floats => (((bits >> 16) as u32 as f64 / f64::from(u32::MAX)) * 4.0 - 2.0) as f32,
+            InputKind::Integers => return small as u32,
+            InputKind::IntegralFloats => small as f32,
+            InputKind::Special => return SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
+            InputKind::Mixture => {
+                return self.word(
+                    [InputKind::Floats, InputKind::Integers, InputKind::IntegralFloats][(bits >> 40) as usize % 3],
+                );
             }
         }
         .to_bits()
@@ -77,7 +79,7 @@ impl Words {
 
 /// Inputs number `seed` for a shader.
 pub fn make(shader: &Shader, seed: u64) -> Inputs {
-    let kind = Kind::of_seed(seed);
+    let kind = InputKind::of_seed(seed);
     let mut random = Words(Random::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d) ^ 0x1234_5678));
     let property = |name, default| shader.property(name).unwrap_or(default);
     let block = [
@@ -166,7 +168,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
         }
         let needed = usize::from(declaration.last) + 1;
         while inputs.counters[buffer].len() < needed {
-            inputs.counters[buffer].push(random.word(Kind::Integers));
+            inputs.counters[buffer].push(random.word(InputKind::Integers));
         }
     }
     inputs.shared_size = 4096;
@@ -175,7 +177,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     for register in 0..8 {
         for component in 0..4 {
             for lane in 0..lanes {
-                inputs.framebuffer.set(register, component, lane, random.word(Kind::Floats));
+                inputs.framebuffer.set(register, component, lane, random.word(InputKind::Floats));
             }
         }
     }
@@ -188,7 +190,7 @@ fn system_value(
     component: usize,
     lane: usize,
     block: [u32; 3],
-    kind: Kind,
+    kind: InputKind,
     random: &mut Words,
 ) -> u32 {
     let lane = lane as u32;
@@ -215,9 +217,9 @@ fn system_value(
         Semantic::Face | Semantic::HelperInvocation => 0u32.wrapping_sub(lane & 1),
         Semantic::VerticesIn if component == 0 => 4,
         Semantic::Position | Semantic::SamplePosition | Semantic::TessCoord | Semantic::PointCoord => {
-            random.word(if kind == Kind::Special { Kind::Special } else { Kind::Floats })
+            random.word(if kind == InputKind::Special { InputKind::Special } else { InputKind::Floats })
         }
-        Semantic::TessOuter | Semantic::TessInner => random.word(Kind::Floats),
+        Semantic::TessOuter | Semantic::TessInner => random.word(InputKind::Floats),
         _ => (random.0.bits() >> 16) as u32 % 7,
     }
 }

@@ -1,11 +1,10 @@
 //! `verify --invariance`: the same expression has the same bits in two programs.
 //!
 //! A pass over the depth of a scene, and later ones that draw where the depth is equal, are different programs that
-//! compute a position by the same expressions. Each vertex, tessellation and
-//! geometry shader is paired with variants of itself ([`change_surroundings`]), both are translated, and the outputs
-//! that both have must be the same words. This says nothing of
-//! whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside `MAD`, `LRP` and
-//! dot products ([`round_otherwise`]) alike.
+//! compute a position by the same expressions. Each vertex, tessellation and geometry shader is paired with variants of
+//! itself ([`change_surroundings`]), both are translated, and the outputs that both have must be the same words. This
+//! says nothing of whether they are right, and holds of the interpreter and of a consumer that rounds otherwise inside
+//! `MAD`, `LRP` and dot products ([`round_otherwise`]) alike.
 
 use tgsi::Shader;
 use tgsi::smith::mutate::{Variant, change_surroundings, round_otherwise};
@@ -15,38 +14,38 @@ use tgsi_ir::run::environment::{Inputs, Outputs, RunLimits};
 use super::executor::Executor;
 use super::inputs;
 use super::stages::Verdict;
-use crate::input::Problem;
+use crate::input::ShaderError;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
 
-/// What a shader and what is made of it leave on two consumers.
+/// A translated shader, prepared for two consumers.
 struct Run {
     as_defined: Executor,
     otherwise: Executor,
 }
 
 impl Run {
-    fn of(shader: Shader, plan: &Plan) -> Result<Run, Problem> {
-        let code = Subject::Tgsi(shader).into_code(plan, None)?;
-        let translated = code.into_tgsi().ok_or_else(|| Problem::Other("the driver does not make TGSI".into()))?;
+    fn of(shader: Shader, plan: &Plan) -> Result<Run, ShaderError> {
+        let code = InputShader::Tgsi(shader).into_code(plan, None)?;
+        let translated = code.into_tgsi().ok_or_else(|| ShaderError::Other("the driver does not make TGSI".into()))?;
         Ok(Run { as_defined: Executor::tgsi(&translated)?, otherwise: Executor::tgsi(&round_otherwise(&translated))? })
     }
 
-    fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], Problem> {
+    fn outputs(&self, inputs: &Inputs, limits: RunLimits) -> Result<[Outputs; 2], ShaderError> {
         Ok([self.as_defined.run(inputs, limits)?.outputs, self.otherwise.run(inputs, limits)?.outputs])
     }
 }
 
 /// Compares a shader with so many variants of itself.
-pub fn compare_variants(subject: &Subject, variants: u64, seeds: u64, plan: &Plan) -> Verdict {
-    let Subject::Tgsi(shader) = subject else { return Verdict::WithoutResult };
+pub fn compare_variants(subject: &InputShader, variants: u64, seeds: u64, plan: &Plan) -> Verdict {
+    let InputShader::Tgsi(shader) = subject else { return Verdict::WithoutResult };
     if matches!(shader.processor, Processor::Fragment | Processor::Compute) {
         return Verdict::WithoutResult;
     }
     compare(shader, variants, seeds, plan).unwrap_or_else(|problem| Verdict::Error(problem.brief()))
 }
 
-fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Verdict, Problem> {
+fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Verdict, ShaderError> {
     let limits = crate::limits::current().of_runs();
     let alone = Run::of(shader.clone(), plan)?;
     // Those that do not end with some inputs have no outputs to compare.
@@ -68,8 +67,8 @@ fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Ve
             for (consumer, (expected, found)) in
                 ["", ", rounded otherwise"].into_iter().zip(expected.iter().zip(&found))
             {
-                if let Some(place) = first_difference(shader, &variant, expected, found) {
-                    return Ok(Verdict::Different(format!("variant {number}, inputs {seed}{consumer}: {place}")));
+                if let Some(location) = first_difference(shader, &variant, expected, found) {
+                    return Ok(Verdict::Different(format!("variant {number}, inputs {seed}{consumer}: {location}")));
                 }
             }
         }
@@ -77,16 +76,16 @@ fn compare(shader: &Shader, variants: u64, seeds: u64, plan: &Plan) -> Result<Ve
     Ok(Verdict::Equal)
 }
 
-/// Where the outputs that both programs have differ first. NaN has no sign and no payload.
+/// Finds the first difference among the outputs that both programs have. NaN has no sign and no payload.
 fn first_difference(shader: &Shader, variant: &Variant, expected: &Outputs, found: &Outputs) -> Option<String> {
     let registers = || {
         let declared = shader.declarations.iter().filter(|d| d.file == File::Output);
         declared.flat_map(|d| d.first..=d.last).filter(|register| !variant.dropped.contains(register))
     };
     let differ = |e: u32, f: u32| e != f && !(f32::from_bits(e).is_nan() && f32::from_bits(f).is_nan());
-    let report = |place: String, e: u32, f: u32| {
+    let report = |location: String, e: u32, f: u32| {
         let (a, b) = (f32::from_bits(e), f32::from_bits(f));
-        Some(format!("{place} is {f:08x} ({b}), by itself {e:08x} ({a})"))
+        Some(format!("{location} is {f:08x} ({b}), by itself {e:08x} ({a})"))
     };
     let letters = ["x", "y", "z", "w"];
     let vertices = |outputs: &Outputs| -> Vec<Vec<[u32; 4]>> {

@@ -8,7 +8,7 @@ use tgsi_ir::run::environment::RunLimits;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::{Executor, run_ir};
-use super::inputs::{self, Kind};
+use super::inputs::{self, InputKind};
 use crate::plan::Plan;
 
 /// Shaders that each profile runs on.
@@ -36,7 +36,7 @@ fn profiles_keep_the_meaning() {
                 let found = found.unwrap_or_else(|p| panic!("seed {seed}, {}: {}", profile.name, p.brief()));
                 // Counters are in buffers then.
                 let is_moved = profile.name == "resources" && !expected.outputs.counters.is_empty();
-                let mismatch = first_mismatch(&source, Rule::Close(Kind::of_seed(kind)), &expected, &found);
+                let mismatch = first_mismatch(&source, Rule::Close(InputKind::of_seed(kind)), &expected, &found);
                 if let Some(mismatch) = mismatch.filter(|_| !is_moved) {
                     panic!("seed {seed}, {}, inputs {kind}: {mismatch}", profile.name);
                 }

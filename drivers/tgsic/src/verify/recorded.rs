@@ -1,25 +1,25 @@
-//! `verify --vectors`: recorded results are the truth.
+//! `verify --vectors`: compares with recorded results.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Serialize;
-use tgsi::run::vectors::{Agreement, Chance, Vector, as_recorded};
+use tgsi::run::vectors::{Agreement, UninitialisedWords, Vector, as_recorded};
 
-use super::Via;
 use super::executor::Executor;
 use crate::args::VerifyArguments;
-use crate::commands::{Failure, Status};
+use crate::executor_kind::ExecutorKind;
 use crate::input::Source;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
+use crate::status::{Failure, Status};
 use crate::{batch, output};
 
 /// Differences that are listed.
 const MAX_LISTED: usize = 20;
 
-/// What comes out of it.
+/// The totals of a run.
 #[derive(Debug, Default, Serialize)]
 struct Totals {
     vectors: usize,
@@ -27,7 +27,8 @@ struct Totals {
     close: usize,
     different: usize,
     error: usize,
-    /// Words that hold what lay in the recording interpreter's memory by chance, and were not compared; see [`Chance`].
+    /// Words that depend on uninitialised memory of the recording interpreter and were not compared; see
+    /// [`UninitialisedWords`].
     undetermined_words: usize,
     first: Vec<String>,
 }
@@ -36,7 +37,7 @@ struct Totals {
 pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Failure> {
     let VerifyArguments { root, via, json, .. } = arguments;
     let json = *json;
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let by_shader = read(vectors)?;
     let shaders: Vec<(&String, &Vec<Vector>)> = by_shader.iter().collect();
     let results = batch::for_each(&shaders, |(file, vectors)| one_shader(file, vectors, root, *via, &plan));
@@ -75,7 +76,7 @@ pub fn verify(vectors: &Path, arguments: &VerifyArguments) -> Result<Status, Fai
         text
     };
     output::write_stdout(text.as_bytes())?;
-    Ok(if totals.different == 0 && totals.error == 0 { Status::Well } else { Status::Wrong })
+    Ok(if totals.different == 0 && totals.error == 0 { Status::Success } else { Status::ShaderError })
 }
 
 /// The vectors of a file, by shader.
@@ -116,12 +117,12 @@ pub fn vectors(path: &Path) -> Result<impl Iterator<Item = Result<Vector, Failur
     }))
 }
 
-/// A file without any vector, which cannot be what was meant.
+/// The error for a file without vectors.
 pub fn no_vector(path: &Path) -> Failure {
     Failure::Vectors { path: path.to_owned(), line: 1, problem: "there are no recorded results".into() }
 }
 
-fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan) -> Totals {
+fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, plan: &Plan) -> Totals {
     let mut totals = Totals { vectors: vectors.len(), ..Totals::default() };
     let failed = |mut totals: Totals, message: String| {
         totals.error = totals.vectors;
@@ -132,8 +133,8 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan
         Ok(source) => source,
         Err(failure) => return failed(totals, failure.to_string()),
     };
-    let subject = match Subject::checked(&source, plan) {
-        Ok((Subject::Tgsi(shader), _)) => Subject::Tgsi(as_recorded(&shader)),
+    let subject = match InputShader::checked(&source, plan) {
+        Ok((InputShader::Tgsi(shader), _)) => InputShader::Tgsi(as_recorded(&shader)),
         Ok((subject, _)) => subject,
         Err(problem) => return failed(totals, problem.brief()),
     };
@@ -142,7 +143,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan
         Ok(executor) => executor,
         Err(problem) => return failed(totals, problem.brief()),
     };
-    let chance = Chance::new(shader);
+    let uninitialised = UninitialisedWords::new(shader);
     for vector in vectors {
         let inputs = vector.inputs(shader);
         match executor.run(&inputs, crate::limits::current().of_runs()) {
@@ -150,9 +151,9 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: Via, plan: &Plan
                 totals.error += 1;
                 totals.first.push(format!("{file} seed {}: {}", vector.seed, problem.brief()));
             }
-            Ok(leftover) => {
-                let mut comparison = vector.compare(&leftover.outputs);
-                totals.undetermined_words += chance.excuse(shader, vector, &mut comparison);
+            Ok(result) => {
+                let mut comparison = vector.compare(&result.outputs);
+                totals.undetermined_words += uninitialised.excuse(shader, vector, &mut comparison);
                 match comparison.verdict() {
                     Agreement::Exact => totals.exact += 1,
                     Agreement::Close => totals.close += 1,

@@ -1,30 +1,29 @@
-//! `verify FILE...`: the interpreter on what was given, TGSI or IR, is the truth for every stage and driver.
+//! `verify FILE...`: compares every stage and driver with the interpretation of the input, TGSI or IR.
 
 use serde::Serialize;
 
-use super::Via;
 use super::compare::{Rule, first_mismatch};
 use super::each_pass;
-use super::executor::Executor;
-use super::inputs::{self, Kind};
+use super::executor::{self, Executor};
+use super::inputs::{self, InputKind};
 use super::invariance::compare_variants;
 use crate::args::{Color, VerifyArguments};
-use crate::commands::{Failure, Status};
 use crate::diagnostics::Reporter;
 use crate::input::Source;
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
+use crate::status::{Failure, Status};
 use crate::{batch, output};
 use tgsi::smith::mutate::round_otherwise;
 
-/// What comes out of it.
+/// The totals of a run.
 #[derive(Debug, Default, Serialize)]
 struct Totals {
     shaders: usize,
     equal: usize,
     different: usize,
     error: usize,
-    /// What was given did not end with any inputs: nothing was compared.
+    /// The input terminates with no generated inputs: nothing was compared.
     without_result: usize,
     first: Vec<String>,
 }
@@ -33,7 +32,7 @@ struct Totals {
 pub enum Verdict {
     /// All stages compute the same.
     Equal,
-    /// What was given ends with no inputs, so that there is nothing to compare.
+    /// The input terminates with no generated inputs, so that there is nothing to compare.
     WithoutResult,
     /// One does not.
     Different(String),
@@ -43,33 +42,33 @@ pub enum Verdict {
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let plan = arguments.passes.plan()?;
+    let plan = Plan::from_arguments(&arguments.passes)?;
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let verdict = Subject::checked(&source, &plan).map(|(subject, _)| {
+        let verdict = InputShader::checked(&source, &plan).map(|(subject, _)| {
             if let Some(variants) = arguments.invariance {
                 return compare_variants(&subject, variants, arguments.seeds, &plan);
             }
             let blamed =
-                if arguments.each_pass { each_pass::first_blamed(&subject, arguments.seeds, &plan) } else { None };
+                if arguments.each_pass { each_pass::first_broken_pass(&subject, arguments.seeds, &plan) } else { None };
             blamed.unwrap_or_else(|| one_shader(&subject, arguments.seeds, arguments.exact, &plan))
         });
         Ok((source, verdict))
     });
     let mut totals = Totals { shaders: inputs.len(), ..Totals::default() };
-    let mut status = Status::Well;
+    let mut status = Status::Success;
     for result in results {
         status = status.max(reporter.outcome(result, |source, verdict| {
             let message = match verdict {
                 Verdict::Equal => {
                     totals.equal += 1;
-                    return Ok(Status::Well);
+                    return Ok(Status::Success);
                 }
                 Verdict::WithoutResult => {
                     totals.without_result += 1;
-                    return Ok(Status::Well);
+                    return Ok(Status::Success);
                 }
                 Verdict::Different(message) => {
                     totals.different += 1;
@@ -78,7 +77,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
                 Verdict::Error(message) => message,
             };
             totals.first.push(format!("{}: {message}", source.path.display()));
-            Ok(Status::Wrong)
+            Ok(Status::ShaderError)
         }));
     }
     totals.error = totals.shaders - totals.equal - totals.different - totals.without_result;
@@ -104,10 +103,10 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
     Ok(status)
 }
 
-fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
+fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Verdict {
     let shader = subject.interface();
     let mut executors = Vec::new();
-    for via in Via::all_for(subject, plan) {
+    for via in executor::kinds_for(subject, plan) {
         let name = via.name();
         match Executor::new(subject, via, plan) {
             Ok(executor) => executors.push((name, executor)),
@@ -116,7 +115,7 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
     }
     // A consumer that rounds otherwise must find the same in the source and in what is made of it.
     let otherwise = match subject {
-        Subject::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
+        InputShader::Tgsi(source) if exact && plan.compiler.keeps_rounding(tgsi::slots::stage_of(source.processor)) => {
             let pair = subject.code(plan).and_then(|code| {
                 let Some(translated) = code.into_tgsi() else { return Ok(None) };
                 let source = Executor::tgsi(&round_otherwise(source))?;
@@ -135,8 +134,8 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
         let limits = crate::limits::current().of_runs();
         let mut expected = None;
         for (name, executor) in &executors {
-            let leftover = match executor.run(&inputs, limits) {
-                Ok(leftover) => leftover,
+            let result = match executor.run(&inputs, limits) {
+                Ok(result) => result,
                 // A shader whose source does not end with these inputs has no result to compare.
                 Err(_) if expected.is_none() => break,
                 Err(problem) => {
@@ -144,12 +143,12 @@ fn one_shader(subject: &Subject, seeds: u64, exact: bool, plan: &Plan) -> Verdic
                 }
             };
             let Some(expected) = &expected else {
-                expected = Some(leftover);
+                expected = Some(result);
                 ended = true;
                 continue;
             };
-            let rule = if exact { Rule::Exact } else { Rule::Close(Kind::of_seed(seed)) };
-            if let Some(m) = first_mismatch(shader, rule, expected, &leftover) {
+            let rule = if exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed)) };
+            if let Some(m) = first_mismatch(shader, rule, expected, &result) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
         }

@@ -1,14 +1,14 @@
-//! A shader and what was made of it, compared as they are: both are run by the TGSI interpreter.
+//! Compares a shader with its translation: both are run by the TGSI interpreter.
 
 use tgsi::Shader;
 use tgsi_ir::run::environment::RunLimits;
 
 use super::compare::{Rule, first_mismatch};
 use super::executor::Executor;
-use super::inputs::{self, Kind};
+use super::inputs::{self, InputKind};
 use super::stages::Verdict;
 
-/// Whether both compute the same with that many sets of made-up inputs.
+/// Whether both compute the same with that many sets of generated inputs.
 pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: RunLimits) -> Verdict {
     let executors = Executor::tgsi(before).and_then(|b| Ok((b, Executor::tgsi(after)?)));
     let (source, result) = match executors {
@@ -23,7 +23,8 @@ pub fn compare_translated(before: &Shader, after: &Shader, seeds: u64, limits: R
         ended = true;
         match result.run(&inputs, limits) {
             Ok(found) => {
-                if let Some(mismatch) = first_mismatch(before, Rule::Close(Kind::of_seed(seed)), &expected, &found) {
+                if let Some(mismatch) = first_mismatch(before, Rule::Close(InputKind::of_seed(seed)), &expected, &found)
+                {
                     return Verdict::Different(format!("inputs {seed}: {mismatch}"));
                 }
             }

@@ -12,7 +12,7 @@ pub const FRAG: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], CO
 /// A vertex shader that reads an undeclared register in line 5.
 pub const WRONG: &str = "VERT\n\nDCL OUT[0], POSITION\n\nMOV OUT[0], TEMP[7]\nEND\n";
 
-/// What a run of the program gave.
+/// The output of a run of the program.
 pub struct Output {
     pub status: i32,
     pub stdout: Vec<u8>,
@@ -24,9 +24,9 @@ impl Output {
         std::str::from_utf8(&self.stdout).expect("text on standard output")
     }
 
-    /// The same, if all was well and nothing was said on standard error.
+    /// The same, if the status is 0 and standard error is empty.
     #[track_caller]
-    pub fn well(self) -> Output {
+    pub fn success(self) -> Output {
         assert_eq!((self.status, self.stderr.as_str()), (0, ""));
         self
     }

@@ -16,7 +16,7 @@ use crate::outcome::{Outcome, run};
 
 const WORKERS: usize = 2;
 
-/// What came of a test in both ways.
+/// The outcome of a test with and without the proxy.
 #[derive(Serialize, Deserialize)]
 struct Pair {
     test: String,
@@ -35,7 +35,8 @@ pub struct Options<'o> {
     pub progress: bool,
 }
 
-/// Runs a list; prints what came of it. An error if a test got worse, or a shader was passed on because it could not be translated.
+/// Runs a list; prints what came of it. An error if a test got worse, or a shader was passed on because it could not be
+/// translated.
 pub fn compare(installed: &Installed, tests: &[String], options: &Options<'_>) -> Result<(), String> {
     let mut straight = Ends::straight(installed)?;
     let mut proxied = Ends::proxied(installed)?;

@@ -1,7 +1,8 @@
 //! The two ends of the wire, and the proxy between them: processes on private sockets in a temporary folder.
 //!
-//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace of its own in which a folder of ours is `/tmp`.
-//! All processes carry a mark in their environment, so that one that stays behind is found; all are killed when the ends are dropped.
+//! The client library has the path of its socket built in, `/tmp/.virgl_test`. So every client gets a mount namespace
+//! of its own in which a folder of ours is `/tmp`. All processes carry a mark in their environment, so that one that
+//! stays behind is found; all are killed when the ends are dropped.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -120,7 +121,7 @@ impl<'i> Ends<'i> {
         self.folder.path().join("shaders")
     }
 
-    /// What the host (or the proxy) wrote at the end.
+    /// The last output of the host (or the proxy).
     pub fn log(&self, name: &str) -> String {
         let bytes = fs::read(self.folder.path().join(name)).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);

@@ -1,6 +1,6 @@
 //! A pass for depth alone and a second one where the depth is equal: both compute the position by the same expression,
-//! in two programs. Whatever else a program does with parts of
-//! it, the position must have the same bits in both; a pixel that the second pass misses is a hole.
+//! in two programs. Whatever else a program does with parts of it, the position must have the same bits in both; a
+//! pixel that the second pass misses is a hole.
 
 use std::collections::BTreeMap;
 use std::fs;

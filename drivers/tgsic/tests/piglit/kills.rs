@@ -17,7 +17,7 @@ const RUNS: [&str; 3] = [
 /// One that is short, to see that all works again.
 const AFTER: &str = "tests/spec/glsl-1.50/execution/gs-trivial.shader_test";
 
-/// Who is killed.
+/// The process to kill.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     Client,

@@ -1,9 +1,9 @@
-//! The proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's `virgl_test_server`, and us in between.
+//! The proxy between a real client and a real host: piglit's tests on Mesa's virgl driver, Debian's
+//! `virgl_test_server`, and us in between.
 //!
 //! As a test program it runs a short list, each test straight and through the proxy, a client of our own that draws
-//! where the depth is equal, and a few kills; what it needs and
-//! does not find makes all ignored, by name.
-//! `piglit run` is the long form (see `drivers/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
+//! where the depth is equal, and a few kills; what it needs and does not find makes all ignored, by name. `piglit run`
+//! is the long form (see `drivers/virgl/tests/piglit`), whose exit status is 1 if a test got worse.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -44,7 +44,8 @@ struct Run {
     /// A file with tests, one a line: paths below piglit's folder, or programs with arguments.
     #[arg(long, value_name = "FILE", conflicts_with = "long")]
     list: Option<PathBuf>,
-    /// Keeps results in a file, one JSON object a line. What is in it is not run again: so a run that was ended can be resumed.
+    /// Keeps results in a file, one JSON object a line. What is in it is not run again: so a run that was ended can be
+    /// resumed.
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
     /// Keeps all shaders seen, what was made of them, and why nothing was.

@@ -16,7 +16,7 @@ use crate::ends::{Ends, kill_all, wait};
 /// How long a test may take.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
-/// What came of a test: the result as piglit names it, or `crash`, `timeout`, `none`; and those of the subtests.
+/// The outcome of a test: the result as piglit names it, or `crash`, `timeout`, `none`; and those of the subtests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub result: String,
@@ -29,7 +29,7 @@ impl Outcome {
         self.result == "pass"
     }
 
-    /// What passes here and not there: the test or subtests.
+    /// Lists what passes here and not there: the test or subtests.
     pub fn lost(&self, there: &Outcome) -> Vec<String> {
         let mut lost = Vec::new();
         if self.passes() && !there.passes() {

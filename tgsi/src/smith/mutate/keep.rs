@@ -43,7 +43,8 @@ pub(super) fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Inst
     instruction
 }
 
-/// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not behind the main program.
+/// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not after the
+/// main program.
 pub(super) fn is_place(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
     let outside = matches!(at(number), None | Some(Opcode::Bgnsub))

@@ -1,11 +1,9 @@
 //! Mutations of given shaders: those that keep what a shader means ([`keep_meaning`]), those that keep its expressions
-//! and change what stands around them
-//! ([`change_surroundings`]), and those that may break it ([`spoil`]). [`round_otherwise`] is a consumer that rounds
-//! otherwise, as a shader.
+//! and change what stands around them ([`change_surroundings`]), and those that may break it ([`spoil`]).
+//! [`round_otherwise`] is a consumer that rounds otherwise, as a shader.
 //!
 //! The first kind finds out whether two ways to say the same come out the same; the second whether the same expression
-//! has the same bits in two programs; the third whether whatever
-//! comes in is either refused or translated.
+//! has the same bits in two programs; the third whether whatever comes in is either refused or translated.
 
 mod keep;
 mod rounding;
@@ -21,7 +19,8 @@ use super::choices::Choices;
 use crate::shader::{Instruction, Register, Shader};
 use crate::tables::{File, Opcode};
 
-/// The shader with some changes that a seed chooses, none of which changes what it computes. Shaders with a broken control structure stay as they are.
+/// The shader with some changes that a seed chooses, none of which changes what it computes. Shaders with a broken
+/// control structure stay as they are.
 pub fn keep_meaning(shader: &Shader, seed: u64) -> Shader {
     let mut choices = Choices::from_seed(seed);
     let mut result = shader.clone();

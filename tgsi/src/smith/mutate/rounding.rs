@@ -1,9 +1,8 @@
 //! A consumer that rounds inside its opcodes otherwise than the interpreter does, as a shader for the interpreter.
 //!
-//! What TGSI says of `MAD`, `LRP` and the dot products leaves open how consumers round inside them: hardware fuses
-//! product and sum or not, GLSL's `mix` is not a multiple of a
-//! difference, and sums of products begin at either end. Two shaders that are to have the same bits everywhere must
-//! have them here too.
+//! TGSI leaves open how consumers round inside `MAD`, `LRP` and the dot products: hardware fuses
+//! product and sum or not, GLSL's `mix` is not a multiple of a difference, and sums of products begin at either end.
+//! Two shaders that are to have the same bits everywhere must have them here too.
 
 use super::keep::{instruction, new_temporaries};
 use crate::shader::{Dst, Immediate, Instruction, Register, Shader, Src};

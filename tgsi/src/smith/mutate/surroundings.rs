@@ -1,6 +1,5 @@
 //! Other programs with the same expressions: what is read besides, what is computed before and after, and which outputs
-//! there are changes; what is computed for the outputs that
-//! stay does not.
+//! there are changes; what is computed for the outputs that stay does not.
 
 use super::keep::{instruction, is_place, is_plain, new_temporaries};
 use super::{free_number, insert, registers};
@@ -25,10 +24,9 @@ pub struct Variant {
 }
 
 /// A program that computes the outputs of a shader by the same expressions, but for those that it does without, among
-/// other code: a seed chooses. New outputs read values on the way,
-/// parts of compound instructions are computed once more, and so are instructions from elsewhere, at the start and at
-/// the end. Shaders with a broken control structure stay as they
-/// are, and so do fragment and compute shaders, which have no outputs to add.
+/// other code: a seed chooses. New outputs read values on the way, parts of compound instructions are computed once
+/// more, and so are instructions from elsewhere, at the start and at the end. Shaders with a broken control structure
+/// stay as they are, and so do fragment and compute shaders, which have no outputs to add.
 pub fn change_surroundings(shader: &Shader, seed: u64) -> Variant {
     let mut choices = Choices::from_seed(seed);
     let mut variant = Variant { shader: shader.clone(), dropped: Vec::new() };

@@ -1,4 +1,4 @@
-//! What keeps the meaning stays valid and computes the same; what spoils it never makes the check panic.
+//! Mutations that keep the meaning stay valid and compute the same; others never make the check panic.
 
 use super::{change_surroundings, keep_meaning, round_otherwise, spoil};
 use crate::check::check;

@@ -1,8 +1,8 @@
 //! `DCL`.
 //!
-//! After the register stands a list of attributes. Mesa's parser wants them in a fixed order; here every attribute may stand anywhere,
-//! once. A word that is both (`COLOR` is a semantic and an interpolation mode, `BUFFER` a file and a target) is what is still missing,
-//! in the order in which Mesa tries.
+//! After the register stands a list of attributes. Mesa's parser wants them in a fixed order; here every attribute may
+//! stand anywhere, once. A word that is both (`COLOR` is a semantic and an interpolation mode, `BUFFER` a file and a
+//! target) is what is still missing, in the order in which Mesa tries.
 
 use super::{Parse, Parser};
 use crate::limits::{MAX_ARRAY_ID, MAX_DECLARED_INDEX, MAX_OLD_DECLARATIONS};
@@ -19,7 +19,7 @@ use crate::text::legacy::{self, LegacyFile};
 use crate::text::names;
 use crate::text::print::has_vertex_bracket;
 
-/// What is declared: a file of today, or one of old texts.
+/// The file of a declaration: a current one, or one of old texts.
 #[derive(Clone, Copy, PartialEq)]
 enum DeclaredFile {
     File(File),

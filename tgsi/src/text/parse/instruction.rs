@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
         let mut resource_target = None;
         let mut found = 0;
         for _ in 0..info.num_dst {
-            if let Some(dst) = self.usual_dst(found == 0) {
+            if let Some(dst) = self.common_dst(found == 0) {
                 instruction.dst.push(dst);
             } else {
                 self.next_operand(info.name, expected, found)?;
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
             instruction.src.push(zero.swizzled([0; 4]));
         } else {
             for _ in 0..info.num_src {
-                if let Some(src) = self.usual_src(found == 0) {
+                if let Some(src) = self.common_src(found == 0) {
                     instruction.src.push(src);
                 } else {
                     self.next_operand(info.name, expected, found)?;
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         Ok(Some(self.number("label", 0, MAX_LABEL as i64)? as u32))
     }
 
-    /// The target behind the operands of a texture instruction; none if the text says that there is no texture word.
+    /// The target after the operands of a texture instruction; none if the text says that there is no texture word.
     fn texture_target(&mut self, opcode: &'static str) -> Parse<Option<TextureTarget>> {
         let here = self.at;
         if !self.accept(b',') || self.at_statement() {
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of the items behind operands and target, after its comma.
+    /// One of the items after operands and target, after its comma.
     fn modifier(&mut self, instruction: &mut Instruction, operands: usize) -> Parse<()> {
         self.skip();
         let start = self.at;

@@ -1,20 +1,20 @@
 //! Text to shader.
 //!
-//! A statement is read by recursive-descent functions of fixed depth over a cursor; the recognisers of the lexer are nom's. An error
-//! inside a statement is reported and reading resumes at the next statement (the next line, or the next instruction number), so that
-//! all errors of a text are found. Accepted is what Mesa's parser accepts, what it should accept, what Mesa of other eras printed, and
-//! the additions of our [`print`](super::print()).
+//! A statement is read by recursive-descent functions of fixed depth over a cursor; the recognisers of the lexer are
+//! nom's. An error inside a statement is reported and reading resumes at the next statement (the next line, or the next
+//! instruction number), so that all errors of a text are found. Accepted is what Mesa's parser accepts, what it should
+//! accept, what Mesa of other eras printed, and the additions of our [`print`](super::print()).
 //!
-//! Invariants: every loop consumes input or ends; looking ahead is bounded by the blanks before the next token, and no function looks
-//! ahead more than a fixed number of times per token, so time is linear.
+//! Invariants: every loop consumes input or ends; looking ahead is bounded by the blanks before the next token, and no
+//! function looks ahead more than a fixed number of times per token, so time is linear.
 
+mod common_operands;
 mod declaration;
 mod instruction;
 mod operand;
 mod predicate;
 mod preprocess;
 mod recovery;
-mod usual;
 mod value;
 
 use super::error::ParseErrorKind;
@@ -36,7 +36,7 @@ pub use recovery::{Gaps, Reading};
 pub struct Parsed {
     /// The shader; spans are bytes of the text.
     pub shader: Shader,
-    /// What is odd about the text, sorted by position.
+    /// Warnings, sorted by position.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -44,7 +44,8 @@ pub struct Parsed {
 ///
 /// # Errors
 ///
-/// All errors of the text (with its warnings), sorted by position; at most [`MAX_DIAGNOSTICS`], then the parser gives up.
+/// All errors of the text (with its warnings), sorted by position; at most [`MAX_DIAGNOSTICS`], then the parser gives
+/// up.
 pub fn parse(text: &[u8]) -> Result<Parsed, Vec<Diagnostic>> {
     let Reading { shader, diagnostics, gaps } = read(text);
     if gaps.is_some() { Err(diagnostics) } else { Ok(Parsed { shader, warnings: diagnostics }) }
@@ -61,7 +62,7 @@ pub fn read_within(text: &[u8], limits: &Limits) -> Reading {
     let limit = limits.text_bytes.min(MAX_POSITION);
     if text.len() as u64 > limit {
         let kind = ParseErrorKind::TooLong { length: text.len() as u64, limit };
-        gaps.hopeless = true;
+        gaps.unrecoverable = true;
         let shader = Shader::new(Processor::Fragment);
         return Reading { shader, diagnostics: vec![kind.at(Span::new(0, 1))], gaps: Some(gaps) };
     }
@@ -87,7 +88,7 @@ type Parse<T> = Result<T, Box<Diagnostic>>;
 
 struct Parser<'a> {
     text: &'a [u8],
-    /// Where reading stands.
+    /// The cursor.
     at: usize,
     /// The text up to where reading ends: to its end, or to that of the definition that is being read.
     source: &'a [u8],
@@ -96,7 +97,7 @@ struct Parser<'a> {
     shader: Shader,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
-    /// What was not understood.
+    /// The parts of the text that were not understood.
     gaps: Gaps,
     /// Items after which reading ends: the shader is too large, whatever follows.
     most_items: usize,
@@ -150,8 +151,8 @@ impl<'a> Parser<'a> {
         self.source.get(self.at..).unwrap_or_default()
     }
 
-    /// Makes room for as many instructions as the rest of the text has, if it is like what was read: a copy that is left behind has been written and stays in memory, room that is not used was
-    /// never touched.
+    /// Makes room for as many instructions as the rest of the text has, if it is like what was read: a copy that is
+    /// left behind has been written and stays in memory, room that is not used was never touched.
     #[cold]
     fn make_room(&mut self) {
         let count = self.shader.instructions.len();
@@ -159,7 +160,7 @@ impl<'a> Parser<'a> {
         self.shader.instructions.reserve_exact((expected + expected / 16).max(count / 4 + 16));
     }
 
-    /// Where reading ends.
+    /// The end of the text.
     fn end(&self) -> usize {
         self.source.len()
     }
@@ -337,7 +338,7 @@ impl<'a> Parser<'a> {
         if text.len() > LONGEST { format!("{quoted}...") } else { quoted.into_owned() }
     }
 
-    /// What stands after blanks, or that the line ends here, described for a message, with its span.
+    /// Describes for a message the token after blanks, or the end of the line, with its span.
     fn found_ahead(&mut self) -> (String, Span) {
         let before = self.at;
         let blanks = lexer::skip_blanks_of_line(self.rest());
@@ -348,7 +349,7 @@ impl<'a> Parser<'a> {
         ("the end of the line".to_owned(), Span::new(before as u32, before as u32 + 1))
     }
 
-    /// What stands at the cursor, described for a message, with its span.
+    /// Describes for a message the token at the cursor, with its span.
     fn found(&self) -> (String, Span) {
         let start = self.at;
         let rest = self.rest();
@@ -377,13 +378,13 @@ impl<'a> Parser<'a> {
     fn program(&mut self) {
         let full = self.end();
         if self.header().is_err() {
-            self.gaps.hopeless = true;
+            self.gaps.unrecoverable = true;
             return;
         }
         loop {
             self.preprocess();
             if self.errors >= MAX_DIAGNOSTICS {
-                self.gaps.hopeless = true;
+                self.gaps.unrecoverable = true;
                 self.skip();
                 let here = Span::new(self.at as u32, self.at as u32);
                 self.diagnostics.push(ParseErrorKind::TooManyErrors.at(here));
@@ -410,9 +411,9 @@ impl<'a> Parser<'a> {
                 let here = Span::new(self.end() as u32, self.end() as u32);
                 self.report(kind.at(here));
             }
-            self.gaps.hopeless = true;
+            self.gaps.unrecoverable = true;
         }
-        if self.errors > 0 && !self.gaps.hopeless {
+        if self.errors > 0 && !self.gaps.unrecoverable {
             // They would be about what stands in for what was not understood.
             self.diagnostics.truncate(known);
         }
@@ -483,8 +484,8 @@ impl<'a> Parser<'a> {
         };
     }
 
-    /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first of its line (the
-    /// statement above it was not complete), else at the next line or the next instruction number.
+    /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first
+    /// of its line (the statement above it was not complete), else at the next line or the next instruction number.
     fn resume(&self, start: usize, place: usize) -> usize {
         let end = self.end();
         let place = place.min(end);
@@ -513,7 +514,7 @@ impl<'a> Parser<'a> {
         end
     }
 
-    /// Takes the number in front of an instruction: digits, with the colon directly behind them.
+    /// Takes the number in front of an instruction: digits, with the colon directly after them.
     #[inline]
     fn instruction_number(&mut self) -> bool {
         let rest = self.rest();
@@ -553,7 +554,7 @@ impl<'a> Parser<'a> {
         self.after_statement()
     }
 
-    /// What stands behind the number of an instruction.
+    /// Parses an instruction after its number.
     #[inline]
     fn numbered_instruction(&mut self) -> Parse<()> {
         let rest = lexer::skip_only_blanks(self.rest());

@@ -1,6 +1,7 @@
-//! `(PRED[0].xyzw)` in front of an instruction: its result reaches a component of the destination only if the named component of the
-//! predicate register is not 0 (with `!`, is 0). Gone since; predicate registers are temporaries now, the instruction writes to a
-//! scratch register, and conditional moves do the rest. What has no result is executed under the condition of the first component.
+//! `(PRED[0].xyzw)` in front of an instruction: its result reaches a component of the destination only if the named
+//! component of the predicate register is not 0 (with `!`, is 0). Gone since; predicate registers are temporaries now,
+//! the instruction writes to a scratch register, and conditional moves do the rest. What has no result is executed
+//! under the condition of the first component.
 
 use arrayvec::ArrayVec;
 
@@ -22,7 +23,7 @@ pub(super) struct Predicate {
 /// Scratch registers for the results; rewritings of old opcodes use others.
 const RESULTS: [i32; 2] = [5, 6];
 
-/// What must become of scratch registers: the destination, and the register that holds its value.
+/// Values to copy from scratch registers: the destination, and the register that holds its value.
 pub(super) type Held = ArrayVec<(Dst, Register), 2>;
 
 impl<'a> Parser<'a> {

@@ -1,5 +1,5 @@
-//! The lines that begin with `#`. Mesa's old compute tests went through the C preprocessor; their texts use object-like definitions
-//! and conditionals, always of whole lines. Every other line that begins with `#` is a comment.
+//! The lines that begin with `#`. Mesa's old compute tests went through the C preprocessor; their texts use object-like
+//! definitions and conditionals, always of whole lines. Every other line that begins with `#` is a comment.
 
 use hashbrown::HashMap;
 
@@ -26,7 +26,7 @@ struct Conditional {
 }
 
 impl<'a> Preprocessor<'a> {
-    /// What a name is defined as.
+    /// The definition of a name.
     pub(super) fn definition(&self, name: Word<'_>) -> Option<Span> {
         if self.definitions.is_empty() { None } else { self.definitions.get(name.bytes()).copied() }
     }

@@ -1,7 +1,8 @@
-//! What is left of a text with errors: the shader as far as it was understood, and what is not known of it.
+//! The result of reading a text with errors: the shader as far as it was understood, and the gaps in it.
 //!
-//! An instruction that was not understood leaves another in its place, so that those behind it keep their numbers and blocks stay closed: itself without operands
-//! if it is known to open, divide, close or leave a block, else `NOP`. Whoever looks at the shader must say nothing that could follow from a gap alone.
+//! An instruction that was not understood leaves another in its place, so that those after it keep their numbers and
+//! blocks stay closed: itself without operands if it is known to open, divide, close or leave a block, else `NOP`.
+//! Whoever looks at the shader must say nothing that could follow from a gap alone.
 
 use super::Parser;
 use crate::diagnostic::Diagnostic;
@@ -17,13 +18,13 @@ use tgsi_ir::closest_name::closest_name;
 pub struct Reading {
     /// The shader; spans are bytes of the text.
     pub shader: Shader,
-    /// What is wrong with the text and what is odd about it, sorted by position.
+    /// Errors and warnings, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// What is missing from the shader; none if the text has no errors.
+    /// The gaps in the shader; none if the text has no errors.
     pub gaps: Option<Gaps>,
 }
 
-/// What was not understood of a text.
+/// The parts of a text that were not understood.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Gaps {
     /// Files (a bit each) some of whose registers may not be known.
@@ -35,7 +36,7 @@ pub struct Gaps {
     /// Some instruction that is not known may have opened, divided or closed a block, or begun a subroutine.
     pub structure: bool,
     /// Next to nothing is known: not the stage, or there are too many errors.
-    pub hopeless: bool,
+    pub unrecoverable: bool,
 }
 
 impl Gaps {

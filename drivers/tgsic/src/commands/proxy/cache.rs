@@ -1,4 +1,5 @@
-//! What was made of texts that came already: equal texts are translated once, also when they come on several connections at the same time. The memory taken is bounded.
+//! A cache of translations: equal texts are translated once, also when they come on several connections at the same
+//! time. Its memory is bounded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,28 +11,29 @@ use super::translator::Outcome;
 /// Bytes of texts that are remembered of the recent past, and again of the past before. Texts have a few KB.
 const GENERATION_BYTES: usize = 64 << 20;
 
-/// What a translation depends on beside the text. Where outputs are streamed, their registers must stay, which is
+/// The inputs of a translation besides the text. Where outputs are streamed, their registers must stay, which is
 /// checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Kind {
+struct CacheKey {
     stage: Stage,
     streams: bool,
 }
 
-impl Kind {
-    fn of(shader: &ShaderObject<'_>) -> Kind {
-        Kind { stage: shader.stage, streams: shader.stream_outputs > 0 }
+impl CacheKey {
+    fn of(shader: &ShaderObject<'_>) -> CacheKey {
+        CacheKey { stage: shader.stage, streams: shader.stream_outputs > 0 }
     }
 }
 
-/// What is made of a text, once somebody has made it.
+/// The translation of a text, once a thread has finished it.
 pub type Slot = Arc<OnceLock<Outcome>>;
 
-/// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes the older one.
+/// Two generations: what is found in the older one comes back into the younger one, and when that is full it becomes
+/// the older one.
 #[derive(Default)]
 pub struct Cache(Mutex<Generations>);
 
-type Texts = HashMap<Kind, HashMap<Box<[u8]>, Slot>>;
+type Texts = HashMap<CacheKey, HashMap<Box<[u8]>, Slot>>;
 
 #[derive(Default)]
 struct Generations {
@@ -45,19 +47,19 @@ impl Cache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place for what is made of a text, if that came lately. Nothing is allocated.
+    /// Looks up the slot of a text that came lately, without an allocation.
     pub fn find(&self, shader: &ShaderObject<'_>) -> Option<Slot> {
-        self.lock().young.get(&Kind::of(shader))?.get(shader.text).map(Arc::clone)
+        self.lock().young.get(&CacheKey::of(shader))?.get(shader.text).map(Arc::clone)
     }
 
-    /// The place for what is made of a text.
+    /// Returns the slot of a text.
     pub fn slot(&self, shader: &ShaderObject<'_>) -> Slot {
-        let kind = Kind::of(shader);
+        let key = CacheKey::of(shader);
         let mut generations = self.lock();
-        if let Some(slot) = generations.young.get(&kind).and_then(|texts| texts.get(shader.text)) {
+        if let Some(slot) = generations.young.get(&key).and_then(|texts| texts.get(shader.text)) {
             return Arc::clone(slot);
         }
-        let slot = generations.old.get_mut(&kind).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
+        let slot = generations.old.get_mut(&key).and_then(|texts| texts.remove(shader.text)).unwrap_or_default();
         // The new text takes about as much again.
         let bytes = 2 * shader.text.len() + 256;
         if generations.young_bytes + bytes > GENERATION_BYTES {
@@ -65,7 +67,7 @@ impl Cache {
             generations.young_bytes = 0;
         }
         generations.young_bytes += bytes;
-        generations.young.entry(kind).or_default().insert(shader.text.into(), Arc::clone(&slot));
+        generations.young.entry(key).or_default().insert(shader.text.into(), Arc::clone(&slot));
         slot
     }
 }

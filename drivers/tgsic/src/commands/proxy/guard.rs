@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::commands::Status;
+use crate::status::Status;
 
 /// The guard of a socket's file, for as long as this lasts.
 pub struct Guard(Child);
@@ -33,7 +33,8 @@ impl Drop for Guard {
     }
 }
 
-/// When to look, in milliseconds after the look before: the kernel takes a process down in no certain order, so that its socket may still seem to listen.
+/// Delays between attempts in milliseconds. The kernel ends a process in no certain order, so that its socket may still
+/// seem to listen.
 const LOOKS: [u64; 6] = [0, 5, 20, 100, 500, 2000];
 
 /// The guard itself: its standard input ends when the proxy does, however that happens.
@@ -48,5 +49,5 @@ pub fn guard(socket: &Path) -> Status {
             break;
         }
     }
-    Status::Well
+    Status::Success
 }

@@ -3,11 +3,11 @@
 //! The library carries the bytes ([`tgsi_driver_virgl`]); here is what is made of the shaders, what is kept of them,
 //! and what is told of it.
 
-mod asked;
 mod cache;
 pub mod guard;
 mod record;
 mod stats;
+mod totals_reporter;
 mod translator;
 
 use std::os::unix::net::UnixStream;
@@ -19,12 +19,12 @@ use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_driver_virgl::traffic::Traffic;
 use tgsi_driver_virgl::{Proxy, ProxyError};
 
-use super::{Failure, Status};
 use crate::args::{DialectName, ProxyArguments};
 use crate::plan::Plan;
-use asked::Asked;
+use crate::status::{Failure, Status};
 use guard::Guard;
 use record::Recorder;
+use totals_reporter::TotalsReporter;
 use translator::Translator;
 
 /// Signals that end the proxy.
@@ -44,9 +44,9 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     }
     let recorder = arguments.record.as_deref().map(Recorder::new).transpose()?;
     let translator = Translator::new(plan(arguments)?, arguments.verify, recorder);
-    let asked = Asked { translator: &translator, json: arguments.stats.as_deref() };
+    let reporter = TotalsReporter { translator: &translator, json: arguments.stats.as_deref() };
     // A place that cannot be written is told now, not after hours.
-    asked.write(&Traffic::default())?;
+    reporter.write(&Traffic::default())?;
     let proxy = Proxy::bind(&arguments.listen, &arguments.connect)?;
     let guard = Guard::start(&arguments.listen);
     let stop = stop_signals().map_err(ProxyError::Wait)?;
@@ -57,22 +57,22 @@ pub fn proxy(arguments: &ProxyArguments) -> Result<Status, Failure> {
     };
     let every = arguments.stats_every.map(|seconds| Duration::from_secs(seconds.into()));
     let run = || proxy.run(&filter, &stop, arguments.once.then_some(1));
-    let result = asked.while_running(&proxy, every, run).map_err(ProxyError::Wait);
+    let result = reporter.while_running(&proxy, every, run).map_err(ProxyError::Wait);
     // The file goes first: then the guard finds nothing to do.
     let traffic = proxy.into_traffic();
     drop(guard);
     if arguments.stats.is_some() || every.is_some() {
-        asked.show(&traffic)?;
+        reporter.show(&traffic)?;
     }
     result??;
-    Ok(Status::Well)
+    Ok(Status::Success)
 }
 
-/// How shaders are translated so that the host can read them.
+/// The plan for translations that the host can read.
 fn plan(arguments: &ProxyArguments) -> Result<Plan, Failure> {
     let mut passes = arguments.passes.clone();
     passes.driver_options.dialect = Some(DialectName::Virgl);
-    passes.plan()
+    Plan::from_arguments(&passes)
 }
 
 /// A socket that can be read once a signal to end has come. A second one ends the process at once.

@@ -1,13 +1,13 @@
-//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or why nothing was (`.reason.txt`).
-//! Files appear whole.
+//! A folder of shaders: every distinct one as `<stage>-<hash>.tgsi`, and beside it what was made of it (`.out.tgsi`) or
+//! why nothing was (`.reason.txt`). Files appear whole.
 
 use std::path::{Path, PathBuf};
 
 use tgsi_driver_virgl::shader::{ShaderObject, Stage};
 
 use super::translator::Outcome;
-use crate::commands::Failure;
 use crate::output;
+use crate::status::Failure;
 
 /// A folder of shaders.
 pub struct Recorder {

@@ -1,4 +1,4 @@
-//! What a run of the proxy comes to: a table for people, JSON for programs.
+//! Totals of a run of the proxy, as a table or JSON.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use super::translator::Totals;
 /// Fractions of a power of two that are told apart.
 const STEPS: usize = 32;
 
-/// How often something took how long: in microseconds up to 64, with steps of 3 % beyond. Takes the same memory for any number of times.
+/// A histogram of times: exact up to 64 microseconds, with steps of 3 % beyond. Its memory does not depend on the
+/// number of times.
 #[derive(Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -22,11 +23,11 @@ impl Histogram {
     /// Adds a time.
     pub fn add(&mut self, time: Duration) {
         let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let place = place_of(microseconds);
-        if self.counts.len() <= place {
-            self.counts.resize(place + 1, 0);
+        let bucket = bucket_of(microseconds);
+        if self.counts.len() <= bucket {
+            self.counts.resize(bucket + 1, 0);
         }
-        self.counts[place] += 1;
+        self.counts[bucket] += 1;
         self.total += 1;
         self.max = self.max.max(microseconds);
     }
@@ -35,10 +36,10 @@ impl Histogram {
     pub fn percentile(&self, percent: u64) -> u64 {
         let wanted = (self.total * percent).div_ceil(100).max(1);
         let mut seen = 0;
-        for (place, count) in self.counts.iter().enumerate() {
+        for (bucket, count) in self.counts.iter().enumerate() {
             seen += count;
             if seen >= wanted {
-                return value_of(place).min(self.max);
+                return value_of(bucket).min(self.max);
             }
         }
         0
@@ -49,16 +50,16 @@ impl Histogram {
     }
 }
 
-fn place_of(value: u64) -> usize {
+fn bucket_of(value: u64) -> usize {
     let exponent = (64 - value.leading_zeros() as usize).saturating_sub(STEPS.ilog2() as usize + 1);
     // The leading bits, the first of which is always set beyond the linear part.
     exponent * STEPS + (value >> exponent) as usize
 }
 
-/// The largest value of a place.
-fn value_of(place: usize) -> u64 {
-    let exponent = (place / STEPS).saturating_sub(1);
-    let bits = (place - exponent * STEPS) as u64;
+/// The largest value of a bucket.
+fn value_of(bucket: usize) -> u64 {
+    let exponent = (bucket / STEPS).saturating_sub(1);
+    let bits = (bucket - exponent * STEPS) as u64;
     (bits << exponent) | ((1 << exponent) - 1)
 }
 
@@ -106,7 +107,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What shaders and traffic come to.
+    /// The report for the totals of shaders and traffic.
     pub fn new(totals: &Totals, traffic: &Traffic) -> Report {
         let (to_host, to_client, shader_bytes) =
             (traffic.to_host.get(), traffic.to_client.get(), traffic.shader_bytes.get());
@@ -178,13 +179,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_in_order_and_close() {
+    fn buckets_are_in_order_and_close() {
         for value in (0..5000).chain((0..64).map(|shift| 1 << shift)).chain([u64::MAX]) {
-            let place = place_of(value);
-            let largest = value_of(place);
+            let bucket = bucket_of(value);
+            let largest = value_of(bucket);
             assert!(largest >= value && (largest - value) as f64 <= value as f64 / 32.0, "{value}: {largest}");
-            assert_eq!(place_of(largest), place, "{value}");
-            assert!(value == 0 || place_of(value - 1) <= place, "{value}");
+            assert_eq!(bucket_of(largest), bucket, "{value}");
+            assert!(value == 0 || bucket_of(value - 1) <= bucket, "{value}");
         }
     }
 

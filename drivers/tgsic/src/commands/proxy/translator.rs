@@ -1,4 +1,4 @@
-//! What is made of a shader on its way: parsed, translated, printed. Whatever goes wrong, the shader goes on as it came.
+//! Translates the shaders of the proxy. If anything fails, the shader is passed on unchanged.
 
 use std::any::Any;
 use std::cmp::Ordering;
@@ -21,9 +21,9 @@ use tgsi_ir::run::environment::RunLimits;
 use super::cache::Cache;
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
-use crate::input::{Language, Problem, Source};
+use crate::input::{Language, ShaderError, Source};
+use crate::input_shader::InputShader;
 use crate::plan::Plan;
-use crate::subject::Subject;
 use crate::verify::{Verdict, compare_translated};
 
 /// Sets of inputs that `--verify` makes.
@@ -41,7 +41,7 @@ const FEWEST_WORKERS: usize = 4;
 /// Stack of each.
 const WORKER_STACK_BYTES: usize = 16 << 20;
 
-/// What is made of a shader.
+/// The result of translating a shader.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A translation.
@@ -52,7 +52,7 @@ pub enum Outcome {
     Different {
         /// The translation.
         text: Vec<u8>,
-        /// What differs.
+        /// The difference.
         reason: String,
     },
 }
@@ -73,25 +73,25 @@ pub struct Translated {
 pub struct Totals {
     /// Shaders seen.
     pub shaders: u64,
-    /// Different ones.
+    /// Hashes of the distinct shaders.
     pub distinct: HashSet<u128>,
-    /// Those with a translation that has fewer instructions.
+    /// Shaders with a translation that has fewer instructions.
     pub shorter: u64,
-    /// With as many.
+    /// Shaders with as many.
     pub equal: u64,
-    /// With more.
+    /// Shaders with more.
     pub longer: u64,
-    /// Without a translation.
+    /// Shaders without a translation.
     pub failed: u64,
-    /// Whose translation computes something else.
+    /// Shaders with a translation that computes something else.
     pub different: u64,
     /// Instructions of those with a translation, before.
     pub before: u64,
-    /// And after.
+    /// Instructions after.
     pub after: u64,
-    /// What a shader took, those that had come already included.
+    /// The time per shader, cached ones included.
     pub all_times: Histogram,
-    /// What a shader took that had not come already.
+    /// The time per new shader.
     pub new_times: Histogram,
 }
 
@@ -109,7 +109,7 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// One that works to a plan.
+    /// A translator for a plan.
     pub fn new(plan: Plan, verify: bool, recorder: Option<Recorder>) -> Translator {
         let may_grow = plan.compiler.level() == Level::All;
         Translator {
@@ -132,7 +132,7 @@ impl Translator {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What goes on in place of a shader.
+    /// Translates a shader, or returns that it is to be passed on unchanged.
     pub fn filter(&self, shader: &ShaderObject<'_>) -> Filtered {
         let started = Instant::now();
         let slot = self.cache.find(shader).unwrap_or_else(|| self.on_worker(|| self.cache.slot(shader)));
@@ -142,7 +142,7 @@ impl Translator {
             self.on_worker(|| self.outcome(shader))
         });
         if is_new {
-            tell(shader, outcome);
+            log_outcome(shader, outcome);
         }
         let filtered = match outcome {
             Outcome::Translated(Translated { text: Some(text), .. }) => Filtered::Changed(text.clone()),
@@ -206,7 +206,7 @@ impl Translator {
         }
     }
 
-    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, Problem> {
+    fn try_translate(&self, object: &ShaderObject<'_>) -> Result<Outcome, ShaderError> {
         let path = PathBuf::from(object.stage.name());
         // Text it is on this way, whatever it looks like.
         let source = Source {
@@ -216,25 +216,26 @@ impl Translator {
             limits: crate::limits::current(),
             strict: false,
         };
-        let (subject, _) = Subject::checked(&source, &self.plan)?;
+        let (subject, _) = InputShader::checked(&source, &self.plan)?;
         let before = subject.interface();
         if before.processor.name() != object.stage.name() {
             let (is, should) = (before.processor.name(), object.stage.name());
-            return Err(Problem::Other(format!("the text is for stage {is}, the object for {should}")));
+            return Err(ShaderError::Other(format!("the text is for stage {is}, the object for {should}")));
         }
         let instructions = |shader: &Shader| tgsi::scan::scan(shader).num_instructions;
         let mut after = tgsi_of(subject.code(&self.plan)?)?;
         if let Some(plan) = &self.plan_without_growth
             && instructions(&after) > instructions(before)
         {
-            // Unrolled loops that let nothing go are not worth their length: every reader behind us works through it again.
+            // Unrolled loops that let nothing go are not worth their length: every reader after us works through it
+            // again.
             let other = tgsi_of(subject.code(plan)?)?;
             if instructions(&other) < instructions(&after) {
                 after = other;
             }
         }
         if object.stream_outputs > 0 && outputs(before) != outputs(&after) {
-            return Err(Problem::Other("outputs are streamed, and have other registers in the translation".into()));
+            return Err(ShaderError::Other("outputs are streamed, and have other registers in the translation".into()));
         }
         let text = print(&after, PrintOptions { hex_floats: true, ..PrintOptions::default() }).into_bytes();
         if self.verify {
@@ -251,7 +252,7 @@ impl Translator {
             match compare_translated(before, &read_again, SEEDS, limits) {
                 Verdict::Equal | Verdict::WithoutResult => {}
                 Verdict::Different(reason) => return Ok(Outcome::Different { text, reason }),
-                Verdict::Error(reason) => return Err(Problem::Other(format!("it cannot be run: {reason}"))),
+                Verdict::Error(reason) => return Err(ShaderError::Other(format!("it cannot be run: {reason}"))),
             }
         }
         Ok(Outcome::Translated(Translated {
@@ -263,8 +264,9 @@ impl Translator {
 }
 
 /// Hosts read TGSI.
-fn tgsi_of(code: Code) -> Result<Shader, Problem> {
-    code.into_tgsi().ok_or_else(|| Problem::Other("hosts of virgl read TGSI, the driver makes something else".into()))
+fn tgsi_of(code: Code) -> Result<Shader, ShaderError> {
+    code.into_tgsi()
+        .ok_or_else(|| ShaderError::Other("hosts of virgl read TGSI, the driver makes something else".into()))
 }
 
 /// One thread a processor, and some more so that a few long shaders leave room for short ones. Without them clients
@@ -276,8 +278,8 @@ fn workers() -> Option<ThreadPool> {
     built.inspect_err(|error| log::warn!("no threads of their own for shaders: {error}")).ok()
 }
 
-/// Says what went wrong with a shader, on the thread of the client that sent it.
-fn tell(shader: &ShaderObject<'_>, outcome: &Outcome) {
+/// Logs a failure, on the thread of the client that sent the shader.
+fn log_outcome(shader: &ShaderObject<'_>, outcome: &Outcome) {
     match outcome {
         Outcome::Translated(_) => {}
         Outcome::Failed(reason) => log::warn!("{}: {reason}", name_of(shader.stage, shader.text)),
@@ -299,7 +301,7 @@ fn outputs(shader: &Shader) -> Vec<(u16, u16, String)> {
     outputs
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

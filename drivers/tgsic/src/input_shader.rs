@@ -1,4 +1,4 @@
-//! A shader as it was given, TGSI or IR, read and checked.
+//! An input shader, TGSI or IR, read and checked.
 
 use std::borrow::Cow;
 
@@ -8,62 +8,62 @@ use tgsi::text::Reading;
 use tgsi_compiler::{Code, CompileError, Stage};
 use tgsi_ir::passes::pass_manager::PassObserver;
 
-use crate::input::{Language, Problem, Source};
+use crate::input::{Language, ShaderError, Source};
 use crate::interface;
 use crate::plan::Plan;
 
-/// A shader as it was given.
-pub enum Subject {
+/// An input shader.
+pub enum InputShader {
     /// TGSI.
     Tgsi(Shader),
     /// IR, valid.
     Ir {
         /// The shader.
         shader: Box<tgsi_ir::Shader>,
-        /// What it takes and gives, as TGSI declarations.
+        /// Its interface, as TGSI declarations.
         interface: Shader,
     },
 }
 
-impl Subject {
+impl InputShader {
     /// A shader in the IR, which must be valid.
-    pub fn of_ir(shader: tgsi_ir::Shader) -> Subject {
+    pub fn of_ir(shader: tgsi_ir::Shader) -> InputShader {
         let interface = interface::declarations(&shader);
-        Subject::Ir { shader: Box::new(shader), interface }
+        InputShader::Ir { shader: Box::new(shader), interface }
     }
 
     /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come
     /// along; errors end it.
-    pub fn checked(source: &Source, plan: &Plan) -> Result<(Subject, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = Subject::looked_at(source, plan)?;
+    pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
+        let (subject, mut findings) = InputShader::read(source, plan)?;
         match subject {
             Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
             _ => {
                 findings.retain(Diagnostic::is_error);
-                Err(Problem::Findings(findings))
+                Err(ShaderError::Findings(findings))
             }
         }
     }
 
     /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not
-    /// understood in all parts the rest is looked at.
-    /// No shader then. What is wrong in one dialect and right in the other gets a hint.
-    pub fn looked_at(source: &Source, plan: &Plan) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
-        let (subject, mut findings) = Subject::read_as(source, plan)?;
+    /// understood in all parts the rest is looked at. No shader then. What is wrong in one dialect and right in the
+    /// other gets a hint.
+    pub fn read(source: &Source, plan: &Plan) -> Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError> {
+        let (subject, mut findings) = InputShader::read_in_dialect(source, plan)?;
         if let Some(virgl) = plan.for_virgl()
             && source.language != Language::Ir
             && subject.is_some()
             && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
-            && !Subject::read_as(source, &virgl)?.1.iter().any(Diagnostic::is_error)
+            && !InputShader::read_in_dialect(source, &virgl)?.1.iter().any(Diagnostic::is_error)
         {
             first.hint = Some("as virgl's hosts read it, nothing is wrong: --dialect virgl".into());
         }
         Ok((subject, findings))
     }
 
-    fn read_as(source: &Source, plan: &Plan) -> Result<(Option<Subject>, Vec<Diagnostic>), Problem> {
+    fn read_in_dialect(source: &Source, plan: &Plan) -> Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError> {
         let (mut shader, mut findings, gaps) = match source.language {
-            Language::Ir => return Ok((Some(Subject::of_ir(source.ir()?)), Vec::new())),
+            Language::Ir => return Ok((Some(InputShader::of_ir(source.ir()?)), Vec::new())),
             Language::Text => {
                 let Reading { shader, diagnostics, gaps } = source.read_text();
                 (shader, diagnostics, gaps)
@@ -75,34 +75,34 @@ impl Subject {
         };
         let report = plan.compiler.check(&mut shader, &gaps.clone().unwrap_or_default());
         findings.extend(report.diagnostics);
-        Ok((gaps.is_none().then_some(Subject::Tgsi(shader)), findings))
+        Ok((gaps.is_none().then_some(InputShader::Tgsi(shader)), findings))
     }
 
     /// A TGSI shader with the declarations and properties that say what the shader takes and gives.
     pub fn interface(&self) -> &Shader {
         match self {
-            Subject::Tgsi(shader) => shader,
-            Subject::Ir { interface, .. } => interface,
+            InputShader::Tgsi(shader) => shader,
+            InputShader::Ir { interface, .. } => interface,
         }
     }
 
     /// The shader for the compiler.
     fn source(&self) -> tgsi_compiler::Source<'_> {
         match self {
-            Subject::Tgsi(shader) => shader.into(),
-            Subject::Ir { shader, .. } => tgsi_compiler::Source::Ir(Cow::Borrowed(shader)),
+            InputShader::Tgsi(shader) => shader.into(),
+            InputShader::Ir { shader, .. } => tgsi_compiler::Source::Ir(Cow::Borrowed(shader)),
         }
     }
 
     fn into_source(self) -> tgsi_compiler::Source<'static> {
         match self {
-            Subject::Tgsi(shader) => shader.into(),
-            Subject::Ir { shader, .. } => (*shader).into(),
+            InputShader::Tgsi(shader) => shader.into(),
+            InputShader::Ir { shader, .. } => (*shader).into(),
         }
     }
 
     /// The IR at a stage; IR that was given stands for the stage `parsed`.
-    pub fn to_stage(&self, stage: Stage, plan: &Plan) -> Result<tgsi_ir::Shader, Problem> {
+    pub fn to_stage(&self, stage: Stage, plan: &Plan) -> Result<tgsi_ir::Shader, ShaderError> {
         Ok(plan.compiler.ir_at(stage, self.source())?)
     }
 
@@ -112,14 +112,14 @@ impl Subject {
         stage: Stage,
         plan: &Plan,
         observer: &mut dyn PassObserver,
-    ) -> Result<tgsi_ir::Shader, Problem> {
+    ) -> Result<tgsi_ir::Shader, ShaderError> {
         let mut compilation = plan.compiler.start(self.source())?.observed_by(observer);
         compilation.advance(stage)?;
         Ok(compilation.into_ir())
     }
 
     /// The driver's code; what was given is gone then, as large shaders need the room.
-    pub fn into_code(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Code, Problem> {
+    pub fn into_code(self, plan: &Plan, observer: Option<&mut dyn PassObserver>) -> Result<Code, ShaderError> {
         let compilation = plan.compiler.start(self.into_source())?;
         Ok(match observer {
             Some(observer) => compilation.observed_by(observer).finish(),
@@ -128,20 +128,20 @@ impl Subject {
     }
 
     /// The driver's code.
-    pub fn code(&self, plan: &Plan) -> Result<Code, Problem> {
+    pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
         Ok(plan.compiler.compile(self.source())?)
     }
 }
 
-impl From<CompileError> for Problem {
-    fn from(error: CompileError) -> Problem {
+impl From<CompileError> for ShaderError {
+    fn from(error: CompileError) -> ShaderError {
         let (code, message) = (error.code(), error.to_string());
         match (error.span(), error) {
-            (Some(span), CompileError::ToIr(_)) => Problem::Findings(vec![Diagnostic::error(code, span, message)]),
+            (Some(span), CompileError::ToIr(_)) => ShaderError::Findings(vec![Diagnostic::error(code, span, message)]),
             (Some(span), CompileError::Target { .. }) => {
-                Problem::Findings(vec![Diagnostic::error(code, span, message).with_focus(Focus::Register)])
+                ShaderError::Findings(vec![Diagnostic::error(code, span, message).with_focus(Focus::Register)])
             }
-            (None, _) => Problem::Coded(code, message),
+            (None, _) => ShaderError::Coded(code, message),
         }
     }
 }

@@ -14,19 +14,19 @@ use tgsi_driver_virgl::traffic::Traffic;
 
 use super::stats::Report;
 use super::translator::Translator;
-use crate::commands::Failure;
 use crate::output;
+use crate::status::Failure;
 
-/// Who can be asked for totals.
-pub struct Asked<'a> {
-    /// What knows the shaders.
+/// Reports totals on request.
+pub struct TotalsReporter<'a> {
+    /// The translator, which counts the shaders.
     pub translator: &'a Translator,
     /// Where JSON goes; `-` is standard output.
     pub json: Option<&'a Path>,
 }
 
-impl Asked<'_> {
-    /// Runs the proxy, and answers meanwhile.
+impl TotalsReporter<'_> {
+    /// Runs the proxy, and answers requests meanwhile.
     pub fn while_running<T>(&self, proxy: &Proxy, every: Option<Duration>, run: impl FnOnce() -> T) -> io::Result<T> {
         let (questions, asked) = UnixStream::pair()?;
         questions.set_read_timeout(every)?;

@@ -1,8 +1,9 @@
-//! Words of a record that hold what happened to lie in the recording interpreter's memory.
+//! Result words of a vector that depend on uninitialised memory of the recording interpreter.
 //!
-//! The recording interpreter handed uninitialised words to the sampler in some fetches and let some buffer indices reach buffers that the record does not
-//! hold ([`depends_on_chance`]). Which words of a result depend on that is found by experiment: the shader is run several times with different
-//! values in the place of what is unknown; a word that changes is no fact about the shader, and nobody can be asked to reproduce it. All other words are
+//! The recording interpreter handed uninitialised words to the sampler in some fetches and let some buffer indices
+//! reach buffers that the record does not hold ([`depends_on_uninitialised_memory`]). Which words of a result depend on
+//! that is found by experiment: the shader is run several times with different values in the place of what is unknown;
+//! a word that changes is no fact about the shader, and nobody can be asked to reproduce it. All other words are
 //! compared as always.
 
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use tgsi_ir::run::environment::{
     AnalyticResources, ImageTexel, Outputs, Resources, RunLimits, TextureLookup, TextureRequest, TextureSize, Vec4,
 };
 
-use super::recorded::{depends_on_chance, replace_buffer_index, rewrite};
+use super::recording_interpreter::{depends_on_uninitialised_memory, replace_buffer_index, rewrite};
 use super::vectors::{Comparison, Vector};
 use super::{Program, run};
 use crate::shader::{Immediate, Shader};
@@ -21,20 +22,22 @@ use crate::tables::{File, ImmediateType, Opcode};
 /// Words put in the place of unknown ones: small, large, negative, and such as are no numbers.
 const UNKNOWN: [u32; 5] = [0, 3, 0x0012_3457, 0xffff_d5a1, 0x7fc1_2345];
 
-/// Finds the words that depend on chance, for the vectors of one shader.
-pub struct Chance {
-    /// The shader in a form in which every unknown buffer is the one behind the last declared; none if nothing depends on chance.
+/// Finds the result words that depend on uninitialised memory, for the vectors of one shader.
+pub struct UninitialisedWords {
+    /// The shader in a form in which every unknown buffer is the one after the last declared; none if no word depends
+    /// on uninitialised memory.
     probe: Option<(Program, usize)>,
 }
 
-impl Chance {
+impl UninitialisedWords {
     /// Prepares a shader (as [`as_recorded`](super::vectors::as_recorded) gives it).
-    pub fn new(shader: &Shader) -> Chance {
-        let probe = depends_on_chance(shader).then(|| probe(shader));
-        Chance { probe: probe.and_then(|(shader, buffers)| Some((Program::new(&shader).ok()?, buffers))) }
+    pub fn new(shader: &Shader) -> UninitialisedWords {
+        let probe = depends_on_uninitialised_memory(shader).then(|| probe(shader));
+        UninitialisedWords { probe: probe.and_then(|(shader, buffers)| Some((Program::new(&shader).ok()?, buffers))) }
     }
 
-    /// Takes the words that depend on chance out of the differences of a comparison. Returns how many there were.
+    /// Removes the words that depend on uninitialised memory from the differences of a comparison. Returns their
+    /// number.
     pub fn excuse(&self, shader: &Shader, vector: &Vector, comparison: &mut Comparison) -> usize {
         if comparison.different.is_empty() || self.probe.is_none() {
             return 0;
@@ -45,7 +48,7 @@ impl Chance {
         before - comparison.different.len()
     }
 
-    /// Names of the words that change with what is unknown.
+    /// The names of the words that change with the unknown values.
     fn undetermined(&self, shader: &Shader, vector: &Vector) -> BTreeSet<String> {
         let mut places = BTreeSet::new();
         let mut first: Option<Vector> = None;
@@ -78,7 +81,7 @@ fn probe(shader: &Shader) -> (Shader, usize) {
     let buffers = probe.declarations.iter().filter(|d| d.file == File::Buffer);
     let count = buffers.map(|d| u32::from(d.last) + 1).max().unwrap_or(0);
     let limit = probe.push_immediate(Immediate::new(ImmediateType::Uint32, [count; 4]));
-    // The buffer behind the last one stands for all that the record does not hold.
+    // The buffer after the last one stands for all that the record does not hold.
     let last = probe.declarations.iter().filter(|d| d.file == File::Buffer).map(|d| d.last).max().unwrap_or(0);
     if let Some(declaration) = probe.declarations.iter_mut().find(|d| d.file == File::Buffer && d.last == last) {
         declaration.last = declaration.last.saturating_add(1);

@@ -1,8 +1,8 @@
 //! The operands that nearly all texts consist of: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
 //!
-//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything else gives none and
-//! takes nothing; then the functions that know all of the language read the same place. What is recognised here they would read as the
-//! same.
+//! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything
+//! else gives none and takes nothing; then the functions that know all of the language read the same place. What is
+//! recognised here they would read as the same.
 
 use super::Parser;
 use super::operand::{component_of, components_of};
@@ -15,7 +15,7 @@ use crate::text::lexer;
 #[inline]
 fn bracket_in(bytes: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // A byte that is 0 borrows from its highest bit; bytes behind the first such one do not matter.
+    // A byte that is 0 borrows from its highest bit; bytes after the first such one do not matter.
     let difference = u64::from_le_bytes(bytes) ^ (ONES * b'[' as u64);
     let zeros = difference.wrapping_sub(ONES) & !difference & (ONES << 7);
     (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
@@ -90,7 +90,7 @@ impl Parser<'_> {
 
     /// A destination with what separates it from what is in front of it.
     #[inline]
-    pub(super) fn usual_dst(&mut self, first: bool) -> Option<Dst> {
+    pub(super) fn common_dst(&mut self, first: bool) -> Option<Dst> {
         let text = self.rest();
         let begin = begin(text, first)?;
         let (register, mut end) = register(text, begin)?;
@@ -116,7 +116,7 @@ impl Parser<'_> {
 
     /// A source with what separates it from what is in front of it.
     #[inline]
-    pub(super) fn usual_src(&mut self, first: bool) -> Option<Src> {
+    pub(super) fn common_src(&mut self, first: bool) -> Option<Src> {
         let text = self.rest();
         let begin = begin(text, first)?;
         let negate = text.get(begin) == Some(&b'-');
@@ -189,10 +189,10 @@ mod tests {
         }
     }
 
-    /// What is not usual takes nothing.
+    /// Uncommon operands are left to the general parser.
     #[test]
     fn other_operands_are_left() {
-        let src = |text: &str| Parser::new(text.as_bytes()).usual_src(true);
+        let src = |text: &str| Parser::new(text.as_bytes()).common_src(true);
         assert!(src(" TEMP[0], x").is_some() && src(" TEMP[10]").is_some() && src(" TEMP[0]\nMOV").is_some());
         for other in [
             "TEMP[0]",
@@ -222,11 +222,11 @@ mod tests {
             " CONSTBUF[0]x",
         ] {
             let mut parser = Parser::new(other.as_bytes());
-            assert_eq!((parser.usual_src(true), parser.at), (None, 0), "{other:?}");
+            assert_eq!((parser.common_src(true), parser.at), (None, 0), "{other:?}");
         }
         for other in [" TEMP[0].", " TEMP[0].yx", " TEMP[0].xx", " TEMP[0].xq", " TEMP[0] .x", " TEMP[0]\n.x"] {
             let mut parser = Parser::new(other.as_bytes());
-            assert_eq!((parser.usual_dst(true), parser.at), (None, 0), "{other:?}");
+            assert_eq!((parser.common_dst(true), parser.at), (None, 0), "{other:?}");
         }
     }
 }

@@ -1,7 +1,9 @@
-//! What the interpreter that recorded the [vectors](super::vectors) did differently from what TGSI means, said in TGSI.
+//! Rewrites shaders so that they reproduce the deviations of the interpreter that recorded the
+//! [vectors](super::vectors).
 //!
-//! A shader that [`as_recorded`] rewrote has to give the recorded results in every executor, so that the interpreters and drivers need no
-//! mode in which they are wrong. Every rewriting is local to an instruction and may put one `MOV` or `DIV` before it.
+//! A shader that [`as_recorded`] rewrote has to give the recorded results in every executor, so that the interpreters
+//! and drivers need no mode in which they are wrong. Every rewriting is local to an instruction and may put one `MOV`
+//! or `DIV` before it.
 
 use super::stores::widen_atomic;
 use crate::shader::{
@@ -20,7 +22,8 @@ use crate::tables::{File, ImmediateType, Opcode, Primitive, PropertyName, Textur
 /// * of several texel offsets none counts;
 /// * a geometry shader finds six vertices, whatever the primitive.
 ///
-/// What cannot be said so is [`depends_on_chance`]; see [`super::vectors::Chance`].
+/// Deviations that cannot be expressed so are [`depends_on_uninitialised_memory`]; see
+/// [`super::vectors::UninitialisedWords`].
 pub fn as_recorded(shader: &Shader) -> Shader {
     let mut recorded = shader.clone();
     let mut address_registers = Vec::new();
@@ -58,7 +61,7 @@ const BUFFERS: u32 = 32;
 fn declare(shader: &mut Shader, file: File, registers: &[u16]) {
     let first = shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len());
     shader.order.splice(first..first, registers.iter().map(|_| ItemKind::Declaration));
-    // Declarations behind the first instruction stay behind the new ones.
+    // Declarations after the first instruction stay after the new ones.
     let before = shader.order[..first].iter().filter(|&&kind| kind == ItemKind::Declaration).count();
     shader
         .declarations
@@ -149,7 +152,8 @@ pub(super) fn replace_buffer_index(
     Some(changed)
 }
 
-/// Changes every instruction by `change`, which may return one to be put before it and take registers for that, and adjusts the labels.
+/// Changes every instruction by `change`, which may return one to be put before it and take registers for that, and
+/// adjusts the labels.
 pub(super) fn rewrite(
     shader: &mut Shader,
     mut change: impl FnMut(&mut Instruction, &mut Scratch) -> Option<Instruction>,
@@ -197,8 +201,8 @@ fn move_float_modifiers(instruction: &mut Instruction, scratch: &mut Scratch) ->
     Some(scratch.copy(source, 0xf, Opcode::Mov))
 }
 
-/// Gives a lookup a target that takes all the arguments which the recording interpreter handed to the sampler, with a copy of the
-/// coordinate operand that is zero elsewhere.
+/// Gives a lookup a target that takes all the arguments which the recording interpreter handed to the sampler, with a
+/// copy of the coordinate operand that is zero elsewhere.
 fn spell_out_arguments(
     instruction: &mut Instruction,
     immediates: &[crate::shader::Immediate],
@@ -261,12 +265,13 @@ fn has_wide_offset(texture: &InstructionTexture, immediates: &[crate::shader::Im
     })
 }
 
-/// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which nobody can reproduce:
+/// Whether recorded results of a shader may hold what happened to lie in the recording interpreter's memory, which
+/// nobody can reproduce:
 ///
-/// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not have, and for all of
-///   those of a cube;
+/// * its `TXF` hands the sampler uninitialised words for the coordinates that a target with fewer than three does not
+///   have, and for all of those of a cube;
 /// * a buffer index beyond the declared buffers found buffers that the record does not hold.
-pub fn depends_on_chance(shader: &Shader) -> bool {
+pub fn depends_on_uninitialised_memory(shader: &Shader) -> bool {
     shader.instructions.iter().any(|instruction| {
         let fetches_garbage = instruction.opcode == Opcode::Txf
             && instruction.texture.as_ref().is_some_and(|texture| {

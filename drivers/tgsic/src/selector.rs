@@ -1,0 +1,36 @@
+//! The warnings that `--deny` and `--allow` name.
+
+use tgsi::diagnostic::{Code, Severity};
+use tgsi::explain;
+
+/// One warning, or all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Selector {
+    /// All warnings.
+    Warnings,
+    /// The warning with this code.
+    Code(&'static str),
+}
+
+impl Selector {
+    /// Whether a warning with this code is selected.
+    pub fn selects(self, code: Code) -> bool {
+        self == Selector::Warnings || self == Selector::Code(code.id)
+    }
+}
+
+/// Parses an argument of `--deny` or `--allow`.
+///
+/// # Errors
+/// There is no such warning.
+pub fn selector(argument: &str) -> Result<Selector, String> {
+    if argument == "warnings" {
+        return Ok(Selector::Warnings);
+    }
+    let pages = explain::find(argument);
+    match pages.iter().find(|page| page.severity == Severity::Warning) {
+        Some(page) => Ok(Selector::Code(page.id)),
+        None if pages.is_empty() => Err("no such code; `tgsic explain --list` lists them".to_owned()),
+        None => Err("an error, not a warning".to_owned()),
+    }
+}
