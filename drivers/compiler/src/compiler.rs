@@ -49,6 +49,7 @@ impl Stage {
 
 /// A shader to compile.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one exists per compilation, and it is consumed at once")]
 pub enum Source<'s> {
     /// TGSI that [`check`](Compiler::check) finds no error in.
     Tgsi(Cow<'s, tgsi::Shader>),

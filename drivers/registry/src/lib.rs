@@ -19,7 +19,7 @@ mod tests {
     fn names_are_distinct_and_options_are_known() {
         for (number, driver) in DRIVERS.iter().enumerate() {
             let is_same = |other: &&dyn Driver| other.name() == driver.name();
-            assert_eq!(DRIVERS.iter().position(|other| is_same(other)), Some(number));
+            assert_eq!(DRIVERS.iter().position(is_same), Some(number));
             for option in driver.options() {
                 assert!(driver.target(&[option.name]).is_ok(), "{} {}", driver.name(), option.name);
                 assert!(!option.about.is_empty(), "{} {}", driver.name(), option.name);
