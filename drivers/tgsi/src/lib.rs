@@ -1,14 +1,18 @@
 //! IR to TGSI, in the style of a backend that uses the register helpers of [`tgsi_legacy`].
 //!
-//! 1. [`lower`]: what TGSI has no word for is lowered, the shader leaves SSA, register accesses are made trivial. The result is still IR and can be run.
-//! 2. Selection: each instruction becomes TGSI over virtual temporaries; the chase functions find registers, masks and modifiers.
-//! 3. The machine passes: copies propagated, multiply-adds and conditions combined, results written where they are wanted, equal work on several
-//!    components merged.
-//! 4. Allocation: copies coalesced, values packed into the components of few temporaries. Where constants of many branches could be copied once before them, they are, unless that
-//!    needs too many temporaries.
-//! 5. The builder of the `tgsi` crate declares what is used and packs the immediates.
+//! 1. `lower`: what TGSI cannot express is lowered, the shader leaves SSA, register accesses become trivial. The result
+//!    is still IR and can be run.
+//! 2. `select`: each instruction becomes TGSI over virtual temporaries. The chase functions find registers, masks and
+//!    modifiers.
+//! 3. `passes`: the machine passes propagate copies, form multiply-adds and conditions, merge equal work on several
+//!    components, and allocate temporaries. Constants of many branches are copied once before them, unless that needs
+//!    too many temporaries.
+//! 4. `emit`: the builder of the `tgsi` crate declares what is used and packs the immediates.
 //!
-//! Functions that are called go through 2 to 4 by themselves and are put together then; what they share has a fixed
+//! The folders stand in this order, after `target` (options and rules) and `machine` (the program); none uses a later
+//! one. What is not about TGSI in the machine passes is [`tgsi_legacy::vec4`].
+//!
+//! Functions that are called go through these steps by themselves and are put together then; what they share has a fixed
 //! register ([`TgsiOptions::subroutines`]).
 
 mod driver;

@@ -402,6 +402,17 @@ fn linear(b: &mut Builder<'_>, place: Def, size: Def) -> Def {
     b.alu(AluOp::Iadd, &[first, x])
 }
 
+/// The variable that a deref leads to, told from that of its parent.
+fn root(body: &Body, roots: &SecondaryMap<Def, PackedOption<Variable>>, inst: Inst) -> Option<Variable> {
+    match *body.inst(inst) {
+        InstData::Deref { kind: DerefKind::Var(variable), .. } => Some(variable),
+        InstData::Deref { kind: DerefKind::Array | DerefKind::ArrayWildcard | DerefKind::Struct(_), .. } => {
+            roots[body.src(inst, 0)].expand()
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -522,16 +533,5 @@ mod tests {
             }
         }
         assert!(different > 700, "{different} shaders with something to lower");
-    }
-}
-
-/// The variable that a deref leads to, told from that of its parent.
-fn root(body: &Body, roots: &SecondaryMap<Def, PackedOption<Variable>>, inst: Inst) -> Option<Variable> {
-    match *body.inst(inst) {
-        InstData::Deref { kind: DerefKind::Var(variable), .. } => Some(variable),
-        InstData::Deref { kind: DerefKind::Array | DerefKind::ArrayWildcard | DerefKind::Struct(_), .. } => {
-            roots[body.src(inst, 0)].expand()
-        }
-        _ => None,
     }
 }
