@@ -144,7 +144,7 @@ impl<'a> Passes<'a> {
     pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[PassId], options: &CompilerOptions) -> bool {
         let mut progress = false;
         for &pass in passes {
-            if self.due.take(pass) && self.run(shader, pass, options) {
+            if self.due.take(pass) && pass.applies(shader) && self.run(shader, pass, options) {
                 progress = true;
             }
         }

@@ -9,6 +9,8 @@
 //! - The list: passes whose changes leave nothing to this one. What [`opt_dce`](PassId::opt_dce) removes, for example,
 //!   concerns passes that count uses or effects, and no others.
 //!
+//! - `if`: pipelines run the pass only in such shaders. By its name it runs anywhere.
+//!
 //! If in doubt, write `again []`: the pass then runs whenever anything has changed. A list that is too long costs
 //! optimisation, not correctness.
 
@@ -38,6 +40,8 @@ pub struct PassInfo {
     /// Runs it, with the most usual choice where its function takes more than a target.
     pub run: PassFn,
     repeats: Repeats,
+    /// In which shaders pipelines run it at all.
+    when: fn(&Shader) -> bool,
     /// Passes whose changes leave nothing to it.
     ignored: PassSet,
 }
@@ -99,6 +103,11 @@ impl PassId {
         PassId::ALL.iter().copied().find(|pass| pass.info().name == name)
     }
 
+    /// Whether pipelines run it in a shader.
+    pub(super) fn applies(self, shader: &Shader) -> bool {
+        (self.info().when)(shader)
+    }
+
     /// The passes to which its changes may leave something, itself among them or not.
     pub(super) fn enables(self, shader: &Shader) -> PassSet {
         let itself = match self.info().repeats {
@@ -129,7 +138,7 @@ static ENABLED: [PassSet; ROWS.len()] = {
 };
 
 macro_rules! passes {
-    ($($room:ident { $($name:ident $repeats:ident [$($ignored:ident)*] $about:literal $run:expr;)+ })+) => {
+    ($($room:ident { $($name:ident $repeats:ident [$($ignored:ident)*] $(if $when:ident)? $about:literal $run:expr;)+ })+) => {
         /// The passes.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(non_camel_case_types, reason = "as they are called")]
@@ -149,6 +158,7 @@ macro_rules! passes {
             about: $about,
             run: $run,
             repeats: Repeats::$repeats,
+            when: [always as fn(&Shader) -> bool $(, $when)?][[always as fn(&Shader) -> bool $(, $when)?].len() - 1],
             ignored: PassSet::of(&[$(PassId::$ignored),*]),
         },)+)+];
     };
@@ -159,7 +169,7 @@ passes! {
         inline_functions again [] "Calls become the code of what they call." |s, _| super::inline_functions(s);
         lower_returns again [] "Code after a return runs only where there was none." |s, _| super::lower_returns(s);
         lower_global_vars_to_local again [] "Variables that one function uses become its own."
-            |s, _| have_shared_variables(s) && super::lower_global_vars_to_local(s);
+            |s, _| super::lower_global_vars_to_local(s);
         lower_vars_to_ssa once [] "Variables without run-time indices become SSA values." |s, _| super::lower_vars_to_ssa(s);
         lower_reg_intrinsics_to_ssa once [] "Registers become SSA values." |s, _| super::lower_reg_intrinsics_to_ssa(s);
         repair_ssa again [] "Values whose definition no longer dominates a use get phis." |s, _| super::repair_ssa(s);
@@ -209,23 +219,23 @@ passes! {
         opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
     }
     variables {
-        split_array_vars first [] "Arrays with constant indices become variables."
-            |s, _| have_variables(s) && super::split_array_vars(s);
+        split_array_vars first [] if have_variables "Arrays with constant indices become variables."
+            |s, _| super::split_array_vars(s);
         split_var_copies again [] "Copies of structs and arrays become copies of their elements."
             |s, _| super::split_var_copies(s);
         lower_var_copies first [] "Copies of variables become loads and stores."
-            |s, _| have_variables(s) && super::lower_var_copies(s);
-        opt_copy_prop_vars again [] "Loads read what was stored or loaded before."
-            |s, o| have_variables(s) && super::opt_copy_prop_vars(s, o);
-        opt_dead_write_vars again [] "Stores that are overwritten before they are read go."
-            |s, _| have_variables(s) && super::opt_dead_write_vars(s);
-        opt_find_array_copies first [] "Copies of arrays, element by element, become one."
-            |s, _| have_variables(s) && super::opt_find_array_copies(s);
+            |s, _| super::lower_var_copies(s);
+        opt_copy_prop_vars again [] if have_variables "Loads read what was stored or loaded before."
+            super::opt_copy_prop_vars;
+        opt_dead_write_vars again [] if have_variables "Stores that are overwritten before they are read go."
+            |s, _| super::opt_dead_write_vars(s);
+        opt_find_array_copies first [] if have_variables "Copies of arrays, element by element, become one."
+            |s, _| super::opt_find_array_copies(s);
         opt_large_constants again [] "Arrays that hold constants become data of the shader."
             |s, _| super::opt_large_constants(s, 32);
         opt_load_store_vectorize again [] "Accesses to neighbouring memory become one." vectorize_memory;
-        shrink_vec_array_vars again [] "Components and elements of arrays that nothing uses go."
-            |s, _| have_variables(s) && super::shrink_vec_array_vars(s);
+        shrink_vec_array_vars again [] if have_variables "Components and elements of arrays that nothing uses go."
+            |s, _| super::shrink_vec_array_vars(s);
         remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
     }
     lower_indirects {
@@ -274,6 +284,10 @@ const _: () = assert!(PassId::ALL.len() <= 128);
 
 fn bodies(shader: &Shader) -> impl Iterator<Item = &Body> {
     shader.functions.values().filter_map(|function| function.body.as_ref())
+}
+
+fn always(_: &Shader) -> bool {
+    true
 }
 
 /// Whether functions share variables.
