@@ -43,6 +43,19 @@ pub struct RunResult {
 }
 
 impl Executor {
+    /// The same as [`new`](Self::new), but `None` for code of a driver that nothing can run: there is nothing to
+    /// compare.
+    pub fn if_any(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Option<Executor>, ShaderError> {
+        if let ExecutorKind::Driver(name) = via
+            && name == plan.driver.name()
+        {
+            let code = subject.code(plan)?;
+            let runner = plan.compiler.target().runner(&code).transpose();
+            return Ok(runner.map_err(ShaderError::Other)?.map(Executor::Code));
+        }
+        Executor::new(subject, via, plan).map(Some)
+    }
+
     /// Takes a checked shader as far as the executor needs it.
     pub fn new(subject: &InputShader, via: ExecutorKind, plan: &Plan) -> Result<Executor, ShaderError> {
         match (via, subject) {

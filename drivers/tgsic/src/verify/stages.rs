@@ -108,8 +108,8 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
     let mut executors = Vec::new();
     for via in executor::kinds_for(subject, plan) {
         let name = via.name();
-        match Executor::new(subject, via, plan) {
-            Ok(executor) => executors.push((name, executor)),
+        match Executor::if_any(subject, via, plan) {
+            Ok(executor) => executors.extend(executor.map(|executor| (name, executor))),
             Err(problem) => return Verdict::Error(format!("stage {name}: {}", problem.brief())),
         }
     }
