@@ -78,7 +78,8 @@ struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// Whether all that fits the later one of each pair fits the earlier one, from the last pair on. What it binds when it fails is undone.
+    /// Whether all that fits the later one of each pair fits the earlier one, from the last pair on. What it binds when
+    /// it fails is undone.
     fn covers(&mut self, mut pairs: Vec<(&'a Node, &'a Node)>) -> bool {
         let Some((earlier, later)) = pairs.pop() else { return true };
         if !self.size_covers(node_size(earlier), node_size(later)) {

@@ -105,7 +105,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a node behind its operands and gives its number. `next` numbers the commutative instructions of a search in preorder.
+    /// Writes a node behind its operands and gives its number. `next` numbers the commutative instructions of a search
+    /// in preorder.
     fn node(&mut self, node: &Node, mut next: Option<&mut u8>) -> usize {
         let row = match node {
             Node::Op { op, size, exact, label, operands } => {
@@ -157,7 +158,8 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The bits of a literal in a component of each size, if they depend on nothing else and a half can hold them. A float has none in the small sizes: no rule asks for it there.
+/// The bits of a literal in a component of each size, if they depend on nothing else and a half can hold them. A float
+/// has none in the small sizes: no rule asks for it there.
 fn literal_bits(literal: &Literal) -> Option<[u64; 5]> {
     let cut = |value: u64| SIZES.map(|size| if size == 64 { value } else { value & ((1 << size) - 1) });
     match *literal {

@@ -1,9 +1,11 @@
 //! Rules as written to rules of the engine: names resolved, sizes inferred, conversions without a size spelled out.
 //!
-//! Every value of a rule has a size that is known (`flt` gives 1 bit) or one of a few unknowns, which are unified: operands with what their opcode
-//! takes, a variable with itself, the whole search with the whole replacement. Unknown 0 is the main one: that of the first value of the search that is
-//! not fixed. A conversion without a size (`b2f`) makes one rule for every size that it can have. The engine only asks whether unknown 0 is of a size that the
-//! replacement can have as well; where another unknown would have to be asked, the rule is made once for each of its sizes.
+//! Every value of a rule has a size that is known (`flt` gives 1 bit) or one of a few unknowns, which are unified:
+//! operands with what their opcode takes, a variable with itself, the whole search with the whole replacement. Unknown
+//! 0 is the main one: that of the first value of the search that is not fixed. A conversion without a size (`b2f`)
+//! makes one rule for every size that it can have. The engine only asks whether unknown 0 is of a size that the
+//! replacement can have as well; where another unknown would have to be asked, the rule is made once for each of its
+//! sizes.
 
 use super::opcodes::{Opcode, Operand, SWITCHES, unsized_conversion};
 use super::parse::{Expression, Kind, Literal, Rule, RuleError, SIZES};
@@ -562,7 +564,8 @@ fn instance(opcodes: &[Opcode], rule: &Rule, choices: &[u8]) -> Result<Instance>
     })))
 }
 
-/// A variable that stands for more or fewer components than the instruction, below an operand of a fixed number of them, and that conditions ask about.
+/// A variable that stands for more or fewer components than the instruction, below an operand of a fixed number of
+/// them, and that conditions ask about.
 fn vector_asked_about(opcodes: &[Opcode], search: &Node, conditions: &[Condition]) -> Option<u8> {
     let mut fixed = Vec::new();
     below_fixed_operands(opcodes, search, false, &mut fixed);

@@ -1,4 +1,5 @@
-//! Compiles the algebraic rules of `rules/*.rules` to constant tables: the rules, and a net that finds those whose shape fits.
+//! Compiles the algebraic rules of `rules/*.rules` to constant tables: the rules, and a net that finds those whose
+//! shape fits.
 //!
 //! A rule that is wrong stops the build with its file, line and column.
 

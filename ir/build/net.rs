@@ -1,5 +1,7 @@
-//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each opcode, for each literal, for each variable that stood before, one for any
-//! constant and one for anything. Walking it along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at any rule twice.
+//! The search expressions of all rules of a set as one net: a trie over their nodes in preorder, with an edge for each
+//! opcode, for each literal, for each variable that stood before, one for any constant and one for anything. Walking it
+//! along an instruction finds every rule whose shape fits, for all orders of commutative operands, without looking at
+//! any rule twice.
 
 use std::collections::BTreeMap;
 
@@ -95,8 +97,8 @@ pub fn count_commutative(opcodes: &[Opcode], node: &Node) -> u32 {
     u32::from(commutes(opcodes, *op)) + operands.iter().map(|o| count_commutative(opcodes, o)).sum::<u32>()
 }
 
-/// Tokens in the order in which operands are visited when the instructions of the mask are swapped. The numbers of commutative instructions are those of the
-/// order as written.
+/// Tokens in the order in which operands are visited when the instructions of the mask are swapped. The numbers of
+/// commutative instructions are those of the order as written.
 fn flatten(opcodes: &[Opcode], node: &Node, mask: u8, next: &mut u32, tokens: &mut Vec<Token>) {
     match node {
         Node::Variable { index, kind, .. } => tokens.push(Token::Variable(*index, *kind != VariableKind::Any)),

@@ -6,7 +6,8 @@
 //! exact 32|64: m=imul(a, K) => ishl(a, find_lsb(K)) if pos_pow2(K), once(m), !lower_bitops
 //! ```
 //!
-//! Recursive descent with a bound on the nesting; every node knows its column. The first error of a line is reported, and the next line is read.
+//! Recursive descent with a bound on the nesting; every node knows its column. The first error of a line is reported,
+//! and the next line is read.
 
 /// Expressions nested deeper than this are errors.
 const MAX_DEPTH: usize = 16;
@@ -25,7 +26,8 @@ pub struct RuleError {
 /// What a rule keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tag {
-    /// Bits of the class: 0 the same bits, 1 but for the sign of zero, 2 only about the same value, 3 about the same value and for `exact` code too.
+    /// Bits of the class: 0 the same bits, 1 but for the sign of zero, 2 only about the same value, 3 about the same
+    /// value and for `exact` code too.
     pub class: u8,
     /// Differs in the flushing of denormals and in making signalling NaNs quiet.
     pub star: bool,

@@ -1,7 +1,7 @@
 //! Making code: a body and a place in it, with a method for each kind of instruction.
 //!
-//! Everything is inserted at the cursor, which then stands behind it. ALU methods of the table's shape check nothing; the validator does.
-//! [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
+//! Everything is inserted at the cursor, which then stands behind it. ALU methods of the table's shape check nothing;
+//! the validator does. [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
 
 use crate::alu::AluOp;
 use crate::body::{
@@ -129,7 +129,8 @@ impl<'a> Builder<'a> {
         self.body.inst_def(inst).expect("an instruction made with a shape has a value")
     }
 
-    // ---- constants ----------------------------------------------------------------------------------------------------
+    // ---- constants
+    // ----------------------------------------------------------------------------------------------------
 
     /// A constant from the bits of its components.
     pub fn constant(&mut self, bit_size: u8, values: &[u64]) -> Def {
@@ -164,10 +165,11 @@ impl<'a> Builder<'a> {
         self.build_def(InstData::Undef, &[], Shape::new(num_components, bit_size))
     }
 
-    // ---- ALU ----------------------------------------------------------------------------------------------------------
+    // ---- ALU
+    // ----------------------------------------------------------------------------------------------------------
 
-    /// An ALU instruction with `num_components` result components (overridden by the table for sized results). The result's bit size follows from
-    /// the table, or from the first unsized source.
+    /// An ALU instruction with `num_components` result components (overridden by the table for sized results). The
+    /// result's bit size follows from the table, or from the first unsized source.
     pub fn alu_sized(&mut self, op: AluOp, num_components: u8, sources: &[AluSrc]) -> Def {
         let info = op.info();
         let unsized_bits = info
@@ -241,10 +243,12 @@ impl<'a> Builder<'a> {
         self.vec(&sources)
     }
 
-    // ---- intrinsics ---------------------------------------------------------------------------------------------------
+    // ---- intrinsics
+    // ---------------------------------------------------------------------------------------------------
 
-    /// An intrinsic. `shape` is that of its result, where the table leaves it open (it is ignored for intrinsics without result); for a vectorised
-    /// intrinsic without result the number of components is that of its first source of open size.
+    /// An intrinsic. `shape` is that of its result, where the table leaves it open (it is ignored for intrinsics
+    /// without result); for a vectorised intrinsic without result the number of components is that of its first source
+    /// of open size.
     pub fn intrinsic(
         &mut self,
         op: IntrinsicOp,
@@ -355,7 +359,8 @@ impl<'a> Builder<'a> {
         self.intrinsic(IntrinsicOp::StoreRegIndirect, &[value, handle, index], &indices, None)
     }
 
-    // ---- derefs -------------------------------------------------------------------------------------------------------
+    // ---- derefs
+    // -------------------------------------------------------------------------------------------------------
 
     /// A deref of a variable of a given mode and type.
     pub fn deref_var(&mut self, variable: Variable, modes: VariableModes, ty: Type) -> Def {
@@ -379,7 +384,8 @@ impl<'a> Builder<'a> {
         self.intrinsic(IntrinsicOp::StoreDeref, &[deref, value], &[(IndexKind::WriteMask, write_mask as i32)], None)
     }
 
-    // ---- textures and control flow --------------------------------------------------------------------------------------
+    // ---- textures and control flow
+    // --------------------------------------------------------------------------------------
 
     /// A texture instruction; the shape of the result follows from the payload.
     pub fn texture(&mut self, data: TexData, sources: &[(TexSrcKind, Def)]) -> Def {

@@ -33,8 +33,8 @@ impl Cursor {
         }
     }
 
-    /// Where a value must be at the latest for a source to read it: before its instruction, at the end of the predecessor of a phi source, at
-    /// the end of the block before an `if`.
+    /// Where a value must be at the latest for a source to read it: before its instruction, at the end of the
+    /// predecessor of a phi source, at the end of the block before an `if`.
     pub fn before_use(body: &Body, source: Use) -> Cursor {
         match body.user(source) {
             User::Inst(inst) if body.is_phi(inst) => Cursor::before_jump(body, body.phi_predecessor(source)),

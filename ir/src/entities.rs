@@ -1,6 +1,7 @@
 //! Names of things: 32-bit ids into the arenas of a shader or of a function body.
 //!
-//! Ids are never reused within a body. Removing something leaves its slot in the arena behind; ids of removed things must not be used.
+//! Ids are never reused within a body. Removing something leaves its slot in the arena behind; ids of removed things
+//! must not be used.
 
 use cranelift_entity::entity_impl;
 

@@ -1,8 +1,10 @@
-//! Codes of errors: one table an error type, from which the list of all and the code of a value come, so that neither can forget a variant.
+//! Codes of errors: one table an error type, from which the list of all and the code of a value come, so that neither
+//! can forget a variant.
 //!
-//! Ranges: T0001 texts of TGSI, T0100 limits, T0200 token streams, T0300 the check (warnings T0500), T0600 conversion and runs of TGSI, T0700 the TGSI driver,
-//! T0800 the command line, T1000 texts of the IR, T1100 the validator, T1400 runs of the IR. A number is never given to anything else. What each means stands in
-//! one file, `tgsi/src/explain/catalogue.md`.
+//! Ranges: T0001 texts of TGSI, T0100 limits, T0200 token streams, T0300 the check (warnings T0500), T0600 conversion
+//! and runs of TGSI, T0700 the TGSI driver, T0800 the command line, T1000 texts of the IR, T1100 the validator, T1400
+//! runs of the IR. A number is never given to anything else. What each means stands in one file,
+//! `tgsi/src/explain/catalogue.md`.
 
 use std::fmt;
 
@@ -28,7 +30,8 @@ impl fmt::Display for Code {
     }
 }
 
-/// Puts `CODES` and `code` into the `impl` of an error enum. Each row is a variant (without its fields), its number and its name in kebab case.
+/// Puts `CODES` and `code` into the `impl` of an error enum. Each row is a variant (without its fields), its number and
+/// its name in kebab case.
 ///
 /// ```
 /// enum Trouble { Small, Large { size: u32 } }

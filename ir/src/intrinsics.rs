@@ -1,7 +1,7 @@
 //! Intrinsics: their table and the kinds of constant indices they carry.
 //!
-//! What is known about an intrinsic is declared once, in `intrinsics/table.rs`; the values stored in constant indices are in
-//! [`indices`].
+//! What is known about an intrinsic is declared once, in `intrinsics/table.rs`; the values stored in constant indices
+//! are in [`indices`].
 
 pub mod indices;
 mod table;
@@ -28,8 +28,8 @@ macro_rules! index_kinds {
             /// Every kind.
             pub const ALL: &'static [IndexKind] = &[$(IndexKind::$variant),*];
 
-            /// The word in prints (`wrmask`, `base`); for `io_semantics`, `io_xfb` and `io_xfb2`, which have a form of their
-            /// own, the word that form starts with (`io`, `xfb`, `xfb2`).
+            /// The word in prints (`wrmask`, `base`); for `io_semantics`, `io_xfb` and `io_xfb2`, which have a form of
+            /// their own, the word that form starts with (`io`, `xfb`, `xfb2`).
             pub const fn name(self) -> &'static str {
                 match self { $(IndexKind::$variant => $name,)* }
             }

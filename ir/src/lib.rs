@@ -1,4 +1,5 @@
-//! An SSA intermediate representation in the manner of Mesa's NIR: data, builder, text, validator, interpreter, analyses and passes.
+//! An SSA intermediate representation in the manner of Mesa's NIR: data, builder, text, validator, interpreter,
+//! analyses and passes.
 //!
 //! # Where to find what
 //!
@@ -21,17 +22,20 @@
 //!
 //! # Where we differ from NIR, and why
 //!
-//! - **No pointers.** Ids into arenas instead of linked allocations: a shader is cloned with a few copies of flat memory, and a pass keeps its notes in dense
-//!   maps. Ids are not reused within a body.
-//! - **A source is a node.** Swizzles stand beside the source that they belong to, so that every kind of instruction is the same small record.
-//! - **Analyses cannot go stale.** There is no metadata to preserve: bodies count their changes, and an analysis is computed anew when it is asked for after
-//!   one ([`analysis`]).
+//! - **No pointers.** Ids into arenas instead of linked allocations: a shader is cloned with a few copies of flat
+//!   memory, and a pass keeps its notes in dense maps. Ids are not reused within a body.
+//! - **A source is a node.** Swizzles stand beside the source that they belong to, so that every kind of instruction is
+//!   the same small record.
+//! - **Analyses cannot go stale.** There is no metadata to preserve: bodies count their changes, and an analysis is
+//!   computed anew when it is asked for after one ([`analysis`]).
 //! - **Edges are derived from the tree.** Only [`body`] touches successors and predecessors.
-//! - **Everything starts as zero.** Registers and temporaries read as zero before the first write; a read outside an array gives zero and a write there is
-//!   dropped. So every program has one meaning, which an interpreter can check. (`undef` still may be anything.)
-//! - **`terminate` leaves a helper.** A killed invocation goes on for the sake of derivatives; its results and memory writes do not count.
-//! - **Uniforms and buffers.** Constant buffer 0 of a Gallium driver is `load_uniform` in units of vec4; buffer k is `load_ubo` of block k - 1, and block ~0 is
-//!   buffer 0 for those who address it by bytes.
+//! - **Everything starts as zero.** Registers and temporaries read as zero before the first write; a read outside an
+//!   array gives zero and a write there is dropped. So every program has one meaning, which an interpreter can check.
+//!   (`undef` still may be anything.)
+//! - **`terminate` leaves a helper.** A killed invocation goes on for the sake of derivatives; its results and memory
+//!   writes do not count.
+//! - **Uniforms and buffers.** Constant buffer 0 of a Gallium driver is `load_uniform` in units of vec4; buffer k is
+//!   `load_ubo` of block k - 1, and block ~0 is buffer 0 for those who address it by bytes.
 //! - **Extended locations.** A semantic that has no slot has a location of 0x10000 or more instead of an error.
 //! - **Nothing asserts.** Functions that take input return errors; what a pass may rely on, the validator says.
 //!

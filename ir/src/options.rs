@@ -1,8 +1,9 @@
 //! What a target wants of the optimiser: one struct, one table.
 //!
-//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules (`build/main.rs` includes `options/table.rs`) come.
-//! A switch named `lower_x` says that the target has no `x`, one named `has_x` that it has; the default is a target that has every opcode
-//! that is no hardware's special, and lowers what only special hardware has.
+//! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules
+//! (`build/main.rs` includes `options/table.rs`) come. A switch named `lower_x` says that the target has no `x`, one
+//! named `has_x` that it has; the default is a target that has every opcode that is no hardware's special, and lowers
+//! what only special hardware has.
 
 mod wide;
 
@@ -20,7 +21,8 @@ macro_rules! declare_options {
             pub max_unroll_iterations: u32,
             /// The same for loops that index an array or a sampler with what becomes a constant.
             pub max_unroll_iterations_aggressive: u32,
-            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (NIR has no such bound.)
+            /// Instructions by which unrolling a loop may make the code longer, as far as can be told in advance. (NIR
+            /// has no such bound.)
             pub max_unroll_growth: u32,
             /// Instructions on each side up to which `opt_peephole_select` flattens an `if`; 0: only moves.
             pub peephole_select_limit: u32,

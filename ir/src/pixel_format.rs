@@ -1,5 +1,5 @@
-//! Pixel formats of images: numbers and names. Only the names matter here (declarations and image instructions carry them); the
-//! class of the values (float, signed, unsigned) is derived from the name.
+//! Pixel formats of images: numbers and names. Only the names matter here (declarations and image instructions carry
+//! them); the class of the values (float, signed, unsigned) is derived from the name.
 
 /// A pixel format, by its number. Number 0 is "none given".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

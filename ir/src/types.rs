@@ -1,4 +1,5 @@
-//! Types of variables and derefs, interned: equal types of one shader have equal ids, so comparing types is comparing numbers.
+//! Types of variables and derefs, interned: equal types of one shader have equal ids, so comparing types is comparing
+//! numbers.
 
 use hashbrown::HashMap;
 
@@ -221,7 +222,8 @@ impl TypeTable {
         product
     }
 
-    /// Number of vec4 slots that a varying of this type takes (64-bit vectors of more than two components take two). Saturates.
+    /// Number of vec4 slots that a varying of this type takes (64-bit vectors of more than two components take two).
+    /// Saturates.
     pub fn slots(&self, ty: Type) -> u32 {
         let elements = self.array_elements(ty);
         let per_element = match self.get(self.without_arrays(ty)) {
@@ -229,7 +231,8 @@ impl TypeTable {
             TypeData::Matrix { scalar, columns, rows } => {
                 u32::from(*columns) * (1 + u32::from(scalar.bit_size() == 64 && *rows > 2))
             }
-            // Struct types are a tree of types that the table already holds, each smaller than its parent: the depth is that of the source.
+            // Struct types are a tree of types that the table already holds, each smaller than its parent: the depth is
+            // that of the source.
             TypeData::Struct { fields, .. } => {
                 let mut slots = 0u32;
                 let mut pending: Vec<(Type, u32)> = fields.iter().map(|f| (f.ty, 1)).collect();

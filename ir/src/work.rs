@@ -1,4 +1,5 @@
-//! Counted work, for tests: how often instructions, operands and links between blocks are looked at. Times differ from machine to machine, this does not.
+//! Counted work, for tests: how often instructions, operands and links between blocks are looked at. Times differ from
+//! machine to machine, this does not.
 
 use std::cell::Cell;
 

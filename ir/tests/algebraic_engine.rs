@@ -1,7 +1,8 @@
 //! What the engine makes of a rule is what the rule says, also where it computes constants at once.
 //!
-//! The search of every rule is built as instructions over values of which some are constants, all components different, and others are not. What comes in its
-//! place must have the same value. Numbers are small, so that sums in another order are the same.
+//! The search of every rule is built as instructions over values of which some are constants, all components different,
+//! and others are not. What comes in its place must have the same value. Numbers are small, so that sums in another
+//! order are the same.
 
 #[path = "support/rule_shapes.rs"]
 mod rule_shapes;
@@ -168,11 +169,11 @@ fn replacements_have_the_value_of_what_they_replace() {
             });
             let Some(sizes) = sizes else { continue };
             let constants = shader % 3 != 0;
-            let mut maker = Maker { set, random: &mut random, sizes, variables: [None; 8], constants };
+            let mut producer = Maker { set, random: &mut random, sizes, variables: [None; 8], constants };
             let mut shader = Shader::new(Stage::Fragment);
             let mut b = Builder::at_end(shader.main_mut());
             let count = wanted_count(set, rule.search).unwrap_or(1);
-            let root = maker.expression(&mut b, rule.search, count, BaseType::Float);
+            let root = producer.expression(&mut b, rule.search, count, BaseType::Float);
             let user = b.alu_sized(AluOp::Mov, count as u8, &[root.into()]);
             let bits = b.body.bit_size(root);
             let mut known = HashMap::new();

@@ -1,15 +1,18 @@
 //! Every algebraic rule, in every size that it has, computed on both sides.
 //!
-//! The search and the replacement of a rule are evaluated with [`evaluate`] on values that satisfy its conditions: all there are where variables have 16 bits together or
-//! fewer, else special values (zeros, ones, infinities, NaN, denormals, extremes, powers of two, neighbours of the rule's literals) and random ones.
+//! The search and the replacement of a rule are evaluated with [`evaluate`] on values that satisfy its conditions: all
+//! there are where variables have 16 bits together or fewer, else special values (zeros, ones, infinities, NaN,
+//! denormals, extremes, powers of two, neighbours of the rule's literals) and random ones.
 //!
 //! * `exact`: the same bits; any NaN is any NaN, as NaNs that are made quiet are what a star is about.
 //! * `nsz`: the same but for the sign of a zero.
-//! * `inexact`, `lowering`: on random floats of everyday magnitude, where the search gives a finite number: the difference is at most [`ULPS`] units in the last place of the
-//!   largest intermediate value ([`ULPS16`] where something has 16 bits; those of 32 bits for 64-bit functions that are computed in 32 bits). One sample in [`OUTLIERS`] may miss that, because a result that jumps
-//!   (a comparison, a floor) may do so elsewhere.
+//! * `inexact`, `lowering`: on random floats of everyday magnitude, where the search gives a finite number: the
+//!   difference is at most [`ULPS`] units in the last place of the largest intermediate value ([`ULPS16`] where
+//!   something has 16 bits; those of 32 bits for 64-bit functions that are computed in 32 bits). One sample in
+//!   [`OUTLIERS`] may miss that, because a result that jumps (a comparison, a floor) may do so elsewhere.
 //!
-//! Values for which the tables of opcodes leave the search undefined (fields that reach beyond the word) are left out, see [`undefined`].
+//! Values for which the tables of opcodes leave the search undefined (fields that reach beyond the word) are left out,
+//! see [`undefined`].
 
 #[path = "support/rule_shapes.rs"]
 mod rule_shapes;
@@ -584,8 +587,9 @@ struct Outcome {
     failure: String,
 }
 
-/// What the other test is worth: rules with an error in the replacement do not pass. A few errors change nothing (`inot` for `ineg` of 1 bit, a bit of a shift count that does not
-/// count, operands that conditions make interchangeable).
+/// What the other test is worth: rules with an error in the replacement do not pass. A few errors change nothing
+/// (`inot` for `ineg` of 1 bit, a bit of a shift count that does not count, operands that conditions make
+/// interchangeable).
 #[test]
 fn errors_are_found() {
     let (mut spoilt, mut missed) = (0, Vec::new());
@@ -678,7 +682,8 @@ fn inexact_rules_keep_special_values() {
                 continue;
             }
             let Some(&left) = slots.last() else { continue };
-            // Sums of products that become multiply-adds are summed in another order: what is small beside products that cancel may be lost.
+            // Sums of products that become multiply-adds are summed in another order: what is small beside products
+            // that cancel may be lost.
             let largest =
                 slots.iter().map(|slot| to_f64(slot[0], 32).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
             let lost = if instance.rule.on & fused != 0 { 1e-6 * largest } else { 0.0 };
@@ -706,8 +711,8 @@ fn inexact_rules_keep_special_values() {
     assert!(failures.is_empty(), "{} rules should ask for fast_math", failures.len());
 }
 
-/// Rules that have no star hold bit for bit as well where denormal results become zero, for operands that are not denormal themselves. (Those that are, float instructions
-/// of such a target read as zero.)
+/// Rules that have no star hold bit for bit as well where denormal results become zero, for operands that are not
+/// denormal themselves. (Those that are, float instructions of such a target read as zero.)
 #[test]
 fn rules_without_star_hold_without_denormals() {
     let flush = ExecutionMode(0b111 << 12);

@@ -1,7 +1,8 @@
 //! Algebraic rules come to an end: whatever they make of an expression, nothing that is left fits any rule.
 //!
-//! The expressions are the searches of all rules, with operands that are searches of other rules, for targets with all kinds of switches. A pass that still finds
-//! something after it has run has met rules that undo each other (it gives up after a number of replacements).
+//! The expressions are the searches of all rules, with operands that are searches of other rules, for targets with all
+//! kinds of switches. A pass that still finds something after it has run has met rules that undo each other (it gives
+//! up after a number of replacements).
 
 #[path = "support/rule_shapes.rs"]
 mod rule_shapes;
@@ -187,14 +188,14 @@ fn comes_to_an_end(set: &'static RuleSet, pass: fn(&mut Shader, &CompilerOptions
         let mut shader = Shader::new(Stage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let leaves = Leaves(SIZES.iter().map(|&bits| (bits, [b.undef(1, bits), b.undef(1, bits)])).collect());
-        let mut maker = Maker { random: &mut random, leaves };
+        let mut producer = Maker { random: &mut random, leaves };
         for place in 0..EXPRESSIONS {
             // Every rule gets its turn.
             let rule = &set.rules[(number * EXPRESSIONS + place) % set.rules.len()];
-            let Some(sizes) = maker.sizes(set, rule) else { continue };
+            let Some(sizes) = producer.sizes(set, rule) else { continue };
             let count = wanted_count(set, rule.search).unwrap_or(1);
-            b.flags = if maker.random.below(8) == 0 { AluFlags::EXACT } else { AluFlags::NONE };
-            let value = maker.expression(&mut b, set, rule.search, count, &sizes, &mut [None; 8], 2);
+            b.flags = if producer.random.below(8) == 0 { AluFlags::EXACT } else { AluFlags::NONE };
+            let value = producer.expression(&mut b, set, rule.search, count, &sizes, &mut [None; 8], 2);
             b.flags = AluFlags::NONE;
             b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
         }

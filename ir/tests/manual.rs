@@ -1,5 +1,5 @@
-//! The manual (`ir/manual`) against the code: its tables have the rows of the code's tables, its examples are valid shaders, its links lead somewhere. `TGSIC_BLESS=1` rewrites
-//! the parts that are generated.
+//! The manual (`ir/manual`) against the code: its tables have the rows of the code's tables, its examples are valid
+//! shaders, its links lead somewhere. `TGSIC_BLESS=1` rewrites the parts that are generated.
 
 #[path = "support/manual.rs"]
 mod support;

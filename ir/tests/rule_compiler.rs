@@ -1,4 +1,5 @@
-//! The compiler of the algebraic rules, which runs while the crate is built: what it makes of rules, and its messages for rules that are wrong.
+//! The compiler of the algebraic rules, which runs while the crate is built: what it makes of rules, and its messages
+//! for rules that are wrong.
 
 #![allow(dead_code)]
 
@@ -145,7 +146,8 @@ fn unreachable() {
         let lowering = "lowering float: fadd(a, 0.0) => fsub(a, 0.0)";
         assert_eq!(errors(&format!("{class} float: fadd(a, 0.0) => a\n{lowering}")), [""; 0]);
     }
-    // One that asks for something lets others through; so does one that not all instructions may be changed by, one for other sizes, one for equal operands.
+    // One that asks for something lets others through; so does one that not all instructions may be changed by, one for
+    // other sizes, one for equal operands.
     for first in [
         "exact float: fadd(a, 0.0) => a if number(a)",
         "exact float: fadd(a, 0.0) => a if lower_fsat",

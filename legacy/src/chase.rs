@@ -1,12 +1,14 @@
 //! Finding the register, the write mask and the modifiers behind a value.
 //!
-//! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is folding sound. A backend
+//! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is
+//! folding sound. A backend
 //!
 //! - skips `decl_reg`, `load_reg*` and `store_reg*` themselves, and every instruction for which [`is_folded`] holds;
-//! - asks [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all others.
+//! - asks [`chase_alu_src`] and [`chase_alu_dest`] for ALU instructions, [`chase_src`] and [`chase_dest`] for all
+//!   others.
 //!
-//! A source means `negate(absolute(value.swizzle))`; a destination means "write the components of the mask, clamped to \[0, 1\] if
-//! `saturate`".
+//! A source means `negate(absolute(value.swizzle))`; a destination means "write the components of the mask, clamped to
+//! \[0, 1\] if `saturate`".
 
 use tgsi_ir::alu::{AluOp, AluType, BaseType};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
@@ -71,8 +73,8 @@ pub fn load_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
     is_load_reg(body, inst).then_some(inst)
 }
 
-/// The `store_reg` or `store_reg_indirect` that is the only use of a value, none if there is no such. (Whether the two stand well enough together for
-/// folding is what trivialisation ensures.)
+/// The `store_reg` or `store_reg_indirect` that is the only use of a value, none if there is no such. (Whether the two
+/// stand well enough together for folding is what trivialisation ensures.)
 pub fn store_reg_for_def(body: &Body, def: Def) -> Option<Inst> {
     let source = body.single_use(def)?;
     let inst = body.user(source).inst()?;
@@ -115,9 +117,9 @@ pub fn accessed_register(body: &Body, inst: Inst) -> Option<Register> {
     Some(Register { handle, base: body.index(inst, IndexKind::Base) as u32, indirect })
 }
 
-/// Whether a float modifier (`fabs` or `fneg`) can become a modifier of everything that reads it: every use is an ALU source of float type, and
-/// the value is not 64 bits wide. A value without uses folds. What the target takes besides is for the
-/// [policy](ModifierPolicy::folds_source) to say.
+/// Whether a float modifier (`fabs` or `fneg`) can become a modifier of everything that reads it: every use is an ALU
+/// source of float type, and the value is not 64 bits wide. A value without uses folds. What the target takes besides
+/// is for the [policy](ModifierPolicy::folds_source) to say.
 pub fn float_mod_folds(body: &Body, modifier: Inst) -> bool {
     let Some(def) = body.inst_def(modifier) else { return false };
     if body.bit_size(def) == 64 {
@@ -149,8 +151,8 @@ pub fn fsat_folds(body: &Body, fsat: Inst) -> bool {
         && body.swizzle(source).is_identity(usize::from(body.num_components(def)))
 }
 
-/// Whether nothing is to be emitted for an ALU instruction, because the instructions around it take it in: a modifier that folds into all its readers, a
-/// saturation that folds into its source, as the policy allows.
+/// Whether nothing is to be emitted for an ALU instruction, because the instructions around it take it in: a modifier
+/// that folds into all its readers, a saturation that folds into its source, as the policy allows.
 pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     match body.alu_op(inst) {
         Some(AluOp::Fneg | AluOp::Fabs) => modifier_is_chased(body, inst, policy),
@@ -159,8 +161,9 @@ pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     }
 }
 
-/// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and, behind it, one `fabs`; a modifier
-/// that is read by another modifier which stops there must be emitted. A modifier whose value nobody reads is not needed either way.
+/// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and,
+/// behind it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
+/// whose value nobody reads is not needed either way.
 fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     if !policy.folds_source(body, inst) {
         return false;
@@ -170,7 +173,8 @@ fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     body.uses_of(def).all(|source| {
         let Some(user) = body.user(source).inst() else { return false };
         match body.alu_op(user) {
-            // What reads this modifier through another one that is folded itself: fneg(fabs x) is followed, the other combinations are not.
+            // What reads this modifier through another one that is folded itself: fneg(fabs x) is followed, the other
+            // combinations are not.
             Some(AluOp::Fneg) if policy.folds_source(body, user) => !is_fneg,
             Some(AluOp::Fabs) if policy.folds_source(body, user) => false,
             _ => true,
@@ -238,8 +242,8 @@ pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDesti
     AluDestination { operand: Operand::Ssa(def), write_mask: all, saturate: false }
 }
 
-/// What a source of an instruction that is not an ALU one (or the condition of an `if`) reads. There are no modifiers: trivialisation puts them only
-/// on loads that ALU instructions alone read.
+/// What a source of an instruction that is not an ALU one (or the condition of an `if`) reads. There are no modifiers:
+/// trivialisation puts them only on loads that ALU instructions alone read.
 pub fn chase_src(body: &Body, source: Use) -> Operand {
     let def = body.src_def(source);
     match load_operand(body, def) {
@@ -254,7 +258,8 @@ pub fn chase_src(body: &Body, source: Use) -> Operand {
     }
 }
 
-/// Where the value of an instruction that is not an ALU one goes. Always all components, never saturated: trivialisation sees to that.
+/// Where the value of an instruction that is not an ALU one goes. Always all components, never saturated:
+/// trivialisation sees to that.
 pub fn chase_dest(body: &Body, def: Def) -> Operand {
     match store_reg_for_def(body, def).and_then(|store| accessed_register(body, store).map(|r| (store, r))) {
         Some((store, register)) => {

@@ -1,15 +1,17 @@
 //! Proof from scratch that folding register accesses is sound.
 //!
-//! The checker knows nothing of how the trivialisation works. It runs each block twice, symbolically: once as the IR means it (a load reads when it is
-//! executed, a store writes when it is executed) and once as a backend that uses the [`chase`](crate::chase) functions will execute it (a folded load
-//! reads at its reader, a folded store writes at the producer of its value). Every component of a register carries the *version* that the last store gave
-//! it. The two runs must agree on
+//! The checker knows nothing of how the trivialisation works. It runs each block twice, symbolically: once as the IR
+//! means it (a load reads when it is executed, a store writes when it is executed) and once as a backend that uses the
+//! [`chase`](crate::chase) functions will execute it (a folded load reads at its reader, a folded store writes at the
+//! producer of its value). Every component of a register carries the *version* that the last store gave it. The two
+//! runs must agree on
 //!
 //! - the version of each component that each reader reads,
 //! - the versions of all registers at the end of the block,
 //!
-//! and besides every store must be folded into the producer of its value exactly once, every load be read in its own block, and modifiers and partial masks
-//! stand only where the chase functions can hand them over. Elements of an array are not told apart, so that an accepted block is right for every run-time index.
+//! and besides every store must be folded into the producer of its value exactly once, every load be read in its own
+//! block, and modifiers and partial masks stand only where the chase functions can hand them over. Elements of an array
+//! are not told apart, so that an accepted block is right for every run-time index.
 
 use hashbrown::HashMap;
 
@@ -107,7 +109,8 @@ pub enum Violation {
     },
 }
 
-/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy. Returns everything that is wrong.
+/// Checks all functions of a shader after [`legacy_trivialize`](crate::legacy_trivialize()) with the same policy.
+/// Returns everything that is wrong.
 pub fn check(shader: &Shader, policy: ModifierPolicy) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for body in shader.functions.values().filter_map(|f| f.body.as_ref()) {
@@ -242,7 +245,8 @@ impl BlockCheck<'_> {
         self.read_load(load, full_mask(self.body, def));
     }
 
-    /// A folded load: what is read now must be what the load reads. Run-time indices that are loads themselves are read now as well.
+    /// A folded load: what is read now must be what the load reads. Run-time indices that are loads themselves are read
+    /// now as well.
     fn read_load(&mut self, load: Inst, mask: u32) {
         let mut next = Some((load, mask));
         while let Some((load, mask)) = next.take() {
@@ -305,9 +309,10 @@ impl BlockCheck<'_> {
             match load_reg_for_def(self.body, index) {
                 Some(load) => self.read_load(load, 1),
                 None => {
-                    let maker = self.body.def_inst(index);
+                    let producer = self.body.def_inst(index);
                     let order = self.body.inst_order();
-                    if self.body.inst_block(maker) == Some(self.block) && order.index(maker) >= order.index(inst) {
+                    if self.body.inst_block(producer) == Some(self.block) && order.index(producer) >= order.index(inst)
+                    {
                         self.violations.push(Violation::IndexAfterProducer { store });
                     }
                 }
@@ -392,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_are_written_by_their_makers() {
+    fn vectors_are_written_by_their_producers() {
         let mut shader = Shader::new(Stage::Vertex);
         let body = shader.main_mut();
         let mut b = Builder::at_end(body);

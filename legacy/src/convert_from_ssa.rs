@@ -7,18 +7,23 @@
 //!                                                           32 %10 = iadd %11, %11
 //! ```
 //!
-//! After Boissinot, Darte, Rastello, Dupont de Dinechin, Guillon: "Revisiting Out-of-SSA Translation for Correctness, Code Quality, and
-//! Efficiency" (2009), with the copies that isolate phis not made before it is known that they are needed:
+//! After Boissinot, Darte, Rastello, Dupont de Dinechin, Guillon: "Revisiting Out-of-SSA Translation for Correctness,
+//! Code Quality, and Efficiency" (2009), with the copies that isolate phis not made before it is known that they are
+//! needed:
 //!
-//! 1. a phi, and each of its sources in turn, form a *web* where no two values of the union interfere (a linear walk in dominance order);
-//! 2. a source that does not get into the web is copied into it at the end of its predecessor. Such a block leads nowhere else, and of the web nothing is live
-//!    there: it would be where the phi is made. Only in unstructured control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is
-//!    read as soon as they are made, and all that they receive is copied;
-//! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition a `store_reg` right behind;
-//! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one more register.
+//! 1. a phi, and each of its sources in turn, form a *web* where no two values of the union interfere (a linear walk in
+//!    dominance order);
+//! 2. a source that does not get into the web is copied into it at the end of its predecessor. Such a block leads
+//!    nowhere else, and of the web nothing is live there: it would be where the phi is made. Only in unstructured
+//!    control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is read as soon as they
+//!    are made, and all that they receive is copied;
+//! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition
+//!    a `store_reg` right behind;
+//! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one
+//!    more register.
 //!
-//! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi sources that are undefined get no
-//! copy. A constant is never part of a web: it is stored.
+//! Only values connected to phis become registers; the others stay SSA. No phi and no parallel copy is left. Phi
+//! sources that are undefined get no copy. A constant is never part of a web: it is stored.
 //!
 //! # Divergence
 //!
@@ -296,7 +301,8 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             }
         }
         while let Some(current) = inst {
-            // Instructions made below stand behind `current` or right before it; what comes next is what stands before now.
+            // Instructions made below stand behind `current` or right before it; what comes next is what stands before
+            // now.
             inst = body.prev_inst(current);
             if body.is_phi(current) {
                 for number in (0..body.num_sources(current)).rev() {
@@ -335,7 +341,8 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
     cycles
 }
 
-/// Makes each source that belongs to a web read a load right before the instruction. Two sources that read the same register share it.
+/// Makes each source that belongs to a web read a load right before the instruction. Two sources that read the same
+/// register share it.
 fn load_sources(body: &mut Body, registers: &mut Registers, inst: Inst) {
     let mut loaded: arrayvec::ArrayVec<(Def, Def), 8> = arrayvec::ArrayVec::new();
     for source in body.sources(inst) {
@@ -353,8 +360,8 @@ fn load_sources(body: &mut Body, registers: &mut Registers, inst: Inst) {
     }
 }
 
-/// Removes a parallel copy whose register destinations are still read as phi sources or by loads to come: their readers are rewritten when their own
-/// turn comes, so the values must stay readable by name until then.
+/// Removes a parallel copy whose register destinations are still read as phi sources or by loads to come: their readers
+/// are rewritten when their own turn comes, so the values must stay readable by name until then.
 fn remove_copy(body: &mut Body, copy: Inst) {
     let dests: Vec<Def> = body.copies(copy).unwrap_or(&[]).iter().filter_map(|e| e.dest.expand()).collect();
     debug_assert!(
@@ -394,7 +401,8 @@ mod tests {
 
     const WORD: Shape = Shape::new(1, 32);
 
-    /// A loop of as many exits, each of which leaves with values of its own, with one that all have in common, and with one that changes all along.
+    /// A loop of as many exits, each of which leaves with values of its own, with one that all have in common, and with
+    /// one that changes all along.
     fn many_exits(count: u32) -> Shader {
         let mut shader = Shader::new(Stage::Compute);
         let mut b = Builder::at_end(shader.main_mut());

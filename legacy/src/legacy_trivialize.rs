@@ -1,4 +1,5 @@
-//! The last pass before instruction selection: float modifiers go into register accesses, then every access is made trivial.
+//! The last pass before instruction selection: float modifiers go into register accesses, then every access is made
+//! trivial.
 //!
 //! ```text
 //! 32 %2 = @load_reg (%r)                         32 %5 = @load_reg (%r) (legacy_fneg=1)
@@ -10,8 +11,9 @@
 //!         @store_reg (%7, %r)
 //! ```
 //!
-//! A modifier of a load goes onto a clone of the load, because the load itself may have other readers. Modifiers of other values stay: the chase
-//! functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets `fabs` first and ends as one load with both.
+//! A modifier of a load goes onto a clone of the load, because the load itself may have other readers. Modifiers of
+//! other values stay: the chase functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets
+//! `fabs` first and ends as one load with both.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;

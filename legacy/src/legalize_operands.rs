@@ -266,10 +266,10 @@ fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPoli
     let mut value = body.src(inst, number);
     let mut modifiers = ArrayVec::new();
     for op in [AluOp::Fneg, AluOp::Fabs] {
-        let maker = body.def_inst(value);
-        if body.alu_op(maker) == Some(op) && policy.folds_source(body, maker) {
-            modifiers.push(maker);
-            value = body.src(maker, 0);
+        let producer = body.def_inst(value);
+        if body.alu_op(producer) == Some(op) && policy.folds_source(body, producer) {
+            modifiers.push(producer);
+            value = body.src(producer, 0);
         }
     }
     (value, modifiers)

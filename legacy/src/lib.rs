@@ -1,12 +1,12 @@
-//! Registers for backends that think in registers: out of SSA, trivial register accesses, and the helpers that find registers, write masks and
-//! modifiers behind SSA values again.
+//! Registers for backends that think in registers: out of SSA, trivial register accesses, and the helpers that find
+//! registers, write masks and modifiers behind SSA values again.
 //!
 //! A backend of the old kind runs, on optimised SSA:
 //!
 //! 1. [`flatten_control_flow`](flatten_control_flow()), if the hardware has no branches;
 //! 2. [`convert_from_ssa`](convert_from_ssa()): phis become registers;
-//! 3. [`move_vec_src_uses_to_dest`](move_vec_src_uses_to_dest()) and [`lower_vec_to_regs`](lower_vec_to_regs()): vectors
-//!    that are put together become masked writes;
+//! 3. [`move_vec_src_uses_to_dest`](move_vec_src_uses_to_dest()) and [`lower_vec_to_regs`](lower_vec_to_regs()):
+//!    vectors that are put together become masked writes;
 //! 4. [`lower_locals_to_regs`](lower_locals_to_regs()): arrays that are left become register arrays (before the first
 //!    step for backends that want them while code is SSA);
 //! 5. [`legacy_trivialize`](legacy_trivialize()): float modifiers go into loads and stores, and every access becomes
@@ -14,12 +14,14 @@
 //!    themselves use [`trivialize_registers`](trivialize_registers()) alone;
 //! 6. [`legalize_operands`](legalize_operands()), last, if instructions cannot read any operands.
 //!
-//! Instruction selection then asks the functions of [`chase`] for each source and destination and emits nothing for what
-//! they report as folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) says which modifiers the target has; the
+//! Instruction selection then asks the functions of [`chase`] for each source and destination and emits nothing for
+//! what they report as folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) says which modifiers the target has; the
 //! same one goes to all of these. [`later_reads`] tells whether instructions may be fused or split, [`registers`] lists
-//! declarations and accesses, [`assign_registers`] finds places for all of it. [`check`] proves, independently of how the trivialisation worked, that folding is sound.
+//! declarations and accesses, [`assign_registers`] finds places for all of it. [`check`] proves, independently of how
+//! the trivialisation worked, that folding is sound.
 //!
-//! The names are NIR's (`nir_convert_from_ssa`, `nir_lower_vec_to_regs`, `nir_legacy_trivialize`, `nir_legacy_chase_alu_src`, ...).
+//! The names are NIR's (`nir_convert_from_ssa`, `nir_lower_vec_to_regs`, `nir_legacy_trivialize`,
+//! `nir_legacy_chase_alu_src`, ...).
 
 pub mod assign_registers;
 pub mod chase;

@@ -7,10 +7,12 @@
 //! 32x4 %3 = @load_deref (%2)
 //! ```
 //!
-//! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size is the product of the array
-//! lengths. Constant indices go into the base, others are summed up. An access whose constant index lies outside the array reads 0 or does nothing; so does one
-//! with a run-time index, for which a register array sees to that itself. In an array of arrays each run-time index is compared with its own length first,
-//! because outside of its row it could still be inside the register. The derefs become dead. There must be no copies of whole variables and no initialisers left.
+//! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size
+//! is the product of the array lengths. Constant indices go into the base, others are summed up. An access whose
+//! constant index lies outside the array reads 0 or does nothing; so does one with a run-time index, for which a
+//! register array sees to that itself. In an array of arrays each run-time index is compared with its own length first,
+//! because outside of its row it could still be inside the register. The derefs become dead. There must be no copies of
+//! whole variables and no initialisers left.
 
 use hashbrown::HashMap;
 
@@ -23,7 +25,8 @@ use tgsi_ir::types::{TypeData, TypeTable};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Shape, Type, Variable};
 
-/// Lowers loads and stores of `function_temp` variables. Booleans get `bool_bit_size` bits. Returns whether anything changed.
+/// Lowers loads and stores of `function_temp` variables. Booleans get `bool_bit_size` bits. Returns whether anything
+/// changed.
 pub fn lower_locals_to_regs(shader: &mut Shader, bool_bit_size: u8) -> bool {
     let mut progress = false;
     let Shader { functions, types, variables, .. } = shader;
@@ -187,8 +190,9 @@ impl Lowering<'_> {
         Ok(Some(Location { handle, base: base as u32, indirect }))
     }
 
-    /// What an index adds to the element number: `index * stride`. With other indices beside it an index outside its own array could lead to another
-    /// element of the whole, so that `beyond` (length of the array, elements of the whole) makes it one outside everything.
+    /// What an index adds to the element number: `index * stride`. With other indices beside it an index outside its
+    /// own array could lead to another element of the whole, so that `beyond` (length of the array, elements of the
+    /// whole) makes it one outside everything.
     fn scaled_index(&mut self, access: Inst, index: Def, stride: u32, beyond: Option<(u32, u32)>) -> Def {
         let bits = self.body.bit_size(index);
         let mut builder = Builder::new(self.body, Cursor::Before(access));
@@ -210,7 +214,8 @@ impl Lowering<'_> {
         builder.alu(select, &[is_inside, term, outside])
     }
 
-    /// The only element of an array of one: a run-time index selects it through an array register of one element, so that indices other than 0 are outside.
+    /// The only element of an array of one: a run-time index selects it through an array register of one element, so
+    /// that indices other than 0 are outside.
     fn locate_single(
         &mut self,
         access: Inst,
@@ -228,7 +233,8 @@ impl Lowering<'_> {
                         index = self.scaled_index(access, index, 1, Some((1, 1)));
                     }
                     sum = Some(match sum {
-                        // Any index other than 0 makes the whole access one outside; bits are gathered so that none is lost.
+                        // Any index other than 0 makes the whole access one outside; bits are gathered so that none is
+                        // lost.
                         Some(other) => Builder::new(self.body, Cursor::Before(access)).alu(AluOp::Ior, &[other, index]),
                         None => index,
                     });

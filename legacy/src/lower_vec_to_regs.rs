@@ -9,11 +9,13 @@
 //!                                                 32x2 %6 = ineg %7
 //! ```
 //!
-//! A source of the vector whose value has no other reader and is made by an ALU instruction that works component by component is *coalesced*: the
-//! instruction is widened and stores into the register itself. Every other source is copied by a mov (one for all components that come from the
-//! same value). Undefined sources write nothing. A vector all of whose sources are one value is only a swizzle.
+//! A source of the vector whose value has no other reader and is made by an ALU instruction that works component by
+//! component is *coalesced*: the instruction is widened and stores into the register itself. Every other source is
+//! copied by a mov (one for all components that come from the same value). Undefined sources write nothing. A vector
+//! all of whose sources are one value is only a swizzle.
 //!
-//! That the early store of a coalesced instruction stands apart from the reading is no hazard: the register is new. What is, the trivialisation finds.
+//! That the early store of a coalesced instruction stands apart from the reading is no hazard: the register is new.
+//! What is, the trivialisation finds.
 
 use log::trace;
 use tgsi_ir::alu::AluOp;
@@ -23,8 +25,8 @@ use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Shape, Swizzle
 /// Which instructions may be widened to write which components of a vector: `(body, instruction, write mask)`.
 pub type CoalesceFilter<'a> = &'a dyn Fn(&Body, Inst, u32) -> bool;
 
-/// Lowers every `vecN`. `filter` (none: everything) says whether an instruction may write given components of a vector directly. Returns whether there were any
-/// vectors.
+/// Lowers every `vecN`. `filter` (none: everything) says whether an instruction may write given components of a vector
+/// directly. Returns whether there were any vectors.
 pub fn lower_vec_to_regs(shader: &mut Shader, filter: Option<CoalesceFilter<'_>>) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
@@ -88,16 +90,16 @@ fn lower_vec(body: &mut Body, vec: Inst, filter: Option<CoalesceFilter<'_>>) {
     trace!("lower_vec_to_regs: vec{count}, {coalesced} sources written directly");
 }
 
-/// Whether the maker of a source may write components of the vector itself.
+/// Whether the producer of a source may write components of the vector itself.
 fn can_coalesce(body: &Body, vec: Inst, value: Def, mask: u32, filter: Option<CoalesceFilter<'_>>) -> bool {
     if body.uses_of(value).any(|u| body.user(u) != User::Inst(vec)) {
         return false;
     }
-    let maker = body.def_inst(value);
-    let Some(op) = body.alu_op(maker) else { return false };
+    let producer = body.def_inst(value);
+    let Some(op) = body.alu_op(producer) else { return false };
     let info = op.info();
     let per_component = info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0);
-    (per_component || is_replicated(op)) && filter.is_none_or(|f| f(body, maker, mask))
+    (per_component || is_replicated(op)) && filter.is_none_or(|f| f(body, producer, mask))
 }
 
 /// Operations that compute one value for every component of the result.
@@ -105,7 +107,8 @@ fn is_replicated(op: AluOp) -> bool {
     matches!(op, AluOp::Fdot2Replicated | AluOp::Fdot3Replicated | AluOp::Fdot4Replicated | AluOp::FdphReplicated)
 }
 
-/// Widens the maker of a value to the vector's size, so that component i of the vector comes out at component i, and stores it right behind.
+/// Widens the producer of a value to the vector's size, so that component i of the vector comes out at component i, and
+/// stores it right behind.
 fn coalesce(
     body: &mut Body,
     vec: Inst,
@@ -115,9 +118,9 @@ fn coalesce(
     sources: &[(Def, u8)],
     placeholder: Def,
 ) {
-    let maker = body.def_inst(value);
-    if body.alu_op(maker).is_some_and(|op| !is_replicated(op)) {
-        for source in body.sources(maker) {
+    let producer = body.def_inst(value);
+    if body.alu_op(producer).is_some_and(|op| !is_replicated(op)) {
+        for source in body.sources(producer) {
             let old = body.swizzle(source);
             let new: Vec<u8> = (0..usize::from(shape.num_components))
                 .map(|i| if mask & (1 << i) != 0 { old.get(usize::from(sources[i].1)) } else { old.get(0) })
@@ -133,7 +136,7 @@ fn coalesce(
         }
     }
     body.set_shape(value, shape);
-    Builder::new(body, Cursor::After(maker)).store_reg(value, handle, 0, mask);
+    Builder::new(body, Cursor::After(producer)).store_reg(value, handle, 0, mask);
 }
 
 /// Every reader of a value reads a load right before itself instead. Readers in one instruction share the load.

@@ -8,17 +8,20 @@
 //!                                                 32 %5 = fadd %4, %2
 //! ```
 //!
-//! A **load** is trivial if every reader is in its block (the `if` right behind the block counts) and no store to the register stands between the load and
-//! a reader: the reader may then read the register itself. A load through a run-time index is never left to other readers than a mov right behind it:
-//! its index would have to stay alive as long.
+//! A **load** is trivial if every reader is in its block (the `if` right behind the block counts) and no store to the
+//! register stands between the load and a reader: the reader may then read the register itself. A load through a
+//! run-time index is never left to other readers than a mov right behind it: its index would have to stay alive as
+//! long.
 //!
-//! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write a register (no constant, no undefined
-//! value, no other load), if nothing between that instruction and the store reads components that the store writes, or writes them, and
-//! if handle and run-time index are there before that instruction. A partial store needs an ALU instruction, the only kind with a write mask.
+//! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write
+//! a register (no constant, no undefined value, no other load), if nothing between that instruction and the store reads
+//! components that the store writes, or writes them, and if handle and run-time index are there before that
+//! instruction. A partial store needs an ALU instruction, the only kind with a write mask.
 //!
-//! One forward walk makes loads trivial, one backward walk the stores. Both are linear in instructions and sources. (The reference's backward walk forgets
-//! *all* pending stores of a register when it meets the maker of one of them, so that a store of other components can be folded across a load; here only the
-//! components of that one store are settled.)
+//! One forward walk makes loads trivial, one backward walk the stores. Both are linear in instructions and sources.
+//! (The reference's backward walk forgets *all* pending stores of a register when it meets the producer of one of them,
+//! so that a store of other components can be folded across a load; here only the components of that one store are
+//! settled.)
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
@@ -57,7 +60,8 @@ fn trivialize_body(body: &mut Body) -> bool {
     moved || made > 0
 }
 
-/// Moves the declarations to the top of the start block, in order: a handle then dominates every producer. Returns whether any moved.
+/// Moves the declarations to the top of the start block, in order: a handle then dominates every producer. Returns
+/// whether any moved.
 fn move_declarations_up(body: &mut Body) -> bool {
     let start = body.start_block();
     let declarations: Vec<Inst> =
@@ -100,11 +104,13 @@ impl RegisterNumbers {
     }
 }
 
-// ---- loads --------------------------------------------------------------------------------------------------------------
+// ---- loads
+// --------------------------------------------------------------------------------------------------------------
 
 /// Loads that may still be trivial.
 struct TrivialLoads {
-    /// Whether a load may be folded into the reader that is being looked at: the generation of its register when it was entered.
+    /// Whether a load may be folded into the reader that is being looked at: the generation of its register when it was
+    /// entered.
     entered: SecondaryMap<Inst, Option<u32>>,
     /// Advances with every store to a register: loads entered before are trivial no more.
     generation: Vec<u32>,
@@ -158,7 +164,8 @@ fn trivialize_source_load(
 
 /// Puts a mov right behind a load and makes every reader read that.
 ///
-/// Readers that were looked at before and found trivial read the mov as well now: that is as right, and the mov is there anyway.
+/// Readers that were looked at before and found trivial read the mov as well now: that is as right, and the mov is
+/// there anyway.
 fn trivialize_load(body: &mut Body, load: Inst) {
     let Some(def) = body.inst_def(load) else { return };
     if let Some(reader) = body.single_use(def)
@@ -173,7 +180,8 @@ fn trivialize_load(body: &mut Body, load: Inst) {
     body.replace_uses_except(def, value, mov);
 }
 
-// ---- stores -------------------------------------------------------------------------------------------------------------
+// ---- stores
+// -------------------------------------------------------------------------------------------------------------
 
 /// For each component of a register (elements of an array are not told apart) the store that may still be trivial.
 type Pending = ArrayVec<Option<Inst>, MAX_COMPONENTS>;
@@ -252,8 +260,8 @@ impl PendingStores {
 
 fn trivialize_stores(body: &mut Body, registers: &RegisterNumbers, pending: &mut PendingStores, block: Block) {
     let mut next = body.last_inst(block);
-    // A trivial load that the `if` behind the block reads is read at the end of the block, after every store: nothing to do for it, as the loads' walk has put
-    // a mov in between if a store follows the load.
+    // A trivial load that the `if` behind the block reads is read at the end of the block, after every store: nothing
+    // to do for it, as the loads' walk has put a mov in between if a store follows the load.
     while let Some(inst) = next {
         // What is made below stands right before a store further down; the walk goes on before `inst`.
         let value = body.inst_def(inst);
@@ -309,7 +317,8 @@ fn look_at_store(
     pending.isolate_overlapping(body, number, mask);
     let value = body.src(store, 0);
     let producer = body.def_inst(value);
-    // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are, at the top of the body.
+    // A run-time index would have to be there before the producer: such stores are always isolated. Handles always are,
+    // at the top of the body.
     let must_isolate = register.indirect.is_some()
         || body.single_use(value).is_none()
         || body.inst_block(producer) != Some(block)

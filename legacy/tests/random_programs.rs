@@ -50,12 +50,13 @@ fn check_divergence(shader: &Shader, uniform: &[Def]) -> usize {
     for register in &registers {
         for store in reg_stores(body, register.handle) {
             let value = body.src(store, 0);
-            let maker = body.def_inst(value);
+            let producer = body.def_inst(value);
             let from = chase::load_reg_for_def(body, value).and_then(|load| reg_decl(body, body.src(load, 0)));
             let is_uniform = match from {
                 Some(from) => !from.divergent,
                 None => {
-                    matches!(body.inst(maker), InstData::LoadConst { .. } | InstData::Undef) || uniform.contains(&value)
+                    matches!(body.inst(producer), InstData::LoadConst { .. } | InstData::Undef)
+                        || uniform.contains(&value)
                 }
             };
             assert!(is_uniform, "{value} is in the uniform register {}", register.handle);

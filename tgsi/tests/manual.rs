@@ -1,5 +1,5 @@
-//! The manual (`tgsi/manual`) against the code: its tables have the rows of the code's tables, its examples are valid shaders, its links lead somewhere. `TGSIC_BLESS=1`
-//! rewrites the parts that are generated.
+//! The manual (`tgsi/manual`) against the code: its tables have the rows of the code's tables, its examples are valid
+//! shaders, its links lead somewhere. `TGSIC_BLESS=1` rewrites the parts that are generated.
 
 #[path = "../../ir/tests/support/manual.rs"]
 mod support;
@@ -168,7 +168,8 @@ fn limits() {
     page(FOLDER, "limits.md").check_generated("limits", &table(&["name", "default", "what is counted, and why"], rows));
 }
 
-/// The strings of the rows `("NAME", Enum::Variant...` between two places of a source, with what stands after the comma.
+/// The strings of the rows `("NAME", Enum::Variant...` between two places of a source, with what stands after the
+/// comma.
 fn source_rows<'a>(source: &'a str, from: &str, to: &str) -> Vec<(&'a str, &'a str)> {
     let (_, rest) = source.split_once(from).unwrap_or_else(|| panic!("there is no {from}"));
     let (part, _) = rest.split_once(to).unwrap_or_else(|| panic!("there is no {to} after {from}"));

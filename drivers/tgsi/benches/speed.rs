@@ -1,9 +1,12 @@
 //! How fast shaders are parsed, printed, converted, optimised and translated: `cargo bench -p tgsi-driver-tgsi`.
 //!
-//! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show whether the time for an instruction stays the same, and all shaders of
-//! the folder with reference data (`TGSIC_SHARED`, or `shared` next to the repository); where there is none, those of the fixtures. Throughput is in TGSI instructions and in bytes of text
-//! a second. What takes longer than [`MAX_SECONDS`] runs once or twice: all takes some minutes, and 1.5 GiB for a million nested instructions, which the optimiser has as one body.
-//! `cargo bench -p tgsi-driver-tgsi -- optimising` runs one benchmark, `-- "nested 1000$"` one input, `-- --max-time 0.1` all of them shortly.
+//! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show
+//! whether the time for an instruction stays the same, and all shaders of the folder with reference data
+//! (`TGSIC_SHARED`, or `shared` next to the repository); where there is none, those of the fixtures. Throughput is in
+//! TGSI instructions and in bytes of text a second. What takes longer than [`MAX_SECONDS`] runs once or twice: all
+//! takes some minutes, and 1.5 GiB for a million nested instructions, which the optimiser has as one body. `cargo bench
+//! -p tgsi-driver-tgsi -- optimising` runs one benchmark, `-- "nested 1000$"` one input, `-- --max-time 0.1` all of
+//! them shortly.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

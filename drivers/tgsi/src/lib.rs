@@ -12,8 +12,8 @@
 //! The folders stand in this order, after `target` (options and rules) and `machine` (the program); none uses a later
 //! one. What is not about TGSI in the machine passes is [`tgsi_legacy::vec4`].
 //!
-//! Functions that are called go through these steps by themselves and are put together then; what they share has a fixed
-//! register ([`TgsiOptions::subroutines`]).
+//! Functions that are called go through these steps by themselves and are put together then; what they share has a
+//! fixed register ([`TgsiOptions::subroutines`]).
 
 mod driver;
 mod emit;
@@ -112,8 +112,8 @@ pub enum DriverError {
     /// A jump that TGSI does not have.
     #[error("{0:?} is left")]
     Jump(JumpKind),
-    /// An access by a run-time index to a file that the target cannot address so, where direct accesses would be too many; or a constant beyond those that
-    /// operands can name.
+    /// An access by a run-time index to a file that the target cannot address so, where direct accesses would be too
+    /// many; or a constant beyond those that operands can name.
     #[error("the target cannot address {} indirectly, and the shader cannot do without", .0.name())]
     Indirect(File),
     /// More temporaries than operands can name.

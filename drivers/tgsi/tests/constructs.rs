@@ -203,7 +203,8 @@ fn equal_work_on_components_is_put_together() {
     );
 }
 
-/// A fetch from a buffer has its level in the last coordinate like any other: what comes out must not have chance there.
+/// A fetch from a buffer has its level in the last coordinate like any other: what comes out must not have chance
+/// there.
 #[test]
 fn fetches_from_buffers_keep_their_level() {
     let fetch = |fetch: &str, options: &TgsiOptions| {

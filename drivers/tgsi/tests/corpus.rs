@@ -1,4 +1,5 @@
-//! The driver on real shaders: every one translates, what comes out passes the check, and recorded results come out of it.
+//! The driver on real shaders: every one translates, what comes out passes the check, and recorded results come out of
+//! it.
 //!
 //! `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text and prints what they become.
 
@@ -392,8 +393,8 @@ fn targets_without_integers_get_floats() {
     files.sort();
     for (number, (name, options)) in variants(&options).iter().enumerate() {
         let part: HashSet<&str> = files.iter().skip(number).step_by(8).map(|f| f.as_str()).collect();
-        // Without CMP either, a sum of products selects: what is not selected must be finite, and in these shaders it is not (some divide by 0 there, some take
-        // the power of a negative number).
+        // Without CMP either, a sum of products selects: what is not selected must be finite, and in these shaders it
+        // is not (some divide by 0 there, some take the power of a negative number).
         let infinite = ["glcleartexsubimage", "spot-light"];
         let is_finite = |file: &str| options.has_cmp || !infinite.iter().any(|name| file.contains(name));
         let find = |file: &str| (part.contains(file) && is_finite(file)).then(|| kept[file].clone());
@@ -540,7 +541,8 @@ fn indirect_files(shader: &Shader) -> BTreeSet<File> {
     registers.filter(|r| is_indirect(r)).map(|r| r.file).collect()
 }
 
-/// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left, and recorded results agree.
+/// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left,
+/// and recorded results agree.
 #[test]
 fn files_that_cannot_be_indirect() {
     let test = "files_that_cannot_be_indirect";

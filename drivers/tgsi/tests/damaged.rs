@@ -1,8 +1,9 @@
-//! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. Nothing panics, every rejection has a place
-//! within the input, and what passes the check translates to what passes it again.
+//! Damaged shaders, as text and as tokens, in this process: every truncation and every change of a single byte. Nothing
+//! panics, every rejection has a place within the input, and what passes the check translates to what passes it again.
 //!
-//! The demo shaders and small ones of the fixtures are damaged in every test run, and of all that can be done to fifty real ones a part. The whole of it, minutes
-//! long: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test damaged -- --nocapture`.
+//! The demo shaders and small ones of the fixtures are damaged in every test run, and of all that can be done to fifty
+//! real ones a part. The whole of it, minutes long: `TGSIC_ALL_DAMAGE=1 cargo test --release -p tgsi-driver-tgsi --test
+//! damaged -- --nocapture`.
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;

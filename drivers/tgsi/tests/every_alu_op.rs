@@ -1,4 +1,5 @@
-//! Every ALU opcode of the IR on every size: what the driver makes of it computes what the IR says, and what it cannot express is an error.
+//! Every ALU opcode of the IR on every size: what the driver makes of it computes what the IR says, and what it cannot
+//! express is an error.
 //!
 //! Each shader is one instruction on inputs, translated as it is and after the pipeline; one lane a case.
 

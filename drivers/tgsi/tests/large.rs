@@ -18,7 +18,8 @@ use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
 
 const LANES: usize = 8;
 
-/// That many lines of sums and products of integers, none of which repeats another, some of them under conditions: every result is needed, and each bit of it.
+/// That many lines of sums and products of integers, none of which repeats another, some of them under conditions:
+/// every result is needed, and each bit of it.
 fn shader(count: usize) -> Shader {
     let mut text = String::from("FRAG\nDCL IN[0..1], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..7]\n");
     text.push_str("IMM[0] UINT32 {3, 2654435761, 40503, 1}\n");

@@ -1,9 +1,12 @@
-//! What a real host of virgl says to translations in its dialect: every shader that it takes as it is, it must take as it was translated.
+//! What a real host of virgl says to translations in its dialect: every shader that it takes as it is, it must take as
+//! it was translated.
 //!
-//! The host is `virgl_test_server` (Debian's package `virgl-server`) on a private socket, with software rendering. Of its protocol only the few words are spoken that it takes to
-//! have a shader converted, compiled and linked with stand-ins for the other stages; nothing is drawn. A host that refuses a shader closes the connection.
+//! The host is `virgl_test_server` (Debian's package `virgl-server`) on a private socket, with software rendering. Of
+//! its protocol only the few words are spoken that it takes to have a shader converted, compiled and linked with
+//! stand-ins for the other stages; nothing is drawn. A host that refuses a shader closes the connection.
 //!
-//! Skipped, by name, where there is no host. `TGSIC_ONLY=text` restricts the shaders to those whose path contains the text and shows what the host says to them.
+//! Skipped, by name, where there is no host. `TGSIC_ONLY=text` restricts the shaders to those whose path contains the
+//! text and shows what the host says to them.
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;

@@ -114,7 +114,8 @@ impl Matcher {
         result
     }
 
-    /// Goes on from a node of the net with the operands that wait; `met` stands for variables on the way here. As deep as the longest rule.
+    /// Goes on from a node of the net with the operands that wait; `met` stands for variables on the way here. As deep
+    /// as the longest rule.
     fn walk(
         &self,
         body: &Body,
@@ -409,7 +410,8 @@ fn edges(set: &'static RuleSet, range: (u32, u32)) -> &'static [(AluOp, u32)] {
     set.edges.get(range.0 as usize..range.1 as usize).unwrap_or_default()
 }
 
-/// Operands that wait while the net is walked: those left of an instruction, and behind them those of the instruction around it.
+/// Operands that wait while the net is walked: those left of an instruction, and behind them those of the instruction
+/// around it.
 #[derive(Clone, Copy)]
 struct Pending<'a> {
     next: u32,

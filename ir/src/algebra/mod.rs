@@ -14,22 +14,28 @@
 //! rasterisation), no `nsz` and no `inexact` rule applies: whether one
 //! does depends on what else is known, and on who else reads a value.
 //!
-//! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the sizes for which the rule holds: those of the
-//! first value of the search whose size its opcode leaves open (`float` 16, 32, 64; `int` 8 to 64; `bits` also 1; `any`).
+//! A star says that the replacement does not flush a denormal or make a NaN quiet where the search did. Then come the
+//! sizes for which the rule holds: those of the first value of the search whose size its opcode leaves open (`float`
+//! 16, 32, 64; `int` 8 to 64; `bits` also 1; `any`).
 //!
-//! In an expression `a` to `e`, `s` to `w` are any values, `p`, `q`, `r` booleans of 1 bit, capital letters constants; `a@16` has 16 bits; `v.xy` (in a replacement) selects
-//! components; `x=op(...)` names an instruction for the conditions; `op!(...)` makes an exact one. `N` is the rule's size and `SIGN` its top bit, `~0` all ones.
-//! A literal matches a constant all of whose used components have its bits; `0.0` is not `-0.0`; `NaN` is any NaN. Conversions may leave out their size (`b2f`).
+//! In an expression `a` to `e`, `s` to `w` are any values, `p`, `q`, `r` booleans of 1 bit, capital letters constants;
+//! `a@16` has 16 bits; `v.xy` (in a replacement) selects components; `x=op(...)` names an instruction for the
+//! conditions; `op!(...)` makes an exact one. `N` is the rule's size and `SIGN` its top bit, `~0` all ones. A literal
+//! matches a constant all of whose used components have its bits; `0.0` is not `-0.0`; `NaN` is any NaN. Conversions
+//! may leave out their size (`b2f`).
 //!
-//! Conditions, all of which must hold: switches of [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`, `!lower_fsat`); `once(x, ...)`, one of the named instructions has
-//! a single use; [`Predicate`]s of variables, `is_not(a, op)`; [`RootPredicate`]s; `wider(x)` and `narrower(x)`, the conversion named so is to more or to fewer bits (`x=u2u(a)` stands for
-//! one conversion after another then); any 1-bit expression of constants (`ieq(iand(K, L), 0)`), which must be true in every component.
+//! Conditions, all of which must hold: switches of [`CompilerOptions`](crate::options::CompilerOptions) (`lower_fsat`,
+//! `!lower_fsat`); `once(x, ...)`, one of the named instructions has a single use; [`Predicate`]s of variables,
+//! `is_not(a, op)`; [`RootPredicate`]s; `wider(x)` and `narrower(x)`, the conversion named so is to more or to fewer
+//! bits (`x=u2u(a)` stands for one conversion after another then); any 1-bit expression of constants (`ieq(iand(K, L),
+//! 0)`), which must be true in every component.
 //!
-//! The build refuses a rule that replaces something by itself, and one that an earlier rule without conditions leaves nothing to. Tests compute both sides of every rule
-//! (`tests/algebraic_rules.rs`) and look for rules that undo each other (`tests/algebraic_rules_end.rs`).
+//! The build refuses a rule that replaces something by itself, and one that an earlier rule without conditions leaves
+//! nothing to. Tests compute both sides of every rule (`tests/algebraic_rules.rs`) and look for rules that undo each
+//! other (`tests/algebraic_rules_end.rs`).
 //!
-//! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and looks closer at the rules that it ends at, in the order of the file;
-//! [`replace`](replace::replace) builds what comes instead.
+//! The engine: [`Matcher`] walks an instruction along the [net](NetNode) of a set and looks closer at the rules that it
+//! ends at, in the order of the file; [`replace`](replace::replace) builds what comes instead.
 
 mod matcher;
 mod replace;
@@ -200,7 +206,8 @@ pub enum Predicate {
 pub enum RootPredicate {
     /// Every use is a float operand of an ALU instruction.
     OnlyFloatUses,
-    /// Something uses it that cannot negate its operand for nothing: no operation on floats, or `fsat`, or one of 64 bits.
+    /// Something uses it that cannot negate its operand for nothing: no operation on floats, or `fsat`, or one of 64
+    /// bits.
     SomeUseWithoutModifiers,
     /// Something other than `fsat` uses it.
     NotOnlyFsatUses,
@@ -249,7 +256,8 @@ pub struct NetNode {
 pub struct LiteralEdge {
     /// Sizes that the constant may have: a mask for 1, 8, 16, 32, 64 bits.
     pub sizes: u8,
-    /// The bits that one component must have, for each size; none: what they are depends on the size of the rule, or is any NaN.
+    /// The bits that one component must have, for each size; none: what they are depends on the size of the rule, or is
+    /// any NaN.
     pub bits: Option<[u64; 5]>,
     /// Any NaN will do.
     pub is_nan: bool,
@@ -278,7 +286,8 @@ pub struct RuleSet {
     pub edges: &'static [(AluOp, u32)],
     /// Edges of the net for constants that have a literal among their components.
     pub literals: &'static [LiteralEdge],
-    /// Edges of the net for what stood for a variable before: the number of that among the variables on the way, and node.
+    /// Edges of the net for what stood for a variable before: the number of that among the variables on the way, and
+    /// node.
     pub same: &'static [(u8, u32)],
     /// Ends of the net: a rule, and which of its commutative instructions are swapped.
     pub leaves: &'static [(u16, u8)],

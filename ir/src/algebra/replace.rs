@@ -9,7 +9,8 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, User};
 
-/// Builds what takes the place of an instruction before it, makes all its uses use that, and gives its value. The instruction is left without uses.
+/// Builds what takes the place of an instruction before it, makes all its uses use that, and gives its value. The
+/// instruction is left without uses.
 ///
 /// What depends on constants only is computed at once.
 pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Option<Def> {
@@ -60,7 +61,8 @@ fn build(b: &mut Builder<'_>, matcher: &Matcher, m: &Match, node: u16, count: us
     }
 }
 
-/// Makes all uses of `def` use `value` instead. ALU operands take the swizzle; for others a mov is made before `inst`, if one is needed.
+/// Makes all uses of `def` use `value` instead. ALU operands take the swizzle; for others a mov is made before `inst`,
+/// if one is needed.
 pub(crate) fn replace_uses(body: &mut Body, def: Def, value: AluSrc, inst: Inst) {
     let count = body.num_components(def);
     if body.num_components(value.def) == count && value.swizzle.is_identity(usize::from(count)) {

@@ -1,6 +1,7 @@
 //! Constant evaluation of ALU opcodes.
 //!
-//! What an opcode computes stands in its row of the table, after `=>`: how operands are supplied, their names, and the value.
+//! What an opcode computes stands in its row of the table, after `=>`: how operands are supplied, their names, and the
+//! value.
 //!
 //! | kind | operands | value |
 //! |---|---|---|
@@ -13,9 +14,10 @@
 //! | `gather` | | component i of the result is source i |
 //!
 //! The types of the row say how bits become Rust values and back: `int` is `i64`, sign-extended; `uint` is `u64`,
-//! zero-extended; `bool` is `bool` (any set bit counts); floats are `f64` in 64 bits and `f32` in 16 and 32. Results are cut to
-//! the size of the output type; floats are rounded to it and flushed when denormal, as the execution mode says. A row with
-//! unsized floats is compiled once for each float size. A name after `;` gives the value access to the [`Context`].
+//! zero-extended; `bool` is `bool` (any set bit counts); floats are `f64` in 64 bits and `f32` in 16 and 32. Results
+//! are cut to the size of the output type; floats are rounded to it and flushed when denormal, as the execution mode
+//! says. A row with unsized floats is compiled once for each float size. A name after `;` gives the value access to the
+//! [`Context`].
 
 use std::array;
 use std::f64::consts::PI;
@@ -344,8 +346,8 @@ macro_rules! real_common {
         #[inline]
         fn ldexp_normal(self, exponent: i64) -> $float {
             let (fraction, own) = self.frexp();
-            // Far outside of the range of normal numbers the exact exponent does not matter. Half of the scaling is done
-            // exactly, so that only the last step rounds.
+            // Far outside of the range of normal numbers the exact exponent does not matter. Half of the scaling is
+            // done exactly, so that only the last step rounds.
             let exponent = (own + exponent).clamp(-1100, 1100) as i32;
             let half = exponent / 2;
             let scaled = (f64::from(fraction) * 2f64.powi(half) * 2f64.powi(exponent - half)) as $float;
@@ -523,7 +525,8 @@ fn from_top(bit: i64, bits: u32) -> i64 {
     if bit < 0 { -1 } else { i64::from(bits) - 1 - bit }
 }
 
-/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, a field beyond the top ends there.
+/// Bits [offset, offset + width) of a 32-bit value, sign-extended; width 32 counts as 0, a field beyond the top ends
+/// there.
 #[inline]
 fn bitfield_extract_sm5(value: i64, offset: u64, width: u64) -> i64 {
     let (offset, width) = (offset as u32 & 31, width as u32 & 31);
@@ -697,9 +700,9 @@ alu_opcodes!(declare_evaluation);
 
 /// Evaluates `op`.
 ///
-/// `bit_size` is the size of the unsized types (any number if the opcode has none), `num_components` that of the result.
-/// `sources[i]` holds the components of source i, swizzled already: as many as the input size if that is not 0, else
-/// `num_components`. Values are zero-extended bit patterns, 1-bit booleans 0 or 1. The result goes to the first
+/// `bit_size` is the size of the unsized types (any number if the opcode has none), `num_components` that of the
+/// result. `sources[i]` holds the components of source i, swizzled already: as many as the input size if that is not 0,
+/// else `num_components`. Values are zero-extended bit patterns, 1-bit booleans 0 or 1. The result goes to the first
 /// `num_components` elements of `dest`, of which fewer are written if there are not so many.
 ///
 /// Never panics: components that are missing read as 0, a bit size the opcode does not have evaluates to 0.

@@ -1,4 +1,5 @@
-//! Conversions between 16-bit floats, which Rust's stable types lack, and wider ones; and arithmetic rounded toward zero.
+//! Conversions between 16-bit floats, which Rust's stable types lack, and wider ones; and arithmetic rounded toward
+//! zero.
 
 /// Widens a 16-bit float; exact. NaNs keep sign and payload.
 #[inline]
@@ -14,8 +15,8 @@ pub fn to_f32(bits: u16) -> f32 {
     }
 }
 
-/// Rounds to a 16-bit float in one step: to nearest even, or toward zero. A finite value beyond the range becomes infinity,
-/// or the largest finite value when rounding toward zero.
+/// Rounds to a 16-bit float in one step: to nearest even, or toward zero. A finite value beyond the range becomes
+/// infinity, or the largest finite value when rounding toward zero.
 #[inline]
 pub fn from_f64(value: f64, toward_zero: bool) -> u16 {
     let bits = value.to_bits();
@@ -67,9 +68,10 @@ pub fn single_to_odd(value: f64) -> f32 {
 
 /// `a * b + c` with one rounding, to nearest even.
 ///
-/// Without the instruction `f32::mul_add` is a slow library function. Here the product is exact in 64 bits, and so is the
-/// error of the sum (Knuth's two-sum); a sum that is inexact is moved to the neighbour with an odd last bit, after which
-/// narrowing rounds as if it had seen the exact sum (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums").
+/// Without the instruction `f32::mul_add` is a slow library function. Here the product is exact in 64 bits, and so is
+/// the error of the sum (Knuth's two-sum); a sum that is inexact is moved to the neighbour with an odd last bit, after
+/// which narrowing rounds as if it had seen the exact sum (Boldo and Melquiond, "Emulation of a FMA and correctly
+/// rounded sums").
 #[inline]
 pub fn fma_single(a: f32, b: f32, c: f32) -> f32 {
     let product = f64::from(a) * f64::from(b);
@@ -123,8 +125,8 @@ fn compose(negative: bool, significand: u128, exponent: i32) -> f64 {
 
 /// `a * b + c` with one rounding, toward zero.
 ///
-/// The product is exact in 106 bits; the smaller summand is aligned with its lost bits gathered in the last one, which stays
-/// far below the last bit that is kept.
+/// The product is exact in 106 bits; the smaller summand is aligned with its lost bits gathered in the last one, which
+/// stays far below the last bit that is kept.
 pub fn fma_toward_zero(a: f64, b: f64, c: f64) -> f64 {
     if !(a.is_finite() && b.is_finite() && c.is_finite()) || a == 0.0 || b == 0.0 {
         return a.mul_add(b, c);

@@ -1,7 +1,7 @@
 //! ALU opcodes: their table, their types and their constant evaluation.
 //!
-//! Values are typeless bit patterns; only the opcode of an instruction gives them a type. What is known about an opcode is
-//! declared once, in `table.rs`; [`AluOp`], [`AluInfo`] and [`evaluate`] come from that table.
+//! Values are typeless bit patterns; only the opcode of an instruction gives them a type. What is known about an opcode
+//! is declared once, in `table.rs`; [`AluOp`], [`AluInfo`] and [`evaluate`] come from that table.
 
 mod evaluate;
 pub(crate) mod half;
@@ -130,8 +130,8 @@ impl AluType {
         self.bit_size == 0
     }
 
-    /// The value stored in a constant index (`src_type`, `dest_type`): the size in bits 0..8, the number of the base type
-    /// (invalid 0, int 1, uint 2, bool 3, float 4) in bits 8..11.
+    /// The value stored in a constant index (`src_type`, `dest_type`): the size in bits 0..8, the number of the base
+    /// type (invalid 0, int 1, uint 2, bool 3, float 4) in bits 8..11.
     pub const fn to_i32(self) -> i32 {
         ((self.base as i32) << 8) | self.bit_size as i32
     }
@@ -168,10 +168,10 @@ pub struct UnknownAluType(pub String);
 
 /// Flags of floating-point execution, the same for a whole shader.
 ///
-/// Three bits for each property, for 16, 32 and 64 bits in this order: signed zero preserve (bits 0..3), infinity preserve
-/// (3..6), NaN preserve (6..9), denormal preserve (9..12), denormal flush to zero (12..15), round to nearest even (15..18),
-/// round toward zero (18..21). The preserve bits restrict what passes may do; only the flush and round-toward-zero bits
-/// change what [`evaluate`] computes.
+/// Three bits for each property, for 16, 32 and 64 bits in this order: signed zero preserve (bits 0..3), infinity
+/// preserve (3..6), NaN preserve (6..9), denormal preserve (9..12), denormal flush to zero (12..15), round to nearest
+/// even (15..18), round toward zero (18..21). The preserve bits restrict what passes may do; only the flush and
+/// round-toward-zero bits change what [`evaluate`] computes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub struct ExecutionMode(pub u32);
 
@@ -351,7 +351,8 @@ impl AluOp {
         matches!(self, AluOp::Vec2 | AluOp::Vec3 | AluOp::Vec4 | AluOp::Vec5 | AluOp::Vec8 | AluOp::Vec16)
     }
 
-    /// The opcode that collects so many scalars: `mov` for 1, else `vec2` ... `vec16`; `None` for a count no value may have.
+    /// The opcode that collects so many scalars: `mov` for 1, else `vec2` ... `vec16`; `None` for a count no value may
+    /// have.
     pub const fn vec(num_components: u8) -> Option<AluOp> {
         Some(match num_components {
             1 => AluOp::Mov,
@@ -370,7 +371,8 @@ impl AluOp {
         matches!(self, AluOp::Mov) || self.is_vec()
     }
 
-    /// Whether the opcode compares two values component by component and yields a boolean (`flt`, `ieq32`, `bitnz`, ...).
+    /// Whether the opcode compares two values component by component and yields a boolean (`flt`, `ieq32`, `bitnz`,
+    /// ...).
     pub fn is_comparison(self) -> bool {
         matches!(self.info().group, "compare-float" | "compare-int" | "compare-bit")
     }

@@ -1,7 +1,7 @@
 //! The table of ALU opcodes, declared once.
 //!
-//! [`alu_opcodes!`] hands the whole table to the macro named by its argument. `mod.rs` makes the enum, the names and the
-//! properties from it, `evaluate.rs` the constant evaluator. A row reads
+//! [`alu_opcodes!`] hands the whole table to the macro named by its argument. `mod.rs` makes the enum, the names and
+//! the properties from it, `evaluate.rs` the constant evaluator. A row reads
 //!
 //! ```text
 //! Variant "name" "group": OUTPUT = [INPUT, ...], bit sizes, [properties], "formula" => evaluation;
@@ -9,8 +9,8 @@
 //!
 //! * A type is a base type with its size (`FLOAT32`), or without one (`FLOAT`) when the instruction chooses the size;
 //!   `[k]` after it makes it a vector of exactly k components, otherwise the operand is per component.
-//! * Bit sizes: what an unsized type may be (`FLOATS` 16, 32, 64; `INTS` 1, 8, 16, 32, 64; `BOOLS` 1, 8, 16, 32), `FIXED` when
-//!   every type has a size.
+//! * Bit sizes: what an unsized type may be (`FLOATS` 16, 32, 64; `INTS` 1, 8, 16, 32, 64; `BOOLS` 1, 8, 16, 32),
+//!   `FIXED` when every type has a size.
 //! * The formula is for people; section 8 of the specification has the notation.
 //! * The evaluation is described in `evaluate.rs`.
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// The rows of a CSV file of the shared data folder, the heading left out; `None`, and a line that says so, without the folder.
+/// The rows of a CSV file of the shared data folder, the heading left out; `None`, and a line that says so, without the
+/// folder.
 pub(crate) fn shared_csv(test: &str, file: &str) -> Option<Vec<Vec<String>>> {
     let folder = std::env::var_os("TGSIC_SHARED")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")), PathBuf::from);
@@ -98,8 +99,8 @@ fn table_agrees_with_the_specification() {
     }
 }
 
-/// Library functions may differ in the last bits: results within 2^-20 of each other, relative to the expected one, count as
-/// equal, and in 16 bits neighbours.
+/// Library functions may differ in the last bits: results within 2^-20 of each other, relative to the expected one,
+/// count as equal, and in 16 bits neighbours.
 fn approximately_equal(expected: u64, found: u64, bit_size: u8) -> bool {
     if bit_size == 16 && expected.abs_diff(found) <= 1 {
         return true;
@@ -187,8 +188,8 @@ fn properties_of_opcodes() {
     assert_eq!(AluOp::Fadd.input_components(2, 2), 0);
 }
 
-/// Whatever is asked, `evaluate` returns: wild opcodes, sizes, counts, missing sources, extreme operands, all modes. Results
-/// have no bits beyond their size.
+/// Whatever is asked, `evaluate` returns: wild opcodes, sizes, counts, missing sources, extreme operands, all modes.
+/// Results have no bits beyond their size.
 #[test]
 fn evaluation_survives_everything() {
     let words =

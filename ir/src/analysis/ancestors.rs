@@ -1,8 +1,8 @@
 //! Ancestors in a tree that only grows: the nearest common one of two nodes, and the one at a depth, in O(log n) each.
 //!
-//! Every node keeps, besides its parent, one ancestor further up (Myers, "An Applicative Random-Access Stack", 1983): the distances follow the skew
-//! binary numbers, so that a node is added in O(1) and any way up takes O(log n) steps. Nodes are numbered in the order in which they are added; a
-//! parent comes before its children. Node 0 is the root.
+//! Every node keeps, besides its parent, one ancestor further up (Myers, "An Applicative Random-Access Stack", 1983):
+//! the distances follow the skew binary numbers, so that a node is added in O(1) and any way up takes O(log n) steps.
+//! Nodes are numbered in the order in which they are added; a parent comes before its children. Node 0 is the root.
 
 use cranelift_entity::SecondaryMap;
 

@@ -1,7 +1,8 @@
 //! Which function of a shader calls which, as a graph of `petgraph`.
 //!
-//! The graph belongs to a whole shader, so no epoch watches over it as over the analyses of a body: it is computed where it is asked for, and
-//! describes the shader of that moment. Its algorithms are those of `petgraph` that do not recurse: the depth of a graph is input.
+//! The graph belongs to a whole shader, so no epoch watches over it as over the analyses of a body: it is computed
+//! where it is asked for, and describes the shader of that moment. Its algorithms are those of `petgraph` that do not
+//! recurse: the depth of a graph is input.
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use petgraph::algo::kosaraju_scc;

@@ -1,8 +1,9 @@
-//! Which blocks run for sure when another one does: what decides whether code that moves up is computed in vain.
+//! Which blocks run for sure when another one does: what decides whether code that moves up is computed needlessly.
 //!
-//! Blocks fall into classes. If a block dominates another one of its class, an invocation that runs the first runs the second too (at least once; loops end).
-//! A side of an `if` begins a class; what follows an `if` with a jump in it that leaves the list of the `if` does so too; the body of a loop goes on with
-//! the class of the block before the loop, and so does what follows a loop or an `if` that is not left elsewhere. Invocations that are killed go on as helpers, and
+//! Blocks fall into classes. If a block dominates another one of its class, an invocation that runs the first runs the
+//! second too (at least once; loops end). A side of an `if` begins a class; what follows an `if` with a jump in it that
+//! leaves the list of the `if` does so too; the body of a loop goes on with the class of the block before the loop, and
+//! so does what follows a loop or an `if` that is not left elsewhere. Invocations that are killed go on as helpers, and
 //! count as running.
 //!
 //! One walk; for structured code.
@@ -26,7 +27,8 @@ pub struct Certainty {
 }
 
 impl Certainty {
-    /// The classes of the blocks of a structured body. `stays` says of an exit of a loop that it is not taken in the first iteration.
+    /// The classes of the blocks of a structured body. `stays` says of an exit of a loop that it is not taken in the
+    /// first iteration.
     pub fn compute(body: &Body, stays: impl Fn(If) -> bool) -> Certainty {
         let mut result = Certainty { class: SecondaryMap::new(), first: Vec::new() };
         let mut left: SecondaryMap<If, u8> = SecondaryMap::new();

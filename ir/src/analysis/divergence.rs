@@ -1,17 +1,23 @@
-//! Which values may differ between the invocations that run together (divergence), and which are the same in all of them.
+//! Which values may differ between the invocations that run together (divergence), and which are the same in all of
+//! them.
 //!
 //! Every value starts as uniform and becomes divergent if
-//! 1. what makes it says so: a source is divergent for most instructions, whatever the sources are for inputs, identifiers of the invocation and atomics, and so on;
-//! 2. it is a phi that divergent control flow chooses for: behind an `if` with a divergent condition; at the head of a loop in which some invocations `continue` while others go on, if
-//!    what comes from there is not one value; behind a loop that invocations leave at different times, if it is not one value;
-//! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is invariant in the loop.
+//! 1. what makes it says so: a source is divergent for most instructions, whatever the sources are for inputs,
+//!    identifiers of the invocation and atomics, and so on;
+//! 2. it is a phi that divergent control flow chooses for: behind an `if` with a divergent condition; at the head of a
+//!    loop in which some invocations `continue` while others go on, if what comes from there is not one value; behind a
+//!    loop that invocations leave at different times, if it is not one value;
+//! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is
+//!    invariant in the loop.
 //!
-//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and [`is_use_divergent`] asks them about a source; the text shows them as `div` and `con`.
-//! They are as the code was when the analysis ran: of what passes make later nothing is known ([`Body::is_known_uniform`]), and [`Body::is_divergent`] says no, so that it has to run
-//! again before anyone asks that.
+//! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and
+//! [`is_use_divergent`] asks them about a source; the text shows them as `div` and `con`. They are as the code was when
+//! the analysis ran: of what passes make later nothing is known ([`Body::is_known_uniform`]), and
+//! [`Body::is_divergent`] says no, so that it has to run again before anyone asks that.
 //!
-//! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value, block and `if` tells its neighbours once,
-//! so that the cost is linear in sources and blocks (a value that leaves several loops at once counts for each of them). Best on loop-closed SSA
+//! Everything only ever goes from uniform to divergent, and a list holds what still has to be told to whom: each value,
+//! block and `if` tells its neighbours once, so that the cost is linear in sources and blocks (a value that leaves
+//! several loops at once counts for each of them). Best on loop-closed SSA
 //! ([`convert_to_lcssa`](mod@crate::passes::into_ssa::convert_to_lcssa)), for structured code without `return`.
 
 mod rules;
@@ -48,7 +54,8 @@ pub struct DivergenceOptions {
     pub ignore_undef_in_phis: bool,
 }
 
-/// Computes the divergence of all values of a shader. See the [module](self). Returns whether anything is known that was not.
+/// Computes the divergence of all values of a shader. See the [module](self). Returns whether anything is known that
+/// was not.
 pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> bool {
     let mut progress = !std::mem::replace(&mut shader.info.divergence_analysis_run, true);
     let Shader { stage, functions, variables, .. } = shader;
@@ -63,8 +70,9 @@ pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> b
     progress
 }
 
-/// Whether what a source reads may differ between invocations, as [`analyze_divergence`] has left it in the body: the value is divergent, or it is read behind a loop that
-/// invocations leave at different times. (A value may be uniform where it is made and this not.) Linear in the loops that the value leaves.
+/// Whether what a source reads may differ between invocations, as [`analyze_divergence`] has left it in the body: the
+/// value is divergent, or it is read behind a loop that invocations leave at different times. (A value may be uniform
+/// where it is made and this not.) Linear in the loops that the value leaves.
 pub fn is_use_divergent(body: &Body, loops: &LoopTree, source: Use) -> bool {
     let def = body.src_def(source);
     body.is_divergent(def)
@@ -119,7 +127,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    // ---- what does not change while the rest is found --------------------------------------------------------------------
+    // ---- what does not change while the rest is found
+    // --------------------------------------------------------------------
 
     /// Values that are the same in each iteration of their innermost loop.
     fn find_invariants(&mut self, body: &Body) {
@@ -171,7 +180,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    // ---- sources ---------------------------------------------------------------------------------------------------------
+    // ---- sources
+    // ---------------------------------------------------------------------------------------------------------
 
     /// Whether what a source reads is divergent where it is read.
     fn reads_divergent(&self, body: &Body, source: Use) -> bool {
@@ -183,7 +193,8 @@ impl<'a> Analysis<'a> {
         leaves_divergent_loop(body, self.loops, source, invariant, |id| self.breaks.contains(id))
     }
 
-    // ---- the work --------------------------------------------------------------------------------------------------------
+    // ---- the work
+    // --------------------------------------------------------------------------------------------------------
 
     fn solve(&mut self, body: &Body) {
         for block in body.blocks() {
@@ -235,7 +246,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Control flow in a block is divergent: so it is in what follows in its list, in the sides of an `if`, and for its jump.
+    /// Control flow in a block is divergent: so it is in what follows in its list, in the sides of an `if`, and for its
+    /// jump.
     fn go_on(&mut self, body: &Body, block: Block) {
         match body.node_after(block) {
             Some(CfNode::If(id)) => {
@@ -305,7 +317,8 @@ impl<'a> Analysis<'a> {
         chosen || body.sources(phi).any(|source| self.reads_divergent(body, source))
     }
 
-    // ---- results ---------------------------------------------------------------------------------------------------------
+    // ---- results
+    // ---------------------------------------------------------------------------------------------------------
 
     fn write(&self, body: &mut Body) -> bool {
         let mut progress = false;
@@ -327,7 +340,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether a value is read behind a loop that invocations leave at different times, so that each may have it from another iteration.
+/// Whether a value is read behind a loop that invocations leave at different times, so that each may have it from
+/// another iteration.
 fn leaves_divergent_loop(
     body: &Body,
     loops: &LoopTree,
@@ -349,7 +363,8 @@ fn leaves_divergent_loop(
     false
 }
 
-/// The block from which a source reads: for a phi that of the phi, as a loop that the value leaves on the way there counts.
+/// The block from which a source reads: for a phi that of the phi, as a loop that the value leaves on the way there
+/// counts.
 fn reading_block(body: &Body, source: Use) -> Option<Block> {
     match body.user(source) {
         User::Inst(inst) => body.inst_block(inst),
@@ -378,7 +393,8 @@ mod tests {
     use super::*;
     use crate::text::parse;
 
-    /// A counter is uniform in the loop that invocations leave at different times, and not behind it; what is invariant is uniform there too.
+    /// A counter is uniform in the loop that invocations leave at different times, and not behind it; what is invariant
+    /// is uniform there too.
     #[test]
     fn uses_behind_a_loop() {
         let text = "shader: MESA_SHADER_VERTEX

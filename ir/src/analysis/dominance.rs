@@ -1,7 +1,9 @@
-//! Dominance: immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"),
-//! pre- and post-order numbers of the dominator tree for O(1) queries; dominance frontiers after Cytron et al.
+//! Dominance: immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance
+//! Algorithm"), pre- and post-order numbers of the dominator tree for O(1) queries; dominance frontiers after Cytron et
+//! al.
 //!
-//! Blocks are taken in reverse post-order of the graph, not in the order of the text: with `goto` a block may come before the one that dominates it.
+//! Blocks are taken in reverse post-order of the graph, not in program order: with `goto` a block may come
+//! before the one that dominates it.
 //!
 //! An unreachable block has no immediate dominator, and every block counts as dominating it.
 
@@ -47,8 +49,8 @@ impl Dominance {
                     continue;
                 }
                 let mut new: Option<Block> = None;
-                // The last of the order first: each step then goes up a little from where the one before has ended. In the other direction every
-                // `break` of a loop would walk all the way up.
+                // The last of the order first: each step then goes up a little from where the one before has ended. In
+                // the other direction every `break` of a loop would walk all the way up.
                 preds.clear();
                 preds.extend_from_slice(body.predecessors(block));
                 if preds.len() > 2 {
@@ -125,7 +127,7 @@ impl Dominance {
         self.nodes[block].idom.expand()
     }
 
-    /// Blocks immediately dominated by `block`, in the order of the text.
+    /// Blocks immediately dominated by `block`, in program order.
     pub fn children(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         std::iter::successors(self.nodes[block].first_child.expand(), |&child| self.nodes[child].sibling.expand())
     }
@@ -140,8 +142,8 @@ impl Dominance {
         self.nodes[block].pre
     }
 
-    /// One more than the greatest [`pre_index`](Self::pre_index) among the blocks that a block dominates can be: those are the blocks whose number
-    /// lies from its own up to here. 0 if unreachable.
+    /// One more than the greatest [`pre_index`](Self::pre_index) among the blocks that a block dominates can be: those
+    /// are the blocks whose number lies from its own up to here. 0 if unreachable.
     pub fn subtree_end(&self, block: Block) -> u32 {
         self.nodes[block].post
     }
@@ -156,7 +158,8 @@ impl Dominance {
         self.nodes[block].post != 0
     }
 
-    /// Whether every way to `block` goes through `dominator`. A block dominates itself; every block dominates an unreachable one.
+    /// Whether every way to `block` goes through `dominator`. A block dominates itself; every block dominates an
+    /// unreachable one.
     pub fn dominates(&self, dominator: Block, block: Block) -> bool {
         let (a, b) = (&self.nodes[dominator], &self.nodes[block]);
         b.post == 0 || (a.post != 0 && b.pre >= a.pre && b.post <= a.post)
@@ -207,7 +210,8 @@ impl Frontiers {
             for &pred in preds {
                 let mut runner = pred;
                 while dominance.is_reachable(runner) && Some(runner) != stop {
-                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop share most of the way.
+                    // Another predecessor has been this way: what is above has the block too. Many `break`s of a loop
+                    // share most of the way.
                     if std::mem::replace(&mut last[runner], block.into()) == block.into() {
                         break;
                     }
@@ -241,8 +245,8 @@ impl Frontiers {
     }
 }
 
-/// The reachable blocks in reverse post-order, and the place of each in it. Of the successors the last is gone to first, so that structured
-/// code comes in the order of the text.
+/// The reachable blocks in reverse post-order, and the place of each in it. Of the successors the last is gone to
+/// first, so that structured code comes in program order.
 fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     let start = body.start_block();
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
@@ -271,13 +275,14 @@ fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
 }
 
 impl Body {
-    /// Whether the value is available right before `inst` (not a phi): made earlier in its block, or in a block that dominates it.
+    /// Whether the value is available right before `inst` (not a phi): made earlier in its block, or in a block that
+    /// dominates it.
     pub fn def_dominates_inst(&self, dominance: &Dominance, def: Def, inst: Inst) -> bool {
-        let maker = self.def_inst(def);
-        let (Some(from), Some(to)) = (self.inst_block(maker), self.inst_block(inst)) else { return false };
+        let producer = self.def_inst(def);
+        let (Some(from), Some(to)) = (self.inst_block(producer), self.inst_block(inst)) else { return false };
         if from == to {
             let order = self.inst_order();
-            order.index(maker) < order.index(inst)
+            order.index(producer) < order.index(inst)
         } else {
             dominance.dominates(from, to)
         }

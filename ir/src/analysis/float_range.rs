@@ -1,8 +1,9 @@
 //! What values floats can have: signs, zero, NaN, infinities, fractions.
 //!
-//! Facts are computed on demand from the instruction that makes a value, at most a few instructions deep, and remembered; a value that an analysis has no facts for
-//! may be anything. Every fact holds for all executions, so that rewriting code without changing its values keeps it. Whoever replaces a value by one that is
-//! only about the same calls [`FloatRanges::forget`].
+//! Facts are computed on demand from the instruction that makes a value, at most a few instructions deep, and
+//! remembered; a value that an analysis has no facts for may be anything. Every fact holds for all executions, so that
+//! rewriting code without changing its values keeps it. Whoever replaces a value by one that is only about the same
+//! calls [`FloatRanges::forget`].
 
 use cranelift_entity::SecondaryMap;
 

@@ -1,8 +1,10 @@
-//! Liveness of values at the borders of blocks: from each use up to the definition, along the predecessors (Boissinot, Hack, Grund, Dupont de Dinechin,
-//! Rastello: "Fast Liveness Checking for SSA-Form Programs", 2008, section on computing live sets by path exploration).
+//! Liveness of values at the borders of blocks: from each use up to the definition, along the predecessors (Boissinot,
+//! Hack, Grund, Dupont de Dinechin, Rastello: "Fast Liveness Checking for SSA-Form Programs", 2008, section on
+//! computing live sets by path exploration).
 //!
-//! What a phi reads counts as used at the end of the predecessor; a phi's own value is made at the start of its block and so is not live into it.
-//! Undefined values are never live. The sets of a block hold only what crosses its borders, and computing them costs what they hold in all.
+//! What a phi reads counts as used at the end of the predecessor; a phi's own value is made at the start of its block
+//! and so is not live into it. Undefined values are never live. The sets of a block hold only what crosses its borders,
+//! and computing them costs what they hold in all.
 
 use bitvec::vec::BitVec;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -21,7 +23,8 @@ pub struct Liveness {
 struct Walk<'a> {
     body: &'a Body,
     sets: &'a mut Liveness,
-    /// Blocks that the value is known to be live into, for this value only; `entered` lists them, so that clearing costs what the walk did.
+    /// Blocks that the value is known to be live into, for this value only; `entered` lists them, so that clearing
+    /// costs what the walk did.
     is_entered: BitVec,
     entered: Vec<Block>,
     work: Vec<Block>,

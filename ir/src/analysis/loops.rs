@@ -1,4 +1,5 @@
-//! The loops of a body: nesting, depth of every block, exits. (Trip counts and induction variables are the business of loop optimisation.)
+//! The loops of a body: nesting, depth of every block, exits. (Trip counts and induction variables are the business of
+//! loop optimisation.)
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -13,7 +14,7 @@ pub struct LoopInfo {
     pub parent: PackedOption<Loop>,
     /// Number of loops around it.
     pub depth: u32,
-    /// Place of the first block inside in the order of the text.
+    /// Place of the first block inside in program order.
     first: u32,
     /// Place of the block behind the loop: what is between the two is inside, inner loops included.
     end: u32,
@@ -30,7 +31,7 @@ pub struct LoopTree {
     pub loops: Vec<Loop>,
     infos: SecondaryMap<Loop, LoopInfo>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
-    /// Place in the order of the text, from 1 on; 0: none.
+    /// Place in program order, from 1 on; 0: none.
     places: SecondaryMap<Block, u32>,
 }
 

@@ -1,8 +1,9 @@
 //! Analyses of a body, each recomputed exactly when the code that it looked at has changed.
 //!
-//! [`Body::block_order`], [`Body::dominance`], [`Body::frontiers`], [`Body::liveness`] and [`Body::loop_tree`] return shared results. Each result carries the epoch of the
-//! code it was computed from ([`Body::cfg_epoch`], [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew.
-//! A result in hand stays what it was when the body changes: it describes the body of that moment.
+//! [`Body::block_order`], [`Body::dominance`], [`Body::frontiers`], [`Body::liveness`] and [`Body::loop_tree`] return
+//! shared results. Each result carries the epoch of the code it was computed from ([`Body::cfg_epoch`],
+//! [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew. A result in hand stays what it was when
+//! the body changes: it describes the body of that moment.
 //!
 //! [`CallGraph`] is of a whole shader and not kept; neither is [`Certainty`]. What
 //! [`analyze_divergence`] finds stands in the body.
@@ -79,8 +80,8 @@ macro_rules! analyses {
                 result
             })+
 
-            /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the code was changed
-            /// behind the back of the epochs.
+            /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the
+            /// code was changed behind the back of the epochs.
             pub(crate) fn stale_analyses(&self) -> Vec<&'static str> {
                 let mut stale = Vec::new();
                 $({
@@ -99,9 +100,9 @@ macro_rules! analyses {
 }
 
 analyses! {
-    /// The blocks in the order of the text.
+    /// The blocks in program order.
     block_order: BlockOrder, cfg_epoch;
-    /// Numbers of instructions in the order of the text.
+    /// Numbers of instructions in program order.
     inst_order: InstOrder, inst_epoch;
     /// Dominator tree.
     dominance: Dominance, cfg_epoch;

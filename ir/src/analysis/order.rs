@@ -1,11 +1,11 @@
-//! Numbers for blocks and instructions in the order of the text.
+//! Numbers for blocks and instructions in program order.
 
 use cranelift_entity::SecondaryMap;
 
 use crate::body::Body;
 use crate::entities::{Block, Inst};
 
-/// The blocks in the order of the text (tree walk), the end block last.
+/// The blocks in program order (tree walk), the end block last.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BlockOrder {
     /// The blocks, end block included.
@@ -31,7 +31,8 @@ impl BlockOrder {
     }
 }
 
-/// Numbers of instructions: ascending in the order of the text, with a number of its own for the start and the end of each block.
+/// Numbers of instructions: ascending in program order, with a number of its own for the start and the end of
+/// each block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstOrder {
     index: SecondaryMap<Inst, u32>,

@@ -1,7 +1,9 @@
-//! Copies of parts of the control tree: a part is taken down as a template, from this body or another one, and pasted any number of times.
+//! Copies of parts of the control tree: a part is taken down as a template, from this body or another one, and pasted
+//! any number of times.
 //!
-//! A template does not refer to the body that it was taken from: the body may change, and be what the template is pasted into. Taking one
-//! and pasting it costs what the part is large, whatever the body; a [`Remap`] that is used for several templates costs its width only once.
+//! A template does not refer to the body that it was taken from: the body may change, and be what the template is
+//! pasted into. Taking one and pasting it costs what the part is large, whatever the body; a [`Remap`] that is used for
+//! several templates costs its width only once.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -16,7 +18,8 @@ use crate::entities::{Block, Def, If, Inst, User};
 /// What became of the things of a pasted template.
 #[derive(Clone, Debug, Default)]
 pub struct Remap {
-    /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before pasting what comes from another body.
+    /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before pasting what comes from
+    /// another body.
     pub defs: SecondaryMap<Def, PackedOption<Def>>,
     /// Original block -> clone.
     pub blocks: SecondaryMap<Block, PackedOption<Block>>,
@@ -144,7 +147,8 @@ impl Body {
         self.template_without(list, |_| false)
     }
 
-    /// The same without some instructions. (A jump at the end of the list that is left out lets the clone go on with what follows.)
+    /// The same without some instructions. (A jump at the end of the list that is left out lets the clone go on with
+    /// what follows.)
     pub fn template_without(&self, list: CfList, leave_out: impl Fn(Inst) -> bool) -> ListTemplate {
         let mut template = ListTemplate {
             list,
@@ -237,8 +241,9 @@ impl Body {
         }
     }
 
-    /// Makes a clone of a template. The clone is detached: put it in with [`Body::insert_list`]. Values that the list reads from outside are looked
-    /// up in `remap` and read as they are if it does not know them. Phis keep their sources, predecessors inside the list renamed.
+    /// Makes a clone of a template. The clone is detached: put it in with [`Body::insert_list`]. Values that the list
+    /// reads from outside are looked up in `remap` and read as they are if it does not know them. Phis keep their
+    /// sources, predecessors inside the list renamed.
     pub fn paste(&mut self, template: &ListTemplate, remap: &mut Remap) -> CfList {
         // Numbers first: a phi may read what comes later.
         let mut insts = template.insts.iter();
@@ -390,7 +395,8 @@ impl Body {
         }
     }
 
-    /// Clones a list of `source` (which may be a clone of this very body) into this one: [`Body::template`] and [`Body::paste`].
+    /// Clones a list of `source` (which may be a clone of this very body) into this one: [`Body::template`] and
+    /// [`Body::paste`].
     pub fn clone_list(&mut self, source: &Body, list: CfList, remap: &mut Remap) -> CfList {
         self.paste(&source.template(list), remap)
     }

@@ -1,7 +1,8 @@
-//! Numbers anew: what is left of a large body comes to stand close together, in the order of the text.
+//! Numbers anew: what is left of a large body comes to stand close together, in program order.
 //!
-//! Passes keep tables by number, and walk lists through the arenas: both cost what was ever made, in memory and in cache lines, and what was made one register
-//! after the other (phis) stands far apart. Blocks, `if`s and loops keep their numbers.
+//! Passes keep tables by number, and walk lists through the arenas: both cost what was ever made, in memory and in
+//! cache lines, and what was made one register after the other (phis) stands far apart. Blocks, `if`s and loops keep
+//! their numbers.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -18,8 +19,8 @@ impl Body {
         self.insts.len() >= MIN_INSTS
     }
 
-    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that someone has noted are void then. `is_last`: little
-    /// will be added to speak of.
+    /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that
+    /// someone has noted are void then. `is_last`: little will be added to speak of.
     ///
     /// One table is left behind before the next one is made, the largest first: the next one takes its room.
     pub fn compact(&mut self, is_last: bool) -> bool {
@@ -55,7 +56,8 @@ impl Body {
         size
     }
 
-    /// Makes the table of uses, in the order of the text, with the new numbers of instructions, and those of values that they had. Returns the numbers of values.
+    /// Makes the table of uses, in program order, with the new numbers of instructions, and those of values
+    /// that they had. Returns the numbers of values.
     fn compact_uses(&mut self, room: usize) -> Vec<PackedOption<Def>> {
         let mut numbers: Vec<PackedOption<Def>> = vec![PackedOption::default(); self.defs.len()];
         let mut uses: PrimaryMap<Use, UseNode> = PrimaryMap::with_capacity(room);
@@ -120,7 +122,8 @@ impl Body {
         }
     }
 
-    /// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just been built.
+    /// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just
+    /// been built.
     ///
     /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.
     fn link_anew(&mut self, numbers: &[PackedOption<Def>]) {

@@ -49,7 +49,8 @@ impl CfList {
 }
 
 impl Body {
-    // ---- asking -------------------------------------------------------------------------------------------------------
+    // ---- asking
+    // -------------------------------------------------------------------------------------------------------
 
     /// The list that a block stands in; none if it is not in the tree (the end block is not).
     pub fn block_parent(&self, block: Block) -> Option<CfParent> {
@@ -217,7 +218,7 @@ impl Body {
         self.blocks[block].predecessors.as_slice(&self.block_lists)
     }
 
-    /// The block that follows in the order of the text (tree walk, outer before inner), none after the last.
+    /// The block that follows in program order (tree walk, outer before inner), none after the last.
     #[inline]
     pub fn next_block(&self, block: Block) -> Option<Block> {
         #[cfg(test)]
@@ -239,7 +240,7 @@ impl Body {
         }
     }
 
-    /// The block that precedes in the order of the text, none before the first.
+    /// The block that precedes in program order, none before the first.
     #[inline]
     pub fn prev_block(&self, block: Block) -> Option<Block> {
         match self.blocks[block].prev {
@@ -258,19 +259,20 @@ impl Body {
         }
     }
 
-    /// All blocks but the end block in the order of the text. The tree must not change during the walk: see [`Body::blocks_vec`].
+    /// All blocks but the end block in program order. The tree must not change during the walk: see
+    /// [`Body::blocks_vec`].
     pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         std::iter::successors(Some(self.list.first), |&b| self.next_block(b))
     }
 
-    /// All blocks but the end block in the order of the text, as a snapshot.
+    /// All blocks but the end block in program order, as a snapshot.
     pub fn blocks_vec(&self) -> Vec<Block> {
         let mut blocks = Vec::with_capacity(self.num_blocks());
         blocks.extend(self.blocks());
         blocks
     }
 
-    /// The blocks of a list and of everything inside it, in the order of the text.
+    /// The blocks of a list and of everything inside it, in program order.
     pub fn blocks_in(&self, list: CfList) -> impl Iterator<Item = Block> + '_ {
         // The last block of a list is the last of the text within it: nothing can nest behind it.
         let mut done = false;
@@ -281,7 +283,8 @@ impl Body {
         })
     }
 
-    // ---- edges --------------------------------------------------------------------------------------------------------
+    // ---- edges
+    // --------------------------------------------------------------------------------------------------------
 
     /// The successors that a block should have by the tree and its jump.
     pub fn derived_successors(&self, block: Block) -> [Option<Block>; 2] {
@@ -309,7 +312,8 @@ impl Body {
         }
     }
 
-    /// Brings the successors of a block in line with the tree. An edge that goes away takes its phi sources along; a new edge has none yet.
+    /// Brings the successors of a block in line with the tree. An edge that goes away takes its phi sources along; a
+    /// new edge has none yet.
     pub(crate) fn update_successors(&mut self, block: Block) {
         let wanted = self.derived_successors(block);
         let current = self.blocks[block].successors.map(PackedOption::expand);
@@ -369,14 +373,15 @@ impl Body {
         self.changed_cfg();
     }
 
-    // ---- growing ------------------------------------------------------------------------------------------------------
+    // ---- growing
+    // ------------------------------------------------------------------------------------------------------
 
     fn new_block(&mut self, parent: Option<CfParent>) -> Block {
         self.blocks.push(super::BlockNode { parent, ..super::BlockNode::default() })
     }
 
-    /// Splits the block of `cursor` there: a new block takes what comes after, the outgoing edges included. The two stand side by side only
-    /// until the caller puts a node between them. Returns (before, after).
+    /// Splits the block of `cursor` there: a new block takes what comes after, the outgoing edges included. The two
+    /// stand side by side only until the caller puts a node between them. Returns (before, after).
     pub(super) fn split_block(&mut self, cursor: Cursor) -> (Block, Block) {
         let before = cursor.block(self);
         let first_moved = match cursor {
@@ -484,7 +489,8 @@ impl Body {
         id
     }
 
-    /// Inserts a loop with an empty body (endless until it gets a break). Returns it; the code after `cursor` is in the block after it.
+    /// Inserts a loop with an empty body (endless until it gets a break). Returns it; the code after `cursor` is in the
+    /// block after it.
     pub fn insert_loop(&mut self, cursor: Cursor) -> Loop {
         let (before, after) = self.split_block(cursor);
         let head = self.new_block(None);
@@ -507,7 +513,8 @@ impl Body {
         id
     }
 
-    /// Gives a loop an empty continue construct; every `continue` and the end of the body go there, and it goes to the head.
+    /// Gives a loop an empty continue construct; every `continue` and the end of the body go there, and it goes to the
+    /// head.
     ///
     /// The head must have no phis yet: its edges from the body are replaced by one from the construct.
     pub fn add_continue_construct(&mut self, id: Loop) -> Block {
@@ -525,8 +532,8 @@ impl Body {
         block
     }
 
-    /// Ends a block with a jump. The block must not end in one, and nothing of its list may follow (a node behind it is unreachable and is the
-    /// caller's to remove: [`Body::remove_after_jump`]).
+    /// Ends a block with a jump. The block must not end in one, and nothing of its list may follow (a node behind it is
+    /// unreachable and is the caller's to remove: [`Body::remove_after_jump`]).
     pub fn insert_jump(&mut self, block: Block, kind: JumpKind, condition: Option<Def>) -> Inst {
         debug_assert!(self.block_jump(block).is_none());
         let sources: Vec<SourceSpec> = condition.into_iter().map(SourceSpec::plain).collect();

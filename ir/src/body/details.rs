@@ -1,7 +1,8 @@
-//! What most instructions do not have, beside the arena of instructions: constant indices of intrinsics, layouts of casts.
+//! What most instructions do not have, beside the arena of instructions: constant indices of intrinsics, layouts of
+//! casts.
 //!
-//! Passes walk along that arena again and again: what they walk over is kept small. Rows of constant indices never change, so that equal ones can be one: a shader has few different
-//! ones.
+//! Passes walk along that arena again and again: what they walk over is kept small. Rows of constant indices never
+//! change, so that equal ones can be one: a shader has few different ones.
 
 use cranelift_entity::PrimaryMap;
 

@@ -1,7 +1,7 @@
 //! Surgery on the control tree: removing nodes, taking lists out and putting them in, moving them about.
 //!
-//! Every function keeps edges, phi predecessors and lists of uses right. What it cannot know (the value of a phi for a new edge) its
-//! documentation leaves to the caller; the validator finds what was forgotten.
+//! Every function keeps edges, phi predecessors and lists of uses right. What it cannot know (the value of a phi for a
+//! new edge) its documentation leaves to the caller; the validator finds what was forgotten.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -11,8 +11,9 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, User};
 
 impl Body {
-    /// Removes an `if` or a loop with everything inside and merges the blocks around it. Values of the inside that are still used outside become
-    /// undefined. Phis of the block after it lose the sources of the edges that go; phis left without any source become undefined.
+    /// Removes an `if` or a loop with everything inside and merges the blocks around it. Values of the inside that are
+    /// still used outside become undefined. Phis of the block after it lose the sources of the edges that go; phis left
+    /// without any source become undefined.
     pub fn remove_node(&mut self, node: CfNode) {
         let (before, after) = match node {
             CfNode::If(id) => (self.block_before_if(id), self.block_after_if(id)),
@@ -50,8 +51,9 @@ impl Body {
         if let CfNode::If(id) = node {
             self.unlink_use(self.ifs[id].condition);
         }
-        // Sources first, so that values that are only used inside are unused when their instruction goes. The instructions (phis among
-        // them) are gone before any edge is cut: nothing then looks for a phi source that reads nothing any more.
+        // Sources first, so that values that are only used inside are unused when their instruction goes. The
+        // instructions (phis among them) are gone before any edge is cut: nothing then looks for a phi source that
+        // reads nothing any more.
         for &block in &blocks {
             let mut next = self.first_inst(block);
             while let Some(inst) = next {
@@ -73,7 +75,8 @@ impl Body {
                 if is_used || matches!(self.insts[inst].data, InstData::ParallelCopy(_)) {
                     self.remove_inst_with_undef(inst);
                 } else {
-                    // Its list goes as a whole. Nothing is derived from a jump in a tree that is being taken apart: its edge is cut below.
+                    // Its list goes as a whole. Nothing is derived from a jump in a tree that is being taken apart: its
+                    // edge is cut below.
                     let node = &mut self.insts[inst];
                     node.block = PackedOption::default();
                     node.prev = PackedOption::default();
@@ -108,8 +111,8 @@ impl Body {
         self.changed_cfg();
     }
 
-    /// Joins two blocks between which a node was taken out. `after` disappears: its instructions and outgoing edges go to `before`. If `before` ends
-    /// in a jump, `after` and what follows it in the list is unreachable and removed.
+    /// Joins two blocks between which a node was taken out. `after` disappears: its instructions and outgoing edges go
+    /// to `before`. If `before` ends in a jump, `after` and what follows it in the list is unreachable and removed.
     pub(super) fn merge_blocks(&mut self, before: Block, after: Block) {
         if self.block_jump(before).is_some() {
             while let Some(node) = self.blocks[after].next {
@@ -173,8 +176,8 @@ impl Body {
         }
     }
 
-    /// Removes what follows a block in its list, which ends in a jump: it can never be reached that way. Values of it that are used elsewhere become
-    /// undefined. Returns whether there was anything.
+    /// Removes what follows a block in its list, which ends in a jump: it can never be reached that way. Values of it
+    /// that are used elsewhere become undefined. Returns whether there was anything.
     pub fn remove_after_jump(&mut self, block: Block) -> bool {
         if self.block_jump(block).is_none() || self.blocks[block].next.is_none() {
             return false;
@@ -185,8 +188,8 @@ impl Body {
         true
     }
 
-    /// Takes the whole list of a parent (a side of an `if`, the body of a loop) out, leaving an empty block. The list must be put in
-    /// again ([`Body::insert_list`]) or removed ([`Body::drop_list`]).
+    /// Takes the whole list of a parent (a side of an `if`, the body of a loop) out, leaving an empty block. The list
+    /// must be put in again ([`Body::insert_list`]) or removed ([`Body::drop_list`]).
     pub fn detach_list(&mut self, parent: CfParent) -> CfList {
         let list = self.list(parent);
         let empty = self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() });
@@ -195,7 +198,8 @@ impl Body {
         for pred in preds {
             self.update_successors(pred);
         }
-        // Edges of the detached list stay as they are until it is put in: phis behind it keep their sources for the caller to look at.
+        // Edges of the detached list stay as they are until it is put in: phis behind it keep their sources for the
+        // caller to look at.
         self.update_successors(empty);
         self.changed_cfg();
         list
@@ -245,8 +249,9 @@ impl Body {
         }
     }
 
-    /// Puts a detached list in at a place; its first and last block merge with what is around. The first block must not have phis. Jumps inside get
-    /// their targets anew. If the list ends in a jump, what follows in the surrounding list is removed as unreachable.
+    /// Puts a detached list in at a place; its first and last block merge with what is around. The first block must not
+    /// have phis. Jumps inside get their targets anew. If the list ends in a jump, what follows in the surrounding list
+    /// is removed as unreachable.
     ///
     /// Returns the block in which the code after the list now is; none if it was removed.
     pub fn insert_list(&mut self, cursor: Cursor, list: CfList) -> Option<Block> {
@@ -278,10 +283,11 @@ impl Body {
         self.blocks_in(list).collect()
     }
 
-    /// Replaces an `if` by one of its sides. Phis after it take the value of that side. If the side ends in a jump, what follows the `if` is removed.
+    /// Replaces an `if` by one of its sides. Phis after it take the value of that side. If the side ends in a jump,
+    /// what follows the `if` is removed.
     ///
-    /// The cost is that of the blocks at the seams, of the top-level nodes of the side, and of what is removed: nothing nested in the side is
-    /// looked at, so that nests are taken apart in linear time from the outside in.
+    /// The cost is that of the blocks at the seams, of the top-level nodes of the side, and of what is removed: nothing
+    /// nested in the side is looked at, so that nests are taken apart in linear time from the outside in.
     pub fn inline_side(&mut self, id: If, then_side: bool) {
         let after = self.block_after_if(id);
         let before = self.block_before_if(id);
@@ -337,11 +343,12 @@ impl Body {
         self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() })
     }
 
-    /// Moves everything behind a place, to the end of its list, into a side of a new `if`. Returns the `if`; what followed the list now follows
-    /// the (empty) block after the `if`.
+    /// Moves everything behind a place, to the end of its list, into a side of a new `if`. Returns the `if`; what
+    /// followed the list now follows the (empty) block after the `if`.
     ///
-    /// Values made in the part that moved no longer dominate what followed it: [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block behind
-    /// the list gets a new predecessor (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
+    /// Values made in the part that moved no longer dominate what followed it:
+    /// [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block behind the list gets a new predecessor
+    /// (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
     pub fn move_tail_into_if(&mut self, cursor: Cursor, condition: Def, then_side: bool) -> Option<If> {
         let parent = self.blocks[cursor.block(self)].parent?;
         let (before, first) = self.split_block(cursor);
@@ -377,7 +384,8 @@ impl Body {
         Some(id)
     }
 
-    /// Gives every phi an undefined value for each predecessor that it has no source for. Returns whether there was any.
+    /// Gives every phi an undefined value for each predecessor that it has no source for. Returns whether there was
+    /// any.
     pub fn complete_phis(&mut self) -> bool {
         let mut changed = false;
         let mut seen: SecondaryMap<Block, PackedOption<Inst>> = SecondaryMap::new();

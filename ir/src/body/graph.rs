@@ -183,7 +183,8 @@ impl Body {
         numbers
     }
 
-    /// The block graph in DOT, under this name. Blocks are numbered as in the text form; the edges of a choice say which side they are.
+    /// The block graph in DOT, under this name. Blocks are numbered as in the text form; the edges of a choice say
+    /// which side they are.
     pub fn to_dot(&self, name: &str) -> String {
         let numbers = self.block_numbers();
         let node = |_, node: BlockNodeRef| format!("label = \"b{}\"", numbers[node.id()]);

@@ -93,7 +93,8 @@ impl Body {
     }
 }
 
-/// Ways to break what the editing functions keep right, so that tests see the validator notice. Nothing here advances an epoch.
+/// Ways to break what the editing functions keep right, so that tests see the validator notice. Nothing here advances
+/// an epoch.
 #[cfg(test)]
 pub(crate) mod corrupt {
     use super::*;

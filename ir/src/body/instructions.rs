@@ -12,7 +12,8 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
 use crate::intrinsics::IntrinsicOp;
 
-/// How far walks along the instructions ask for what comes next: far enough for memory to answer, where a body is larger than the caches.
+/// How far walks along the instructions ask for what comes next: far enough for memory to answer, where a body is
+/// larger than the caches.
 const AHEAD: usize = 16;
 
 /// Components and bit size of a value.
@@ -63,7 +64,8 @@ impl SourceSpec {
 }
 
 impl Body {
-    // ---- values -------------------------------------------------------------------------------------------------------
+    // ---- values
+    // -------------------------------------------------------------------------------------------------------
 
     /// The instruction that makes a value.
     ///
@@ -108,7 +110,8 @@ impl Body {
         self.defs[def].bit_size
     }
 
-    /// Whether a value is a boolean of 1 bit. Conditions may have more, of which passes that compute with them know nothing: `true` is a matter of the lowering then.
+    /// Whether a value is a boolean of 1 bit. Conditions may have more, of which passes that compute with them know
+    /// nothing: `true` is a matter of the lowering then.
     #[inline]
     pub fn is_boolean(&self, def: Def) -> bool {
         self.bit_size(def) == 1
@@ -158,7 +161,8 @@ impl Body {
         self.defs[def].loop_invariant = loop_invariant;
     }
 
-    /// Makes sure that numbers below `count` exist, so that new values get greater ones (a parsed print keeps its numbering this way).
+    /// Makes sure that numbers below `count` exist, so that new values get greater ones (a parsed print keeps its
+    /// numbering this way).
     pub fn reserve_defs(&mut self, count: usize) {
         while self.defs.len() < count {
             self.defs.push(DefNode {
@@ -172,7 +176,8 @@ impl Body {
         }
     }
 
-    // ---- what changed -------------------------------------------------------------------------------------------------
+    // ---- what changed
+    // -------------------------------------------------------------------------------------------------
 
     #[inline]
     fn note_kind(&mut self, data: &InstData) {
@@ -184,7 +189,8 @@ impl Body {
         }
     }
 
-    // ---- asking -------------------------------------------------------------------------------------------------------
+    // ---- asking
+    // -------------------------------------------------------------------------------------------------------
 
     /// What an instruction is.
     #[inline]
@@ -286,7 +292,8 @@ impl Body {
         usize::from(op.input_components(number, self.num_components(def)))
     }
 
-    /// What the sizes left open by the opcode are in an ALU instruction: that of the first such source, else of the result; 32 if none is open.
+    /// What the sizes left open by the opcode are in an ALU instruction: that of the first such source, else of the
+    /// result; 32 if none is open.
     pub fn alu_bit_size(&self, inst: Inst) -> u8 {
         let Some(op) = self.alu_op(inst) else { return 32 };
         let info = op.info();
@@ -373,8 +380,8 @@ impl Body {
         self.sources(inst).map(|s| (self.phi_predecessor(s), s))
     }
 
-    /// The phi source of a predecessor. It is looked for from both ends: who goes through many predecessors in order, forward or backward, and removes their sources, finds
-    /// each at once.
+    /// The phi source of a predecessor. It is looked for from both ends: who goes through many predecessors in order,
+    /// forward or backward, and removes their sources, finds each at once.
     pub fn phi_source_for(&self, inst: Inst, predecessor: Block) -> Option<Use> {
         let mut sources = self.sources(inst);
         while let Some(source) = sources.next() {
@@ -399,7 +406,8 @@ impl Body {
         self.insts[inst].pass_flags = flags;
     }
 
-    // ---- making -------------------------------------------------------------------------------------------------------
+    // ---- making
+    // -------------------------------------------------------------------------------------------------------
 
     /// Makes an instruction that is in no block yet. With a shape it makes a value, numbered next.
     #[inline]
@@ -418,7 +426,8 @@ impl Body {
         self.create_inst_for(data, sources, def)
     }
 
-    /// Makes an instruction whose value has a given number; the number must be reserved ([`Body::reserve_defs`]) and free.
+    /// Makes an instruction whose value has a given number; the number must be reserved ([`Body::reserve_defs`]) and
+    /// free.
     pub fn create_inst_with_def(
         &mut self,
         data: InstData,
@@ -523,7 +532,8 @@ impl Body {
         });
     }
 
-    /// Turns the destination of an entry of a parallel copy into a register, named by its handle. Its former value has no maker any more.
+    /// Turns the destination of an entry of a parallel copy into a register, named by its handle. Its former value has
+    /// no producer any more.
     pub fn set_copy_dest_register(&mut self, inst: Inst, entry: usize, handle: Def) {
         let Some(id) = self.copies_id(inst) else { return };
         let number = self.push_source(inst, SourceSpec::plain(handle));
@@ -542,7 +552,8 @@ impl Body {
         self.set_src(source, handle);
     }
 
-    // ---- placing ------------------------------------------------------------------------------------------------------
+    // ---- placing
+    // ------------------------------------------------------------------------------------------------------
 
     /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].
     #[inline]
@@ -606,7 +617,8 @@ impl Body {
         self.changed_insts();
     }
 
-    /// Removes an instruction: out of its block, its sources out of their lists. Its value must be unused. Removing a jump re-derives the edges.
+    /// Removes an instruction: out of its block, its sources out of their lists. Its value must be unused. Removing a
+    /// jump re-derives the edges.
     #[inline]
     pub fn remove_inst(&mut self, inst: Inst) {
         debug_assert!(self.insts[inst].def.expand().is_none_or(|d| self.is_unused(d)), "a removed value is still used");
@@ -623,7 +635,8 @@ impl Body {
         }
     }
 
-    /// Removes an instruction whatever uses its value: the uses read an undefined value, made at the top of the body, instead.
+    /// Removes an instruction whatever uses its value: the uses read an undefined value, made at the top of the body,
+    /// instead.
     pub fn remove_inst_with_undef(&mut self, inst: Inst) {
         let mut values: Vec<Def> = self.inst_def(inst).into_iter().collect();
         values.extend(self.copies(inst).into_iter().flatten().filter_map(|e| e.dest.expand()));
@@ -639,7 +652,8 @@ impl Body {
         self.remove_inst(inst);
     }
 
-    // ---- walking ------------------------------------------------------------------------------------------------------
+    // ---- walking
+    // ------------------------------------------------------------------------------------------------------
 
     /// First instruction of a block.
     #[inline]
@@ -663,8 +677,8 @@ impl Body {
         std::iter::successors(self.last_inst(block), |&i| self.prev_inst(i))
     }
 
-    /// Calls something for every instruction in the order of the text, and returns whether it was true for one. What is called may remove the instruction at
-    /// hand and make others before it; what stands right behind it must stay.
+    /// Calls something for every instruction in program order, and returns whether it was true for one. What is
+    /// called may remove the instruction at hand and make others before it; what stands right behind it must stay.
     pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {
         let mut progress = false;
         let mut next_block = Some(self.start_block());

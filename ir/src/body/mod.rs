@@ -1,22 +1,25 @@
-//! The code of a function: arenas of instructions, values, uses, blocks, ifs and loops, and the only functions that edit them.
+//! The code of a function: arenas of instructions, values, uses, blocks, ifs and loops, and the only functions that
+//! edit them.
 //!
 //! # Shape
 //!
-//! - A **body** is a tree. A list of it (the body itself, a side of an `if`, the body of a loop) begins and ends with a block, and blocks
-//!   alternate with ifs and loops. The lists are doubly linked through their nodes.
+//! - A **body** is a tree. A list of it (the body itself, a side of an `if`, the body of a loop) begins and ends with a
+//!   block, and blocks alternate with ifs and loops. The lists are doubly linked through their nodes.
 //! - A **block** holds a doubly linked list of instructions; phis come first, a jump last.
-//! - Every **source** is a [`Use`]: a node in the doubly linked list of uses of the value it reads. An instruction's sources are a
-//!   contiguous range of uses, so that a source is found by number, and the number from the use, in O(1). What else a source carries
-//!   (swizzle of an ALU source, predecessor of a phi source, kind of a texture source) stands in 64 bits beside it.
-//! - **Edges** between blocks are derived from the tree: [`Body`]'s editing functions keep successors and predecessors (and drop phi
-//!   sources of edges that go away); nothing else may change them.
-//! - Nothing owns heap memory of its own: an instruction of any kind fits [`InstData`], bulky payloads stand in side arenas. Cloning a body is
-//!   a copy of a dozen flat vectors.
+//! - Every **source** is a [`Use`]: a node in the doubly linked list of uses of the value it reads. An instruction's
+//!   sources are a contiguous range of uses, so that a source is found by number, and the number from the use, in O(1).
+//!   What else a source carries (swizzle of an ALU source, predecessor of a phi source, kind of a texture source)
+//!   stands in 64 bits beside it.
+//! - **Edges** between blocks are derived from the tree: [`Body`]'s editing functions keep successors and predecessors
+//!   (and drop phi sources of edges that go away); nothing else may change them.
+//! - Nothing owns heap memory of its own: an instruction of any kind fits [`InstData`], bulky payloads stand in side
+//!   arenas. Cloning a body is a copy of a dozen flat vectors.
 //!
 //! # Epochs
 //!
-//! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of instructions, sources or
-//! control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is out of date, and no pass declares what it preserves.
+//! [`Body::cfg_epoch`] advances with every change of the control flow, [`Body::inst_epoch`] with every change of
+//! instructions, sources or control flow. Analyses record the epochs they saw; [`crate::analysis`] recomputes what is
+//! out of date, and no pass declares what it preserves.
 
 mod changes;
 mod clone;
@@ -424,7 +427,8 @@ impl TexData {
     }
 }
 
-/// An entry of a parallel copy: `dest = source`, all entries at once. A register operand stands for the register whose handle it is.
+/// An entry of a parallel copy: `dest = source`, all entries at once. A register operand stands for the register whose
+/// handle it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CopyEntry {
     /// The value that is made; none if a register is written.

@@ -1,4 +1,5 @@
-//! Moving code between a list and the sides of an `if` in it, where one side ends in a jump: the ways through the code stay what they were.
+//! Moving code between a list and the sides of an `if` in it, where one side ends in a jump: the ways through the code
+//! stay what they were.
 
 use super::{BlockNode, Body, CfList, CfNode, CfParent, InstData};
 use crate::cursor::Cursor;
@@ -9,8 +10,9 @@ impl Body {
         if then_side { CfParent::Then(id) } else { CfParent::Else(id) }
     }
 
-    /// Moves everything behind an `if`, to the end of its list, to the end of one of its sides. The other side must end in a jump, this one must not. The block after the
-    /// `if` must not have phis. Returns the new, empty block after the `if`; phis behind it have undefined values for it if it cannot be reached.
+    /// Moves everything behind an `if`, to the end of its list, to the end of one of its sides. The other side must end
+    /// in a jump, this one must not. The block after the `if` must not have phis. Returns the new, empty block after
+    /// the `if`; phis behind it have undefined values for it if it cannot be reached.
     pub fn move_tail_into_side(&mut self, id: If, then_side: bool) -> Option<Block> {
         let parent = self.if_parent(id)?;
         let after = self.block_after_if(id);
@@ -44,8 +46,9 @@ impl Body {
         Some(empty)
     }
 
-    /// Moves what is in a side of an `if` behind the `if`. The other side must end in a jump. If this side ends in one too, the block after the `if` must be the empty end of its
-    /// list. Its first block and the block after the `if` must not have phis. What the side makes is then available in all that follows.
+    /// Moves what is in a side of an `if` behind the `if`. The other side must end in a jump. If this side ends in one
+    /// too, the block after the `if` must be the empty end of its list. Its first block and the block after the `if`
+    /// must not have phis. What the side makes is then available in all that follows.
     pub fn move_side_behind_if(&mut self, id: If, then_side: bool) {
         let Some(parent) = self.if_parent(id) else { return };
         let (before, after) = (self.block_before_if(id), self.block_after_if(id));

@@ -1,11 +1,13 @@
-//! Sources and lists of uses: every operation is O(1) but for the walks over a list, and for an instruction that loses one of many sources.
+//! Sources and lists of uses: every operation is O(1) but for the walks over a list, and for an instruction that loses
+//! one of many sources.
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 
 use super::{Body, SourceSpec, Swizzle, TexSrcKind, USER_IF, UseNode};
 use crate::entities::{Block, Def, If, Inst, Use, User};
 
-/// Sources from which on an instruction that grows gets room for more, and one that shrinks moves those before the gap if they are fewer.
+/// Sources from which on an instruction that grows gets room for more, and one that shrinks moves those before the gap
+/// if they are fewer.
 const MANY_SOURCES: u32 = 8;
 
 impl Body {
@@ -229,12 +231,14 @@ impl Body {
         self.ifs[id].condition
     }
 
-    // ---- growing and shrinking ----------------------------------------------------------------------------------------
+    // ---- growing and shrinking
+    // ----------------------------------------------------------------------------------------
 
     /// Appends a source to an instruction (phi, call, texture, parallel copy) and returns its number.
     ///
-    /// Sources of an instruction are contiguous: unless there is a free place behind them, or they already stand at the end of the arena, they move there, so that
-    /// [`Use`] ids of the instruction that were taken before are void. Many that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
+    /// Sources of an instruction are contiguous: unless there is a free place behind them, or they already stand at the
+    /// end of the arena, they move there, so that [`Use`] ids of the instruction that were taken before are void. Many
+    /// that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
     pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u32 {
         let node = &self.insts[inst];
         let behind = Use::from_u32(node.first_source + node.num_sources);
@@ -263,8 +267,8 @@ impl Body {
         number
     }
 
-    /// Removes source `number` of an instruction (phi, texture); the others keep their order. [`Use`] ids of the instruction are void. It costs what stands behind the source, or
-    /// before it if that is less.
+    /// Removes source `number` of an instruction (phi, texture); the others keep their order. [`Use`] ids of the
+    /// instruction are void. It costs what stands behind the source, or before it if that is less.
     pub fn remove_source(&mut self, inst: Inst, number: usize) {
         let count = self.num_sources(inst);
         debug_assert!(number < count);
@@ -366,7 +370,8 @@ mod tests {
                     .all(|(&(pred, def), i)| { pred == i && def == if step == 1 || i % 3 == 0 { x } else { y } })
             );
         }
-        // From the front, from the back, and from the middle: the others stay in order, and in the lists of what they read.
+        // From the front, from the back, and from the middle: the others stay in order, and in the lists of what they
+        // read.
         let mut left: Vec<(u32, Def)> = read(body, phis[1]);
         for round in 0..3000usize {
             let number = [0, left.len() - 1, left.len() / 2, 2, left.len() - 3][round % 5];

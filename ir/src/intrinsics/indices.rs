@@ -344,8 +344,8 @@ impl fmt::Display for MemorySemantics {
 
 /// What a shader input or output is (`io_semantics`).
 ///
-/// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one bit for each
-/// flag in the order of the fields (`interp_explicit_strict` is bit 31).
+/// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one bit
+/// for each flag in the order of the fields (`interp_explicit_strict` is bit 31).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct IoSemantics {
     /// Slot; what the number means depends on stage and direction. 7 bits.

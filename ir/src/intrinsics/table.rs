@@ -5,8 +5,8 @@
 //!     "meaning";
 //! ```
 //!
-//! Components are a number, `N` (the `num_components` of the instruction) or `any` (unchecked); the result may be `none`.
-//! The bit sizes of the result are a list, `any`, or `src k` (those of source k).
+//! Components are a number, `N` (the `num_components` of the instruction) or `any` (unchecked); the result may be
+//! `none`. The bit sizes of the result are a list, `any`, or `src k` (those of source k).
 
 use super::intrinsic_table;
 

@@ -1,4 +1,5 @@
-//! Which families of operations on 64-bit numbers, or to 16-bit floats, a target lacks: sets with one bit for a family of opcodes.
+//! Which families of operations on 64-bit numbers, or to 16-bit floats, a target lacks: sets with one bit for a family
+//! of opcodes.
 
 macro_rules! families {
     ($(#[$doc:meta])* $set:ident: $($constant:ident = $bit:literal, $what:literal;)+) => {

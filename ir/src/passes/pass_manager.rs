@@ -1,14 +1,17 @@
-//! Runs passes: a record of what each did, and in builds with debug assertions the validator after each that changed something.
+//! Runs passes: a record of what each did, and in builds with debug assertions the validator after each that changed
+//! something.
 //!
-//! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at trace level the others.
+//! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at
+//! trace level the others.
 //!
-//! [`run_pass`] is the one place where a pass runs. The pipelines run theirs through [`Passes`], which leaves out those it was told to, and shows
-//! the shader after each to a [`PassObserver`] if there is one; without one, neither a clock nor anything else is
-//! asked. Drivers run what they do themselves through [`Passes::run_driver`], so that observers hear of it too.
+//! [`run_pass`] is the one place where a pass runs. The pipelines run theirs through [`Passes`], which leaves out those
+//! it was told to, and shows the shader after each to a [`PassObserver`] if there is one; without one, neither a clock
+//! nor anything else is asked. Drivers run what they do themselves through [`Passes::run_driver`], so that observers
+//! hear of it too.
 //!
 //! Passes that run again and again do so only when they are *due*: when a pass has changed something that may leave
 //! them something to do, as the rows of the [table](super::table) say. That is the one mechanism for not running a pass
-//! in vain.
+//! needlessly.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -32,8 +35,8 @@ pub fn count_instructions(shader: &Shader) -> usize {
 /// Runs a pass under a name and returns whether it changed anything.
 ///
 /// # Panics
-/// In builds with debug assertions, if the shader does not validate after a pass that changed it: the message names the pass. The shader must
-/// have been valid before.
+/// In builds with debug assertions, if the shader does not validate after a pass that changed it: the message names the
+/// pass. The shader must have been valid before.
 pub fn run_pass(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader) -> bool) -> bool {
     let recording = log_enabled!(target: LOG_TARGET, Level::Debug);
     let before = if recording { count_instructions(shader) } else { 0 };
@@ -86,7 +89,8 @@ pub trait PassObserver {
     /// A pass has run; [`ControlFlow::Break`] leaves the shader as it is now: no pass after this one runs.
     fn after(&mut self, run: &PassRun, shader: &Shader) -> ControlFlow<()>;
 
-    /// A pass of a driver has run: over its own form of the program perhaps, and there is nothing to leave out, as all of them are needed.
+    /// A pass of a driver has run: over its own form of the program perhaps, and there is nothing to leave out, as all
+    /// of them are needed.
     fn after_driver(&mut self, run: &PassRun) {
         let _ = run;
     }

@@ -1,11 +1,11 @@
 //! The table of passes. A row is all there is to say about a pass outside of its file: pipelines, `--skip`, `--after`,
 //! `--passes`, `--time-passes`, fixtures and the manual take names and functions from here.
 //!
-//! A row says which changes give the pass nothing new to do, so that pipelines do not run it again in vain:
+//! A row says which changes give the pass nothing new to do, so that pipelines do not run it again needlessly:
 //!
-//! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it runs
-//!   again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after its
-//!   first run, whatever others change.
+//! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it
+//!   runs again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after
+//!   its first run, whatever others change.
 //! - The list: passes whose changes leave nothing to this one. What [`opt_dce`](PassId::opt_dce) removes, for example,
 //!   concerns passes that count uses or effects, and no others.
 //!

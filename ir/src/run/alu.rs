@@ -40,8 +40,8 @@ fn fmax(a: f32, b: f32) -> f32 {
     if a > b || b.is_nan() || (a == b && (a.to_bits() as i32) > b.to_bits() as i32) { a } else { b }
 }
 
-/// The opcodes with a loop over lanes. `float` ones are exact only without flushing of denormals and rounding toward zero; `word` ones
-/// are typed by 32 bits; `bits` ones work in any size up to 32 bits.
+/// The opcodes with a loop over lanes. `float` ones are exact only without flushing of denormals and rounding toward
+/// zero; `word` ones are typed by 32 bits; `bits` ones work in any size up to 32 bits.
 macro_rules! fast_table {
     ($callback:ident $($argument:tt)*) => {
         $callback! { ($($argument)*)
@@ -167,8 +167,8 @@ macro_rules! apply {
     };
 }
 
-/// Whether there is a loop over lanes for an opcode whose sources and result have no 64-bit components, with unsized types of `bit_size`
-/// bits. `plain`: 32-bit floats are neither flushed nor rounded toward zero.
+/// Whether there is a loop over lanes for an opcode whose sources and result have no 64-bit components, with unsized
+/// types of `bit_size` bits. `plain`: 32-bit floats are neither flushed nor rounded toward zero.
 pub(super) fn is_fast(op: AluOp, bit_size: u8, plain: bool) -> bool {
     match fast_table!(make_needs op) {
         Needs::Bits => true,

@@ -49,7 +49,8 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// From the vectors of the type and the wildcards: number of elements, distance in the destination, distance in the source.
+    /// From the vectors of the type and the wildcards: number of elements, distance in the destination, distance in the
+    /// source.
     pub fn new(leaves: Vec<Leaf>, loops: Vec<(u32, u32, u32)>) -> Result<CopyPlan, RunError> {
         let total = loops.iter().fold(leaves.len() as u64, |n, &(count, _, _)| n.saturating_mul(count.into()));
         if total > u64::from(MAX_CELLS) {
@@ -210,7 +211,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Stores component `component` of the vector that an address points at. Buffers change only through lanes that are no helpers.
+    /// Stores component `component` of the vector that an address points at. Buffers change only through lanes that are
+    /// no helpers.
     fn store_component(&mut self, address: u32, component: u32, bits: u8, lane: usize, value: u64) {
         if address == NULL || address >= UNIFORM {
             return;

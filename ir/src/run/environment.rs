@@ -1,12 +1,13 @@
-//! What a shader is run with and what it leaves behind: the common ground of the TGSI interpreter, the IR interpreter and every driver
-//! that can run code, so that their results can be compared word by word.
+//! What a shader is run with and what it leaves behind: the common ground of the TGSI interpreter, the IR interpreter
+//! and every driver that can run code, so that their results can be compared word by word.
 //!
-//! All invocations of a run go in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2 bottom left,
-//! 3 bottom right) and also a subgroup. A compute workgroup is run as all its lanes at once, so that a barrier is passed by
-//! all of them together; a geometry shader runs one lane a primitive and invocation; a tessellation control shader one lane an output vertex.
+//! All invocations of a run go in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2
+//! bottom left, 3 bottom right) and also a subgroup. A compute workgroup is run as all its lanes at once, so that a
+//! barrier is passed by all of them together; a geometry shader runs one lane a primitive and invocation; a
+//! tessellation control shader one lane an output vertex.
 //!
-//! Everything is 32-bit words. Registers are named by their *driver location*: the register index in TGSI, the `driver_location`
-//! of a variable and the `base` of lowered I/O in the IR.
+//! Everything is 32-bit words. Registers are named by their *driver location*: the register index in TGSI, the
+//! `driver_location` of a variable and the `base` of lowered I/O in the IR.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +84,8 @@ pub type Vec4 = [u32; 4];
 pub struct Inputs {
     /// Number of invocations, at most [`MAX_LANES`]. Fragment shaders need a multiple of 4.
     pub lanes: usize,
-    /// Per-lane inputs (fragment inputs are used as they are: already interpolated; a flat or patch input repeats the value in every lane).
+    /// Per-lane inputs (fragment inputs are used as they are: already interpolated; a flat or patch input repeats the
+    /// value in every lane).
     pub inputs: LaneRegisters,
     /// Inputs with a vertex index (geometry, tessellation): `[vertex][register]`, the same for all lanes.
     pub vertices: Vec<Vec<Vec4>>,
@@ -106,7 +108,8 @@ pub struct Inputs {
 /// What a run leaves.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {
-    /// Per-lane outputs as after the last instruction. In a tessellation control shader: the patch outputs, the same in every lane.
+    /// Per-lane outputs as after the last instruction. In a tessellation control shader: the patch outputs, the same in
+    /// every lane.
     pub outputs: LaneRegisters,
     /// Lanes that were neither killed nor demoted.
     pub live: Vec<bool>,
@@ -195,8 +198,8 @@ pub struct TextureRequest {
     pub ddy: [[u32; 4]; 3],
     /// Texel offset, `[component][lane]`, integers.
     pub offset: [[i32; 4]; 3],
-    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at offset i, as
-    /// component w of a gather with that offset would be.
+    /// Offsets of the four texels of a gather, `[texel][component][lane]`: result component i is then the texel at
+    /// offset i, as component w of a gather with that offset would be.
     pub gather_offsets: Option<[[[i32; 4]; 2]; 4]>,
 }
 
@@ -238,8 +241,9 @@ pub trait Resources {
     }
 }
 
-/// A stand-in for real textures: sampling is a linear function of its arguments, so that small rounding differences stay small,
-/// and sizes are simple functions of unit and level. Images start as a function of their coordinates and keep what is stored.
+/// A stand-in for real textures: sampling is a linear function of its arguments, so that small rounding differences
+/// stay small, and sizes are simple functions of unit and level. Images start as a function of their coordinates and
+/// keep what is stored.
 #[derive(Clone, Debug, Default)]
 pub struct AnalyticResources {
     stored: BTreeMap<ImageTexel, Vec4>,

@@ -142,9 +142,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- system values --------------------------------------------------------------------------------------------------
+    // ---- system values
+    // --------------------------------------------------------------------------------------------------
 
-    /// A word of a system value, as the inputs say; 0 if they do not. Values that no front end asks for by themselves follow from others.
+    /// A word of a system value, as the inputs say; 0 if they do not. Values that no front end asks for by themselves
+    /// follow from others.
     pub fn system_value_word(&self, value: SystemValue, word: usize, lane: usize) -> u32 {
         use SystemValue as S;
         if let Some(given) = self.inputs.system_values.get(&value) {

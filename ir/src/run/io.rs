@@ -1,4 +1,5 @@
-//! Shader inputs and outputs: how variables get their values at the start and leave them at the end, and lowered loads and stores.
+//! Shader inputs and outputs: how variables get their values at the start and leave them at the end, and lowered loads
+//! and stores.
 
 use super::RunError;
 use super::environment::{LaneRegisters, Outputs, Vec4};
@@ -15,7 +16,8 @@ use crate::variable::VariableModes;
 
 /// Most output registers; a store behind them is dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
-/// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit ends it.
+/// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit
+/// ends it.
 const MAX_EMITTED_WORDS: u64 = 1 << 24;
 /// Words that a vertex or primitive takes besides its registers.
 const EMISSION_OVERHEAD: u64 = 8;
@@ -162,7 +164,8 @@ struct Slot {
 }
 
 impl Machine<'_, '_> {
-    // ---- variables ----------------------------------------------------------------------------------------------------
+    // ---- variables
+    // ----------------------------------------------------------------------------------------------------
 
     /// Puts inputs, uniforms, system values and initialisers into the cells of variables.
     pub fn fill_variables(&mut self) {
@@ -272,7 +275,8 @@ impl Machine<'_, '_> {
         outputs
     }
 
-    // ---- geometry -----------------------------------------------------------------------------------------------------
+    // ---- geometry
+    // -----------------------------------------------------------------------------------------------------
 
     /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
@@ -351,7 +355,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- lowered inputs and outputs -----------------------------------------------------------------------------------
+    // ---- lowered inputs and outputs
+    // -----------------------------------------------------------------------------------
 
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
         let offset = self.get(offset, 0, lane) as u32;

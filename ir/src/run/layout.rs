@@ -1,8 +1,9 @@
 //! Where variables stand while a shader runs.
 //!
-//! A pointer is a 32-bit address. The top two bits name the memory: *private* cells (one copy a lane), *common* cells (one copy for all lanes:
-//! uniforms, per-vertex inputs and outputs, shared variables), bytes of storage buffers, bytes of uniform buffers. A cell is one word: a
-//! component of 32 bits or fewer, or half of a 64-bit one (low word first). For samplers, images and atomic counters the address is the unit.
+//! A pointer is a 32-bit address. The top two bits name the memory: *private* cells (one copy a lane), *common* cells
+//! (one copy for all lanes: uniforms, per-vertex inputs and outputs, shared variables), bytes of storage buffers, bytes
+//! of uniform buffers. A cell is one word: a component of 32 bits or fewer, or half of a 64-bit one (low word first).
+//! For samplers, images and atomic counters the address is the unit.
 
 use cranelift_entity::EntityRef;
 
@@ -215,7 +216,8 @@ impl Layout {
         Ok(place)
     }
 
-    /// Number of elements of an array-like type (`u32::MAX` if it has no bound) and the distance between them, in the units of `modes`.
+    /// Number of elements of an array-like type (`u32::MAX` if it has no bound) and the distance between them, in the
+    /// units of `modes`.
     pub fn elements(&self, shader: &Shader, ty: Type, modes: VariableModes) -> Option<(u32, u32)> {
         let bytes = modes.intersects(BYTE_MODES);
         match *shader.types.get(ty) {
@@ -227,7 +229,8 @@ impl Layout {
                     (false, true) if stride != 0 => stride,
                     (false, true) => align_up(size.bytes, size.align),
                 };
-                // Units behind those of an array of samplers or images are units, too: whether they exist is up to the resources.
+                // Units behind those of an array of samplers or images are units, too: whether they exist is up to the
+                // resources.
                 let bound = match (length, bytes) {
                     _ if is_opaque(shader, element) => u32::MAX,
                     (0, true) => u32::MAX,

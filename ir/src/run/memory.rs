@@ -125,7 +125,8 @@ impl Machine<'_, '_> {
         Some(value)
     }
 
-    // ---- registers ----------------------------------------------------------------------------------------------------
+    // ---- registers
+    // ----------------------------------------------------------------------------------------------------
 
     fn register(&self, intrinsic: &Intrinsic) -> Register {
         self.program.registers.get(intrinsic.extra as usize).copied().unwrap_or_default()
@@ -223,7 +224,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- constants ----------------------------------------------------------------------------------------------------
+    // ---- constants
+    // ----------------------------------------------------------------------------------------------------
 
     /// `load_uniform`: units of vec4, from constant buffer 0.
     pub fn load_uniform(&mut self, intrinsic: &Intrinsic) {
@@ -272,8 +274,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as of a buffer, all or
-    /// nothing.
+    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as
+    /// of a buffer, all or nothing.
     pub fn load_ubo(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
         let dest = intrinsic.dest;
@@ -315,7 +317,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    // ---- buffers, shared memory, scratch ---------------------------------------------------------------------------------
+    // ---- buffers, shared memory, scratch
+    // ---------------------------------------------------------------------------------
 
     /// Memory and address of a lane's access.
     fn place(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {

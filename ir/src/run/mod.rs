@@ -1,14 +1,16 @@
-//! The interpreter of the IR: runs a shader on a set of lanes in lock-step, with the results that every other executor must have.
+//! The interpreter of the IR: runs a shader on a set of lanes in lock-step, with the results that every other executor
+//! must have.
 //!
-//! It runs a shader as it comes out of the conversion (variables, registers), in SSA, out of SSA again, and after a driver's lowering
-//! of inputs, outputs, samplers and booleans.
+//! It runs a shader as it comes out of the conversion (variables, registers), in SSA, out of SSA again, and after a
+//! driver's lowering of inputs, outputs, samplers and booleans.
 //!
-//! [`Program`] is the shader in executable form: one flat list of operations for all functions, made once and run any number of times.
-//! A value is a number of *planes*, one word a lane each; 64-bit components take two planes, the low words first. A lane whose mask
-//! bit is off keeps what it has: derivatives read such lanes as they are.
+//! [`Program`] is the shader in executable form: one flat list of operations for all functions, made once and run any
+//! number of times. A value is a number of *planes*, one word a lane each; 64-bit components take two planes, the low
+//! words first. A lane whose mask bit is off keeps what it has: derivatives read such lanes as they are.
 //!
-//! What the IR leaves undefined is defined here: registers and temporaries start as zero, `undef` is zero, reads out of bounds give zero,
-//! writes out of bounds are dropped, a killed lane goes on as a helper whose memory writes have no effect.
+//! What the IR leaves undefined is defined here: registers and temporaries start as zero, `undef` is zero, reads out of
+//! bounds give zero, writes out of bounds are dropped, a killed lane goes on as a helper whose memory writes have no
+//! effect.
 
 pub mod environment;
 pub mod random;

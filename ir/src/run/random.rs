@@ -1,6 +1,7 @@
 //! Numbers that look random: made-up inputs of runs, and what generators of programs draw.
 //!
-//! The numbers that a seed gives never change, on no machine and in no version, so that a seed in a report or a test keeps its meaning.
+//! The numbers that a seed gives never change, on no machine and in no version, so that a seed in a report or a test
+//! keeps its meaning.
 
 /// A source of numbers (SplitMix64).
 #[derive(Clone, Debug)]

@@ -244,7 +244,8 @@ impl Machine<'_, '_> {
         self.set_quad(texture, quad, &words);
     }
 
-    // ---- images -------------------------------------------------------------------------------------------------------
+    // ---- images
+    // -------------------------------------------------------------------------------------------------------
 
     /// Executes an image intrinsic.
     pub fn run_image(&mut self, intrinsic: &Intrinsic, plan: ImagePlan) {

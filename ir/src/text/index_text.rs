@@ -1,6 +1,7 @@
 //! Constant indices of intrinsics as text, both ways.
 //!
-//! A number that has no word is printed in decimal and read back as it is, so that nothing is lost whatever an index holds.
+//! A number that has no word is printed in decimal and read back as it is, so that nothing is lost whatever an index
+//! holds.
 
 use std::fmt::Write;
 use std::str::FromStr;

@@ -1,17 +1,20 @@
 //! The text form of the IR, printed and parsed.
 //!
-//! The form is the one that Mesa prints for NIR. A shader that Mesa printed is read, and prints again as it was. What Mesa's form leaves out
-//! but this IR keeps is added by [`print()`] as remarks at the end of lines (`// dim=2D array coords=3`), and as lines of our own in the header; both only where
-//! the plain form would read back as something else, so that most lines are the same in both. [`PrintOptions::mesa`] switches the additions off.
+//! The form is the one that Mesa prints for NIR. A shader that Mesa printed is read, and prints again as it was. What
+//! Mesa's form leaves out but this IR keeps is added by [`print()`] as remarks at the end of lines (`// dim=2D array
+//! coords=3`), and as lines of our own in the header; both only where the plain form would read back as something else,
+//! so that most lines are the same in both. [`PrintOptions::mesa`] switches the additions off.
 //!
-//! - Values and blocks keep their numbers; gaps in the numbering of values stay, as does the width that numbers are padded to. Blocks
-//!   are numbered in the order of the text.
+//! - Values and blocks keep their numbers; gaps in the numbering of values stay, as does the width that numbers are
+//!   padded to. Blocks are numbered in the order of the text.
 //! - A constant in parentheses behind a value (`%5 (0x1)`) is a remark for people; the `load_const` line counts.
-//! - A constant array index (`[2]`) stands for the last scalar `load_const` of this value that dominates it; if there is none (or the printed code
-//!   reads another one) the remark `// index=%7` says which, and without it a hidden constant is made.
-//! - A struct that is known by name only has the fields that derefs of the text name, numbered in the order of their appearance. Our own
-//!   prints define structs by `type` lines.
-//! - Scratch of passes and results of analyses (loop-invariance; divergence unless `divergence_analysis_run` is set) are not part of the text.
+//! - A constant array index (`[2]`) stands for the last scalar `load_const` of this value that dominates it; if there
+//!   is none (or the printed code reads another one) the remark `// index=%7` says which, and without it a hidden
+//!   constant is made.
+//! - A struct that is known by name only has the fields that derefs of the text name, numbered in the order of their
+//!   appearance. Our own prints define structs by `type` lines.
+//! - Scratch of passes and results of analyses (loop-invariance; divergence unless `divergence_analysis_run` is set)
+//!   are not part of the text.
 //!
 //! | Remark | Stands behind |
 //! |---|---|
@@ -106,8 +109,8 @@ pub fn print_function(shader: &Shader, function: Function) -> String {
     print::Printer::new(shader, PrintOptions::default(), &[]).print_one_function(function)
 }
 
-/// One instruction on a line of its own, without indentation, padding and line end. Constants are shown without regard to how the rest of the body
-/// uses them, so this is cheap enough for messages and logs.
+/// One instruction on a line of its own, without indentation, padding and line end. Constants are shown without regard
+/// to how the rest of the body uses them, so this is cheap enough for messages and logs.
 pub fn print_inst(shader: &Shader, body: &Body, inst: Inst) -> String {
     print::Printer::new(shader, PrintOptions::default(), &[]).print_one_inst(body, inst)
 }

@@ -1,5 +1,5 @@
-//! Reading a text as a whole: the header, the order of its parts, places and errors. Types are read in [`super::parse_types`], variables and
-//! functions in [`super::parse_declarations`], code in [`super::parse_body`].
+//! Reading a text as a whole: the header, the order of its parts, places and errors. Types are read in
+//! [`super::parse_types`], variables and functions in [`super::parse_declarations`], code in [`super::parse_body`].
 
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -18,7 +18,8 @@ const MAX_ERRORS: usize = 200;
 
 /// Reads a text. All errors are reported, as far as the text after one can be understood.
 ///
-/// Any text is safe to read: time and memory are linear in its length (value numbers may exceed the length of the text by a million).
+/// Any text is safe to read: time and memory are linear in its length (value numbers may exceed the length of the text
+/// by a million).
 ///
 /// # Errors
 /// What is wrong with the text, in the order of the text, at least one.
@@ -46,7 +47,8 @@ fn read(text: &str, places: Option<Places>) -> Result<(Shader, Places), Vec<Text
     Err(parser.errors)
 }
 
-/// Where the parts of a shader stand in the text that it was read from: the bytes of their lines, without surrounding blanks and remarks.
+/// Where the parts of a shader stand in the text that it was read from: the bytes of their lines, without surrounding
+/// blanks and remarks.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     lines: HashMap<AnnotationTarget, Range<usize>>,
@@ -54,7 +56,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The line of a part. Of what has no line of its own (a value that the reader made, say) the line of its function, of the shader the first line.
+    /// The line of a part. Of what has no line of its own (a value that the reader made, say) the line of its function,
+    /// of the shader the first line.
     pub fn line_of(&self, target: AnnotationTarget) -> Range<usize> {
         let function = match target {
             AnnotationTarget::Inst(function, _)
@@ -111,7 +114,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // ---- errors -------------------------------------------------------------------------------------------------------
+    // ---- errors
+    // -------------------------------------------------------------------------------------------------------
 
     /// Records an error of a line.
     pub(super) fn fail(&mut self, line: usize, failure: Failure) {
@@ -131,7 +135,8 @@ impl<'a> Parser<'a> {
         self.fail(line, Failure { offset, kind, hint: None });
     }
 
-    // ---- the whole ----------------------------------------------------------------------------------------------------
+    // ---- the whole
+    // ----------------------------------------------------------------------------------------------------
 
     fn shader(&mut self) {
         while self.lines.get(self.at).is_some_and(|l| l.code.is_empty()) {

@@ -1,5 +1,5 @@
-//! Reading the code of a function: first the tree of blocks, ifs and loops with its jumps, then the instructions of the blocks, then what only the
-//! whole can tell (constant array indices, what texture instructions leave out, edges).
+//! Reading the code of a function: first the tree of blocks, ifs and loops with its jumps, then the instructions of the
+//! blocks, then what only the whole can tell (constant array indices, what texture instructions leave out, edges).
 
 use hashbrown::HashMap;
 
@@ -134,7 +134,8 @@ impl<'a> Parser<'a> {
 }
 
 impl<'a> BodyParser<'_, 'a> {
-    // ---- the tree -----------------------------------------------------------------------------------------------------
+    // ---- the tree
+    // -----------------------------------------------------------------------------------------------------
 
     fn tree(&mut self) {
         loop {
@@ -453,7 +454,8 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(Def::from_u32(number as u32))
     }
 
-    // ---- the code -----------------------------------------------------------------------------------------------------
+    // ---- the code
+    // -----------------------------------------------------------------------------------------------------
 
     fn code(&mut self) {
         for (at, offset, number) in std::mem::take(&mut self.conditions) {
@@ -524,7 +526,8 @@ impl<'a> BodyParser<'_, 'a> {
         }
     }
 
-    // ---- the whole ----------------------------------------------------------------------------------------------------
+    // ---- the whole
+    // ----------------------------------------------------------------------------------------------------
 
     /// Numbers that were given out and are gone still count for the width of all others.
     fn reserve_width(&mut self) {

@@ -68,7 +68,8 @@ impl<'a> BodyParser<'_, 'a> {
         self.body.create_inst_with_def(data, sources, Some(dest.shape), Some(dest.def))
     }
 
-    // ---- ALU ----------------------------------------------------------------------------------------------------------
+    // ---- ALU
+    // ----------------------------------------------------------------------------------------------------------
 
     fn alu(
         &mut self,
@@ -158,7 +159,8 @@ impl<'a> BodyParser<'_, 'a> {
         if self.parser.errors.len() < 20 { make() } else { None }
     }
 
-    // ---- constants and phis -------------------------------------------------------------------------------------------
+    // ---- constants and phis
+    // -------------------------------------------------------------------------------------------
 
     fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
         s.expect("(", "`(`")?;
@@ -218,7 +220,8 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(self.make(InstData::Phi, &sources, dest))
     }
 
-    // ---- derefs -------------------------------------------------------------------------------------------------------
+    // ---- derefs
+    // -------------------------------------------------------------------------------------------------------
 
     fn deref(&mut self, line: &InstLine<'a>, dest: Dest, word: &str, mut s: Scanner<'a>) -> Outcome<Inst> {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 2> = arrayvec::ArrayVec::new();
@@ -332,7 +335,8 @@ impl<'a> BodyParser<'_, 'a> {
         Ok((parsed, ty))
     }
 
-    // ---- calls and copies ---------------------------------------------------------------------------------------------
+    // ---- calls and copies
+    // ---------------------------------------------------------------------------------------------
 
     fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         if line.dest.is_some() {
@@ -415,7 +419,8 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(Dest { def, shape: self.body.shape(def), divergent: marked.then_some(divergent) })
     }
 
-    // ---- textures -----------------------------------------------------------------------------------------------------
+    // ---- textures
+    // -----------------------------------------------------------------------------------------------------
 
     fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
@@ -456,7 +461,8 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    // ---- intrinsics ---------------------------------------------------------------------------------------------------
+    // ---- intrinsics
+    // ---------------------------------------------------------------------------------------------------
 
     fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;

@@ -1,4 +1,5 @@
-//! Printing a shader: functions and control flow. Variables are in [`super::print_variables`], instructions in [`super::print_inst`].
+//! Printing a shader: functions and control flow. Variables are in [`super::print_variables`], instructions in
+//! [`super::print_inst`].
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -17,8 +18,8 @@ use crate::shader::{FunctionData, Shader};
 
 /// Spaces of an indentation level.
 const INDENT: usize = 4;
-/// Levels by which a line is indented at most. Deeper nesting prints at this depth; otherwise the size of a print would grow with the square of the
-/// nesting.
+/// Levels by which a line is indented at most. Deeper nesting prints at this depth; otherwise the size of a print would
+/// grow with the square of the nesting.
 const MAX_LEVEL: usize = 128;
 
 /// Appends spaces.
@@ -152,7 +153,8 @@ impl<'a> Printer<'a> {
         self.out
     }
 
-    // ---- annotations --------------------------------------------------------------------------------------------------
+    // ---- annotations
+    // --------------------------------------------------------------------------------------------------
 
     pub(super) fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
@@ -178,7 +180,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    // ---- functions ----------------------------------------------------------------------------------------------------
+    // ---- functions
+    // ----------------------------------------------------------------------------------------------------
 
     fn function(&mut self, function: Function, data: &'a FunctionData) {
         self.out.push_str("decl_function ");
@@ -348,8 +351,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Goes into an `if` or a loop: whether its blocks run divergently, as far as the nodes around them tell, which is if a condition is divergent
-    /// or a loop is left divergently.
+    /// Goes into an `if` or a loop: whether its blocks run divergently, as far as the nodes around them tell, which is
+    /// if a condition is divergent or a loop is left divergently.
     fn enter(state: &mut BodyState<'_>, node: CfNode) {
         let body = state.body;
         let divergent = match node {

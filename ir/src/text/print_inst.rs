@@ -216,7 +216,8 @@ impl Printer<'_> {
         self.out.extend(swizzle.iter(used).map(|c| char::from(letters[usize::from(c)])));
     }
 
-    // ---- derefs -------------------------------------------------------------------------------------------------------
+    // ---- derefs
+    // -------------------------------------------------------------------------------------------------------
 
     fn deref(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         self.out.push_str(match kind {
@@ -355,7 +356,8 @@ impl Printer<'_> {
         }
     }
 
-    // ---- the other kinds ----------------------------------------------------------------------------------------------
+    // ---- the other kinds
+    // ----------------------------------------------------------------------------------------------
 
     fn call(&mut self, state: &BodyState<'_>, inst: Inst, callee: crate::entities::Function, indirect: bool) {
         let body = state.body;

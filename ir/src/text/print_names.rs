@@ -1,4 +1,5 @@
-//! What a print calls the variables: a name of its own for each, their order, and the one that an I/O intrinsic accesses.
+//! What a print calls the variables: a name of its own for each, their order, and the one that an I/O intrinsic
+//! accesses.
 
 use hashbrown::{HashMap, HashSet};
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! What a print does not say but lets conclude. The printer uses the same rules to know what it must add as a remark, so that a text always
-//! reads back to what was printed.
+//! What a print does not say but lets conclude. The printer uses the same rules to know what it must add as a remark,
+//! so that a text always reads back to what was printed.
 
 use hashbrown::HashMap;
 
@@ -10,8 +10,9 @@ use crate::intrinsics::indices::SamplerDim;
 use crate::intrinsics::{DestComponents, IntrinsicOp, SrcComponents};
 use crate::types::{TypeData, TypeTable};
 
-/// The constants that array derefs with a constant index read, by the rule of the text: the last scalar constant of the deref's bit size and of this
-/// value among those whose instruction dominates the deref. `wanted` gives the value (masked to the bit size) by instruction.
+/// The constants that array derefs with a constant index read, by the rule of the text: the last scalar constant of the
+/// deref's bit size and of this value among those whose instruction dominates the deref. `wanted` gives the value
+/// (masked to the bit size) by instruction.
 pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -> HashMap<Inst, Def> {
     enum Step {
         Enter(crate::entities::Block),
@@ -54,7 +55,8 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
     found
 }
 
-/// What a texture instruction would be if nothing but its printed line were known. Everything that the line does say is taken from `tex`.
+/// What a texture instruction would be if nothing but its printed line were known. Everything that the line does say is
+/// taken from `tex`.
 pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexData) -> TexData {
     let mut guess = TexData {
         dim: SamplerDim::Dim2D,
@@ -134,7 +136,8 @@ pub(super) fn prints_sampler_index(op: TexOp, has_deref: bool) -> bool {
     !has_deref && op.needs_sampler()
 }
 
-/// `num_components` of an intrinsic, by the size of its result or of its first source of open size. `source` gives the size of a source.
+/// `num_components` of an intrinsic, by the size of its result or of its first source of open size. `source` gives the
+/// size of a source.
 pub(super) fn guess_num_components(
     op: IntrinsicOp,
     dest_components: Option<u8>,

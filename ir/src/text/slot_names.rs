@@ -65,7 +65,8 @@ pub(super) fn slot_name(stage: Stage, mode: VariableModes, location: i32) -> Opt
     TABLES.names[kind as usize].get(usize::try_from(location).ok()?)?.as_deref()
 }
 
-/// The location of this name (with prefix). The prefix alone decides the kind: a name of another stage is understood as well.
+/// The location of this name (with prefix). The prefix alone decides the kind: a name of another stage is understood as
+/// well.
 pub(super) fn slot_from_name(name: &str) -> Option<i32> {
     TABLES.numbers.get(name).map(|&(_, number)| number)
 }

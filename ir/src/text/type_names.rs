@@ -1,7 +1,7 @@
 //! Names of types, for the printer and the parser.
 //!
-//! A name as other tools print it loses strides of arrays and the fields of structs. The *extended* form, used in remarks and in `type`
-//! lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
+//! A name as other tools print it loses strides of arrays and the fields of structs. The *extended* form, used in
+//! remarks and in `type` lines, keeps strides: `float[2:16]` is an array of two floats, 16 bytes apart.
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -179,7 +179,8 @@ pub(super) fn element_name(name: &str) -> &str {
     name.find('[').map_or(name, |at| &name[..at])
 }
 
-/// Reads a name, plain or extended. `named` knows the structs; an unknown name becomes an opaque type. None if the text is no type.
+/// Reads a name, plain or extended. `named` knows the structs; an unknown name becomes an opaque type. None if the text
+/// is no type.
 pub(super) fn parse_type(types: &mut TypeTable, text: &str, named: &dyn Fn(&str) -> Option<Type>) -> Option<Type> {
     let base = element_name(text);
     if base.is_empty() {

@@ -15,7 +15,8 @@ pub(super) struct Tree {
     pub blocks: BitVec,
 }
 
-/// Walks the tree with an explicit stack and checks every link. None if it is broken in a way that makes further walks pointless.
+/// Walks the tree with an explicit stack and checks every link. None if it is broken in a way that makes further walks
+/// pointless.
 pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector) -> Option<Tree> {
     let mut report = |place, kind| {
         errors.push(Some(function), place, kind);
@@ -88,7 +89,8 @@ pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector
     Some(tree)
 }
 
-/// Whether the doubly linked list of a block's instructions is one, of instructions of this block that are in no other list.
+/// Whether the doubly linked list of a block's instructions is one, of instructions of this block that are in no other
+/// list.
 fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
     let mut prev = None;
     let mut next = body.first_inst(block);
@@ -108,8 +110,8 @@ fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
 
 /// Checks that successors are what the sound tree gives, and that predecessors mirror them. Returns whether they do.
 ///
-/// Mirroring in linear time: every entry of a list of predecessors stands for an edge and none stands there twice; then the two sets are equal if
-/// they have the same number of members.
+/// Mirroring in linear time: every entry of a list of predecessors stands for an edge and none stands there twice; then
+/// the two sets are equal if they have the same number of members.
 pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: &mut Collector) -> bool {
     let mut sound = true;
     let mut report = |place, kind| {

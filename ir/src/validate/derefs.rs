@@ -113,8 +113,8 @@ impl Checker<'_> {
     /// A deref that a phi reads.
     pub(super) fn check_phi_deref(&mut self, inst: Inst, def: Def) {
         let unmovable = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT).union(VariableModes::UNIFORM);
-        if let Some(maker) = self.body.checked_def_inst(def)
-            && let InstData::Deref { modes, .. } = self.body.inst(maker)
+        if let Some(producer) = self.body.checked_def_inst(def)
+            && let InstData::Deref { modes, .. } = self.body.inst(producer)
             && modes.intersects(unmovable)
         {
             self.report_inst(inst, ValidationErrorKind::DerefPhi { def });
@@ -122,7 +122,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `ty` is the type of the elements of `parent`; none if that has no elements that a deref of these modes may name.
+/// Whether `ty` is the type of the elements of `parent`; none if that has no elements that a deref of these modes may
+/// name.
 fn is_element(types: &TypeTable, parent: Type, modes: VariableModes, ty: Type) -> Option<bool> {
     Some(match *types.get(parent) {
         TypeData::Array { element, .. } => element == ty,
@@ -136,7 +137,8 @@ fn is_element(types: &TypeTable, parent: Type, modes: VariableModes, ty: Type) -
     })
 }
 
-/// Whether two types are equal but for strides and offsets. Walks with an explicit stack: types nest as deep as the input says.
+/// Whether two types are equal but for strides and offsets. Walks with an explicit stack: types nest as deep as the
+/// input says.
 pub(super) fn are_bare_types_equal(types: &TypeTable, a: Type, b: Type) -> bool {
     let mut pending = vec![(a, b)];
     // A type is a graph in which the same pair may be met on many paths.

@@ -41,7 +41,7 @@ macro_rules! kinds {
 
 kinds! {
     // Uses and values.
-    1 "T1100" "def-maker" DefMaker { def: Def } "{def} says that another instruction makes it";
+    1 "T1100" "def-producer" DefMaker { def: Def } "{def} says that another instruction makes it";
     1 "T1101" "def-missing" DefMissing "the instruction must make a value and makes none";
     1 "T1102" "def-unexpected" DefUnexpected "the instruction must not make a value";
     1 "T1103" "def-components" DefComponents { found: u8 } "no value has {found} components";
@@ -377,7 +377,8 @@ impl Collector {
     }
 }
 
-/// The report: each error on a line; then, unless that cannot be trusted, the shader with each message behind what it speaks of.
+/// The report: each error on a line; then, unless that cannot be trusted, the shader with each message behind what it
+/// speaks of.
 fn render(errors: &ValidationErrors, shader: &Shader, printable: bool) -> String {
     use fmt::Write;
     let mut text = String::new();

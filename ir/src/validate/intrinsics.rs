@@ -99,7 +99,8 @@ impl Checker<'_> {
         self.expect(inst, fits, ValidationErrorKind::IntrinsicDestBits { found: dest.bit_size });
     }
 
-    // ---- registers ----------------------------------------------------------------------------------------------------
+    // ---- registers
+    // ----------------------------------------------------------------------------------------------------
 
     /// Whether source `number` of an instruction is the operand that names a register.
     pub(super) fn takes_register(&self, inst: Inst, number: usize) -> bool {
@@ -127,20 +128,22 @@ impl Checker<'_> {
         let is_register = self
             .body
             .checked_def_inst(handle)
-            .is_some_and(|maker| self.body.intrinsic(maker) == Some(IntrinsicOp::DeclReg));
+            .is_some_and(|producer| self.body.intrinsic(producer) == Some(IntrinsicOp::DeclReg));
         if !is_register {
             return self.report_inst(inst, ValidationErrorKind::RegisterHandle);
         }
         let expected = self.body.register_shape(handle);
         let kind = ValidationErrorKind::RegisterShape { expected: ShapeName(expected), found: ShapeName(found) };
         self.expect(inst, found == expected, kind);
-        // Beyond the end of an array is a place (reads give 0); without an array there is no telling what could be meant.
+        // Beyond the end of an array is a place (reads give 0); without an array there is no telling what could be
+        // meant.
         let base = self.body.index(inst, IndexKind::Base);
         let is_array = self.body.index(self.body.def_inst(handle), IndexKind::NumArrayElems) > 0;
         self.expect(inst, base == 0 || is_array, ValidationErrorKind::RegisterBase { base });
     }
 
-    // ---- functions ----------------------------------------------------------------------------------------------------
+    // ---- functions
+    // ----------------------------------------------------------------------------------------------------
 
     fn check_conversion(&mut self, inst: Inst) {
         let from = AluType::from_i32(self.body.index(inst, IndexKind::SrcType));
@@ -162,12 +165,13 @@ impl Checker<'_> {
         self.expect(inst, fits, ValidationErrorKind::ParamShape);
     }
 
-    // ---- derefs -------------------------------------------------------------------------------------------------------
+    // ---- derefs
+    // -------------------------------------------------------------------------------------------------------
 
     /// Modes and type of the deref that source `number` is; reports it if it is none.
     fn src_deref(&mut self, inst: Inst, number: usize) -> Option<(VariableModes, Type)> {
-        let maker = self.body.checked_def_inst(self.body.src(inst, number));
-        match maker.map(|m| *self.body.inst(m)) {
+        let producer = self.body.checked_def_inst(self.body.src(inst, number));
+        match producer.map(|m| *self.body.inst(m)) {
             // A deref of an unknown type was reported itself.
             Some(InstData::Deref { modes, ty, .. }) => self.shader.types.contains(ty).then_some((modes, ty)),
             _ => {
@@ -214,7 +218,8 @@ impl Checker<'_> {
         }
     }
 
-    // ---- memory -------------------------------------------------------------------------------------------------------
+    // ---- memory
+    // -------------------------------------------------------------------------------------------------------
 
     fn check_memory(&mut self, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp as I;
@@ -280,7 +285,8 @@ impl Checker<'_> {
         self.expect(inst, value.bit_size >= 8, ValidationErrorKind::MemoryBits);
     }
 
-    // ---- inputs and outputs -------------------------------------------------------------------------------------------
+    // ---- inputs and outputs
+    // -------------------------------------------------------------------------------------------
 
     fn check_store_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let found = self.src_shape(inst, 0).bit_size;
@@ -342,7 +348,8 @@ impl Checker<'_> {
         }
     }
 
-    // ---- images -------------------------------------------------------------------------------------------------------
+    // ---- images
+    // -------------------------------------------------------------------------------------------------------
 
     fn check_image_atomic(&mut self, inst: Inst) {
         let Some(format) = self.image_format(inst).filter(|&f| f != PixelFormat::NONE) else { return };

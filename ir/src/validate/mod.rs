@@ -1,27 +1,33 @@
 //! The validator: states what a well-formed shader is, and finds everything that is not so.
 //!
-//! It runs after every pass in debug and test builds. It trusts nothing but the ids: lists, edges, sources, phis and shapes may be wrong in every
-//! way, and are looked at through accessors that do not panic. Time and memory are linear in the size of the body; nothing is allocated
-//! per value or instruction.
+//! It runs after every pass in debug and test builds. It trusts nothing but the ids: lists, edges, sources, phis and
+//! shapes may be wrong in every way, and are looked at through accessors that do not panic. Time and memory are linear
+//! in the size of the body; nothing is allocated per value or instruction.
 //!
 //! # Rules
 //!
 //! Uses and values (`uses.rs`)
-//! 1. A value knows the instruction that makes it; exactly the kinds of instructions that make a value have one; it has 1, 2, 3, 4, 5, 8 or 16
-//!    components of 1, 8, 16, 32 or 64 bits. (That numbers are unique and below the count is so by construction.)
-//! 2. Every entry of a value's list of uses reads that value; every source of the code is in exactly one list, once; no list holds anything else.
+//! 1. A value knows the instruction that makes it; exactly the kinds of instructions that make a value have one; it has
+//!    1, 2, 3, 4, 5, 8 or 16 components of 1, 8, 16, 32 or 64 bits. (That numbers are unique and below the count is so
+//!    by construction.)
+//! 2. Every entry of a value's list of uses reads that value; every source of the code is in exactly one list, once; no
+//!    list holds anything else.
 //! 3. A source knows the instruction or `if` that owns it.
-//! 4. A value is made before it is read: earlier in the block, or in a block that dominates the reader's (for a phi: the predecessor).
+//! 4. A value is made before it is read: earlier in the block, or in a block that dominates the reader's (for a phi:
+//!    the predecessor).
 //!
 //! ALU (`alu.rs`)
-//! 5. Sources and result have the bit sizes of the table; open sizes agree and are among those of the table; floats have 16, 32 or 64 bits.
+//! 5. Sources and result have the bit sizes of the table; open sizes agree and are among those of the table; floats
+//!    have 16, 32 or 64 bits.
 //! 6. `ufind_msb` and `ufind_msb_rev` take 32 or 64 bits.
 //! 7. A swizzle selects components that exist; a result of fixed size has that size.
 //!
 //! Derefs (`derefs.rs`)
 //! 8. A deref of a variable has its mode and type; the variable is declared in the shader or in this very function.
-//! 9. A cast has one mode, or several generic ones, one of them its parent's if that is a deref; its alignment is a power of two and an offset below.
-//! 10. Other derefs have a parent of the same shape and modes; the type follows from the parent's; an index is one component of the pointer's size;
+//! 9. A cast has one mode, or several generic ones, one of them its parent's if that is a deref; its alignment is a
+//!    power of two and an offset below.
+//! 10. Other derefs have a parent of the same shape and modes; the type follows from the parent's; an index is one
+//!     component of the pointer's size;
 //!     pointer arithmetic starts from an array element, pointer arithmetic or a cast.
 //! 11. No deref is the condition of an `if`; none of an input, output or uniform goes through a phi.
 //!
@@ -29,9 +35,11 @@
 //! 12. Sources and result have the components and bit sizes of the table.
 //! 13. `num_components` is 0 unless the intrinsic is vectorised, else a number that a value may have.
 //! 14. A write mask stays within `num_components`.
-//! 15. Registers are declared in the first block; a load or store names a register of the shape of its value; a handle is used for nothing else.
+//! 15. Registers are declared in the first block; a load or store names a register of the shape of its value; a handle
+//!     is used for nothing else.
 //! 16. `convert_alu_types` names the sizes of its operands; `load_param` an existing parameter of its shape.
-//! 17. `load_deref` and `store_deref` move exactly the scalar or vector pointed at; nothing stores to read-only modes; copies have equal types.
+//! 17. `load_deref` and `store_deref` move exactly the scalar or vector pointed at; nothing stores to read-only modes;
+//!     copies have equal types.
 //! 18. Memory accesses have a possible alignment and range, and at least 8 bits.
 //! 19. Barycentrics have mode none, smooth or noperspective.
 //! 20. A stored output has the bits of its type, 16 or more (8 in fragment shaders).
@@ -40,25 +48,31 @@
 //! 23. No component is captured twice; an output store has an effect; flags of I/O exist in this stage.
 //!
 //! Texture (`texture.rs`)
-//! 24. Each kind of source at most once, of its size, and only for the operations that take it; derefs point at textures and samplers that fit the
+//! 24. Each kind of source at most once, of its size, and only for the operations that take it; derefs point at
+//!     textures and samplers that fit the
 //!     result; dimensionality, component, offsets, implicit level and the shape of the result fit the operation.
 //!
 //! Others (`mod.rs`)
 //! 25. A call has the parameters of its callee; only a function without code is called indirectly.
 //! 26. A constant has no bits beyond its size.
-//! 27. A phi has one source of its shape for each predecessor; phis stand at the top. (Parallel copies: every entry names existing sources.)
-//! 28. A jump ends its block and its list; `break` and `continue` are in a loop, and none but `break` in a continue construct; `goto`s only in
+//! 27. A phi has one source of its shape for each predecessor; phis stand at the top. (Parallel copies: every entry
+//!     names existing sources.)
+//! 28. A jump ends its block and its list; `break` and `continue` are in a loop, and none but `break` in a continue
+//!     construct; `goto`s only in
 //!     unstructured code.
 //!
 //! Control flow (`control_flow.rs`)
-//! 29. Every node knows its list and neighbours; blocks alternate with ifs and loops; successors are what the tree says and differ; predecessors
+//! 29. Every node knows its list and neighbours; blocks alternate with ifs and loops; successors are what the tree says
+//!     and differ; predecessors
 //!     mirror them; nothing leads to the first block.
-//! 30. Ifs and loops stand between blocks, their lists are not empty, a condition is one boolean component (1 bit, or 32 once lowered).
+//! 30. Ifs and loops stand between blocks, their lists are not empty, a condition is one boolean component (1 bit, or
+//!     32 once lowered).
 //! 31. The end block is empty, outside the tree, without successors.
 //! 32. There is an entry point with code and without parameters. (Back pointers do not exist.)
 //!
 //! Variables and shader (`variables.rs`)
-//! 33. A variable is in one list, has exactly one mode that may stand there, flags that fit its type, and an initialiser of its type.
+//! 33. A variable is in one list, has exactly one mode that may stand there, flags that fit its type, and an
+//!     initialiser of its type.
 //!     (There are no member arrays that could contradict a struct type. Locations are free: those of 0x10000 and above name semantics without slot.)
 //! 34. Transform feedback is for vertex, tessellation evaluation and geometry shaders.
 //!

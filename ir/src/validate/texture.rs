@@ -61,8 +61,8 @@ impl Checker<'_> {
 
     fn check_texture_deref(&mut self, inst: Inst, tex: &TexData, kind: TexSrcKind, def: Def) {
         let name = TexSrcName(kind);
-        let maker = self.body.checked_def_inst(def).map(|m| *self.body.inst(m));
-        let Some(InstData::Deref { ty, .. }) = maker else {
+        let producer = self.body.checked_def_inst(def).map(|m| *self.body.inst(m));
+        let Some(InstData::Deref { ty, .. }) = producer else {
             return self.report_inst(inst, ValidationErrorKind::TexDeref { kind: name });
         };
         if !self.shader.types.contains(ty) {

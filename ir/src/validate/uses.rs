@@ -11,7 +11,8 @@ use crate::intrinsics::IntrinsicOp;
 impl Checker<'_> {
     /// The lists of uses against the sources of the code: the same set.
     ///
-    /// Every list is walked once and its entries are marked; then every source of the code must be marked and loses its mark.
+    /// Every list is walked once and its entries are marked; then every source of the code must be marked and loses its
+    /// mark.
     pub(super) fn check_uses(&mut self, tree: &Tree) {
         let body = self.body;
         let mut listed: BitVec = BitVec::repeat(false, body.num_uses());
@@ -83,12 +84,12 @@ impl Checker<'_> {
         let is_phi = body.is_phi(inst);
         let mut sound = true;
         for (number, source) in body.sources(inst).enumerate() {
-            let Some((def, maker)) = self.maker_in_code(source) else {
+            let Some((def, producer)) = self.producer_in_code(source) else {
                 self.report_inst(inst, ValidationErrorKind::UseUndefined { number });
                 sound = false;
                 continue;
             };
-            let Some(from) = body.inst_block(maker) else { continue };
+            let Some(from) = body.inst_block(producer) else { continue };
             if is_phi {
                 let predecessor = body.phi_predecessor(source);
                 if body.has_block(predecessor) && !self.block_dominates(from, predecessor) {
@@ -100,7 +101,7 @@ impl Checker<'_> {
                     if from == block { self.made[def.as_u32() as usize] } else { self.block_dominates(from, block) };
                 self.expect(inst, available, ValidationErrorKind::Dominance { def });
             }
-            if matches!(body.inst(maker), InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. })
+            if matches!(body.inst(producer), InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. })
                 && !self.takes_register(inst, number)
             {
                 self.report_inst(inst, ValidationErrorKind::RegisterUse { def });
@@ -114,21 +115,21 @@ impl Checker<'_> {
     }
 
     /// The value that a source reads and its instruction, if that is in the code.
-    fn maker_in_code(&self, source: Use) -> Option<(Def, Inst)> {
+    fn producer_in_code(&self, source: Use) -> Option<(Def, Inst)> {
         let def = self.body.checked_src_def(source)?;
-        let maker = self.body.checked_def_inst(def)?;
+        let producer = self.body.checked_def_inst(def)?;
         // A block without a parent is not in the tree.
-        self.body.block_parent(self.body.inst_block(maker)?)?;
-        Some((def, maker))
+        self.body.block_parent(self.body.inst_block(producer)?)?;
+        Some((def, producer))
     }
 
     /// The condition of the `if` that follows a block.
     pub(super) fn check_condition(&mut self, block: Block) {
         let Some(CfNode::If(id)) = self.body.node_after(block) else { return };
-        let Some((def, maker)) = self.maker_in_code(self.body.if_condition(id)) else {
+        let Some((def, producer)) = self.producer_in_code(self.body.if_condition(id)) else {
             return self.report(Place::If(id), ValidationErrorKind::UseUndefined { number: 0 });
         };
-        let available = match self.body.inst_block(maker) {
+        let available = match self.body.inst_block(producer) {
             Some(from) if from == block => self.made[def.as_u32() as usize],
             Some(from) => self.block_dominates(from, block),
             None => true,
@@ -136,16 +137,16 @@ impl Checker<'_> {
         if !available {
             self.report(Place::If(id), ValidationErrorKind::Dominance { def });
         }
-        self.check_condition_value(id, def, maker);
+        self.check_condition_value(id, def, producer);
     }
 
-    fn check_condition_value(&mut self, id: If, def: Def, maker: Inst) {
+    fn check_condition_value(&mut self, id: If, def: Def, producer: Inst) {
         // 8 and 16 bits are what booleans are lowered to as well as 32.
         let Shape { num_components, bit_size } = self.body.shape(def);
         if num_components != 1 || !matches!(bit_size, 1 | 8 | 16 | 32) {
             self.report(Place::If(id), ValidationErrorKind::Condition);
         }
-        match self.body.inst(maker) {
+        match self.body.inst(producer) {
             InstData::Deref { .. } => self.report(Place::If(id), ValidationErrorKind::DerefCondition),
             InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
                 self.report(Place::If(id), ValidationErrorKind::RegisterUse { def });

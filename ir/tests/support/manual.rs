@@ -92,8 +92,8 @@ impl Page {
         rows
     }
 
-    /// Compares a table with what the code says. The first cells of a row are those expected, in any order of rows; what follows them is prose, which must not be empty. The cell of
-    /// number `key` tells the rows apart.
+    /// Compares a table with what the code says. The first cells of a row are those expected, in any order of rows;
+    /// what follows them is prose, which must not be empty. The cell of number `key` tells the rows apart.
     pub fn check_table(&self, name: &str, key: usize, expected: &[Vec<String>]) {
         let mut found: BTreeMap<String, Row> = BTreeMap::new();
         let mut wrong = Vec::new();
@@ -131,7 +131,8 @@ impl Page {
         assert!(wrong.is_empty(), "the manual and the code differ:\n{}", wrong.join("\n"));
     }
 
-    /// Compares what stands between `<!-- generated: NAME -->` and `<!-- end -->` with a text, or puts it there if `TGSIC_BLESS=1`.
+    /// Compares what stands between `<!-- generated: NAME -->` and `<!-- end -->` with a text, or puts it there if
+    /// `TGSIC_BLESS=1`.
     pub fn check_generated(&self, name: &str, expected: &str) {
         let marker = format!("<!-- generated: {name} -->\n");
         let (before, rest) = self

@@ -103,7 +103,8 @@ pub fn everyday_float(random: &mut Random, size: u8) -> u64 {
     from_f64(if random.next() & 1 == 0 { value } else { -value }, size)
 }
 
-/// Numbers as shaders meet them, careless ones included: everyday floats, whole numbers, integers read as floats (denormals), zeros, and what divisions by zero leave behind.
+/// Numbers as shaders meet them, careless ones included: everyday floats, whole numbers, integers read as floats
+/// (denormals), zeros, and what divisions by zero leave behind.
 pub fn careless_float(random: &mut Random) -> u64 {
     let value = match random.below(16) {
         0 => 0.0,

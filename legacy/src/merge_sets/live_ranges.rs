@@ -1,14 +1,16 @@
 //! Where values are live, among all values that can be in a set: runs of ranks.
 //!
-//! A value that lives through the arms of an `if`, or through a loop, is live in blocks whose numbers follow each other, so that a run says it for all of them: there are far fewer runs than blocks
-//! that values are live in. Between two blocks nothing has a rank, so that ranks are all that needs to be asked.
+//! A value that lives through the arms of an `if`, or through a loop, is live in blocks whose numbers follow each
+//! other, so that a run says it for all of them: there are far fewer runs than blocks that values are live in. Between
+//! two blocks nothing has a rank, so that ranks are all that needs to be asked.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::{Block, Body, Def, User};
 
 use super::Ranks;
 
-/// Ranks of values that another value outlives: from, up to but not including. The first run begins with the instruction that makes the value.
+/// Ranks of values that another value outlives: from, up to but not including. The first run begins with the
+/// instruction that makes the value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Run {
     pub(super) start: u32,

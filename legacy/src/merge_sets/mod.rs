@@ -1,12 +1,15 @@
 //! Sets of values that will share a register, and the question whether two of them may become one.
 //!
-//! The values of a set do not interfere with each other: no two are live at once. Whether those of a union would not either is decided, after Boissinot et al., by
-//! looking at each value and the nearest value of the union that dominates it: a value that lives past another one lives past everything between them.
+//! The values of a set do not interfere with each other: no two are live at once. Whether those of a union would not
+//! either is decided, after Boissinot et al., by looking at each value and the nearest value of the union that
+//! dominates it: a value that lives past another one lives past everything between them.
 //!
-//! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which everything that a value dominates stands
-//! in one run behind it. A set is kept by rank ([`rank_set`]). The smaller of two sets is looked up in the larger one: for each value the nearest one that dominates it, and the
-//! nearest ones that it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one in each of these runs says all. As the values of a
-//! set are live in places of their own, a question costs no more than the body has blocks and the smaller set values, and mostly far less; what was costly to find out is noted.
+//! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which
+//! everything that a value dominates stands in one run behind it. A set is kept by rank ([`rank_set`]). The smaller of
+//! two sets is looked up in the larger one: for each value the nearest one that dominates it, and the nearest ones that
+//! it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one
+//! in each of these runs says all. As the values of a set are live in places of their own, a question costs no more
+//! than the body has blocks and the smaller set values, and mostly far less; what was costly to find out is noted.
 
 mod live_ranges;
 mod rank_set;
@@ -41,7 +44,8 @@ impl Webs {
     }
 }
 
-/// The values that can be in a set with others, in the order of dominance: those that are made or read by phis. A constant cannot be made in a register: it is stored.
+/// The values that can be in a set with others, in the order of dominance: those that are made or read by phis. A
+/// constant cannot be made in a register: it is stored.
 struct Ranks {
     /// By value; [`NONE`] if it stays alone.
     rank: Vec<u32>,
@@ -220,7 +224,8 @@ impl MergeSets {
         }
     }
 
-    /// Merges the sets of two values where no value of the one interferes with one of the other. Returns whether they are together.
+    /// Merges the sets of two values where no value of the one interferes with one of the other. Returns whether they
+    /// are together.
     pub(crate) fn coalesce(&mut self, a: Def, b: Def) -> bool {
         let can_merge = !self.interfere(a, b);
         if can_merge {
@@ -257,7 +262,8 @@ impl MergeSets {
         self.sets[into as usize] = all;
     }
 
-    /// Whether a copy from one value to the other cannot be saved: a value of one's set interferes with a value of the other's, or one can be in no set.
+    /// Whether a copy from one value to the other cannot be saved: a value of one's set interferes with a value of the
+    /// other's, or one can be in no set.
     fn interfere(&mut self, a: Def, b: Def) -> bool {
         let (Some(a), Some(b)) = (self.rank(a), self.rank(b)) else { return true };
         if self.are_together(a, b) {

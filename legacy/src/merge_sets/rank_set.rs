@@ -1,8 +1,9 @@
 //! Sets of ranks that are asked for neighbours in the order of dominance.
 //!
-//! Most sets are small: sorted lists. The others are binary tries over all ranks, whose nodes stand in one arena and know how far what is below them dominates. Two tries become one in as
-//! many steps as they have nodes in common, which are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a rank has bits but for
-//! the last six: its leaves are sets of bits.
+//! Most sets are small: sorted lists. The others are binary tries over all ranks, whose nodes stand in one arena and
+//! know how far what is below them dominates. Two tries become one in as many steps as they have nodes in common, which
+//! are gone then: n values in sets that merge cost O(n log n) in all, whatever merges with what. A trie is as deep as a
+//! rank has bits but for the last six: its leaves are sets of bits.
 
 use smallvec::SmallVec;
 
@@ -178,8 +179,8 @@ impl RankSets {
         }
     }
 
-    /// Walks towards a rank, and takes the last turning off the way that leads to what is looked for; from there on it is to the nearest side each time. The rank must have no more bits than
-    /// the trie.
+    /// Walks towards a rank, and takes the last turning off the way that leads to what is looked for; from there on it
+    /// is to the nearest side each time. The rank must have no more bits than the trie.
     fn search(&self, root: u32, rank: u32, what: Search) -> Option<u32> {
         let node_at = |number: u32| &self.nodes[number as usize];
         // What is there is good, or has something good below it.

@@ -24,7 +24,8 @@ impl Random {
 const VEC4: Shape = Shape::new(4, 32);
 const REGISTERS: usize = 5;
 
-/// Makes a program on vec4 registers and an array, in the manner of a translator: nothing is in SSA form across statements.
+/// Makes a program on vec4 registers and an array, in the manner of a translator: nothing is in SSA form across
+/// statements.
 struct Generator<'a> {
     random: Random,
     builder: Builder<'a>,

@@ -279,9 +279,9 @@ impl<'a> Rewriter<'a> {
         self.result(Opcode::Mov, masked(d, W), &[one]);
     }
 
-    /// `frexp` of the double in components xy of `a`: significand in [0.5, 1) into both pairs of `significand`, exponent into all
-    /// components of `exponent`. Zero, infinity and NaN are their own significands and have exponent 0. It works on the bits; numbers
-    /// below the normal range are scaled up first.
+    /// `frexp` of the double in components xy of `a`: significand in [0.5, 1) into both pairs of `significand`,
+    /// exponent into all components of `exponent`. Zero, infinity and NaN are their own significands and have exponent
+    /// 0. It works on the bits; numbers below the normal range are scaled up first.
     fn split_double(&mut self, significand: Dst, exponent: Dst, a: Src) {
         const SCALE: i32 = 54;
         let [value, normal, field, special] = [0, 1, 2, 3].map(|number| self.legacy.scratch(number));

@@ -1,4 +1,5 @@
-//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes fewer instructions than all ones and a conversion.
+//! Booleans that are wanted as 1.0 or 0.0 are computed so, where that takes fewer instructions than all ones and a
+//! conversion.
 //!
 //! ```text
 //! 32 %4 = flt32 %0, %1                  32 %4 = slt %0, %1
@@ -8,11 +9,14 @@
 //! if %5 {                               if %5 {           (also b32csel; %6 for %7)
 //! ```
 //!
-//! To be run after `lower_bool_to_int32`; `iand %6, 1.0` and `b32csel %6, 1.0, 0.0` are `b2f32 %6` too. Booleans that are made of each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) have one form. As words, each
-//! `b2f32` and each `terminate_if` of them takes an instruction. As floats, each comparison of integers does, and each value that something reads bit by bit;
-//! comparisons of floats give either form, and conditions and selections test for other than 0, which 1.0 is.
+//! To be run after `lower_bool_to_int32`; `iand %6, 1.0` and `b32csel %6, 1.0, 0.0` are `b2f32 %6` too. Booleans that
+//! are made of each other (`iand`, `ior`, `ixor`, `inot`, phis, selections, vectors) have one form. As words, each
+//! `b2f32` and each `terminate_if` of them takes an instruction. As floats, each comparison of integers does, and each
+//! value that something reads bit by bit; comparisons of floats give either form, and conditions and selections test
+//! for other than 0, which 1.0 is.
 //!
-//! What is made of booleans only is found by assuming it of all and withdrawing those with another operand, and those that read them: linear.
+//! What is made of booleans only is found by assuming it of all and withdrawing those with another operand, and those
+//! that read them: linear.
 
 use cranelift_entity::SecondaryMap;
 use tgsi_ir::alu::{AluOp, AluType};

@@ -70,11 +70,11 @@ fn simplify(body: &mut Body, inst: Inst) -> bool {
     match op {
         AluOp::Ineg if body.bit_size(def) == 32 => {
             let (inner, swizzle) = source(body, inst, 0);
-            let maker = body.def_inst(inner);
-            if body.alu_op(maker) != Some(AluOp::B2i32) || body.bit_size(body.src(maker, 0)) != 32 {
+            let producer = body.def_inst(inner);
+            if body.alu_op(producer) != Some(AluOp::B2i32) || body.bit_size(body.src(producer, 0)) != 32 {
                 return false;
             }
-            let (value, below) = source(body, maker, 0);
+            let (value, below) = source(body, producer, 0);
             replace(body, inst, def, AluSrc::new(value, swizzle.compose(below)))
         }
         AluOp::B32csel if body.bit_size(def) == 32 => {

@@ -8,9 +8,11 @@
 //!           @store_output (%6, %7)                         @store_output (%6, %7)
 //! ```
 //!
-//! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these conversions. Who feeds the target stores
-//! floats in the constants and inputs that [`OutsideIntegers`] lists (and in all system values that are integers), and finds floats in the outputs that it lists. A component that is
-//! read as an integer in one place and as a float in another cannot be both and is an error; so is one that a run-time index may reach in both ways.
+//! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these
+//! conversions. Who feeds the target stores floats in the constants and inputs that [`OutsideIntegers`] lists (and in
+//! all system values that are integers), and finds floats in the outputs that it lists. A component that is read as an
+//! integer in one place and as a float in another cannot be both and is an error; so is one that a run-time index may
+//! reach in both ways.
 //!
 //! Linear: what is read as a float, and where a loaded integer is handed on to, is found for all values at once.
 
@@ -316,9 +318,9 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
             continue;
         }
         reads[def] |= new;
-        let maker = body.def_inst(def);
-        for source in body.sources(maker) {
-            let handed = (0..16).filter(|&c| handed_to(body, maker, source, c) & new != 0);
+        let producer = body.def_inst(def);
+        for source in body.sources(producer) {
+            let handed = (0..16).filter(|&c| handed_to(body, producer, source, c) & new != 0);
             let from = handed.fold(0, |mask, c| mask | 1 << c);
             if from != 0 {
                 pending.push((body.src_def(source), from));

@@ -34,15 +34,15 @@ pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
 /// The scalar behind a component, looked for through vectors.
 fn scalar(body: &Body, mut def: Def, mut component: u8) -> AluSrc {
     for _ in 0..8 {
-        let maker = body.def_inst(def);
-        match body.alu_op(maker) {
-            Some(op) if op.is_vec() && usize::from(component) < body.num_sources(maker) => {
-                let source = body.source(maker, usize::from(component));
+        let producer = body.def_inst(def);
+        match body.alu_op(producer) {
+            Some(op) if op.is_vec() && usize::from(component) < body.num_sources(producer) => {
+                let source = body.source(producer, usize::from(component));
                 component = body.swizzle(source).get(0);
                 def = body.src_def(source);
             }
             Some(AluOp::Mov) => {
-                let source = body.source(maker, 0);
+                let source = body.source(producer, 0);
                 component = body.swizzle(source).get(usize::from(component));
                 def = body.src_def(source);
             }

@@ -1,4 +1,5 @@
-//! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is still IR and can be run.
+//! Lowering: from optimised SSA to IR in register form of which every instruction has a TGSI form. What comes out is
+//! still IR and can be run.
 
 mod choose_boolean_form;
 mod lower_boolean_words;
@@ -30,8 +31,8 @@ use lower_outside_integers::lower_outside_integers;
 pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
 use lower_wide_vectors::lower_wide_vectors;
 
-/// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write to any of them takes as many phis as the
-/// array's length has bits.
+/// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
+/// to any of them takes as many phis as the array's length has bits.
 const LONGEST_SPLIT_ARRAY: u32 = 64;
 
 /// Runs a pass over the IR as one of the driver's.
@@ -46,7 +47,8 @@ macro_rules! run {
     }};
 }
 
-/// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there were any.
+/// Makes accesses by run-time indices direct where the target cannot address the file otherwise. Returns whether there
+/// were any.
 fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passes<'_>) -> bool {
     let mode = |can: bool, modes: VariableModes| if can { VariableModes::NONE } else { modes };
     let inputs = mode(files.inputs, VariableModes::SHADER_IN);
@@ -75,7 +77,8 @@ pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<Outsid
     lower_to_floats(&mut shader, &mut passes)
 }
 
-/// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are gone.
+/// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are
+/// gone.
 fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Passes<'_>) {
     let files = &options.indirect;
     let unshared = run!(passes, shader, lower_global_vars_to_local) && shader.functions.len() > 1;
@@ -171,10 +174,10 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     let mut progress = run!(passes, shader, convert_from_ssa, |s| convert_from_ssa(s, no_divergence));
     if options.vec_to_regs {
         // A register holds two 64-bit values, so what works on them is not to be widened.
-        let narrow = |body: &Body, maker: Inst, _: u32| {
-            body.inst_def(maker)
+        let narrow = |body: &Body, producer: Inst, _: u32| {
+            body.inst_def(producer)
                 .into_iter()
-                .chain(body.sources(maker).map(|s| body.src_def(s)))
+                .chain(body.sources(producer).map(|s| body.src_def(s)))
                 .all(|def| body.bit_size(def) != 64)
         };
         progress |= run!(passes, shader, lower_vec_to_regs, |s| lower_vec_to_regs(s, Some(&narrow)));

@@ -1,9 +1,10 @@
 //! Address registers.
 //!
-//! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block ends, the value that it was
-//! loaded from changes, or the component is needed for another index; least recently used components go first. In the dialect of virgl, where components are
-//! not told apart and constants are always indexed by `ADDR[0]`, each [`Purpose`] has one register, so that an operand that is indexed must be read before the
-//! next one of its purpose is addressed.
+//! Each component of the (up to three) address registers holds one run-time index. What is loaded stays until the block
+//! ends, the value that it was loaded from changes, or the component is needed for another index; least recently used
+//! components go first. In the dialect of virgl, where components are not told apart and constants are always indexed
+//! by `ADDR[0]`, each [`Purpose`] has one register, so that an operand that is indexed must be read before the next one
+//! of its purpose is addressed.
 
 use std::ops::Range;
 
@@ -72,8 +73,8 @@ impl Selector<'_> {
         self.load_number_within(index, purpose, i64::MIN..i64::MAX)
     }
 
-    /// Like [`Selector::load_address`], for an operand that adds to constants in a range; where what it names must be one of the registers that the address may lead to, the
-    /// constant that belongs to the index is in the range.
+    /// Like [`Selector::load_address`], for an operand that adds to constants in a range; where what it names must be
+    /// one of the registers that the address may lead to, the constant that belongs to the index is in the range.
     pub(super) fn load_address_within(&mut self, index: Def, purpose: Purpose, range: Range<i64>) -> (Slot, i32) {
         self.note_index(index);
         self.load_number_within(index, purpose, range)
@@ -100,8 +101,9 @@ impl Selector<'_> {
         (self.load_value(value.lane(component), purpose), offset)
     }
 
-    /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the register that an operand names: the offset from `base` of
-    /// such a register, if what the operand would name is none.
+    /// Hosts of virgl have one array of all `GENERIC` registers and one of all `PATCH` registers, and index that of the
+    /// register that an operand names: the offset from `base` of such a register, if what the operand would name is
+    /// none.
     pub(super) fn register_that_hosts_index(&self, file: IoFile, base: i32, index: Def) -> Option<i32> {
         if self.options.dialect != Dialect::Virgl {
             return None;
@@ -126,7 +128,8 @@ impl Selector<'_> {
         added.filter(|_| is_sum).chain(first).find(|&offset| is_indexed(offset))
     }
 
-    /// What the index of a sampler or image is beside a constant that leads to another one of the same variable: hosts of virgl take the array that the constant names.
+    /// What the index of a sampler or image is beside a constant that leads to another one of the same variable: hosts
+    /// of virgl take the array that the constant names.
     pub(super) fn offset_of_unit(&mut self, index: Def, unit: &Unit, stride: u32) -> Option<(Value, i32)> {
         if self.options.dialect != Dialect::Virgl || stride != 1 || unit.dynamic.is_some() {
             return None;
@@ -164,9 +167,8 @@ impl Selector<'_> {
         self.load_value(Value::new(difference).lane(0), Purpose::Index)
     }
 
-    /// Whether a value can be read at the instruction at hand from where its producer left it: it is not in a register, or
-    /// in one that has been loaded in this block shortly before, and has
-    /// not been written since.
+    /// Whether a value can be read at the instruction at hand from where its producer left it: it is not in a register,
+    /// or in one that has been loaded in this block shortly before, and has not been written since.
     pub(super) fn still_holds(&self, def: Def) -> bool {
         /// Instructions that are looked at.
         const WINDOW: usize = 32;
@@ -248,8 +250,9 @@ impl Selector<'_> {
         (def, component, offset)
     }
 
-    /// Replaces constant indices that operands cannot hold: code that is never reached may have any. Resources are addressed, as what they lead to is for
-    /// the machine to say; there are no such registers, vertices and constant buffers, which are read as zero and written to nowhere.
+    /// Replaces constant indices that operands cannot hold: code that is never reached may have any. Resources are
+    /// addressed, as what they lead to is for the machine to say; there are no such registers, vertices and constant
+    /// buffers, which are read as zero and written to nowhere.
     pub(super) fn replace_what_cannot_be_named(&mut self, instruction: &mut Instruction) {
         let has_room = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
         // Numbers of these are not those of the result.

@@ -224,7 +224,8 @@ impl Selector<'_> {
             AluOp::PackSnorm4x8 => {
                 let packed = match self.recognized_pack(inst) {
                     Some(source) => source,
-                    // NaN packs as -1 in the IR, as 0 in TGSI; nothing else is less than -1 and packs as something else.
+                    // NaN packs as -1 in the IR, as 0 in TGSI; nothing else is less than -1 and packs as something
+                    // else.
                     None => {
                         let (least, temp) = (self.float(-1.0), self.temp());
                         let channels = [0, 1, 2, 3].map(|c| sources[0].1.get(c) & 3);
@@ -487,7 +488,8 @@ impl Selector<'_> {
         self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
     }
 
-    /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a float, as the target has them.
+    /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a
+    /// float, as the target has them.
     fn select_where(&mut self, compare: (Opcode, Opcode), dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
         let (truth, zero) = (self.temp(), self.float(0.0));
         let (to_truth, is_so) = (Dst::new(truth).masked(dst.write_mask), Value::new(truth).source([0, 1, 2, 3]));
@@ -562,7 +564,8 @@ impl Selector<'_> {
             self.select_negative(dst, [negated(counts), read(product), zero], saturate);
             return;
         }
-        // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to nothing there and to infinities elsewhere.
+        // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to
+        // nothing there and to infinities elsewhere.
         let one = self.float(1.0);
         let [rest, inverse, least, most, above] = [(); 5].map(|()| self.temp());
         self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(counts)]);

@@ -247,7 +247,8 @@ impl Selector<'_> {
         self.immediate([low, high, low, high]).source([0, 1, 2, 3])
     }
 
-    /// Where a 64-bit result goes. What must be written whole goes through a temporary if only a part of a register is wanted.
+    /// Where a 64-bit result goes. What must be written whole goes through a temporary if only a part of a register is
+    /// wanted.
     fn wide_destination(&mut self, def: Def, whole: bool, full: u32) -> (Register, u32, Option<(Register, u32)>) {
         let (register, mask, _) = self.alu_destination(def);
         if whole && mask != full {

@@ -71,7 +71,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Bit fields that are 0 as a whole where they reach beyond the word, but for those without any bits. Within it TGSI's opcodes mean the same.
+    /// Bit fields that are 0 as a whole where they reach beyond the word, but for those without any bits. Within it
+    /// TGSI's opcodes mean the same.
     pub(super) fn bit_field_in_range(&mut self, dst: Dst, op: AluOp, sources: &Sources) {
         let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
         let [.., offset, width] = operands.as_slice() else { return };
@@ -113,11 +114,11 @@ impl Selector<'_> {
     fn mask_parts(&mut self, inst: Inst) -> Option<(Src, Src)> {
         let body = self.body;
         let source = body.source(inst, 0);
-        let maker = body.def_inst(body.src_def(source));
+        let producer = body.def_inst(body.src_def(source));
         let outer = body.swizzle(source);
         let mut parts: arrayvec::ArrayVec<Src, 2> = arrayvec::ArrayVec::new();
         for number in [1, 0] {
-            let part = body.source(maker, number);
+            let part = body.source(producer, number);
             let def = body.src_def(part);
             if chase::load_reg_for_def(body, def).is_some() {
                 return None;

@@ -17,8 +17,8 @@ impl Selector<'_> {
         op == AluOp::F2i32 && body.uses_of(def).all(|reader| is_index(body, reader))
     }
 
-    /// Remembers an index that is an integer where the target has none: only converted numbers and what comes from outside may be
-    /// indices there.
+    /// Remembers an index that is an integer where the target has none: only converted numbers and what comes from
+    /// outside may be indices there.
     pub(super) fn note_index(&mut self, index: Def) {
         if self.options.native_integers {
             return;
@@ -26,13 +26,13 @@ impl Selector<'_> {
         let body = self.body;
         let mut def = index;
         for _ in 0..16 {
-            let maker = body.def_inst(def);
-            match body.alu_op(maker) {
+            let producer = body.def_inst(def);
+            match body.alu_op(producer) {
                 Some(AluOp::F2i32) => return,
-                Some(AluOp::Mov) => def = body.src(maker, 0),
+                Some(AluOp::Mov) => def = body.src(producer, 0),
                 Some(AluOp::Iadd) => {
-                    let number = usize::from(body.def_constant(body.src(maker, 0)).is_some());
-                    def = body.src(maker, number);
+                    let number = usize::from(body.def_constant(body.src(producer, 0)).is_some());
+                    def = body.src(producer, number);
                 }
                 _ => break,
             }
@@ -40,7 +40,8 @@ impl Selector<'_> {
         self.integer_index |= !body.intrinsic(body.def_inst(def)).is_some_and(comes_from_outside);
     }
 
-    /// An error if what was selected for an instruction, from instruction `first` on, needs integers that the target has not.
+    /// An error if what was selected for an instruction, from instruction `first` on, needs integers that the target
+    /// has not.
     pub(super) fn refuse_integers(&self, inst: Inst, first: usize) -> Result<(), DriverError> {
         if self.options.native_integers {
             return Ok(());
@@ -70,8 +71,8 @@ impl Selector<'_> {
         };
         match (body.alu_op(inst), body.inst_def(inst)) {
             (Some(AluOp::I2f32 | AluOp::U2f32 | AluOp::B2f32 | AluOp::Fneu32), _) => {
-                let maker = body.def_inst(body.src(inst, 0));
-                if is_no_alu(maker) { maker } else { inst }
+                let producer = body.def_inst(body.src(inst, 0));
+                if is_no_alu(producer) { producer } else { inst }
             }
             (Some(AluOp::F2i32 | AluOp::F2u32), Some(def)) => {
                 let wants = |reader: Use| match body.user(reader) {

@@ -53,7 +53,8 @@ impl Selector<'_> {
             return Ok(());
         };
         match op {
-            // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for registers that have vertices only.
+            // An access that names no vertex of a file with vertices reads vertex 0. One to the whole file says so for
+            // registers that have vertices only.
             IntrinsicOp::LoadInput
                 if self.declared.is_by_vertex(self.shader.stage, base)
                     && (register.indirect.is_none() || !self.reaches_others(IoFile::Input, inst)) =>
@@ -210,7 +211,8 @@ impl Selector<'_> {
         self.bind_read_only(def, Value::new(register));
     }
 
-    /// The register of a constant, without its buffer: by name, or through an address register if operands cannot name it.
+    /// The register of a constant, without its buffer: by name, or through an address register if operands cannot name
+    /// it.
     fn constant_register(&mut self, buffer: u32, index: u32) -> Register {
         if index <= self.options.max_constant_index.min(0x7fff) {
             return Register::new(File::Constant, index as i32);
@@ -221,7 +223,8 @@ impl Selector<'_> {
         Register::new(File::Constant, 0).indexed_by(slot.0, slot.1, 0)
     }
 
-    /// Constant buffers are one further than blocks (block -1 is buffer 0), unless the first block is that of the uniforms.
+    /// Constant buffers are one further than blocks (block -1 is buffer 0), unless the first block is that of the
+    /// uniforms.
     pub(super) fn load_ubo(&mut self, inst: Inst) {
         let body = self.body;
         let Some(def) = body.inst_def(inst) else { return };
@@ -267,7 +270,8 @@ impl Selector<'_> {
             None => {
                 let first = self.shader.info.first_ubo_buffer();
                 if self.options.dialect == Dialect::Virgl {
-                    // What is indexed is the array of all blocks, whatever stands beside the address; it begins with the first that is declared.
+                    // What is indexed is the array of all blocks, whatever stands beside the address; it begins with
+                    // the first that is declared.
                     let base = self.declared.first_block(first);
                     let slot = self.block_address(block, first.wrapping_sub(base));
                     register = register.in_dimension_indexed_by(base as i32, slot.0, slot.1);
@@ -293,10 +297,10 @@ impl Selector<'_> {
                 let first = bytes % 16 / 4;
                 return (bytes.is_multiple_of(4) && first + count <= 4).then_some((None, i64::from(bytes / 16), first));
             }
-            let maker = body.def_inst(def);
-            let op = body.alu_op(maker)?;
+            let producer = body.def_inst(def);
+            let op = body.alu_op(producer)?;
             let operand = |number: usize| {
-                let source = body.source(maker, number);
+                let source = body.source(producer, number);
                 (body.src_def(source), body.swizzle(source).get(usize::from(component)))
             };
             // Without integers, numbers are floats.
@@ -344,19 +348,19 @@ impl Selector<'_> {
         None
     }
 
-    /// What an index is before it is clamped so that its byte offset does not wrap around: an operand takes it as it is, and no buffer is as long
-    /// as either.
+    /// What an index is before it is clamped so that its byte offset does not wrap around: an operand takes it as it
+    /// is, and no buffer is as long as either.
     pub(super) fn without_clamp(&self, index: Def) -> Def {
         const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;
         let body = self.body;
-        let maker = body.def_inst(index);
-        let is_float = match body.alu_op(maker) {
+        let producer = body.def_inst(index);
+        let is_float = match body.alu_op(producer) {
             Some(AluOp::Umin) => false,
             Some(AluOp::Fmin) if !self.options.native_integers => true,
             _ => return index,
         };
         for (value, limit) in [(0, 1), (1, 0)] {
-            let (value, limit) = (body.source(maker, value), body.source(maker, limit));
+            let (value, limit) = (body.source(producer, value), body.source(producer, limit));
             let known = body
                 .constant_component(body.src_def(limit), usize::from(body.swizzle(limit).get(0)))
                 .map(|word| if is_float { f32::from_bits(word as u32) as u64 } else { word });

@@ -258,7 +258,7 @@ impl Selector<'_> {
     /// The operand of which `condition` says that some component is below 0.
     fn compared_with_zero(&mut self, condition: Def) -> Option<Src> {
         let body = self.body;
-        let maker = body.def_inst(condition);
+        let producer = body.def_inst(condition);
         let is_zero = |inst: Inst, number: usize, count: usize| {
             let source = body.source(inst, number);
             (0..count).all(|c| {
@@ -266,8 +266,8 @@ impl Selector<'_> {
                     .is_some_and(|word| word & 0x7fff_ffff == 0)
             })
         };
-        let (compare, count, selected) = match body.alu_op(maker)? {
-            AluOp::Flt32 | AluOp::Slt => (maker, 1, tgsi_ir::Swizzle::IDENTITY),
+        let (compare, count, selected) = match body.alu_op(producer)? {
+            AluOp::Flt32 | AluOp::Slt => (producer, 1, tgsi_ir::Swizzle::IDENTITY),
             op @ (AluOp::B32anyInequal2
             | AluOp::B32anyInequal3
             | AluOp::B32anyInequal4
@@ -279,7 +279,7 @@ impl Selector<'_> {
                     AluOp::B32anyInequal3 | AluOp::FanyNequal3 => 3,
                     _ => 4,
                 };
-                let constant = body.source(maker, 1);
+                let constant = body.source(producer, 1);
                 let zero = (0..count).all(|c| {
                     body.constant_component(body.src_def(constant), usize::from(body.swizzle(constant).get(c)))
                         == Some(0)
@@ -287,7 +287,7 @@ impl Selector<'_> {
                 if !zero {
                     return None;
                 }
-                let source = body.source(maker, 0);
+                let source = body.source(producer, 0);
                 (body.def_inst(body.src_def(source)), count, body.swizzle(source))
             }
             _ => return None,
@@ -314,7 +314,8 @@ impl Selector<'_> {
         Some(value.source(channels))
     }
 
-    // ---- buffers ----------------------------------------------------------------------------------------------------------
+    // ---- buffers
+    // ----------------------------------------------------------------------------------------------------------
 
     fn buffer(&mut self, number: Def, atomic: bool) -> Register {
         // A number that no operand can have leads to no buffer, and stays an index.
@@ -410,7 +411,8 @@ impl Selector<'_> {
         self.emit_instruction(instruction);
     }
 
-    // ---- counters ---------------------------------------------------------------------------------------------------------
+    // ---- counters
+    // ---------------------------------------------------------------------------------------------------------
 
     /// The index that an operand with a counter at byte `base` adds, if `bytes` are four times that, cut to where there
     /// are no counters any more: there, the index leads to none either.
@@ -520,7 +522,8 @@ impl Selector<'_> {
         self.emit_atomic(inst, opcode, &sources, memory);
     }
 
-    // ---- images -----------------------------------------------------------------------------------------------------------
+    // ---- images
+    // -----------------------------------------------------------------------------------------------------------
 
     fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
         use IntrinsicOp::*;
@@ -625,7 +628,8 @@ impl Selector<'_> {
         Value::new(temp).source([0, 1, 2, 3])
     }
 
-    // ---- the rest ---------------------------------------------------------------------------------------------------------
+    // ---- the rest
+    // ---------------------------------------------------------------------------------------------------------
 
     fn barrier(&mut self, inst: Inst) {
         let body = self.body;

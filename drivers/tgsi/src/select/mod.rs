@@ -1,9 +1,9 @@
 //! Instruction selection: IR in register form to TGSI over virtual temporaries.
 //!
-//! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain inputs, uniforms and system
-//! values, movs, and vectors whose components stand in one register need no instruction: the value is bound to what is there already. Such a
-//! binding is always to something that does not change. Registers of the IR change, so what reads them reads at its own place; the chase functions of
-//! [`tgsi_legacy`] find them.
+//! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain
+//! inputs, uniforms and system values, movs, and vectors whose components stand in one register need no instruction:
+//! the value is bound to what is there already. Such a binding is always to something that does not change. Registers
+//! of the IR change, so what reads them reads at its own place; the chase functions of [`tgsi_legacy`] find them.
 
 mod address;
 mod alu;
@@ -96,7 +96,8 @@ pub(crate) struct Selector<'a> {
     killed: Option<Register>,
 }
 
-/// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed may be more before that.)
+/// Most registers of a file, of temporaries those in arrays: as many as operands can name. (Temporaries that are packed
+/// may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
 /// What selection makes.
@@ -172,7 +173,8 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
     Ok(selected)
 }
 
-/// About how many instructions there will be, rather more than less: room that is not used costs little, but all of it must be found in one piece, and to grow is to have it twice.
+/// About how many instructions there will be, rather more than less: room that is not used costs little, but all of it
+/// must be found in one piece, and to grow is to have it twice.
 fn expected_length(body: &Body) -> usize {
     let expected = |inst: Inst| match *body.inst(inst) {
         // Values that are put together in another register than they are made in.
@@ -220,14 +222,16 @@ impl Selector<'_> {
         }
     }
 
-    // ---- emission -------------------------------------------------------------------------------------------------------
+    // ---- emission
+    // -------------------------------------------------------------------------------------------------------
 
     fn emit_instruction(&mut self, mut instruction: Instruction) {
         let info = instruction.opcode.info();
         // Hosts of virgl take comparisons apart where they need not be precise, as if there were no NaN.
         let compares = self.options.dialect == Dialect::Virgl && info.src_types.iter().any(|t| t.is_float());
         instruction.precise |= self.exact && (info.dst_type.is_float() || compares);
-        // A memory word where text has one, and none where an empty one would say nothing: readers of text make the same tokens of it.
+        // A memory word where text has one, and none where an empty one would say nothing: readers of text make the
+        // same tokens of it.
         if instruction.opcode.info().has_memory {
             instruction.memory.get_or_insert_default();
         } else if instruction.memory == Some(InstructionMemory::default()) {
@@ -288,7 +292,8 @@ impl Selector<'_> {
         self.word(value.to_bits())
     }
 
-    // ---- values ---------------------------------------------------------------------------------------------------------
+    // ---- values
+    // ---------------------------------------------------------------------------------------------------------
 
     /// What holds an SSA value.
     fn value(&mut self, def: Def) -> Value {
@@ -392,7 +397,8 @@ impl Selector<'_> {
         (value, chased.swizzle)
     }
 
-    // ---- destinations -----------------------------------------------------------------------------------------------------
+    // ---- destinations
+    // -----------------------------------------------------------------------------------------------------
 
     /// Where the value of an instruction goes: register, component mask, saturation. SSA values get a temporary.
     fn alu_destination(&mut self, def: Def) -> (Register, u32, bool) {
@@ -453,7 +459,8 @@ impl Selector<'_> {
         lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def))
     }
 
-    // ---- instructions -------------------------------------------------------------------------------------------------------
+    // ---- instructions
+    // -------------------------------------------------------------------------------------------------------
 
     fn instruction(&mut self, inst: Inst) -> Result<(), DriverError> {
         let body = self.body;
@@ -496,7 +503,8 @@ impl Selector<'_> {
                 let Some(parent) = self.units[body.src(inst, 0)] else { return };
                 let stride = body.deref_type(def).map_or(1, |ty| self.shader.types.array_elements(ty).max(1));
                 let mut unit = parent;
-                // A constant beyond the array is an index like one that is known when the shader runs: no operand names what it leads to.
+                // A constant beyond the array is an index like one that is known when the shader runs: no operand names
+                // what it leads to.
                 let length = body.deref_type(body.src(inst, 0)).map(|ty| self.shader.types.array_elements(ty) / stride);
                 let named = body
                     .constant_component(body.src(inst, 1), 0)
@@ -561,8 +569,9 @@ impl Selector<'_> {
         self.declared.reaches_others(file, self.body.index(inst, IndexKind::Base), range)
     }
 
-    /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable is, or in the whole file if the
-    /// access reaches further than that. None where there is no register: an access by a constant beyond the file.
+    /// An input or output register: `base + offset`. If there is a run-time part it is in the array that the variable
+    /// is, or in the whole file if the access reaches further than that. None where there is no register: an access by
+    /// a constant beyond the file.
     fn io_register(&mut self, file: IoFile, inst: Inst, offset: Use) -> Result<Option<Register>, DriverError> {
         let tgsi_file = file.tgsi();
         let base = self.body.index(inst, IndexKind::Base);

@@ -8,7 +8,8 @@
 //! fadd! (fsign a), 0.0                                              SSG a         (likewise DSSG)
 //! ```
 //!
-//! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may have changed since.
+//! What the parts compute becomes dead if nobody else reads it. Everything that is read must be SSA: a register may
+//! have changed since.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Src};
@@ -37,9 +38,10 @@ impl Selector<'_> {
 
     /// The sources of a term if it is made by `op`.
     fn made_by(&self, term: Term, op: AluOp) -> Option<ArrayVec<Term, 4>> {
-        let maker = self.body.def_inst(term.def);
-        (self.body.alu_op(maker) == Some(op))
-            .then(|| (0..self.body.num_sources(maker).min(4)).map(|n| self.term(maker, n, term.components)).collect())
+        let producer = self.body.def_inst(term.def);
+        (self.body.alu_op(producer) == Some(op)).then(|| {
+            (0..self.body.num_sources(producer).min(4)).map(|n| self.term(producer, n, term.components)).collect()
+        })
     }
 
     fn is_word(&self, term: Term, count: usize, word: u64) -> bool {
@@ -119,10 +121,10 @@ impl Selector<'_> {
             _ => return None,
         };
         self.made_by(sign, AluOp::Fsign)?;
-        let maker = self.body.def_inst(sign.def);
-        let (value, swizzle) = self.lasting_source(maker, 0)?;
+        let producer = self.body.def_inst(sign.def);
+        let (value, swizzle) = self.lasting_source(producer, 0)?;
         // What counts is whether the sign was meant to be exact.
-        self.exact = self.is_exact(maker);
+        self.exact = self.is_exact(producer);
         Some((value, Swizzle::new(&sign.components.map(|c| swizzle.get(usize::from(c)) & 3))))
     }
 

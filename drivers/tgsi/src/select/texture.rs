@@ -1,7 +1,7 @@
 //! Texture instructions.
 //!
-//! TGSI takes coordinate, reference value, bias or level, divisor and sample together in one vector, what does not fit in the first channels of a
-//! second one. Where the parts stand in one register already, a swizzle is all it needs.
+//! TGSI takes coordinate, reference value, bias or level, divisor and sample together in one vector, what does not fit
+//! in the first channels of a second one. Where the parts stand in one register already, a swizzle is all it needs.
 
 use arrayvec::ArrayVec;
 use tgsi::shader::{Dst, Instruction, InstructionTexture, Register, Sources, Src, TextureOffset};

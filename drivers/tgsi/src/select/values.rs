@@ -5,7 +5,8 @@ use tgsi::shader::{Register, Src};
 use tgsi::tables::File;
 use tgsi_ir::Def;
 
-/// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and `2k + 1`.
+/// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and
+/// `2k + 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Value {
     pub(crate) register: Register,

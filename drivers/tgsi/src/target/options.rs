@@ -12,8 +12,9 @@ use tgsi_legacy::modifiers::ModifierPolicy;
 
 /// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
-/// Where a file cannot, an access becomes a tree of conditions over direct ones, each element named once, so that code grows with the length of what is
-/// indexed. No operand of that file goes through an address register then. A shader that would become too large is an error.
+/// Where a file cannot, an access becomes a tree of conditions over direct ones, each element named once, so that code
+/// grows with the length of what is indexed. No operand of that file goes through an address register then. A shader
+/// that would become too large is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndirectFiles {
     /// `IN`.
@@ -43,8 +44,9 @@ pub enum Dialect {
     /// Mesa: all that TGSI can say.
     #[default]
     Mesa,
-    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. What they do not take stands in `src/target/virgl/mod.rs`. Hosts speak
-    /// integers and address everything by run-time indices, so the options that say otherwise do not go with it.
+    /// Hosts of virgl (virglrenderer 0.10), which have an old parser and print GLSL from the tokens. What they do not
+    /// take stands in `src/target/virgl/mod.rs`. Hosts speak integers and address everything by run-time indices, so
+    /// the options that say otherwise do not go with it.
     Virgl,
 }
 
@@ -53,13 +55,15 @@ pub enum Dialect {
 pub struct TgsiOptions {
     /// Who reads the code. Other options may ask for what a dialect does not have: then it goes without.
     pub dialect: Dialect,
-    /// The target has integers. Otherwise no integer opcode is used: integers become floats ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans
-    /// 0.0 and 1.0, and what comes from outside as integer (constants, inputs, system values) or goes there is a float:
+    /// The target has integers. Otherwise no integer opcode is used: integers become floats
+    /// ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans 0.0 and 1.0, and what
+    /// comes from outside as integer (constants, inputs, system values) or goes there is a float:
     /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,
-    /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either a sum of two products, for which both values must be finite.
+    /// The target has `CMP`. Otherwise `UCMP` selects, and where there are no integers either a sum of two products,
+    /// for which both values must be finite.
     pub has_cmp: bool,
     /// The target has `SQRT`. Otherwise the reciprocal of the reciprocal square root is used.
     pub has_sqrt: bool,
@@ -67,14 +71,14 @@ pub struct TgsiOptions {
     pub tex_lz: bool,
     /// The component of `TG4` is the sampler operand's swizzle instead of an immediate.
     pub tg4_component_in_swizzle: bool,
-    /// Say in the texture words of instructions what type comes back. Text has no form for it that Mesa reads, so that only those who take
-    /// tokens should want it; the sampler view says the same.
+    /// Say in the texture words of instructions what type comes back. Text has no form for it that Mesa reads, so that
+    /// only those who take tokens should want it; the sampler view says the same.
     pub texture_return_types: bool,
     /// Multiplications and additions may be fused to `MAD` (which rounds twice, so that nothing changes).
     pub fuse_mad: bool,
-    /// Floats are rounded as the source says, in every stage ([`keep_rounding`](tgsi_ir::options::CompilerOptions::keep_rounding));
-    /// `MAD`, `LRP` and `DP2` to `DP4` are what the source
-    /// has of them, so that this holds for consumers that round inside them in another way too. On for
+    /// Floats are rounded as the source says, in every stage
+    /// ([`keep_rounding`](tgsi_ir::options::CompilerOptions::keep_rounding)); `MAD`, `LRP` and `DP2` to `DP4` are what
+    /// the source has of them, so that this holds for consumers that round inside them in another way too. On for
     /// [`Dialect::Virgl`], whose users compare pictures.
     pub keep_rounding: bool,
     /// Sums and products may be rounded otherwise, in every stage and dialect. Otherwise those of vertex, tessellation
@@ -85,8 +89,8 @@ pub struct TgsiOptions {
     /// Whatever a load reaches does no harm: what is out of range reads as anything. Otherwise no access is made that
     /// the source would not have made, but to what is in range for sure. Of known readers of TGSI none is so.
     pub speculate_loads: bool,
-    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With constants that cannot be addressed
-    /// indirectly, one beyond is an error.
+    /// Largest index of a constant that an operand can name; beyond it the index goes through an address register. With
+    /// constants that cannot be addressed indirectly, one beyond is an error.
     pub max_constant_index: u32,
     /// Address registers, 1 to 3.
     pub address_registers: u8,

@@ -31,7 +31,8 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// Whether what an instruction makes is divergent. `source` says it of a source by its number. Phis are not asked for here.
+    /// Whether what an instruction makes is divergent. `source` says it of a source by its number. Phis are not asked
+    /// for here.
     pub(super) fn inst(&self, body: &Body, inst: Inst, source: impl Fn(usize) -> bool) -> bool {
         let any = || (0..body.num_sources(inst)).any(&source);
         match *body.inst(inst) {

@@ -1,7 +1,7 @@
 //! What the iterations of a loop cost if each becomes a copy of the body in which known values are constants.
 //!
-//! The body is a list of steps in the order of the text, which each iteration runs through with its own values: branches that are known are not taken, and behind an exit that is known
-//! to be taken nothing costs any more.
+//! The body is a list of steps in program order, which each iteration runs through with its own values:
+//! branches that are known are not taken, and behind an exit that is known to be taken nothing costs any more.
 
 use crate::body::{Body, InstData};
 use crate::entities::{Def, If, Inst, Loop, Variable};
@@ -10,7 +10,8 @@ use crate::intrinsics::IntrinsicOp;
 use super::arrays::local_of;
 use super::{LoopAnalysis, LoopAnalyzer, Outcome};
 
-/// What an iteration costs, as a program: of all copies of the body only what is left of it when known values are constants.
+/// What an iteration costs, as a program: of all copies of the body only what is left of it when known values are
+/// constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// An instruction; one whose value is computed here costs only as long as it is not known.
@@ -31,7 +32,8 @@ impl LoopAnalyzer<'_> {
     /// What the body costs, step by step. Everything that may become constant is given a place in the list of nodes.
     pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
-        // Ifs that are not complete: the number of their step, of that between the sides, and the terminator that they are.
+        // Ifs that are not complete: the number of their step, of that between the sides, and the terminator that they
+        // are.
         let mut open: Vec<(If, usize, Option<usize>)> = Vec::new();
         for block in body.blocks_in(body.loop_body(id)) {
             if let Some(&(node, step, terminator)) = open.last() {

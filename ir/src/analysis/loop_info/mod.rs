@@ -1,15 +1,19 @@
 //! What a loop does: its exits, its counters, how often it runs, what it indexes.
 //!
-//! Nothing is matched against forms of counting loops. The values that depend on constants and on the iteration alone are *computed*, iteration by iteration,
-//! with the evaluator that executors use: whatever a condition is made of (compound, inverted, with a float or an integer counter, with several counters,
-//! with counters that are components of vectors), it is known in an iteration or it is not. A value that is known in part (`iand` with a false operand, a comparison
-//! with the minimum of something and a constant) counts as far as it goes. So a trip count is exact to the bit, rounding of float counters included.
+//! Nothing is matched against forms of counting loops. The values that depend on constants and on the iteration alone
+//! are *computed*, iteration by iteration, with the evaluator that executors use: whatever a condition is made of
+//! (compound, inverted, with a float or an integer counter, with several counters, with counters that are components of
+//! vectors), it is known in an iteration or it is not. A value that is known in part (`iand` with a false operand, a
+//! comparison with the minimum of something and a constant) counts as far as it goes. So a trip count is exact to the
+//! bit, rounding of float counters included.
 //!
-//! The analysis looks at a loop as a sequence: the nodes of its body with *terminators* between them, ifs of the body's top level one side of which ends in `break`. A loop
-//! with any other `break`, with a `continue` before its end, or with a continue construct is *complex*, and only its cost is known.
+//! The analysis looks at a loop as a sequence: the nodes of its body with *terminators* between them, ifs of the body's
+//! top level one side of which ends in `break`. A loop with any other `break`, with a `continue` before its end, or
+//! with a continue construct is *complex*, and only its cost is known.
 //!
-//! A [`LoopAnalyzer`] is used for all loops of a body and keeps its scratch. The cost for a loop is that of its instructions, plus that of the values that its conditions and
-//! indices depend on times the iterations that are looked at, which is bounded.
+//! A [`LoopAnalyzer`] is used for all loops of a body and keeps its scratch. The cost for a loop is that of its
+//! instructions, plus that of the values that its conditions and indices depend on times the iterations that are looked
+//! at, which is bounded.
 
 mod arrays;
 mod costs;
@@ -76,7 +80,7 @@ pub struct LoopAnalysis {
     pub is_complex: bool,
     /// There is a loop inside.
     pub has_inner_loop: bool,
-    /// The exits in the order of the text; none if the loop is complex.
+    /// The exits in program order; none if the loop is complex.
     pub terminators: Vec<Terminator>,
     /// What the terminators do, iteration by iteration, up to the first that leaves for sure.
     pub outcomes: Vec<Outcome>,
@@ -86,8 +90,8 @@ pub struct LoopAnalysis {
     pub indexed_arrays: Vec<IndexedArray>,
     /// Instructions of the body that cost something; only for loops without an inner loop.
     pub cost: u32,
-    /// The same for all iterations, without what becomes constant, what is not executed, all but the first of what is the same in each, and accesses to
-    /// arrays that nothing indexes at run time any more.
+    /// The same for all iterations, without what becomes constant, what is not executed, all but the first of what is
+    /// the same in each, and accesses to arrays that nothing indexes at run time any more.
     pub unrolled_cost: u32,
 }
 
@@ -109,7 +113,8 @@ impl LoopAnalysis {
         self.outcomes.get(at).copied().unwrap_or(Outcome::Unknown)
     }
 
-    /// For a loop that nothing known ends: the iteration in which an index leaves its array, as a program without errors will not.
+    /// For a loop that nothing known ends: the iteration in which an index leaves its array, as a program without
+    /// errors will not.
     pub fn guessed_trip_count(&self) -> Option<u32> {
         match self.exit {
             Some(_) => None,
@@ -157,8 +162,8 @@ pub struct LoopAnalyzer<'a> {
 }
 
 impl<'a> LoopAnalyzer<'a> {
-    /// An analyser for the loops of `body` as they are now: what is inside a loop must not have changed when it is asked about. Trip counts up to `max_iterations`
-    /// are found.
+    /// An analyser for the loops of `body` as they are now: what is inside a loop must not have changed when it is
+    /// asked about. Trip counts up to `max_iterations` are found.
     pub fn new(body: &Body, types: &'a TypeTable, mode: ExecutionMode, max_iterations: u32) -> LoopAnalyzer<'a> {
         LoopAnalyzer {
             tree: body.loop_tree(),

@@ -1,7 +1,8 @@
 //! Values that depend on constants and on the iteration alone, computed iteration by iteration.
 //!
-//! What a condition or an index depends on stands in a list, what it depends on first; evaluating the list gives the values of an iteration, and the phis of the head then take over
-//! the values of the next one. A value may be known in some components, or although not all of its operands are.
+//! What a condition or an index depends on stands in a list, what it depends on first; evaluating the list gives the
+//! values of an iteration, and the phis of the head then take over the values of the next one. A value may be known in
+//! some components, or although not all of its operands are.
 
 use crate::alu::{self, AluOp};
 use crate::body::{Body, CfNode, CfParent, InstData, MAX_COMPONENTS};
@@ -298,7 +299,8 @@ impl LoopAnalyzer<'_> {
         out[0] != 0
     }
 
-    /// Least and greatest value of an operand of a comparison: the value itself, or the constant operand of a minimum or maximum.
+    /// Least and greatest value of an operand of a comparison: the value itself, or the constant operand of a minimum
+    /// or maximum.
     fn bounds(&self, body: &Body, comparison: AluOp, bits: u8, operand: (Def, usize)) -> (Option<u64>, Option<u64>) {
         let (def, component) = operand;
         if let Some(bits) = self.known(body, def, component) {
@@ -309,10 +311,10 @@ impl LoopAnalyzer<'_> {
             AluOp::Ult | AluOp::Uge => (AluOp::Umin, AluOp::Umax),
             _ => (AluOp::Fmin, AluOp::Fmax),
         };
-        let maker = body.def_inst(def);
-        let Some(op) = body.alu_op(maker).filter(|&op| op == minimum || op == maximum) else { return (None, None) };
+        let producer = body.def_inst(def);
+        let Some(op) = body.alu_op(producer).filter(|&op| op == minimum || op == maximum) else { return (None, None) };
         let limit = (0..2).find_map(|number| {
-            let source = body.source(maker, number);
+            let source = body.source(producer, number);
             self.known(body, body.src_def(source), usize::from(body.swizzle(source).get(component)))
         });
         // The minimum with NaN is the other operand.

@@ -10,10 +10,11 @@
 //!     }
 //! ```
 //!
-//! Which side holds it does not matter. An `if` with phis stays (see [`opt_peephole_select`](mod@crate::passes::control_flow::opt_peephole_select), which selects): a
-//! terminated invocation goes on for the sake of derivatives, with its own values.
+//! Which side holds it does not matter. An `if` with phis stays (see
+//! [`opt_peephole_select`](mod@crate::passes::control_flow::opt_peephole_select), which selects): a terminated
+//! invocation goes on for the sake of derivatives, with its own values.
 //!
-//! One walk in the order of the text.
+//! One walk in program order.
 
 use crate::alu::AluOp;
 use crate::body::{Body, CfNode};
@@ -43,7 +44,8 @@ pub fn opt_conditional_discard(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The conditional form of an instruction that ends invocations; none if it has a condition already that others cannot be combined with.
+/// The conditional form of an instruction that ends invocations; none if it has a condition already that others cannot
+/// be combined with.
 pub(crate) fn conditional_discard(body: &Body, inst: Inst) -> Option<IntrinsicOp> {
     if !body.sources(inst).all(|source| body.is_boolean(body.src_def(source))) {
         return None;

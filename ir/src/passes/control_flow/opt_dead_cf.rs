@@ -8,15 +8,17 @@
 //!     c
 //! ```
 //!
-//! 1. What follows a jump in its list, or a node that is never left (both sides of an `if` jump away; a loop without `break`), goes.
+//! 1. What follows a jump in its list, or a node that is never left (both sides of an `if` jump away; a loop without
+//!    `break`), goes.
 //! 2. An `if` with a constant condition (an undefined one counts as false) is replaced by the side that is taken.
-//! 3. An `if` or a loop goes if it has no effect: no phi right after it, no value used outside, no call, no intrinsic that may not be eliminated, no
-//!    `return` or `halt`, no `break` or `continue` of a loop around it. A loop must have an exit, and must not read memory that others
-//!    may write meanwhile (it may wait for them). A write to a register is no effect if only the node itself reads that register, or, outside of
-//!    loops, what stands before the node.
+//! 3. An `if` or a loop goes if it has no effect: no phi right after it, no value used outside, no call, no intrinsic
+//!    that may not be eliminated, no `return` or `halt`, no `break` or `continue` of a loop around it. A loop must have
+//!    an exit, and must not read memory that others may write meanwhile (it may wait for them). A write to a register
+//!    is no effect if only the node itself reads that register, or, outside of loops, what stands before the node.
 //!
-//! Cost: linear. The first two steps walk from the outside in, and what an `if` is replaced by is not walked again; the third collects what it
-//! must know of all nodes in one walk: the range of the numbers of blocks in which values of the node are used must lie in that of the node itself.
+//! Cost: linear. The first two steps walk from the outside in, and what an `if` is replaced by is not walked again; the
+//! third collects what it must know of all nodes in one walk: the range of the numbers of blocks in which values of the
+//! node are used must lie in that of the node itself.
 
 use cranelift_entity::SecondaryMap;
 
@@ -144,7 +146,7 @@ fn note_effect(open: &mut [Summary], undecided: &mut usize) {
     }
 }
 
-/// The outermost nodes without effect, in the order of the text.
+/// The outermost nodes without effect, in program order.
 fn dead_nodes(body: &Body) -> Vec<CfNode> {
     let order = body.block_order();
     let mut dead: Vec<(CfNode, u32)> = Vec::new();
@@ -236,8 +238,9 @@ impl RegisterReaders<'_> {
         Some(range)
     }
 
-    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one. None as soon as one is found at or behind the block of number
-    /// `beyond`: lists of uses begin with the newest, which most often is the last.
+    /// The numbers of the first and the last block in which a value has a user of some kind; empty without one. None as
+    /// soon as one is found at or behind the block of number `beyond`: lists of uses begin with the newest, which most
+    /// often is the last.
     fn block_range(&self, body: &Body, def: Def, beyond: u32, counts: impl Fn(Inst) -> bool) -> Option<(u32, u32)> {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for source in body.uses_of(def) {
@@ -257,8 +260,8 @@ impl RegisterReaders<'_> {
     }
 }
 
-/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect: also that its value is used behind all that is open (from the block of number
-/// `beyond` on), for which all of it stays.
+/// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect: also
+/// that its value is used behind all that is open (from the block of number `beyond` on), for which all of it stays.
 fn look_at(
     body: &Body,
     inst: Inst,

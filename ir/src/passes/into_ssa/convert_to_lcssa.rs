@@ -7,9 +7,10 @@
 //!                                              %2 = fneg %3
 //! ```
 //!
-//! So a loop can be changed, or put in several copies, and only the phis behind it must know. Inner loops come first: what leaves several loops passes a phi behind
-//! each. Derefs, which phis may not hold, stay as they are: [`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks).
-//! Linear in the uses of what loops make, times the depth of nesting.
+//! So a loop can be changed, or put in several copies, and only the phis behind it must know. Inner loops come first:
+//! what leaves several loops passes a phi behind each. Derefs, which phis may not hold, stay as they are:
+//! [`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks). Linear in
+//! the uses of what loops make, times the depth of nesting.
 
 use crate::analysis::LoopTree;
 use crate::body::{Body, InstData, SourceSpec};

@@ -11,9 +11,9 @@
 //! - Functions that are marked ([`NO_INLINE`](crate::shader::NO_INLINE)) stay, and so do those that call themselves,
 //!   directly or not (an interpreter or driver refuses these), those that are called through pointers, and those
 //!   without code.
-//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced
-//!   by the code of the callee as it
-//!   was written, whose calls are replaced next: going from the callees to the callers instead would copy the innermost code once for each caller around it.
+//! - Only what stays is inlined into: entry points, exported functions, and the functions above. A call is replaced by
+//!   the code of the callee as it was written, whose calls are replaced next: going from the callees to the callers
+//!   instead would copy the innermost code once for each caller around it.
 //! - `return`s of the callee are lowered first ([`lower_returns`](mod@crate::passes::into_ssa::lower_returns)).
 //! - Registers and variables of the callee become those of the caller, once for each call. They start as zero, or as
 //!   initialised, at every call: for a call in a loop, stores see to that.
@@ -67,7 +67,8 @@ pub fn inline_functions(shader: &mut Shader) -> bool {
             continue;
         }
         let Some(mut body) = data.body.take() else { continue };
-        // From the last to the first: what follows a call in its block is moved once, and no call that is still to come can vanish.
+        // From the last to the first: what follows a call in its block is moved once, and no call that is still to come
+        // can vanish.
         let mut pending: Vec<(Inst, Function)> = calls(&body).collect();
         while let Some((call, callee)) = pending.pop() {
             if !dissolves[callee] || !is_direct(&body, call) {

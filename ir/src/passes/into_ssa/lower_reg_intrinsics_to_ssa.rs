@@ -12,15 +12,16 @@
 //! ```
 //!
 //! Corner cases:
-//! - A register starts as zero: a read that no write reaches is a zero constant, and so is the source of a phi for such a way. (The
-//!   reference puts undefined values there.)
+//! - A register starts as zero: a read that no write reaches is a zero constant, and so is the source of a phi for such
+//!   a way. (The reference puts undefined values there.)
 //! - A partial write makes a vector of new and old components; a write of no component vanishes.
-//! - `legacy_fabs`, `legacy_fneg` of a load and `legacy_fsat` of a store become instructions; reading and writing with modifiers is
-//!   well defined only for floats, and so are these.
+//! - `legacy_fabs`, `legacy_fneg` of a load and `legacy_fsat` of a store become instructions; reading and writing with
+//!   modifiers is well defined only for floats, and so are these.
 //! - The element number (`base`) of a register that is no array does not count.
 //! - Array registers stay, unless nothing reads them: then they go with all their writes.
 //!
-//! Cost: linear in the instructions, plus the places where values of a register meet. Each takes one walk, in the order of memory.
+//! Cost: linear in the instructions, plus the places where values of a register meet. Each takes one walk, in the order
+//! of memory.
 
 use std::ops::Range;
 
@@ -251,7 +252,8 @@ fn is_access(body: &Body, inst: Inst) -> bool {
         || matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect))
 }
 
-/// Gives those who use a load the value `old`, or returns what the register holds after a store, if that is something else.
+/// Gives those who use a load the value `old`, or returns what the register holds after a store, if that is something
+/// else.
 fn lower_access(body: &mut Body, shape: Shape, access: Inst, old: impl FnOnce(&mut Body) -> Def) -> Option<Def> {
     if let Some(def) = body.inst_def(access) {
         let mut value = old(body);

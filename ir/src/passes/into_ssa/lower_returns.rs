@@ -14,13 +14,15 @@
 //!                                    if %1 { } else { b }
 //! ```
 //!
-//! - Outside of loops a `return` just goes; what follows the ifs and loops around it is guarded by a flag. Nothing is guarded where nothing
-//!   follows.
+//! - Outside of loops a `return` just goes; what follows the ifs and loops around it is guarded by a flag. Nothing is
+//!   guarded where nothing follows.
 //! - In a loop it becomes a `break`; after a loop with a `return`, itself in a loop, stands `if flag { break }`.
-//! - The flag is a 1-bit register: [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) makes phis of it. It is cleared at the start, so that the
-//!   function may be called again.
-//! - Values that are used behind what became a guard are repaired ([`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa)): a way on which the function has
-//!   returned brings an undefined value, and nothing looks at it there.
+//! - The flag is a 1-bit register:
+//!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) makes phis of it. It is
+//!   cleared at the start, so that the function may be called again.
+//! - Values that are used behind what became a guard are repaired
+//!   ([`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa)): a way on which the function has returned brings an
+//!   undefined value, and nothing looks at it there.
 //! - `halt` ends the invocation and stays.
 //!
 //! Cost: linear.

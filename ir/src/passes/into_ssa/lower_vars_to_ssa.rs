@@ -1,4 +1,5 @@
-//! Turns `function_temp` variables, and the elements of arrays and structs of them, into SSA values wherever no variable index is involved.
+//! Turns `function_temp` variables, and the elements of arrays and structs of them, into SSA values wherever no
+//! variable index is involved.
 //!
 //! ```text
 //! before (function_temp vec4[2] a):            after:
@@ -9,17 +10,20 @@
 //!     %5 = fneg %3                                 %5 = fneg %4
 //! ```
 //!
-//! All derefs of a variable form a tree whose nodes are variable, fields and elements by constant index. A node that is a vector becomes a value
-//! unless
+//! All derefs of a variable form a tree whose nodes are variable, fields and elements by constant index. A node that is
+//! a vector becomes a value unless
 //! - an element on its path has a sibling that is reached by a variable index or a wildcard, or
 //! - the variable has a use that is no load or store through derefs (casts, calls, atomics, phis, copies: see
-//!   [`split_var_copies`](mod@crate::passes::variables::split_var_copies) and [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)), or is accessed as `volatile` or in another shape.
+//!   [`split_var_copies`](mod@crate::passes::variables::split_var_copies) and
+//!   [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)), or is accessed as `volatile` or in another
+//!   shape.
 //!
 //! Corner cases:
 //! - Variables start as zero, or as their initialiser says.
 //! - Constant index out of the range of an array: a load gives 0, a store is dropped.
 //! - A component of a vector by array deref: taken from or put into the vector; by a variable index with selections.
-//! - Derefs that nothing uses any more are left to dead code elimination, variables to [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables).
+//! - Derefs that nothing uses any more are left to dead code elimination, variables to
+//!   [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables).
 //!
 //! Cost: linear in the accesses, plus the phis.
 
@@ -79,7 +83,7 @@ struct Node {
     indirect: bool,
     /// Has a child reached by a variable index.
     has_any_child: bool,
-    /// Loads and stores, in the order of the text, and whether of a component of the vector.
+    /// Loads and stores, in program order, and whether of a component of the vector.
     accesses: Vec<(Inst, bool)>,
 }
 
@@ -240,7 +244,7 @@ fn lower_body(
             }
         }
     }
-    // Accesses, in the order of the text, and uses that rule a variable out.
+    // Accesses, in program order, and uses that rule a variable out.
     for block in body.blocks() {
         for inst in body.insts(block) {
             match *body.inst(inst) {

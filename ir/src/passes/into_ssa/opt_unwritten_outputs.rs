@@ -7,12 +7,14 @@
 //!     @store_deref (&out_0, %2) (wrmask=xyzw)               @store_deref (&out_0, %2) (wrmask=xy)
 //! ```
 //!
-//! Registers and variables start as zero, and so do outputs: an output that is given the initial value of a register, and that nothing has written before, is
-//! zero without that. The text cannot say that a zero is an initial one and not written by the program, whose zeros stay; the passes that make values of
-//! registers and variables mark such constants ([`INITIAL`]), those for reads outside of arrays too, and this pass, which comes right behind them, takes the marks away.
+//! Registers and variables start as zero, and so do outputs: an output that is given the initial value of a register,
+//! and that nothing has written before, is zero without that. The text cannot say that a zero is an initial one and not
+//! written by the program, whose zeros stay; the passes that make values of registers and variables mark such constants
+//! ([`INITIAL`]), those for reads outside of arrays too, and this pass, which comes right behind them, takes the marks
+//! away.
 //!
-//! Only in stages whose outputs are seen at the end and by nobody else, and only where outputs are stored by name. In a body with loops a component must have
-//! no other store at all, else none before.
+//! Only in stages whose outputs are seen at the end and by nobody else, and only where outputs are stored by name. In a
+//! body with loops a component must have no other store at all, else none before.
 //!
 //! Linear: copies and vectors are followed for at most `LONGEST_CHAIN` steps.
 

@@ -6,15 +6,16 @@
 //!     %2 = load_reg                                 %3 = phi b1: %1, b2: %zero
 //! ```
 //!
-//! The blocks where values of different writers meet are the iterated dominance frontier of the blocks that write (Cytron et al.). A phi
-//! is made only where somebody asks for the value (pruned on demand), which also holds for the sources of phis. A read before any write
-//! gives zero, because registers and temporaries start that way, or an undefined value ([`Initial`]).
+//! The blocks where values of different writers meet are the iterated dominance frontier of the blocks that write
+//! (Cytron et al.). A phi is made only where somebody asks for the value (pruned on demand), which also holds for the
+//! sources of phis. A read before any write gives zero, because registers and temporaries start that way, or an
+//! undefined value ([`Initial`]).
 //!
-//! One value is handled at a time, on scratch that is reused: the cost of a value is that of its frontier and of the blocks its
-//! readers walk over, whatever the size of the body.
+//! One value is handled at a time, on scratch that is reused: the cost of a value is that of its frontier and of the
+//! blocks its readers walk over, whatever the size of the body.
 //!
-//! Order of calls: [`PhiBuilder::start`]; then, in the order of the text, [`PhiBuilder::get`] for reads and [`PhiBuilder::set`] for
-//! writes; then [`PhiBuilder::finish`].
+//! Order of calls: [`PhiBuilder::start`]; then, in program order, [`PhiBuilder::get`] for reads and
+//! [`PhiBuilder::set`] for writes; then [`PhiBuilder::finish`].
 
 use std::sync::Arc;
 

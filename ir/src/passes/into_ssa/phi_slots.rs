@@ -1,4 +1,5 @@
-//! A helper, not a pass: phis for many things at once that are written in several blocks, made in the order of the text.
+//! A helper, not a pass: phis for many things at once that are written in several blocks, made in the order of the
+//! text.
 //!
 //! ```text
 //! before, with the "thing" a register:          after:
@@ -6,14 +7,16 @@
 //!     %2 = load_reg                                 %3 = phi b1: %1, b2: %zero
 //! ```
 //!
-//! The algorithm is that of Cytron et al.: where values of different writers meet (the iterated dominance frontier of the blocks that write) the thing has a **slot**; then one walk over the dominator
-//! tree keeps what each thing is at the moment. A slot becomes a phi only when somebody asks for it, which also holds for the sources of phis.
+//! The algorithm is that of Cytron et al.: where values of different writers meet (the iterated dominance frontier of
+//! the blocks that write) the thing has a **slot**; then one walk over the dominator tree keeps what each thing is at
+//! the moment. A slot becomes a phi only when somebody asks for it, which also holds for the sources of phis.
 //!
-//! [`PhiBuilder`](crate::passes::into_ssa::phi_builder::PhiBuilder) does one thing after the other and needs nothing by slot; here phis get their numbers next to those of the code around them, and everything that
-//! walks over large bodies later on goes along memory.
+//! [`PhiBuilder`](crate::passes::into_ssa::phi_builder::PhiBuilder) does one thing after the other and needs nothing by
+//! slot; here phis get their numbers next to those of the code around them, and everything that walks over large bodies
+//! later on goes along memory.
 //!
-//! Order of calls: [`PhiSlots::place`] for each thing, [`PhiSlots::settle`]; then, block by block in the pre-order of the dominator tree, [`PhiSlots::at`], [`PhiSlots::get`] and
-//! [`PhiSlots::leave`]; then [`PhiSlots::finish`].
+//! Order of calls: [`PhiSlots::place`] for each thing, [`PhiSlots::settle`]; then, block by block in the pre-order of
+//! the dominator tree, [`PhiSlots::at`], [`PhiSlots::get`] and [`PhiSlots::leave`]; then [`PhiSlots::finish`].
 
 use std::ops::Range;
 use std::sync::Arc;

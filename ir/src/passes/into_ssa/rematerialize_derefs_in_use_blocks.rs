@@ -7,9 +7,9 @@
 //!                                              %1 = @load_deref (%2)
 //! ```
 //!
-//! Derefs of most modes may not go through phis; blocks can be moved about once no deref crosses between them. A chain is made once a
-//! block, at its start: what it consists of was available where it stood before, so it is there. Phis are not touched. Derefs left without
-//! use go.
+//! Derefs of most modes may not go through phis; blocks can be moved about once no deref crosses between them. A chain
+//! is made once a block, at its start: what it consists of was available where it stood before, so it is there. Phis
+//! are not touched. Derefs left without use go.
 
 use hashbrown::HashMap;
 
@@ -40,8 +40,8 @@ pub(crate) fn rematerialize_body(body: &mut Body) -> bool {
             }
             for source in body.sources(inst) {
                 let def = body.src_def(source);
-                let maker = body.def_inst(def);
-                if !matches!(body.inst(maker), InstData::Deref { .. }) || body.inst_block(maker) == Some(block) {
+                let producer = body.def_inst(def);
+                if !matches!(body.inst(producer), InstData::Deref { .. }) || body.inst_block(producer) == Some(block) {
                     continue;
                 }
                 let new = clone_chain(body, def, block, &mut here, &mut cursor);

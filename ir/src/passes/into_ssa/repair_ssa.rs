@@ -1,4 +1,4 @@
-//! Makes values available where changes of the control flow have left uses that their maker no longer dominates.
+//! Makes values available where changes of the control flow have left uses that their producer no longer dominates.
 //!
 //! ```text
 //! before (broken):                       after:
@@ -7,8 +7,8 @@
 //!                                            %2 = fadd %3, %3
 //! ```
 //!
-//! Ways that do not pass the maker bring an undefined value: code that moved a use there has made sure that it does not matter.
-//! Derefs, which may not go through phis, are made anew in the blocks that use them
+//! Ways that do not pass the producer bring an undefined value: code that moved a use there has made sure that it does
+//! not matter. Derefs, which may not go through phis, are made anew in the blocks that use them
 //! ([`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks)).
 //!
 //! Cost: linear in the uses, plus the phis.

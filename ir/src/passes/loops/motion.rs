@@ -1,4 +1,5 @@
-//! What passes that move code from block to block ask of an instruction: whether it may move, and whether it may be computed where nobody asked for it.
+//! What passes that move code from block to block ask of an instruction: whether it may move, and whether it may be
+//! computed where nobody asked for it.
 
 use crate::alu::ExecutionMode;
 use crate::analysis::loop_info::Outcome;
@@ -10,7 +11,7 @@ use crate::passes::control_flow::opt_peephole_select::cost::inst_cost;
 use crate::shader::Stage;
 use crate::types::TypeTable;
 
-/// The most that an instruction may cost to be computed in vain.
+/// The most that an instruction may cost to be computed needlessly.
 const CHEAP: u32 = 1;
 
 /// Where an instruction may go.

@@ -9,14 +9,16 @@
 //!     }                                        }
 //! ```
 //!
-//! An instruction goes out of all loops that do not hold one of its sources if it has no effects and does not see those of others, and
-//! - it is computed whenever the loop is entered, which is known of exits too that are not taken in the first iteration, or
+//! An instruction goes out of all loops that do not hold one of its sources if it has no effects and does not see those
+//! of others, and
+//! - it is computed whenever the loop is entered, which is known of exits too that are not taken in the first
+//!   iteration, or
 //! - it costs so little that it does not matter if its result is not needed, and [may run](Speculation) although the
 //!   source would not have run it.
 //!
 //! Otherwise it goes out of those inner loops of which that is true. Blocks stay as they are.
 //!
-//! One walk in the order of the text: what an instruction reads has gone where it belongs when its turn comes.
+//! One walk in program order: what an instruction reads has gone where it belongs when its turn comes.
 
 use crate::alu::ExecutionMode;
 use crate::analysis::ancestors::LoopAncestors;

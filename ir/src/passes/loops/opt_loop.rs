@@ -15,15 +15,16 @@
 //!
 //! 1. A `continue` where the body ends anyway goes.
 //! 2. Both sides of an `if` end in the same jump: one jump behind it.
-//! 3. A side of an `if` ends in the jump that the list of the `if` ends in, or in `continue` where the end of the list is the end of the body: what follows the `if` moves to the
-//!    other side, and the jump goes.
-//! 4. One side of an `if` ends in `break`: what is in the other side moves behind the `if`. So exits are ifs with nothing but what belongs to the exit, on the top level of
-//!    the body wherever that is possible.
+//! 3. A side of an `if` ends in the jump that the list of the `if` ends in, or in `continue` where the end of the list
+//!    is the end of the body: what follows the `if` moves to the other side, and the jump goes.
+//! 4. One side of an `if` ends in `break`: what is in the other side moves behind the `if`. So exits are ifs with
+//!    nothing but what belongs to the exit, on the top level of the body wherever that is possible.
 //! 5. Two exits with nothing between them but what [may run](Speculation) although its result is not needed, and
 //!    nothing in them, become one: their conditions are combined. (NIR moves what is between them into the first one,
 //!    to guard what is cheap anyway.)
 //!
-//! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear but for the depth of nesting.
+//! All but the last leave the ways through the code as they are: only phis at the new meeting points are made. Linear
+//! but for the depth of nesting.
 
 use cranelift_entity::SecondaryMap;
 
@@ -39,8 +40,8 @@ use crate::passes::into_ssa::repair_ssa::repair_body;
 use crate::passes::scalar::opt_remove_phis::remove_single_src_phis;
 use crate::shader::Shader;
 
-/// Most ifs of a loop whose tails move into them. Each is nested in the one before, and phis at every meeting point bring along whatever is read behind the loop:
-/// with a thousand exits they would be a million.
+/// Most ifs of a loop whose tails move into them. Each is nested in the one before, and phis at every meeting point
+/// bring along whatever is read behind the loop: with a thousand exits they would be a million.
 const MAX_MOVED_TAILS: u32 = 128;
 
 /// See the [module](self).
@@ -68,7 +69,8 @@ fn optimize_body(body: &mut Body, speculation: &Speculation<'_>) -> bool {
             progress = true;
         }
     }
-    // Backwards: what is inside of an `if`, and what follows it, is settled when its turn comes. What moves is never looked at again but as part of what it moved to.
+    // Backwards: what is inside of an `if`, and what follows it, is settled when its turn comes. What moves is never
+    // looked at again but as part of what it moved to.
     let mut next = Some(body.body_list().last);
     let mut moved: SecondaryMap<Loop, u32> = SecondaryMap::new();
     while let Some(block) = next {
@@ -122,7 +124,8 @@ fn optimize_if(body: &mut Body, id: If, moved: &mut u32) -> bool {
     }
 }
 
-// ---- equal jumps ----------------------------------------------------------------------------------------------------------
+// ---- equal jumps
+// ----------------------------------------------------------------------------------------------------------
 
 /// Both sides end in the same jump: it goes behind the `if`.
 fn join_jumps(body: &mut Body, id: If) -> bool {
@@ -192,7 +195,8 @@ fn end_of_list(body: &Body, mut parent: CfParent) -> Option<JumpKind> {
     }
 }
 
-/// A side ends in a jump that the list of the `if` ends in as well: what follows moves to the other side, and the jump goes.
+/// A side ends in a jump that the list of the `if` ends in as well: what follows moves to the other side, and the jump
+/// goes.
 fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind, moved: &mut u32) -> bool {
     let Some(parent) = body.if_parent(id) else { return false };
     if end_of_list(body, parent) != Some(kind) {
@@ -216,7 +220,8 @@ fn share_end(body: &mut Body, id: If, then_side: bool, kind: JumpKind, moved: &m
     true
 }
 
-/// Removes the jump at the end of a side of an `if`, whose target is also reached through the `if`'s end and blocks without effect.
+/// Removes the jump at the end of a side of an `if`, whose target is also reached through the `if`'s end and blocks
+/// without effect.
 fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
     let Some((jump, _)) = body.block_jump(end) else { return };
     let mut chain = vec![after];
@@ -264,15 +269,16 @@ fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
 
 /// What a value that is available at the end of a block is on the way from a predecessor.
 fn value_from(body: &Body, value: Def, block: Block, pred: Block) -> Def {
-    let maker = body.def_inst(value);
-    if body.is_phi(maker) && body.inst_block(maker) == Some(block) {
-        body.phi_source_for(maker, pred).map_or(value, |s| body.src_def(s))
+    let producer = body.def_inst(value);
+    if body.is_phi(producer) && body.inst_block(producer) == Some(block) {
+        body.phi_source_for(producer, pred).map_or(value, |s| body.src_def(s))
     } else {
         value
     }
 }
 
-// ---- exits ----------------------------------------------------------------------------------------------------------------
+// ---- exits
+// ----------------------------------------------------------------------------------------------------------------
 
 /// One side ends in `break`.
 fn simplify_exit(body: &mut Body, id: If, break_in_then: bool) -> bool {

@@ -14,25 +14,31 @@
 //! - an exit that is taken for sure leaves only its side, and ends the copies;
 //! - an exit that may be taken becomes an `if` one side of which holds all that follows.
 //!
-//! So one procedure serves loops with an exact count, with a bound (`i < min(n, 4)`), with other exits besides the counting one, and loops that run only once.
-//! There are no registers on the way: phis of the head become the values of the iteration before, phis behind the loop become phis behind the ifs.
+//! So one procedure serves loops with an exact count, with a bound (`i < min(n, 4)`), with other exits besides the
+//! counting one, and loops that run only once. There are no registers on the way: phis of the head become the values of
+//! the iteration before, phis behind the loop become phis behind the ifs.
 //!
 //! # Which loops
 //!
 //! - A loop that runs once at most always goes: nothing is copied.
-//! - Otherwise its trip count must be at most [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and it must be
-//!   cheap: all copies, without what becomes constant, at most 26 times that option. Nor may they be longer than the loop by more than
-//!   [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an array of just as many elements need not be cheap; one that indexes
-//!   what the target cannot index at run time need be neither, up to 65536 instructions.
+//! - Otherwise its trip count must be at most
+//!   [`max_unroll_iterations`](crate::options::CompilerOptions::max_unroll_iterations), and it must be cheap: all
+//!   copies, without what becomes constant, at most 26 times that option. Nor may they be longer than the loop by more
+//!   than [`max_unroll_growth`](crate::options::CompilerOptions::max_unroll_growth). A loop that counts through an
+//!   array of just as many elements need not be cheap; one that indexes what the target cannot index at run time need
+//!   be neither, up to 65536 instructions.
 //! - For loops without ifs but their exits, that index an array, the option is
 //!   [`max_unroll_iterations_aggressive`](crate::options::CompilerOptions::max_unroll_iterations_aggressive).
 //! - No more than one other exit, because each copy of it is a level of nesting.
-//! - Not with a loop inside that would be copied: if that one can be unrolled, it was. One level of nesting goes a call.
-//! - Not complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) makes simple ones of many.
+//! - Not with a loop inside that would be copied: if that one can be unrolled, it was. One level of nesting goes a
+//!   call.
+//! - Not complex loops ([`crate::analysis::loop_info`]): [`opt_loop`](mod@crate::passes::loops::opt_loop) makes simple
+//!   ones of many.
 //! - The hints of a loop go before that ([`LoopControl`]).
 //!
-//! A loop that nothing known ends, but that indexes an array with its counter, will end before it leaves the array if the program has no error. It is unrolled that far, and
-//! what is left of it stays as the innermost `else`, marked so that it is not unrolled again.
+//! A loop that nothing known ends, but that indexes an array with its counter, will end before it leaves the array if
+//! the program has no error. It is unrolled that far, and what is left of it stays as the innermost `else`, marked so
+//! that it is not unrolled again.
 //!
 //! The work of one call is bounded by a multiple of the size of the body; the next call goes on.
 
@@ -230,7 +236,8 @@ impl Unroller<'_> {
         }
     }
 
-    // ---- the change -----------------------------------------------------------------------------------------------------
+    // ---- the change
+    // -----------------------------------------------------------------------------------------------------
 
     fn unroll(&mut self, body: &mut Body, id: Loop, analysis: &LoopAnalysis, plan: Plan) {
         let list = body.loop_body(id);
@@ -300,8 +307,8 @@ impl Unroller<'_> {
         }
     }
 
-    /// Puts a copy of the loop, going on with the current values of its counters, where the copies of its body have come to. Returns what the phis behind
-    /// it are.
+    /// Puts a copy of the loop, going on with the current values of its counters, where the copies of its body have
+    /// come to. Returns what the phis behind it are.
     fn keep_rest(
         &mut self,
         copies: &mut Copies<'_>,

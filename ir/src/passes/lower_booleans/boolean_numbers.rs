@@ -7,9 +7,10 @@
 //! 32 %7 = u2u32 %3                32 %8 = bcsel %6, 0x1, 0x0
 //! ```
 //!
-//! Where booleans become words or floats, what calculates with them must be gone: 1 + 1 is 0 in one bit, but all ones and all ones are no boolean at all, and an
-//! unsigned one is not all ones. Logic, comparisons, selections and what extends the sign mean the same of 0 and all ones, and stay. There are at most three
-//! operands, so that a table of the results is small.
+//! Where booleans become words or floats, what calculates with them must be gone: 1 + 1 is 0 in one bit, but all ones
+//! and all ones are no boolean at all, and an unsigned one is not all ones. Logic, comparisons, selections and what
+//! extends the sign mean the same of 0 and all ones, and stay. There are at most three operands, so that a table of the
+//! results is small.
 
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use crate::body::{AluFlags, Body};

@@ -7,10 +7,12 @@
 //! 32 %6 = bcsel %5, %1, %2             32 %6 = fcsel %5, %1, %2
 //! ```
 //!
-//! "Or" is the maximum, "not" is equality with 0.0, "exclusive or" is inequality. Conditions of `if`s and `terminate_if` test for other than 0 and
-//! read the float. To be run after [`lower_int_to_float`](mod@crate::passes::lower_numbers::lower_int_to_float) where there are no integers. What has no float form
-//! (comparisons of integers or 64-bit floats, intrinsics that make or take booleans, selections of 64 bits) keeps its 32-bit boolean and is
-//! converted, so that the meaning is the same for every shader; arithmetic on numbers of one bit becomes selections first.
+//! "Or" is the maximum, "not" is equality with 0.0, "exclusive or" is inequality. Conditions of `if`s and
+//! `terminate_if` test for other than 0 and read the float. To be run after
+//! [`lower_int_to_float`](mod@crate::passes::lower_numbers::lower_int_to_float) where there are no integers. What has
+//! no float form (comparisons of integers or 64-bit floats, intrinsics that make or take booleans, selections of 64
+//! bits) keeps its 32-bit boolean and is converted, so that the meaning is the same for every shader; arithmetic on
+//! numbers of one bit becomes selections first.
 
 use cranelift_entity::SecondaryMap;
 
@@ -131,9 +133,9 @@ fn from_word(body: &mut Body, inst: Inst, def: Def, booleans: &mut Booleans) {
         return;
     }
     let truth = Builder::new(body, Cursor::After(inst)).alu(AluOp::B2f32, &[def]);
-    let maker = body.def_inst(truth);
+    let producer = body.def_inst(truth);
     booleans[truth] = true;
-    body.replace_uses_except(def, truth, maker);
+    body.replace_uses_except(def, truth, producer);
 }
 
 fn lower_intrinsic(body: &mut Body, inst: Inst, op: IntrinsicOp, result: Option<Def>, booleans: &mut Booleans) -> bool {

@@ -7,8 +7,9 @@
 //! 32 %6 = bcsel %5, %1, %2             32 %6 = b32csel %5, %1, %2
 //! ```
 //!
-//! Opcodes with a 32-bit form get it; those that work on integers of any width (`iand`, `inot`, `mov`, phis, registers, ...) only change their width, which is
-//! right for 0 and all ones; arithmetic, for which it is not, becomes selections first. Conditions of `if`s and the boolean sources of intrinsics read the 32-bit value.
+//! Opcodes with a 32-bit form get it; those that work on integers of any width (`iand`, `inot`, `mov`, phis, registers,
+//! ...) only change their width, which is right for 0 and all ones; arithmetic, for which it is not, becomes selections
+//! first. Conditions of `if`s and the boolean sources of intrinsics read the 32-bit value.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData, Shape};

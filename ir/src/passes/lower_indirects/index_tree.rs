@@ -1,4 +1,5 @@
-//! A balanced tree of `if`s that finds out what a run-time index is, for the passes that turn indirect accesses into direct ones.
+//! A balanced tree of `if`s that finds out what a run-time index is, for the passes that turn indirect accesses into
+//! direct ones.
 //!
 //! ```text
 //! if ilt index, 2
@@ -6,8 +7,8 @@
 //!         ...                  by about log2 n comparisons, whichever it is
 //! ```
 //!
-//! Numbers outside of the candidates have a side of their own at both ends. Comparisons are signed: an index is as negative where integers have become
-//! floats as before. What the sides compute is joined by phis.
+//! Numbers outside of the candidates have a side of their own at both ends. Comparisons are signed: an index is as
+//! negative where integers have become floats as before. What the sides compute is joined by phis.
 
 use std::ops::RangeInclusive;
 
@@ -19,8 +20,9 @@ use crate::entities::Def;
 /// What an access to one candidate makes, or one to none: a value, or nothing.
 pub type Leaf<'a> = dyn FnMut(&mut Builder<'_>, Option<i64>) -> Option<Def> + 'a;
 
-/// Makes the tree at the builder's cursor: `leaf` is called for every candidate (and for none, with the cursor on the side for what is outside). `index / stride` is what is
-/// told apart; `index` must be a multiple of `stride` plus the same number below `stride` each time. Either every leaf makes a value of the same shape or none does.
+/// Makes the tree at the builder's cursor: `leaf` is called for every candidate (and for none, with the cursor on the
+/// side for what is outside). `index / stride` is what is told apart; `index` must be a multiple of `stride` plus the
+/// same number below `stride` each time. Either every leaf makes a value of the same shape or none does.
 pub fn index_tree(
     b: &mut Builder<'_>,
     index: Def,

@@ -1,4 +1,5 @@
-//! Loads and stores whose array index is only known at run time become a balanced tree of `if`s over loads and stores with constant indices.
+//! Loads and stores whose array index is only known at run time become a balanced tree of `if`s over loads and stores
+//! with constant indices.
 //!
 //! ```text
 //! 32   %2 = deref_array &(*%1)[%i]            1  %4 = ilt %i, %n
@@ -10,11 +11,12 @@
 //!                                             32x4 %9 = phi b1: %7, b2: %8
 //! ```
 //!
-//! For targets that cannot address a kind of variable by a register. A read outside the array gives zero, a write there is dropped. An access with
-//! several such indices becomes a tree of trees. Matrices are arrays of their columns, and vectors of their components where derefs index them.
+//! For targets that cannot address a kind of variable by a register. A read outside the array gives zero, a write there
+//! is dropped. An access with several such indices becomes a tree of trees. Matrices are arrays of their columns, and
+//! vectors of their components where derefs index them.
 //!
-//! The tree is as large as the array is long, so that arrays longer than a maximum are left alone, and so is a shader that would get more than
-//! [`MAX_LEAVES`] accesses. The derefs of the run-time index become dead.
+//! The tree is as large as the array is long, so that arrays longer than a maximum are left alone, and so is a shader
+//! that would get more than [`MAX_LEAVES`] accesses. The derefs of the run-time index become dead.
 
 use std::ops::RangeInclusive;
 
@@ -29,13 +31,15 @@ use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::VariableModes;
 
-/// Most direct accesses that the indirect ones of a shader become; enough for thirty to the largest constant buffer. If it takes more, all stay indirect.
+/// Most direct accesses that the indirect ones of a shader become; enough for thirty to the largest constant buffer. If
+/// it takes more, all stay indirect.
 pub const MAX_LEAVES: u64 = 1 << 17;
 
 /// Deepest path of derefs that is followed.
 const MAX_PATH: usize = 16;
 
-/// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether anything changed.
+/// Lowers accesses to variables of the given modes through arrays of at most `max_length` elements. Returns whether
+/// anything changed.
 pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_length: u32) -> bool {
     if modes == VariableModes::NONE {
         return false;
@@ -57,7 +61,8 @@ pub fn lower_indirect_derefs(shader: &mut Shader, modes: VariableModes, max_leng
     }
     let mut progress = false;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
-        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is split off once.
+        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is
+        // split off once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
                 if let Some(path) = path(body, inst) {
@@ -225,8 +230,8 @@ mod tests {
     const OUT: VariableModes = VariableModes::SHADER_OUT;
     const TEMP: VariableModes = VariableModes::FUNCTION_TEMP;
 
-    /// A compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats and puts the sum of all six, each times a power of ten, and what
-    /// reading `t[k].y[l]` gives into two outputs.
+    /// A compute-like vertex shader that writes `stored` to `t[i].y[j]` of 2 x 3 floats and puts the sum of all six,
+    /// each times a power of ten, and what reading `t[k].y[l]` gives into two outputs.
     fn shader(write: [i32; 2], read: [i32; 2]) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);

@@ -1,11 +1,12 @@
-//! Loads and stores of slots and constants whose offset is only known at run time become a balanced tree of `if`s over loads and stores with constant
-//! offsets.
+//! Loads and stores of slots and constants whose offset is only known at run time become a balanced tree of `if`s over
+//! loads and stores with constant offsets.
 //!
 //! ```text
 //! 32x4 %3 = @load_input (%i) (base=2, range=4)   =>   if ilt %i, 2 { ... @load_input (0) (base=2) ... } else { ... @load_input (0) (base=5) ... }
 //! ```
 //!
-//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for derefs this is for what is none:
+//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for derefs this is for
+//! what is none:
 //!
 //! | intrinsics | mode | over |
 //! |---|---|---|
@@ -14,10 +15,12 @@
 //! | `load_uniform` | `UNIFORM` | the shader's uniforms |
 //! | `load_ubo`, `load_ubo_vec4` | `MEM_UBO` | the declared blocks and their sizes; as much as a block can have if it says nothing |
 //!
-//! An offset outside gives zero or drops the write. Slots that no variable of the shader names are outside as well, if there is any variable. A run-time
-//! vertex or block becomes a tree too, of which the leaves hold those of the offset. Vertices are as many as the variable says, or 32.
+//! An offset outside gives zero or drops the write. Slots that no variable of the shader names are outside as well, if
+//! there is any variable. A run-time vertex or block becomes a tree too, of which the leaves hold those of the offset.
+//! Vertices are as many as the variable says, or 32.
 //!
-//! A shader that would get more than [`MAX_LEAVES`] accesses is left alone, and so are loads of blocks at byte offsets that are no multiples of 4.
+//! A shader that would get more than [`MAX_LEAVES`] accesses is left alone, and so are loads of blocks at byte offsets
+//! that are no multiples of 4.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -44,7 +47,8 @@ const MOST_VERTICES: u32 = 32;
 /// Bytes of a vec4.
 const VEC4: u32 = 16;
 
-/// See the [module](self): `modes` are of `SHADER_IN`, `SHADER_OUT`, `UNIFORM` and `MEM_UBO`. Returns whether anything changed.
+/// See the [module](self): `modes` are of `SHADER_IN`, `SHADER_OUT`, `UNIFORM` and `MEM_UBO`. Returns whether anything
+/// changed.
 pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     if modes == VariableModes::NONE {
         return false;
@@ -62,7 +66,8 @@ pub fn lower_indirect_io(shader: &mut Shader, modes: VariableModes) -> bool {
     }
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is split off once.
+        // Each access splits its block. From the last to the first, what is split off has no access left, so that it is
+        // split off once.
         for block in body.blocks_vec().into_iter().rev() {
             for inst in body.insts_vec(block).into_iter().rev() {
                 if let Some(access) = Access::of(body, &extents, modes, inst) {

@@ -1,4 +1,5 @@
-//! Register arrays that are indexed at run time become plain registers, one an element, and accesses by an index a balanced tree of `if`s over them.
+//! Register arrays that are indexed at run time become plain registers, one an element, and accesses by an index a
+//! balanced tree of `if`s over them.
 //!
 //! ```text
 //! 32   %9 = @decl_reg (num_components=4, num_array_elems=3, ...)     32 %10 = @decl_reg (num_components=4, num_array_elems=0, ...)
@@ -6,9 +7,10 @@
 //!                                                                    if ilt %i, 1 { ... @load_reg (%10) ... } else { ... }
 //! ```
 //!
-//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for variables this is for registers, and it needs no SSA form of the elements: a long array
-//! costs no phis. A read outside the array gives zero, a write there is dropped. Arrays of which no element is named by an index stay as they are, and so do
-//! those of which the accesses would become more than [`MAX_LEAVES`].
+//! What [`lower_indirect_derefs`](mod@crate::passes::lower_indirects::lower_indirect_derefs) is for variables this is
+//! for registers, and it needs no SSA form of the elements: a long array costs no phis. A read outside the array gives
+//! zero, a write there is dropped. Arrays of which no element is named by an index stay as they are, and so do those of
+//! which the accesses would become more than [`MAX_LEAVES`].
 
 use crate::body::{Body, Shape};
 use crate::builder::Builder;
@@ -138,7 +140,8 @@ mod tests {
     use crate::validate::validate;
     use crate::variable::{VariableData, VariableModes};
 
-    /// Puts 1, 2, 3 into an array, 9 into element `write`, and -|element `read`| and the three elements as a number into two outputs.
+    /// Puts 1, 2, 3 into an array, 9 into element `write`, and -|element `read`| and the three elements as a number
+    /// into two outputs.
     fn shader(write: i32, read: i32) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let float = shader.types.vector(ScalarType::Float, 1);

@@ -1,8 +1,9 @@
 //! Writing arithmetic: what the passes share that replace an ALU instruction by a sequence of simpler ones.
 //!
-//! [`Arithmetic`] is a [`Builder`] with a number of components: each of its methods makes one instruction on so many, and repeats operands of one component, so
-//! that constants are scalars whatever the width. A constant that was asked for before, for the same instruction, is not made again.
-//! [`replace_alu`] visits every ALU instruction once; what it puts in the place of one is not visited, so that the work is linear whatever a pass emits.
+//! [`Arithmetic`] is a [`Builder`] with a number of components: each of its methods makes one instruction on so many,
+//! and repeats operands of one component, so that constants are scalars whatever the width. A constant that was asked
+//! for before, for the same instruction, is not made again. [`replace_alu`] visits every ALU instruction once; what it
+//! puts in the place of one is not visited, so that the work is linear whatever a pass emits.
 
 use arrayvec::ArrayVec;
 
@@ -229,7 +230,8 @@ impl<'a> Arithmetic<'a> {
     }
 }
 
-/// Visits every ALU instruction: what `lower` returns takes the place of its value. If it returns nothing it must have made nothing.
+/// Visits every ALU instruction: what `lower` returns takes the place of its value. If it returns nothing it must have
+/// made nothing.
 pub(crate) fn replace_alu(
     shader: &mut Shader,
     mut lower: impl FnMut(AluOp, &mut Arithmetic<'_>) -> Option<Def>,

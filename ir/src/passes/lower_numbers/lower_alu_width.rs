@@ -9,16 +9,19 @@
 //! ```
 //!
 //! A callback says of each instruction how many components the target does; 0 leaves it as it is. Then:
-//! - What works across components becomes a chain of scalar operations, whatever the width: `ball_*` and `bany_*` of all encodings, `fall_equal*`, `fany_nequal*`
-//!   (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order of the table of opcodes, so that exact ones keep their bits). With
-//!   [`fuse_ffma`](CompilerOptions::fuse_ffma) the products of a dot product that is not exact are fused into the sum.
-//! - Packing of two 16-bit floats takes their components, packing of integers becomes shifts; with [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors)
-//!   so does what else [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) knows.
-//! - What works component by component is cut into groups of that width. Groups whose operands select across vectors of that width, constants aside, are halved.
+//! - What works across components becomes a chain of scalar operations, whatever the width: `ball_*` and `bany_*` of
+//!   all encodings, `fall_equal*`, `fany_nequal*` (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order
+//!   of the table of opcodes, so that exact ones keep their bits). With [`fuse_ffma`](CompilerOptions::fuse_ffma) the
+//!   products of a dot product that is not exact are fused into the sum.
+//! - Packing of two 16-bit floats takes their components, packing of integers becomes shifts; with
+//!   [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors) so does what else
+//!   [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) knows.
+//! - What works component by component is cut into groups of that width. Groups whose operands select across vectors of
+//!   that width, constants aside, are halved.
 //! - Vectors of scalars stay: something has to collect the parts. A `mov` that is too wide becomes one.
 //!
-//! Left are the opcodes that no scalar opcode can stand for: `fdot*_replicated` (only targets that have them get them) and those that take or make vectors of a
-//! size of their own.
+//! Left are the opcodes that no scalar opcode can stand for: `fdot*_replicated` (only targets that have them get them)
+//! and those that take or make vectors of a size of their own.
 //!
 //! Cost: linear in instructions times components.
 
@@ -35,7 +38,8 @@ use crate::shader::Shader;
 
 type Components = ArrayVec<AluSrc, MAX_COMPONENTS>;
 
-/// See the [module](self). `width` says how many components of an instruction the target does at once, a power of two; 0: it stays.
+/// See the [module](self). `width` says how many components of an instruction the target does at once, a power of two;
+/// 0: it stays.
 pub fn lower_alu_width(shader: &mut Shader, options: &CompilerOptions, width: &dyn Fn(&Body, Inst) -> u8) -> bool {
     replace_alu(shader, |op, m| match width(m.builder.body, m.inst()) {
         0 => None,
@@ -123,7 +127,8 @@ fn sum(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<D
     Some(if by_words { m.builder.alu(O::F2f16, &[sum]) } else { sum })
 }
 
-/// The last product comes first, as the table has it: `fdot(a, vec4(b, 1.0))` then begins with `a.w`, to which fused products are added.
+/// The last product comes first, as the table has it: `fdot(a, vec4(b, 1.0))` then begins with `a.w`, to which fused
+/// products are added.
 fn dot(m: &mut Arithmetic<'_>, a: Components, b: Components, fuse: bool) -> Option<Def> {
     let mut pairs = a.into_iter().zip(b).rev();
     let (a, b) = pairs.next()?;

@@ -1,4 +1,5 @@
-//! Conversions to 16-bit floats by integers, for targets that lack one, or one that rounds as it must ([`CompilerOptions::lower_fp16_casts`]).
+//! Conversions to 16-bit floats by integers, for targets that lack one, or one that rounds as it must
+//! ([`CompilerOptions::lower_fp16_casts`]).
 //!
 //! ```text
 //! 16 %2 = f2f16_rtz %1     =>     32 %3 = iand %1, 0x7fffffff
@@ -6,9 +7,11 @@
 //!                                 32 %5 = ushr %4, 13               ... denormals, what is too large, NaN, the sign
 //! ```
 //!
-//! To the nearest: half of the last place, and one more if the place is odd, is added before the shift. Denormals are whole multiples of 2^-24. What is 65520 or more becomes infinite, rounded toward
-//! zero the largest number. `f2f16` rounds as the shader says. 64-bit floats become 32-bit floats first, whose last bit is set if anything was cut off ("round to odd"), so that nothing is
-//! rounded twice; no operation on 64-bit floats is needed. Where the shader flushes 16-bit denormals so does what is made.
+//! To the nearest: half of the last place, and one more if the place is odd, is added before the shift. Denormals are
+//! whole multiples of 2^-24. What is 65520 or more becomes infinite, rounded toward zero the largest number. `f2f16`
+//! rounds as the shader says. 64-bit floats become 32-bit floats first, whose last bit is set if anything was cut off
+//! ("round to odd"), so that nothing is rounded twice; no operation on 64-bit floats is needed. Where the shader
+//! flushes 16-bit denormals so does what is made.
 //!
 //! Cost: linear.
 
@@ -45,7 +48,8 @@ pub fn lower_fp16_casts(shader: &mut Shader, options: &CompilerOptions) -> bool 
     })
 }
 
-/// The 32-bit float toward zero, its last bit set if that is not exact. Right for what becomes a 16-bit float: what is smaller than all normal numbers is 0.
+/// The 32-bit float toward zero, its last bit set if that is not exact. Right for what becomes a 16-bit float: what is
+/// smaller than all normal numbers is 0.
 fn to_odd(m: &mut Arithmetic<'_>, value: Def) -> Def {
     let low = m.op(AluOp::Unpack642x32SplitX, &[value]);
     let high = m.op(AluOp::Unpack642x32SplitY, &[value]);

@@ -1,4 +1,5 @@
-//! Fractions and exponents of floats are taken out of their bits, for targets without `frexp_sig` and `frexp_exp` ([`lower_frexp`](CompilerOptions::lower_frexp)).
+//! Fractions and exponents of floats are taken out of their bits, for targets without `frexp_sig` and `frexp_exp`
+//! ([`lower_frexp`](CompilerOptions::lower_frexp)).
 //!
 //! ```text
 //! 32 %2 = frexp_exp %1     =>     32 %3 = iand %1, 0x7fffffff
@@ -6,7 +7,8 @@
 //!                                 32 %5 = iadd %4, -126          (0 for zeros, infinities and NaN)
 //! ```
 //!
-//! Floats of all sizes. Denormals are scaled to normal numbers first, which is exact. Zeros, infinities and NaN are their own fractions.
+//! Floats of all sizes. Denormals are scaled to normal numbers first, which is exact. Zeros, infinities and NaN are
+//! their own fractions.
 //!
 //! Cost: linear.
 

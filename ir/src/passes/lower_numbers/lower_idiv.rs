@@ -1,4 +1,5 @@
-//! Divisions and remainders of integers become multiplications, for targets that have no division of integers ([`lower_idiv`](CompilerOptions::lower_idiv)).
+//! Divisions and remainders of integers become multiplications, for targets that have no division of integers
+//! ([`lower_idiv`](CompilerOptions::lower_idiv)).
 //!
 //! ```text
 //! 32 %3 = udiv %1, %2     =>     32 %4 = u2f32 %2
@@ -7,12 +8,15 @@
 //!                                32 %7 = f2u32 %6                  ... one step of Newton's method, two corrections by 1
 //! ```
 //!
-//! - 32 bits: the reciprocal of the divisor as an integer of 32 bits, never too large; the quotient is then at most 2 too small.
-//! - 8 and 16 bits: all of them are 32-bit floats, whose quotient is right if the reciprocal is rounded up. Quotients of 8 bits may be taken in 16-bit floats
-//!   ([`idiv_by_fp16`](CompilerOptions::idiv_by_fp16)), if the reciprocal of these is the nearest.
+//! - 32 bits: the reciprocal of the divisor as an integer of 32 bits, never too large; the quotient is then at most 2
+//!   too small.
+//! - 8 and 16 bits: all of them are 32-bit floats, whose quotient is right if the reciprocal is rounded up. Quotients
+//!   of 8 bits may be taken in 16-bit floats ([`idiv_by_fp16`](CompilerOptions::idiv_by_fp16)), if the reciprocal of
+//!   these is the nearest.
 //! - 64 bits are left to [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64).
 //!
-//! The target's `frcp` of 32 bits may be either neighbour of the exact value. All results are exact, that of a division by 0 is the IR's 0.
+//! The target's `frcp` of 32 bits may be either neighbour of the exact value. All results are exact, that of a division
+//! by 0 is the IR's 0.
 //!
 //! Cost: linear.
 

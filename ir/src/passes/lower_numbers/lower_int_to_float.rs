@@ -7,17 +7,19 @@
 //! 1  %6 = ilt %5, %2                   1  %6 = flt %5, %2
 //! ```
 //!
-//! This is exact while all numbers are smaller than 2^24 and operands of unsigned opcodes are not negative. Values that only moves, vectors,
-//! selections and phis hand on become floats if an integer instruction makes or reads them, or if they are an index; each component by itself, as the
-//! components of one vector often have nothing to do with each other. Where a number meets somebody to whom bits matter it is converted: an
-//! intrinsic that takes an index reads `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures
-//! and derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what its address registers do:
-//! they are those `f2i32`.
+//! This is exact while all numbers are smaller than 2^24 and operands of unsigned opcodes are not negative. Values that
+//! only moves, vectors, selections and phis hand on become floats if an integer instruction makes or reads them, or if
+//! they are an index; each component by itself, as the components of one vector often have nothing to do with each
+//! other. Where a number meets somebody to whom bits matter it is converted: an intrinsic that takes an index reads
+//! `f2i32` of it, an integer that an intrinsic made is read through `i2f32`. Constants that intrinsics, textures and
+//! derefs read themselves stay integers. So the shader can be run after the pass as before, and a target knows what its
+//! address registers do: they are those `f2i32`.
 //!
-//! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and what moves, phis, selections and logic make of them) are tested, and logic on them becomes logic on
-//! booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A float that is 0.0 or 1.0 may be a truth as well. Shifts by
-//! constants and the low bits of a number become products and differences. Other bit operations, and integers of other sizes than 32 bits, are
-//! errors; the shader has the same meaning as before then.
+//! Masks (`ineg(b2i32 c)`, `bcsel c, ~0, 0`, and what moves, phis, selections and logic make of them) are tested, and
+//! logic on them becomes logic on booleans: `iand a, b` of two masks is `bcsel (iand (ine a, 0), (ine b, 0)), ~0, 0`. A
+//! float that is 0.0 or 1.0 may be a truth as well. Shifts by constants and the low bits of a number become products
+//! and differences. Other bit operations, and integers of other sizes than 32 bits, are errors; the shader has the same
+//! meaning as before then.
 
 use cranelift_entity::SecondaryMap;
 use thiserror::Error;
@@ -56,7 +58,8 @@ pub fn lower_int_to_float(shader: &mut Shader) -> Result<bool, IntToFloatError> 
     Ok(progress)
 }
 
-// ---- masks ------------------------------------------------------------------------------------------------------------------
+// ---- masks
+// ------------------------------------------------------------------------------------------------------------------
 
 fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     let source = body.source(inst, number);
@@ -65,10 +68,10 @@ fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
 
 /// The boolean that the components of an operand are masks of: behind `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
 fn truth_behind(body: &Body, source: AluSrc) -> Option<AluSrc> {
-    let maker = body.def_inst(source.def);
-    let inner = match body.alu_op(maker)? {
+    let producer = body.def_inst(source.def);
+    let inner = match body.alu_op(producer)? {
         AluOp::Ineg => {
-            let number = operand(body, maker, 0);
+            let number = operand(body, producer, 0);
             let below = body.def_inst(number.def);
             if body.alu_op(below) != Some(AluOp::B2i32) {
                 return None;
@@ -78,12 +81,12 @@ fn truth_behind(body: &Body, source: AluSrc) -> Option<AluSrc> {
         }
         AluOp::Bcsel => {
             let is_constant = |number: usize, value: u32| {
-                constants(body, maker, number).is_some_and(|words| words.iter().all(|&word| word == value))
+                constants(body, producer, number).is_some_and(|words| words.iter().all(|&word| word == value))
             };
             if !is_constant(1, u32::MAX) || !is_constant(2, 0) {
                 return None;
             }
-            operand(body, maker, 0)
+            operand(body, producer, 0)
         }
         _ => return None,
     };
@@ -97,8 +100,8 @@ const fn is_logic(op: AluOp) -> bool {
 
 /// Which components are 0 or `~0` whatever happens.
 ///
-/// Every value that only such components can reach is one to begin with, and stops being one when a component that it is made of is none. So phis of
-/// loops are seen through.
+/// Every value that only such components can reach is one to begin with, and stops being one when a component that it
+/// is made of is none. So phis of loops are seen through.
 fn masks(body: &Body) -> Components {
     let mut is_mask = Components::new();
     let mut refuted: Vec<(Def, u8)> = Vec::new();
@@ -239,7 +242,8 @@ fn test_truth(body: &mut Body, inst: Inst, op: AluOp) -> bool {
     fits
 }
 
-// ---- what becomes of an opcode --------------------------------------------------------------------------------------------------
+// ---- what becomes of an opcode
+// --------------------------------------------------------------------------------------------------
 
 /// What an ALU instruction is to this pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -358,7 +362,8 @@ fn check(body: &Body) -> Result<(), IntToFloatError> {
     Ok(())
 }
 
-// ---- what becomes of values ---------------------------------------------------------------------------------------------------------
+// ---- what becomes of values
+// ---------------------------------------------------------------------------------------------------------
 
 /// A set of components of each value.
 type Components = SecondaryMap<Def, u16>;
@@ -376,7 +381,8 @@ fn hands_on(body: &Body, inst: Inst) -> bool {
     }
 }
 
-/// The component that result component `result` of an instruction that hands values on takes of source `source`, if any.
+/// The component that result component `result` of an instruction that hands values on takes of source `source`, if
+/// any.
 fn taken(body: &Body, inst: Inst, source: Use, result: u8) -> Option<u8> {
     let number = body.source_number(source);
     let swizzle = body.swizzle(source);
@@ -388,15 +394,16 @@ fn taken(body: &Body, inst: Inst, source: Use, result: u8) -> Option<u8> {
     }
 }
 
-/// The components of its 32-bit result to which a phi, move, vector or selection hands component `component` of what `source` reads, as a mask; others
-/// hand nothing on.
+/// The components of its 32-bit result to which a phi, move, vector or selection hands component `component` of what
+/// `source` reads, as a mask; others hand nothing on.
 pub fn handed_to(body: &Body, inst: Inst, source: Use, component: u8) -> u16 {
     let Some(def) = body.inst_def(inst).filter(|_| hands_on(body, inst)) else { return 0 };
     let results = 0..body.num_components(def);
     results.filter(|&r| taken(body, inst, source, r) == Some(component)).fold(0, |mask, r| mask | 1 << r)
 }
 
-/// Whether a source is an index into something that is addressed by whole elements, so that a number in an address register can be it.
+/// Whether a source is an index into something that is addressed by whole elements, so that a number in an address
+/// register can be it.
 pub fn is_index(body: &Body, source: Use) -> bool {
     use IntrinsicOp::*;
     let User::Inst(inst) = body.user(source) else { return false };
@@ -447,13 +454,13 @@ fn numbers(body: &Body) -> Components {
                 pending.extend((0..16).filter(|c| reached & 1 << c != 0).map(|c| (result, c)));
             }
         }
-        let maker = body.def_inst(def);
-        if !hands_on(body, maker) {
+        let producer = body.def_inst(def);
+        if !hands_on(body, producer) {
             continue;
         }
-        for source in body.sources(maker) {
+        for source in body.sources(producer) {
             let value = body.src_def(source);
-            if let Some(part) = taken(body, maker, source, component)
+            if let Some(part) = taken(body, producer, source, component)
                 && hands_on(body, body.def_inst(value))
             {
                 pending.push((value, part));
@@ -524,7 +531,8 @@ fn lower_body(body: &mut Body) -> bool {
     progress
 }
 
-/// Makes a source read numbers in the channels that want them, and bits in the others. Returns whether there was anything to do.
+/// Makes a source read numbers in the channels that want them, and bits in the others. Returns whether there was
+/// anything to do.
 fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_number: &mut Components) -> bool {
     let User::Inst(inst) = body.user(source) else { return false };
     // What a constant is depends on who reads it; numbers that are handed on are signed.
@@ -534,10 +542,10 @@ fn supply(body: &mut Body, source: Use, channels: &[u8], wanted: &[bool], is_num
             .and_then(|op| op.info().input_types.get(body.source_number(source)))
             .is_some_and(|ty| ty.base == BaseType::Uint);
     let def = body.src_def(source);
-    let maker = body.def_inst(def);
+    let producer = body.def_inst(def);
     let differs = |(component, wanted): (&u8, &bool)| (is_number[def] & 1 << component != 0) != *wanted;
     let different = channels.iter().zip(wanted).filter(|&pair| differs(pair)).count();
-    if different == 0 || (matches!(body.inst(maker), InstData::Undef)) {
+    if different == 0 || (matches!(body.inst(producer), InstData::Undef)) {
         return false;
     }
     let is_alu = body.alu_op(inst).is_some();
@@ -601,8 +609,8 @@ fn replace(body: &mut Body, inst: Inst, op: AluOp) {
     let Some(def) = body.inst_def(inst) else { return };
     let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
     if let Some(form) = float_form(op) {
-        let maker = body.def_inst(body.src(inst, 0));
-        let is_whole = op == AluOp::F2i32 && is_rounding(body, maker);
+        let producer = body.def_inst(body.src(inst, 0));
+        let is_whole = op == AluOp::F2i32 && is_rounding(body, producer);
         body.set_inst(inst, InstData::Alu { op: if is_whole { AluOp::Mov } else { form }, flags });
         return;
     }

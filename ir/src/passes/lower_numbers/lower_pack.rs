@@ -6,9 +6,11 @@
 //!                                    64 %2 = pack_64_2x32_split %3, %4
 //! ```
 //!
-//! With [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors): bit patterns, pairs of 16-bit floats, and integers that are cut to or clamped to the part they get. What normalises floats has
-//! rules (`lower_pack_unorm_4x8` and the like), which make some of the opcodes that this pass lowers; `pack_*_split` have rules too (`lower_pack_split`), but for `pack_32_4x8_split`, which becomes
-//! shifts with [`lower_pack_32_4x8_split`](CompilerOptions::lower_pack_32_4x8_split).
+//! With [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors): bit patterns, pairs of 16-bit floats, and integers
+//! that are cut to or clamped to the part they get. What normalises floats has rules (`lower_pack_unorm_4x8` and the
+//! like), which make some of the opcodes that this pass lowers; `pack_*_split` have rules too (`lower_pack_split`), but
+//! for `pack_32_4x8_split`, which becomes shifts with
+//! [`lower_pack_32_4x8_split`](CompilerOptions::lower_pack_32_4x8_split).
 //!
 //! Cost: linear.
 
@@ -35,7 +37,8 @@ pub fn lower_pack(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// What the value of an opcode is that packs a vector or takes a number apart, by opcodes of single components; none for other opcodes.
+/// What the value of an opcode is that packs a vector or takes a number apart, by opcodes of single components; none
+/// for other opcodes.
 pub(super) fn by_components(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
     let result = std::mem::replace(&mut m.components, 1);
     let new = lower(m, op, options);

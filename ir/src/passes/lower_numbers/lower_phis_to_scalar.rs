@@ -13,11 +13,14 @@
 //!                                                   32x2 %5 = vec2 %9, %11
 //! ```
 //!
-//! Unless all are asked for, only those of which at least one operand comes in parts anyway: from an ALU instruction that works by components, a `vec` or
-//! `mov`, a constant, a load of an input, a uniform, a buffer or global memory, a load through a deref of anything but a temporary (which may become a value that
-//! does not), an interpolation, or another phi that is split. Phis that depend on each other only are taken to be split. Undefined values do not count as parts.
+//! Unless all are asked for, only those of which at least one operand comes in parts anyway: from an ALU instruction
+//! that works by components, a `vec` or `mov`, a constant, a load of an input, a uniform, a buffer or global memory, a
+//! load through a deref of anything but a temporary (which may become a value that does not), an interpolation, or
+//! another phi that is split. Phis that depend on each other only are taken to be split. Undefined values do not count
+//! as parts.
 //!
-//! Which are split is found by assuming that all are and taking back those without such an operand, then those that counted on them.
+//! Which are split is found by assuming that all are and taking back those without such an operand, then those that
+//! counted on them.
 //!
 //! Cost: linear in phi operands times components.
 

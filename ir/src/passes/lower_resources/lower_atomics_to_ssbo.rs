@@ -9,10 +9,12 @@
 //!                                                                        32 %1 = iadd %3, -1
 //! ```
 //!
-//! The counters of binding b are storage buffer n + b, where n is what the target says. Each buffer of counters gets a variable of its own instead of those of the counters.
-//! A counter that is read is a load. A decrement that gives the new value takes one from the old, also where there is no such counter and the old value reads 0.
+//! The counters of binding b are storage buffer n + b, where n is what the target says. Each buffer of counters gets a
+//! variable of its own instead of those of the counters. A counter that is read is a load. A decrement that gives the
+//! new value takes one from the old, also where there is no such counter and the old value reads 0.
 //!
-//! Counters whose deref does not lead to a variable stay. Cost: linear in the accesses times the lengths of their paths.
+//! Counters whose deref does not lead to a variable stay. Cost: linear in the accesses times the lengths of their
+//! paths.
 
 use std::collections::BTreeMap;
 

@@ -6,16 +6,17 @@
 //! 32x4 %3 = @load_deref (%2)
 //! ```
 //!
-//! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time part, both in slots of four
-//! components. What an access names (`range`, `slots` and `location` of `io_semantics`) are the slots from its base on
-//! that it may be to: one element where the index is constant, the rest
-//! of the variable else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The
-//! outermost index of a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and
-//! its kin.
-//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where there are no barycentrics of that mode); ordinary loads of fragment inputs stay
-//! `load_input`, because how a register is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
+//! `base` is the variable's `driver_location` plus the constant part of the array index, the offset source the run-time
+//! part, both in slots of four components. What an access names (`range`, `slots` and `location` of `io_semantics`) are
+//! the slots from its base on that it may be to: one element where the index is constant, the rest of the variable
+//! else. Where a constant index is beyond the variable, reads give zero, and writes are dropped. The outermost index of
+//! a variable that is addressed by vertex becomes the vertex source of `load_per_vertex_input` and its kin.
+//! `interp_deref_at_*` become `load_interpolated_input` with `load_barycentric_*` of the variable's mode (none, where
+//! there are no barycentrics of that mode); ordinary loads of fragment inputs stay `load_input`, because how a register
+//! is interpolated belongs to its declaration. Variables stay: they say what the slots mean.
 //!
-//! Derefs that nobody reads any more are left to dead code elimination. Variables of other types than (arrays of) vectors are left alone.
+//! Derefs that nobody reads any more are left to dead code elimination. Variables of other types than (arrays of)
+//! vectors are left alone.
 
 use arrayvec::ArrayVec;
 
@@ -240,7 +241,8 @@ mod tests {
     use super::*;
     use crate::shader::Stage;
 
-    /// A vertex shader that copies element `index` of an array of inputs to a scalar output that is component z of its register.
+    /// A vertex shader that copies element `index` of an array of inputs to a scalar output that is component z of its
+    /// register.
     fn shader(index: impl FnOnce(&mut Builder<'_>) -> Def) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         let vec4 = shader.types.vector(ScalarType::Float, 4);

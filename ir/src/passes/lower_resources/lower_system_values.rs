@@ -1,4 +1,5 @@
-//! Loads of variables that hold system values become intrinsics, and system values that the target does not have are computed from others.
+//! Loads of variables that hold system values become intrinsics, and system values that the target does not have are
+//! computed from others.
 //!
 //! ```text
 //! before:                                                        after:
@@ -10,9 +11,11 @@
 //!                                                                    32x3 %1 = iadd %4, %5
 //! ```
 //!
-//! What the target has says [`SystemValueOptions`]. A size of the workgroup that is fixed is a constant, and a local id in a dimension of size 1 is 0. An
-//! element of a variable that is an array (or a component of one that is a vector) is taken from the whole value, whatever its index; beyond the end it is 0.
-//! Copies from such variables become loads and stores ([`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)). Variables that nothing uses any more go.
+//! What the target has says [`SystemValueOptions`]. A size of the workgroup that is fixed is a constant, and a local id
+//! in a dimension of size 1 is 0. An element of a variable that is an array (or a component of one that is a vector) is
+//! taken from the whole value, whatever its index; beyond the end it is 0. Copies from such variables become loads and
+//! stores ([`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)). Variables that nothing uses any more
+//! go.
 //!
 //! Cost: linear in the instructions.
 
@@ -66,7 +69,8 @@ pub struct SystemValueOptions {
     pub has_base_global_invocation_id: bool,
     /// `workgroup_index` follows from the id and the number of the workgroups.
     pub lower_workgroup_index: bool,
-    /// `subgroup_id` and `num_subgroups` follow from the local index, the size of the workgroup and that of the subgroup.
+    /// `subgroup_id` and `num_subgroups` follow from the local index, the size of the workgroup and that of the
+    /// subgroup.
     pub lower_subgroup_id: bool,
 }
 
@@ -90,7 +94,8 @@ pub fn lower_system_values(shader: &mut Shader, options: &SystemValueOptions) ->
     progress
 }
 
-// ---- variables ----------------------------------------------------------------------------------------------------------
+// ---- variables
+// ----------------------------------------------------------------------------------------------------------
 
 /// The system value that a variable holds.
 fn held(variables: &PrimaryMap<Variable, VariableData>, variable: Variable) -> Option<SystemValue> {
@@ -229,7 +234,8 @@ fn resized(b: &mut Builder<'_>, value: Def, count: u8) -> Def {
     b.vec(&sources)
 }
 
-// ---- system values from others ------------------------------------------------------------------------------------------
+// ---- system values from others
+// ------------------------------------------------------------------------------------------
 
 struct Lowering<'a> {
     options: &'a SystemValueOptions,

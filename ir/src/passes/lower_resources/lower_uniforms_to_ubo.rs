@@ -8,8 +8,9 @@
 //!     32x4 %2 = @load_ubo (0, %b)                        32x4 %2 = @load_ubo (1, %b)
 //! ```
 //!
-//! The buffers move once: then [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo) says that buffer 0 is that of the uniforms, a variable stands for it, and the next run
-//! only lowers the loads that are new. An index so large that its offset in bytes would come round again stays beyond the end.
+//! The buffers move once: then [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo) says that buffer 0
+//! is that of the uniforms, a variable stands for it, and the next run only lowers the loads that are new. An index so
+//! large that its offset in bytes would come round again stays beyond the end.
 //!
 //! Numbers of 64 bits lie as in a buffer, those of fewer than 32 in a word each, as uniforms do. Cost: linear.
 

@@ -6,12 +6,15 @@
 //!     %3 = fsub %1, %2
 //! ```
 //!
-//! The rules stand in `rules/*.rules`; [`crate::algebra`] says how they are written and matched. [`opt_algebraic`] brings code to its normal form and simplifies it, as often as one
-//! likes; [`opt_algebraic_late`] turns that into what targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the operands for targets
-//! whose operands take them, after that.
+//! The rules stand in `rules/*.rules`; [`crate::algebra`] says how they are written and matched. [`opt_algebraic`]
+//! brings code to its normal form and simplifies it, as often as one likes; [`opt_algebraic_late`] turns that into what
+//! targets have, once at the end; [`opt_algebraic_distribute_src_mods`] pushes negation and absolute value into the
+//! operands for targets whose operands take them, after that.
 //!
-//! One walk over the body, or where little has changed none, and a work list: an instruction is looked at again only when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others. What a replacement leaves without uses is removed at
-//! once, so that rules that ask for a single use see the truth. A shader grows by a bounded number of replacements even if rules should undo each other.
+//! One walk over the body, or where little has changed none, and a work list: an instruction is looked at again only
+//! when one of its operands was replaced or has lost all uses but one, by this pass or, since it last ran, by others.
+//! What a replacement leaves without uses is removed at once, so that rules that ask for a single use see the truth. A
+//! shader grows by a bounded number of replacements even if rules should undo each other.
 
 use std::collections::VecDeque;
 
@@ -23,7 +26,8 @@ use crate::options::CompilerOptions;
 use crate::passes::pass_manager::LOG_TARGET;
 use crate::shader::Shader;
 
-/// Replacements for each instruction of a body (and some more) after which the pass stops. What is left then stays for the next call; it is in the log.
+/// Replacements for each instruction of a body (and some more) after which the pass stops. What is left then stays for
+/// the next call; it is in the log.
 const MAX_REPLACEMENTS_PER_INST: usize = 16;
 
 /// Simplifies, and brings code to the form that the other passes expect; see the [module](self).

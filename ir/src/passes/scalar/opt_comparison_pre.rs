@@ -81,12 +81,12 @@ impl Term {
         let AluSrc { mut def, mut swizzle } = AluSrc::of(body, body.source(inst, number));
         let mut negative = false;
         for _ in 0..MAX_NEGATIONS {
-            let maker = body.def_inst(def);
-            let Some((AluOp::Fneg, flags)) = body.alu(maker) else { break };
+            let producer = body.def_inst(def);
+            let Some((AluOp::Fneg, flags)) = body.alu(producer) else { break };
             if flags != AluFlags::NONE {
                 break;
             }
-            let inner = AluSrc::of(body, body.source(maker, 0));
+            let inner = AluSrc::of(body, body.source(producer, 0));
             swizzle = swizzle.compose(inner.swizzle);
             def = inner.def;
             negative = !negative;

@@ -7,19 +7,22 @@
 //!     @terminate_if (%true)                    @terminate
 //! ```
 //!
-//! - ALU: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, to the bits that executors compute; so `exact` does
-//!   not matter.
+//! - ALU: evaluated by [`crate::alu::evaluate`] under the execution mode of the shader, to the bits that executors
+//!   compute; so `exact` does not matter.
 //! - `terminate_if`, `demote_if`: dropped or made unconditional.
-//! - Derivatives of constants: what executors compute for `x - x`, which is 0, or the NaN of that difference in components that are not finite.
-//! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that does not exist.)
-//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them. Loads through derefs of constant
-//!   memory with an initialiser.
+//! - Derivatives of constants: what executors compute for `x - x`, which is 0, or the NaN of that difference in
+//!   components that are not finite.
+//! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that
+//!   does not exist.)
+//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them. Loads through derefs
+//!   of constant memory with an initialiser.
 //! - Textures: a constant texture or sampler offset goes into the index; a bias of zero and an offset of zero go away.
 //!
 //! - Behind an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
 //!
-//! One sweep in the order of the text; what follows from a folded value folds in the same sweep (but for phis around loops), so that in a row of `if`s each of which
-//! is decided by the one before it all are decided. The `if`s themselves stay for [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
+//! One sweep in program order; what follows from a folded value folds in the same sweep (but for phis around
+//! loops), so that in a row of `if`s each of which is decided by the one before it all are decided. The `if`s
+//! themselves stay for [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
 
 use arrayvec::ArrayVec;
 use cranelift_entity::{EntitySet, PrimaryMap};

@@ -8,14 +8,14 @@
 //!     %5 = fneg %2.yy                   %5 = fneg %3.yy
 //! ```
 //!
-//! - An ALU source that reads a `mov` reads what that reads, swizzles composed. One that reads a vector reads the value behind it if all
-//!   the components it takes come from one value.
+//! - An ALU source that reads a `mov` reads what that reads, swizzles composed. One that reads a vector reads the value
+//!   behind it if all the components it takes come from one value.
 //! - A `mov` of a vector that takes components of several values becomes a vector itself.
-//! - Everything else (intrinsics, textures, phis, derefs, `if`s) takes whole values: only copies that change neither the order nor the number
-//!   of components are looked through.
+//! - Everything else (intrinsics, textures, phis, derefs, `if`s) takes whole values: only copies that change neither
+//!   the order nor the number of components are looked through.
 //! - Constants keep their vectors.
 //!
-//! One sweep in the order of the text: a chain is followed one step a link. Linear in the uses.
+//! One sweep in program order: a chain is followed one step a link. Linear in the uses.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, InstData, SourceSpec, Swizzle};

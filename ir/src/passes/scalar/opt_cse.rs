@@ -7,19 +7,20 @@
 //!     %4 = fadd %2, %3               %4 = fadd %2, %2
 //! ```
 //!
-//! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may be reordered, derivatives, and
-//! `terminate`/`demote` with or without condition (a second one that an equal one dominates has no effect).
+//! Candidates are ALU instructions, derefs, texture instructions, constants, phis (of one block), intrinsics that may
+//! be reordered, derivatives, and `terminate`/`demote` with or without condition (a second one that an equal one
+//! dominates has no effect).
 //! - The first two sources of commutative opcodes may stand in either order; only the swizzle entries that count are
 //!   compared. Constants that ALU instructions
 //!   read are equal if the components that are read have the same bits, whatever else is in their vectors.
-//! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits; overflow promises
-//!   must be equal.
+//! - `exact` does not matter for equality; the survivor is exact if one of them was. The same goes for fast-math bits;
+//!   overflow promises must be equal.
 //! - Undefined values are never merged. Volatile accesses are not, accesses that say that they may be reordered are.
 //! - Loads through derefs are merged where no shader writes (inputs, uniforms, constant memory).
 //!
-//! One walk in the order of the text with a hash table. If an equal instruction in the table does not dominate, the new one takes its place.
-//! What reads a value that nobody else reads has no equal, and does not enter the table, constants aside; it does when
-//! that value takes the uses of another one over.
+//! One walk in program order with a hash table. If an equal instruction in the table does not dominate, the new
+//! one takes its place. What reads a value that nobody else reads has no equal, and does not enter the table, constants
+//! aside; it does when that value takes the uses of another one over.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, CastLayout, DerefKind, InstData};
@@ -116,7 +117,8 @@ impl Table {
     }
 }
 
-/// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody else reads, and never enter it.
+/// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody
+/// else reads, and never enter it.
 const MOST_EXPECTED: usize = 1 << 12;
 
 /// The pass on one body.

@@ -7,12 +7,12 @@
 //!     @store_output (%0, ...)
 //! ```
 //!
-//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on. One walk against the order of
-//! the text marks all that: users are met before what they use. Where that fails (phis of loops) a work list goes on from an instruction that turns out to be needed. Dead cycles of
-//! phis are found as well.
-//! A write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed themselves go as well,
-//! before phis are made of them.
-//! Control flow stays as it is (see [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf)).
+//! Needed are calls, jumps, intrinsics that may not be eliminated, conditions of `if`s, and what these read, and so on.
+//! One walk in reverse program order marks all that: users are met before what they use. Where that fails (phis of
+//! loops) a work list goes on from an instruction that turns out to be needed. Dead cycles of phis are found as well. A
+//! write to a register is needed if a needed instruction reads that register anywhere, so that registers that only feed
+//! themselves go as well, before phis are made of them. Control flow stays as it is (see
+//! [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf)).
 //!
 //! Without loops and registers an instruction is dead only if its value has no uses at all; there is nothing to mark.
 

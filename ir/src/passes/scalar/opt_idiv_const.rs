@@ -6,9 +6,11 @@
 //!                               32 %3 = ushr %4, 2
 //! ```
 //!
-//! Each component by itself, as the constants may differ; of all sizes from the smallest that is asked for. The results are exact: 0 for a division by 0, and the smallest
-//! number divided by -1 is itself. Multiplications whose high half is taken have the size of the operands; where a target has them in 32 bits only,
-//! [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64) come after this pass.
+//! Each component by itself, as the constants may differ; of all sizes from the smallest that is asked for. The results
+//! are exact: 0 for a division by 0, and the smallest number divided by -1 is itself. Multiplications whose high half
+//! is taken have the size of the operands; where a target has them in 32 bits only,
+//! [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and
+//! [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64) come after this pass.
 //!
 //! Cost: linear.
 
@@ -165,7 +167,8 @@ fn imod(m: &mut Arithmetic<'_>, n: Def, d: i64, bits: u32) -> Def {
     m.bcsel(stays, remainder, sum)
 }
 
-/// How to divide by a constant that is no power of two: shift right, add 1 without overflow if so asked, take the high half of the product, shift right.
+/// How to divide by a constant that is no power of two: shift right, add 1 without overflow if so asked, take the high
+/// half of the product, shift right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct UnsignedMagic {
     multiplier: u64,

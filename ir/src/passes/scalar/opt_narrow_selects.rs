@@ -7,9 +7,10 @@
 //!                                                      %3 = vec4 %0.x, %4, %0.z, %0.w
 //! ```
 //!
-//! Writing a component of a vector by a run-time index is a chain of such selections; afterwards they no longer depend on each other, and one instruction may do them all.
-//! Only if the vector that was put together has no other use: then no more has to be put together than before. Constants are selected along: as operands they cost nothing, as parts of a
-//! vector they do. A selection between equal vectors is that vector.
+//! Writing a component of a vector by a run-time index is a chain of such selections; afterwards they no longer depend
+//! on each other, and one instruction may do them all. Only if the vector that was put together has no other use: then
+//! no more has to be put together than before. Constants are selected along: as operands they cost nothing, as parts of
+//! a vector they do. A selection between equal vectors is that vector.
 //!
 //! Cost: linear; a component is followed through a bounded number of moves.
 

@@ -10,15 +10,17 @@
 //!     %3 = phi: %2, 0                      %3 = ineg %5
 //! ```
 //!
-//! 1. Phis whose values all come from one kind of conversion out of a narrower type (or are constants of which the narrower type has an equal, or
-//!    other such phis, around loops too) become phis of the narrower type. Kinds are the conversions of booleans (`b2i32`, `b2f32`, and the mask
-//!    `ineg (b2i32)`), widening conversions of floats and of integers. Booleans then reach what tests them undisguised.
+//! 1. Phis whose values all come from one kind of conversion out of a narrower type (or are constants of which the
+//!    narrower type has an equal, or other such phis, around loops too) become phis of the narrower type. Kinds are the
+//!    conversions of booleans (`b2i32`, `b2f32`, and the mask `ineg (b2i32)`), widening conversions of floats and of
+//!    integers. Booleans then reach what tests them undisguised.
 //! 2. A phi of which every reader converts to one narrower type is converted before.
 //!
-//! Both are exact: what is converted later is what was converted before. Values that only constants feed are left alone, but for masks, which
-//! cost nothing.
+//! Both are exact: what is converted later is what was converted before. Values that only constants feed are left
+//! alone, but for masks, which cost nothing.
 //!
-//! The phis that qualify are found by assuming all of them and withdrawing those with another source, and those that read them: linear.
+//! The phis that qualify are found by assuming all of them and withdrawing those with another source, and those that
+//! read them: linear.
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
@@ -190,18 +192,19 @@ fn is_useful_mask(body: &Body, kind: Kind, phi: Inst) -> bool {
     kind == Kind::Mask && body.sources(phi).any(|s| body.constant_component(body.src_def(s), 0).is_some_and(|v| v != 0))
 }
 
-/// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and those that read them.
+/// Withdraws candidates with a source that is neither a conversion nor a constant nor a candidate, and those that read
+/// them.
 fn withdraw(body: &Body, kind: Kind, narrow_size: u8, phis: &[Inst], candidates: &mut SecondaryMap<Inst, Candidate>) {
     let mut work: Vec<Inst> = Vec::new();
     for &phi in phis {
         let fits = body.sources(phi).all(|source| {
             let def = body.src_def(source);
-            let maker = body.def_inst(def);
-            match body.inst(maker) {
-                InstData::Phi => candidates[maker].qualifies,
+            let producer = body.def_inst(def);
+            match body.inst(producer) {
+                InstData::Phi => candidates[producer].qualifies,
                 InstData::Undef => true,
                 InstData::LoadConst { .. } => body
-                    .constant(maker)
+                    .constant(producer)
                     .is_some_and(|values| values.iter().all(|&v| kind.narrow(v, narrow_size).is_some())),
                 _ => kind.input(body, def).is_some_and(|input| body.bit_size(input.def) == narrow_size),
             }
@@ -249,8 +252,8 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
         let count = body.num_components(def);
         let sources: Vec<(Block, Def)> = body.phi_sources(phi).map(|(block, s)| (block, body.src_def(s))).collect();
         for (block, value) in sources {
-            let maker = body.def_inst(value);
-            let narrowed = if let Some(other) = narrow[maker].expand() {
+            let producer = body.def_inst(value);
+            let narrowed = if let Some(other) = narrow[producer].expand() {
                 other
             } else {
                 let cursor = Cursor::before_jump(body, block);

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Sources that are the phi itself or undefined do not count.
-//! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x` made in `b2`), the
-//!   phi is that value.
+//! - If what is left is one value that is available before the block (it may not be: `phi b1: %undef, b2: %x` with `%x`
+//!   made in `b2`), the phi is that value.
 //! - If it is constants that are equal, or ALU instructions that are equal and whose sources are constants or available
 //!   at the end of the
 //!   immediate dominator, one of them is made there anew.

@@ -8,12 +8,13 @@
 //!     (only %1.x is read)
 //! ```
 //!
-//! A component is needed if something other than a copy needs it: components are followed backwards from instructions with effects, conditions, and
-//! whatever is not ALU, through operations that work per component, vectors and phis. What only goes around a loop is needed by nobody.
+//! A component is needed if something other than a copy needs it: components are followed backwards from instructions
+//! with effects, conditions, and whatever is not ALU, through operations that work per component, vectors and phis.
+//! What only goes around a loop is needed by nobody.
 //!
 //! - Of a phi, an operation, a constant that one component is needed of, that one is left.
-//! - Otherwise components behind the last one that is needed go. Inner ones stay, so that a register machine finds the others in their places; in a
-//!   vector they become undefined.
+//! - Otherwise components behind the last one that is needed go. Inner ones stay, so that a register machine finds the
+//!   others in their places; in a vector they become undefined.
 //! - What no component is needed of goes.
 //!
 //! Linear in the uses times the components.
@@ -49,7 +50,8 @@ fn is_followed(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef)
 }
 
-/// Walks against the order of the text, so that an instruction is met behind its users. Where that fails (phis of loops) a work list goes on.
+/// Walks in reverse program order, so that an instruction is met behind its users. Where that fails (phis of
+/// loops) a work list goes on.
 fn find_needed(body: &Body) -> Needed {
     let mut search = Search { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
     search.needed.resize(body.num_defs());

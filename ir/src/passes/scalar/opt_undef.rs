@@ -9,9 +9,11 @@
 //!
 //! - A selection one of whose values is undefined is the other.
 //! - A `mov` or vector of undefined values is undefined.
-//! - Stores of undefined values to registers, variables and outputs do nothing; components of a stored vector that are undefined leave the mask.
+//! - Stores of undefined values to registers, variables and outputs do nothing; components of a stored vector that are
+//!   undefined leave the mask.
 //!
-//! Undefined operands of other instructions stay: their value is open, but it is one value, and the same for every reader.
+//! Undefined operands of other instructions stay: their value is open, but it is one value, and the same for every
+//! reader.
 
 use crate::alu::AluOp;
 use crate::body::{Body, InstData};
@@ -79,11 +81,11 @@ fn simplify_store(body: &mut Body, inst: Inst, op: IntrinsicOp) -> bool {
     };
     let value = body.src(inst, number);
     let mask = body.index(inst, IndexKind::WriteMask) as u32;
-    let maker = body.def_inst(value);
+    let producer = body.def_inst(value);
     let undefined = if is_undef(body, value) {
         u32::MAX
-    } else if body.alu_op(maker).is_some_and(|op| op.is_vec()) {
-        body.sources(maker)
+    } else if body.alu_op(producer).is_some_and(|op| op.is_vec()) {
+        body.sources(producer)
             .enumerate()
             .filter(|&(_, s)| is_undef(body, body.src_def(s)))
             .fold(0, |mask, (i, _)| mask | 1 << i)

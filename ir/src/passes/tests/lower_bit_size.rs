@@ -1,4 +1,5 @@
-//! Operations on small numbers are done on wider ones, for targets that lack them in the small size. A callback says which, and how wide.
+//! Operations on small numbers are done on wider ones, for targets that lack them in the small size. A callback says
+//! which, and how wide.
 //!
 //! ```text
 //! 8 %3 = umul_high %1, %2     =>     32 %4 = u2u32 %1
@@ -8,13 +9,16 @@
 //!                                    8  %3 = u2u8 %7
 //! ```
 //!
-//! Operands are widened as the opcode reads them, with their sign, without, or as floats; the result is cut or rounded. Where the size matters to more than the operands the form is another: high
-//! halves of products, shifts and rotations (counts are modulo the small size), saturation, carries, bits counted from the top, classes of floats. Conversions from one size to another
-//! are what everything is made of and are never changed.
+//! Operands are widened as the opcode reads them, with their sign, without, or as floats; the result is cut or rounded.
+//! Where the size matters to more than the operands the form is another: high halves of products, shifts and rotations
+//! (counts are modulo the small size), saturation, carries, bits counted from the top, classes of floats. Conversions
+//! from one size to another are what everything is made of and are never changed.
 //!
-//! Besides ALU instructions: phis, reads of other invocations, votes of equality, and reductions of integers (with minima and maxima of floats).
+//! Besides ALU instructions: phis, reads of other invocations, votes of equality, and reductions of integers (with
+//! minima and maxima of floats).
 //!
-//! All integer forms are exact. Floats are computed in the wider size and rounded once more, which is exact for sums, products, quotients and roots of 16-bit floats in 32 bits if both sizes round to the nearest.
+//! All integer forms are exact. Floats are computed in the wider size and rounded once more, which is exact for sums,
+//! products, quotients and roots of 16-bit floats in 32 bits if both sizes round to the nearest.
 //!
 //! Cost: linear.
 
@@ -77,7 +81,8 @@ fn is_resizing(op: AluOp) -> bool {
     info.numeric_conversion && info.input_types.iter().all(|ty| ty.base == info.output_type.base)
 }
 
-// ---- ALU ------------------------------------------------------------------------------------------------------------------
+// ---- ALU
+// ------------------------------------------------------------------------------------------------------------------
 
 fn lower(m: &mut Arithmetic<'_>, op: AluOp, wide: u8) -> Option<Def> {
     let bits = m.small_bits();
@@ -180,7 +185,8 @@ fn special(m: &mut Arithmetic<'_>, op: AluOp, sources: &[Def], bits: u8) -> Opti
     })
 }
 
-// ---- phis -----------------------------------------------------------------------------------------------------------------
+// ---- phis
+// -----------------------------------------------------------------------------------------------------------------
 
 /// How wide an instruction that hands bits on is to be, if another size than it is.
 fn wanted(body: &Body, inst: Inst, def: Def, callback: Callback<'_>) -> Option<u8> {
@@ -227,9 +233,11 @@ fn lower_phis(body: &mut Body, block: Block, callback: Callback<'_>) -> bool {
     progress
 }
 
-// ---- intrinsics ------------------------------------------------------------------------------------------------------------
+// ---- intrinsics
+// ------------------------------------------------------------------------------------------------------------
 
-/// What the first source of an intrinsic is read as; none if the intrinsic is none of those that work on other invocations' numbers.
+/// What the first source of an intrinsic is read as; none if the intrinsic is none of those that work on other
+/// invocations' numbers.
 fn operand_type(body: &Body, inst: Inst, op: IntrinsicOp) -> Option<AluType> {
     use IntrinsicOp as I;
     Some(match op {

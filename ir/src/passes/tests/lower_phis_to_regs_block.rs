@@ -1,5 +1,6 @@
-//! Helpers of passes that change control flow, not passes: phis of one block, or all values of it that are used elsewhere, become registers. Afterwards
-//! blocks can be moved about; [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::lower_reg_intrinsics_to_ssa) leads back.
+//! Helpers of passes that change control flow, not passes: phis of one block, or all values of it that are used
+//! elsewhere, become registers. Afterwards blocks can be moved about;
+//! [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::lower_reg_intrinsics_to_ssa) leads back.
 //!
 //! ```text
 //! before:                             after (lower_phis_to_regs_block):
@@ -7,8 +8,9 @@
 //!     %3 = phi b1: %1, b2: %2             %4 = @load_reg (%r)
 //! ```
 //!
-//! - A store stands as early as it may: it climbs from the predecessor to its predecessors as long as these go nowhere else, and stops at the
-//!   block that makes the value. Each phi has a register of its own, so that the order of stores does not matter.
+//! - A store stands as early as it may: it climbs from the predecessor to its predecessors as long as these go nowhere
+//!   else, and stops at the block that makes the value. Each phi has a register of its own, so that the order of stores
+//!   does not matter.
 //! - A source that is undefined gets no store.
 
 use cranelift_entity::SecondaryMap;
@@ -57,12 +59,12 @@ fn store(body: &mut Body, cursor: Cursor, value: Def, register: Def) {
 
 /// Stores a value as early as it may be on the way to the end of `pred`.
 fn place_store(body: &mut Body, pred: Block, value: Def, register: Def, visited: &mut SecondaryMap<Block, bool>) {
-    let maker = body.inst_block(body.def_inst(value));
+    let producer = body.inst_block(body.def_inst(value));
     let mut work = vec![pred];
     while let Some(at) = work.pop() {
         visited[at] = true;
         let before = body.predecessors(at);
-        let climbs = maker != Some(at)
+        let climbs = producer != Some(at)
             && !before.is_empty()
             && before.iter().all(|&p| !visited[p] && body.successors(p).count() == 1);
         if climbs {
@@ -74,10 +76,11 @@ fn place_store(body: &mut Body, pred: Block, value: Def, register: Def, visited:
     }
 }
 
-/// Turns the values of a block that are used in other blocks, by phis or by `if`s into registers. Returns whether there were any.
+/// Turns the values of a block that are used in other blocks, by phis or by `if`s into registers. Returns whether there
+/// were any.
 ///
-/// Each use reads the register right before its user (or at the end of the predecessor, for a phi); neighbouring loads of one register are shared.
-/// Handles of registers stay what they are.
+/// Each use reads the register right before its user (or at the end of the predecessor, for a phi); neighbouring loads
+/// of one register are shared. Handles of registers stay what they are.
 pub fn lower_ssa_defs_to_regs_block(body: &mut Body, block: Block) -> bool {
     let mut progress = false;
     // A snapshot: the loads that are made are none of its values.

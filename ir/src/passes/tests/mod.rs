@@ -470,7 +470,8 @@ fn random_shaders_have_variety() {
     assert!(found.iter().zip([100, 200, 50, 50, 50, 1000, 2000]).all(|(&n, least)| n > least), "{found:?}");
 }
 
-/// Large shaders of simple shapes: work must not be quadratic. Without validation after each pass, which is not what is counted.
+/// Large shaders of simple shapes: work must not be quadratic. Without validation after each pass, which is not what is
+/// counted.
 mod large {
     use super::*;
     use crate::alu::{AluOp, AluType};

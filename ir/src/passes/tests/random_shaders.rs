@@ -1,5 +1,6 @@
-//! Small random shaders that always end: nested ifs and loops with breaks and continues, registers, arrays of them, variables of all shapes,
-//! booleans in disguise, functions and returns; in fragment shaders derivatives and invocations that are killed.
+//! Small random shaders that always end: nested ifs and loops with breaks and continues, registers, arrays of them,
+//! variables of all shapes, booleans in disguise, functions and returns; in fragment shaders derivatives and
+//! invocations that are killed.
 
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, InstData, JumpKind, Shape, SourceSpec, Swizzle};

@@ -1,11 +1,14 @@
-//! When places were last touched, and what was noted of them when: what the passes over variables know while they walk along the text.
+//! When places were last touched, and what was noted of them when: what the passes over variables know while they walk
+//! along the text.
 //!
-//! What "touched" means is up to the pass: written for one that walks forward, read for one that walks backward. Time only grows. A fact that was noted of a place
-//! holds as long as nothing that may overlap the place was touched since; so nothing has to be searched and removed when something is touched, and both touching
-//! and asking cost as much as the path is long.
+//! What "touched" means is up to the pass: written for one that walks forward, read for one that walks backward. Time
+//! only grows. A fact that was noted of a place holds as long as nothing that may overlap the place was touched since;
+//! so nothing has to be searched and removed when something is touched, and both touching and asking cost as much as
+//! the path is long.
 //!
-//! All is words in one vector; a change within a scope is logged, and the end of the scope takes it back. Scopes are the sides of ifs and the bodies of loops, whose
-//! effects on what comes behind are a [`TouchSet`]: a bounded list of places, gathered beforehand by [`TouchSets`], that grows coarser rather than long.
+//! All is words in one vector; a change within a scope is logged, and the end of the scope takes it back. Scopes are
+//! the sides of ifs and the bodies of loops, whose effects on what comes behind are a [`TouchSet`]: a bounded list of
+//! places, gathered beforehand by [`TouchSets`], that grows coarser rather than long.
 
 use cranelift_entity::SecondaryMap;
 
@@ -18,7 +21,8 @@ use crate::variable::VariableModes;
 pub(crate) const FIRST_WORD: u32 = 2;
 const EVERYTHING: u32 = 0;
 const GLOBALS: u32 = 1;
-/// Of a node: when it was touched as a whole; the same on its widened path; when something on the widened path or below it was touched; a fact.
+/// Of a node: when it was touched as a whole; the same on its widened path; when something on the widened path or below
+/// it was touched; a fact.
 const TOUCHED: u32 = 0;
 const TOUCHED_WIDE: u32 = 1;
 const TOUCHED_BELOW: u32 = 2;
@@ -81,7 +85,8 @@ impl AccessTimes {
         }
     }
 
-    // ---- touching -----------------------------------------------------------------------------------------------------
+    // ---- touching
+    // -----------------------------------------------------------------------------------------------------
 
     /// Touches components of a place, or all of it.
     pub fn touch(&mut self, tree: &DerefTree, node: u32, mask: u32) {
@@ -135,9 +140,11 @@ impl AccessTimes {
         }
     }
 
-    // ---- asking -------------------------------------------------------------------------------------------------------
+    // ---- asking
+    // -------------------------------------------------------------------------------------------------------
 
-    /// When one of these components of the place, or something that may overlap them, was last touched; 0 if it never was.
+    /// When one of these components of the place, or something that may overlap them, was last touched; 0 if it never
+    /// was.
     pub fn last_touch(&self, tree: &DerefTree, node: u32, mask: u32) -> u32 {
         let data = tree.node(node);
         let mut last = self.get(EVERYTHING);
@@ -177,7 +184,8 @@ impl AccessTimes {
         last
     }
 
-    // ---- facts --------------------------------------------------------------------------------------------------------
+    // ---- facts
+    // --------------------------------------------------------------------------------------------------------
 
     /// Notes something of a component: a value and a component of it.
     pub fn note_component(&mut self, tree: &DerefTree, node: u32, component: u8, fact: (Def, u8)) {

@@ -1,14 +1,16 @@
 //! What the derefs of a body name, as a forest of places: shared by the passes over variables.
 //!
-//! Each variable that can be followed is the root of a tree. A node is a place: the variable, a field, an element by constant index, by an SSA value,
-//! or all elements at once (a wildcard); equal paths are one node. Two derefs with the same node name the same memory wherever both are available.
+//! Each variable that can be followed is the root of a tree. A node is a place: the variable, a field, an element by
+//! constant index, by an SSA value, or all elements at once (a wildcard); equal paths are one node. Two derefs with the
+//! same node name the same memory wherever both are available.
 //!
 //! To ask what may overlap without comparing paths with each other, each node knows two others:
 //! - [`Node::merged`]: the same path with run-time indices and wildcards as one kind of step ("some element"),
 //! - [`Node::widened`]: the same path with every array step as "some element".
 //!
-//! A variable can be followed if all its uses are derefs, loads, stores and copies in the shape of its type that are not volatile; variables that no shader
-//! writes can whatever else reads them. Then no other code of the function can reach it through a pointer.
+//! A variable can be followed if all its uses are derefs, loads, stores and copies in the shape of its type that are
+//! not volatile; variables that no shader writes can whatever else reads them. Then no other code of the function can
+//! reach it through a pointer.
 
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -231,7 +233,8 @@ impl DerefTree {
         node.depth.into()
     }
 
-    /// The nodes that may overlap the merged path of a node, the root first, those of each depth one after the other; none if there is none at a depth.
+    /// The nodes that may overlap the merged path of a node, the root first, those of each depth one after the other;
+    /// none if there is none at a depth.
     pub fn overlapping(&self, path: &Path, root: u32, mut found: impl FnMut(u32, bool)) {
         let mut level: ArrayVec<u32, MAX_VARIANTS> = ArrayVec::new();
         level.push(root);
@@ -249,8 +252,8 @@ impl DerefTree {
         }
     }
 
-    /// The places that hold a place whatever its run-time indices are: it and those around it, and the same with wildcards instead of elements; with the number of
-    /// steps to each.
+    /// The places that hold a place whatever its run-time indices are: it and those around it, and the same with
+    /// wildcards instead of elements; with the number of steps to each.
     pub fn containing(&self, node: u32) -> ArrayVec<(u32, usize), { 2 * MAX_VARIANTS }> {
         let path = self.path(node);
         let mut found = ArrayVec::new();
@@ -498,7 +501,8 @@ fn is_simple_use(body: &Body, types: &TypeTable, deref: Def, place: Place, user:
     }
 }
 
-/// Modes whose variables an instruction other than an access by deref may touch; `by_slot` are the accesses to outputs without deref that count.
+/// Modes whose variables an instruction other than an access by deref may touch; `by_slot` are the accesses to outputs
+/// without deref that count.
 pub(crate) fn global_modes(body: &Body, inst: Inst, by_slot: &[IntrinsicOp]) -> VariableModes {
     match *body.inst(inst) {
         InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),

@@ -7,8 +7,9 @@
 //!                                              ... the same for each element
 //! ```
 //!
-//! Wildcards of the two sides run in step over all elements. Access flags go to the load and the store. Copies of structs, arrays and matrices
-//! are left alone: [`split_var_copies`](mod@crate::passes::variables::split_var_copies) goes before.
+//! Wildcards of the two sides run in step over all elements. Access flags go to the load and the store. Copies of
+//! structs, arrays and matrices are left alone: [`split_var_copies`](mod@crate::passes::variables::split_var_copies)
+//! goes before.
 //!
 //! The size of the result is the number of vectors that are copied.
 

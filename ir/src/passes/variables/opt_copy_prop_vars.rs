@@ -10,19 +10,23 @@
 //!     %3 = @load_deref (&b[%j])                        %3 = @load_deref (&a[%j])
 //! ```
 //!
-//! A walk along the text knows for each component of a place the value that it holds, and for each place what it was last copied from, and until when that holds
-//! (`AccessTimes`).
-//! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if not all are known, only
-//!   those users that read known components of one value (or constants) get it.
+//! A walk along the text knows for each component of a place the value that it holds, and for each place what it was
+//! last copied from, and until when that holds (`AccessTimes`).
+//! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is
+//!   surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if
+//!   not all are known, only those users that read known components of one value (or constants) get it.
 //! - Temporaries start as zero.
 //! - A load from a copy becomes a load from the original, unless that had to be indexed at run time and the target
-//!   [cannot](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load. The same goes for copies from copies.
-//! - A store of what the place holds is dropped, so is a copy of what is there, of a place onto itself, and a store beyond the end of an array or vector.
+//!   [cannot](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load. The
+//!   same goes for copies from copies.
+//! - A store of what the place holds is dropped, so is a copy of what is there, of a place onto itself, and a store
+//!   beyond the end of an array or vector.
 //! - A copy of known values becomes a store.
 //!
-//! Followed are variables that only the invocation itself writes: temporaries, and outputs but those of tessellation control shaders; copies may come from inputs
-//! and uniforms as well. Calls and barriers end what is known of variables that other functions see, `emit_vertex` that of outputs. What stands in a side of an `if` or in the body
-//! of a loop holds there only, and what is written there is unknown behind it, in a loop from its begin on.
+//! Followed are variables that only the invocation itself writes: temporaries, and outputs but those of tessellation
+//! control shaders; copies may come from inputs and uniforms as well. Calls and barriers end what is known of variables
+//! that other functions see, `emit_vertex` that of outputs. What stands in a side of an `if` or in the body of a loop
+//! holds there only, and what is written there is unknown behind it, in a loop from its begin on.
 //!
 //! Cost: linear in the accesses. (Paths and the number of values that are looked at for one access are bounded.)
 
@@ -50,8 +54,8 @@ const STORES: [IntrinsicOp; 2] = [IntrinsicOp::StoreOutput, IntrinsicOp::StorePe
 
 /// Copies of copies that one access is followed through.
 const MAX_COPIES: usize = 8;
-/// Added to the number of a component: it was stored by a run-time index that may lie outside of the array, so that a load would give 0. It still says what
-/// another store needs not store again.
+/// Added to the number of a component: it was stored by a run-time index that may lie outside of the array, so that a
+/// load would give 0. It still says what another store needs not store again.
 const MAY_BE_OUTSIDE: u8 = 0x80;
 
 /// See the [module](self).
@@ -154,7 +158,8 @@ impl Propagation<'_> {
         self.tree.node(node).mode.intersects(CONSTANT_MODES)
     }
 
-    // ---- what is known ------------------------------------------------------------------------------------------------
+    // ---- what is known
+    // ------------------------------------------------------------------------------------------------
 
     /// What a component of a place holds.
     fn value(&self, node: u32, component: u8) -> Option<Value> {
@@ -246,7 +251,8 @@ impl Propagation<'_> {
         }
     }
 
-    // ---- accesses -----------------------------------------------------------------------------------------------------
+    // ---- accesses
+    // -----------------------------------------------------------------------------------------------------
 
     fn load(&mut self, load: Inst) {
         let Some(def) = self.body.inst_def(load) else { return };

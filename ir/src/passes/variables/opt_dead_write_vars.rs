@@ -8,12 +8,14 @@
 //!
 //! Two parts:
 //! - Components of temporaries that no load and no copy of the function may read are not written.
-//! - A walk against the text knows what will be overwritten before anything reads it (`AccessTimes`): what a store writes that
-//!   surely comes, and at the end of the function all its variables.
+//! - A walk against the text knows what will be overwritten before anything reads it (`AccessTimes`): what a store
+//!   writes that surely comes, and at the end of the function all its variables.
 //!
-//! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of tessellation control shaders. Calls and barriers read variables that
-//! other functions see, `emit_vertex` reads outputs. What comes behind an `if` counts before it unless a side reads it or jumps elsewhere. What
-//! comes behind a loop counts before and in it unless the loop reads it, ends the function, or the place depends on an index that may be another one in each iteration.
+//! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of
+//! tessellation control shaders. Calls and barriers read variables that other functions see, `emit_vertex` reads
+//! outputs. What comes behind an `if` counts before it unless a side reads it or jumps elsewhere. What comes behind a
+//! loop counts before and in it unless the loop reads it, ends the function, or the place depends on an index that may
+//! be another one in each iteration.
 //!
 //! Cost: linear in the accesses.
 

@@ -9,13 +9,16 @@
 //!                                                      @copy_deref (&b[*], &a[*])
 //! ```
 //!
-//! The stores stay: the copy says the same once more, so that [`opt_copy_prop_vars`](mod@crate::passes::variables::opt_copy_prop_vars) can load from the original by an index that is known at run
-//! time only, and [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) removes what nothing reads any more. What is left of the copies becomes loads and stores again by
+//! The stores stay: the copy says the same once more, so that
+//! [`opt_copy_prop_vars`](mod@crate::passes::variables::opt_copy_prop_vars) can load from the original by an index that
+//! is known at run time only, and [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) removes
+//! what nothing reads any more. What is left of the copies becomes loads and stores again by
 //! [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies).
 //!
-//! The elements may come in any order, within one block; the last array step of both sides is the one that counts, and both arrays have the same length. All
-//! elements of the original must still be what was loaded, all of the copy what was stored. Copies of inner arrays count as elements of outer ones. A block that copies to the whole array
-//! anyway is left alone.
+//! The elements may come in any order, within one block; the last array step of both sides is the one that counts, and
+//! both arrays have the same length. All elements of the original must still be what was loaded, all of the copy what
+//! was stored. Copies of inner arrays count as elements of outer ones. A block that copies to the whole array anyway is
+//! left alone.
 //!
 //! Cost: linear in the stores: after as many stores as an array has elements, all are looked at once.
 

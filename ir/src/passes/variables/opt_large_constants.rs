@@ -9,12 +9,15 @@
 //!     %10 = @load_deref (%9)
 //! ```
 //!
-//! Variables of a function that are arrays of vectors or scalars, no booleans, that something indexes at run time and that are at least as large as the threshold. Everything that is stored to
-//! them is constant, at constant places, in the first block, before the first load; nothing else is done with them but loads of elements. What is not stored is what the initialiser says, or 0. An element
-//! of zeros behind the array is what indices beyond the end read. Arrays with equal content share their data.
+//! Variables of a function that are arrays of vectors or scalars, no booleans, that something indexes at run time and
+//! that are at least as large as the threshold. Everything that is stored to them is constant, at constant places, in
+//! the first block, before the first load; nothing else is done with them but loads of elements. What is not stored is
+//! what the initialiser says, or 0. An element of zeros behind the array is what indices beyond the end read. Arrays
+//! with equal content share their data.
 //!
-//! The stores go; the variable and its derefs are left for [`opt_dce`](mod@crate::passes::scalar::opt_dce) and [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables). For targets that have `load_constant`.
-//! Linear in the code and the arrays that change.
+//! The stores go; the variable and its derefs are left for [`opt_dce`](mod@crate::passes::scalar::opt_dce) and
+//! [`remove_dead_variables`](mod@crate::passes::variables::remove_dead_variables). For targets that have
+//! `load_constant`. Linear in the code and the arrays that change.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashMap;

@@ -7,9 +7,9 @@
 //!     @store_deref (%0, %x)
 //! ```
 //!
-//! Alive is a variable that some code derefs; a temporary or shared one only if a deref of it, or of a part of it, is used for something other
-//! than being stored or copied to. What the initialiser of another variable points at stays.
-//! A removed variable leaves the lists of the shader and the function and has no mode any more.
+//! Alive is a variable that some code derefs; a temporary or shared one only if a deref of it, or of a part of it, is
+//! used for something other than being stored or copied to. What the initialiser of another variable points at stays. A
+//! removed variable leaves the lists of the shader and the function and has no mode any more.
 
 use cranelift_entity::SecondaryMap;
 
@@ -80,7 +80,8 @@ pub fn remove_dead_variables(shader: &mut Shader, modes: VariableModes) -> bool 
     true
 }
 
-/// The deref, all that are derived from it, and the stores and copies into them; none if one of them is used in any other way.
+/// The deref, all that are derived from it, and the stores and copies into them; none if one of them is used in any
+/// other way.
 fn uses(body: &Body, deref: Inst) -> Option<Vec<Inst>> {
     let mut insts = vec![deref];
     let mut next = 0;

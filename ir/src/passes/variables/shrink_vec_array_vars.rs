@@ -9,13 +9,14 @@
 //!     %3 = fadd %2.x, %2.z                                 %3 = fadd %2.x, %2.y
 //! ```
 //!
-//! Variables of a function that are vectors, or arrays (of arrays) of vectors, without initialiser, and of which nothing is copied as a whole. A component that nothing
-//! reads is not stored; one that nothing writes reads as 0, which is what variables start with. A level of arrays that only constants index ends behind
-//! the last element that is both read and written: beyond the end a load gives 0 and a store does nothing. One that is indexed at run time keeps its length: a target
-//! that has no such rule must not be made to write elsewhere.
+//! Variables of a function that are vectors, or arrays (of arrays) of vectors, without initialiser, and of which
+//! nothing is copied as a whole. A component that nothing reads is not stored; one that nothing writes reads as 0,
+//! which is what variables start with. A level of arrays that only constants index ends behind the last element that is
+//! both read and written: beyond the end a load gives 0 and a store does nothing. One that is indexed at run time keeps
+//! its length: a target that has no such rule must not be made to write elsewhere.
 //!
-//! Components stay as they are in variables that are accessed by component, and in those of which nothing is both written and read:
-//! [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) does away with these.
+//! Components stay as they are in variables that are accessed by component, and in those of which nothing is both
+//! written and read: [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) does away with these.
 //!
 //! Cost: linear in the accesses.
 
@@ -225,7 +226,8 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
                 }
                 // The vector is as it was.
                 (_, Place::Component(..)) if !extent.is_narrowed() => {}
-                // Components of one that is not: nothing is read or written through them, or the vector would have been kept.
+                // Components of one that is not: nothing is read or written through them, or the vector would have been
+                // kept.
                 (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, Place::Outside(_) | Place::Component(..)) => {
                     if let Some(def) = body.inst_def(inst) {
                         let shape = body.shape(def);

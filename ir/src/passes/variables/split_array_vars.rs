@@ -9,12 +9,14 @@
 //!     %3 = deref_array &(*%2)[%i]                          %3 = deref_array &(*%2)[%i]
 //! ```
 //!
-//! Variables of a function whose type is arrays of vectors (or matrices, whose columns are a level as well), that are accessed in simple ways only. Each level is decided on its own: a
-//! run-time index keeps it. A copy with a wildcard at a level that is split becomes loads and stores
-//! ([`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)), and so do the copies that reach across one. An access beyond the end of a split level reads 0 or does nothing. Initialisers are split as well.
+//! Variables of a function whose type is arrays of vectors (or matrices, whose columns are a level as well), that are
+//! accessed in simple ways only. Each level is decided on its own: a run-time index keeps it. A copy with a wildcard at
+//! a level that is split becomes loads and stores
+//! ([`lower_var_copies`](mod@crate::passes::variables::lower_var_copies)), and so do the copies that reach across one.
+//! An access beyond the end of a split level reads 0 or does nothing. Initialisers are split as well.
 //!
-//! A variable is split if it then has at most [`MAX_PARTS`] parts, and if it keeps a level: what is indexed by constants alone becomes values in
-//! [`lower_vars_to_ssa`](mod@crate::passes::into_ssa::lower_vars_to_ssa) as it is.
+//! A variable is split if it then has at most [`MAX_PARTS`] parts, and if it keeps a level: what is indexed by
+//! constants alone becomes values in [`lower_vars_to_ssa`](mod@crate::passes::into_ssa::lower_vars_to_ssa) as it is.
 //!
 //! Cost: linear in the accesses and the parts.
 
@@ -99,7 +101,8 @@ fn split(
         }
     }
     for node in &tree.nodes {
-        // Where merged paths have "some element" stands either a run-time index, which has a node of its own, or a wildcard.
+        // Where merged paths have "some element" stands either a run-time index, which has a node of its own, or a
+        // wildcard.
         if let (Step::Index(_), Some(levels)) = (node.step, &mut levels[node.root]) {
             levels.split[tree.path_len(node) - 1] = false;
         }
@@ -255,7 +258,8 @@ fn rewrite(
             for (level, &(index, _)) in steps.iter().enumerate() {
                 let Some(index) = index else { continue };
                 let constant = body.constant_component(index, 0);
-                // Beyond the end of any level, also of one that is kept: what indexes the elements of such an element kept no level from being split.
+                // Beyond the end of any level, also of one that is kept: what indexes the elements of such an element
+                // kept no level from being split.
                 let length = levels.lengths.get(level).copied().map(u64::from);
                 is_outside |= constant.zip(length).is_some_and(|(i, length)| i >= length);
                 match (levels.split.get(level), constant) {

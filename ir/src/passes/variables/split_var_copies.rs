@@ -6,8 +6,8 @@
 //!                                                       @copy_deref (&a.y[*], &b.y[*])
 //! ```
 //!
-//! Arrays and matrices get a wildcard on both sides: the size of the code does not depend on lengths. Access flags go along.
-//! [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies) makes loads and stores of the result.
+//! Arrays and matrices get a wildcard on both sides: the size of the code does not depend on lengths. Access flags go
+//! along. [`lower_var_copies`](mod@crate::passes::variables::lower_var_copies) makes loads and stores of the result.
 
 use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
 use crate::builder::Builder;

@@ -1,7 +1,7 @@
 //! From a body to the flat list of operations: places of values and registers, and control flow.
 //!
-//! The way through the control tree keeps its own stack ([`Open`]), so nesting costs no native stack. Operations whose jump target is not known
-//! yet wait at the construct that ends where they go on.
+//! The way through the control tree keeps its own stack ([`Open`]), so nesting costs no native stack. Operations whose
+//! jump target is not known yet wait at the construct that ends where they go on.
 
 use hashbrown::HashMap;
 
@@ -250,7 +250,8 @@ impl<'a> FunctionCompiler<'_, 'a> {
         self.compiler.program.ops.len() as u32
     }
 
-    // ---- control flow -------------------------------------------------------------------------------------------------
+    // ---- control flow
+    // -------------------------------------------------------------------------------------------------
 
     fn compile(&mut self) -> Result<(), RunError> {
         let body = self.body;

@@ -44,7 +44,8 @@ impl FunctionCompiler<'_, '_> {
             if shader.variables.get(variable).is_none() {
                 return Err(self.malformed(inst, "no such variable"));
             }
-            // A variable with a place overwrites what `store_output` has put into its registers: one that nobody accesses has none.
+            // A variable with a place overwrites what `store_output` has put into its registers: one that nobody
+            // accesses has none.
             if shader.variables[variable].mode == VariableModes::SHADER_OUT && leads_nowhere(body, inst) {
                 self.known_address(def, dest, NULL);
                 return Ok(());

@@ -1,7 +1,8 @@
 //! A shader in executable form: one flat list of operations for all functions.
 //!
-//! Control flow is flattened with explicit ends: every list of the tree is followed by an operation that closes it (`Else`, `EndIf`,
-//! `Continue`, `EndLoop`, `End`), which is where a jump goes on: a jump only takes lanes off the mask. Phis become copies on the edges.
+//! Control flow is flattened with explicit ends: every list of the tree is followed by an operation that closes it
+//! (`Else`, `EndIf`, `Continue`, `EndLoop`, `End`), which is where a jump goes on: a jump only takes lanes off the
+//! mask. Phis become copies on the edges.
 
 mod compile;
 mod derefs;
@@ -107,7 +108,8 @@ pub(super) enum Op {
     Loop,
     /// Start of a continue construct: lanes that continued come back.
     Continue,
-    /// Next iteration at `head` if lanes are left, else the end of the loop; if nobody comes out of it, go on at the end of the enclosing list.
+    /// Next iteration at `head` if lanes are left, else the end of the loop; if nobody comes out of it, go on at the
+    /// end of the enclosing list.
     EndLoop {
         /// First operation of the body.
         head: u32,
@@ -299,8 +301,8 @@ impl<'a> Program<'a> {
     /// Prepares a shader.
     ///
     /// # Errors
-    /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run. What only some
-    /// surroundings offer is an error when it is executed.
+    /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run.
+    /// What only some surroundings offer is an error when it is executed.
     pub fn new(shader: &'a Shader) -> Result<Program<'a>, RunError> {
         let entry = shader.entry_point().ok_or(RunError::NoEntryPoint)?;
         let program = Program {

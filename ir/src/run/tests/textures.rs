@@ -141,7 +141,8 @@ fn minimum_of_the_level() {
     assert_eq!(recorder.requests[1].lod, f(1.0));
 }
 
-/// Quads without active lanes look nothing up; the unit is that of the first active lane; inactive lanes keep their value.
+/// Quads without active lanes look nothing up; the unit is that of the first active lane; inactive lanes keep their
+/// value.
 #[test]
 fn units_by_deref_and_handle() {
     for bindless in [false, true] {

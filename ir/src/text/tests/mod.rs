@@ -51,7 +51,8 @@ impl main {
     );
 }
 
-// ---- examples of the reference -----------------------------------------------------------------------------------------
+// ---- examples of the reference
+// -----------------------------------------------------------------------------------------
 
 fn examples() -> Vec<(String, String)> {
     let shared = std::env::var_os("TGSIC_SHARED")

@@ -64,7 +64,8 @@ fn every_truncation() {
         let step = if text.len() < 3000 { 1 } else { 37 };
         for end in (0..text.len()).step_by(step) {
             if text.is_char_boundary(end) {
-                // The whole function is not there: it cannot be right, unless all that lacks is blank or a later function.
+                // The whole function is not there: it cannot be right, unless all that lacks is blank or a later
+                // function.
                 let cut = &text[..end];
                 if parse(cut).is_ok() {
                     assert!(!cut.contains("impl ") || cut.trim_end().contains("\n}"), "{name} at {end}");
@@ -206,7 +207,8 @@ fn long_texts() {
     }
 }
 
-/// What a validator may have to show: values that nothing makes, types and variables that do not exist, blocks out of the tree.
+/// What a validator may have to show: values that nothing makes, types and variables that do not exist, blocks out of
+/// the tree.
 #[test]
 fn broken_shaders_print() {
     let mut shader = Shader::new(Stage::Fragment);

@@ -118,7 +118,8 @@ pub(super) fn assert_same(left: &Shader, right: &Shader) {
     }
 }
 
-/// Prints, reads, compares, prints again; in our own form, and in Mesa's as far as that is a fixed point after one reading.
+/// Prints, reads, compares, prints again; in our own form, and in Mesa's as far as that is a fixed point after one
+/// reading.
 fn check(shader: &Shader) -> String {
     let text = print(shader);
     let again = parse_ok("our own form", &text);
@@ -764,7 +765,8 @@ fn functions_calls_and_copies() {
     assert!(text.contains("; *%2 = %1; ") && text.contains(" = *%2\n"), "{text}");
 }
 
-/// A text that Mesa could have printed: no constant for the index, edges nobody takes, struct fields only derefs name, comments.
+/// A text that Mesa could have printed: no constant for the index, edges nobody takes, struct fields only derefs name,
+/// comments.
 #[test]
 fn texts_by_others() {
     let text = "

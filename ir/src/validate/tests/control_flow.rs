@@ -121,17 +121,17 @@ pub(super) fn analysis_rule() {
         b.end_if(id);
         b.body.liveness();
         let condition = b.body.if_condition(id);
-        let maker = b.body.def_inst(inner);
+        let producer = b.body.def_inst(inner);
         let start = b.body.start_block();
-        b.body.corrupt_move_inst(Cursor::BlockEnd(start), maker);
+        b.body.corrupt_move_inst(Cursor::BlockEnd(start), producer);
         let epoch = b.body.inst_epoch();
         b.body.set_src(condition, inner);
         assert_ne!(epoch, b.body.inst_epoch());
         b.body.block_order();
         b.body.liveness();
-        b.body.corrupt_move_inst(Cursor::BlockStart(start), maker);
-        b.body.corrupt_inst_def(maker, Some(inner));
+        b.body.corrupt_move_inst(Cursor::BlockStart(start), producer);
+        b.body.corrupt_inst_def(producer, Some(inner));
         b.body.inst_order();
-        b.body.corrupt_move_inst(Cursor::BlockEnd(start), maker);
+        b.body.corrupt_move_inst(Cursor::BlockEnd(start), producer);
     });
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 pub(super) fn uses_and_values() {
-    code_trips(&["def-maker"], |b| {
+    code_trips(&["def-producer"], |b| {
         let x = b.u32_const(1);
         let y = b.u32_const(2);
         b.body.corrupt_def_inst(x, Some(b.body.def_inst(y)));
@@ -78,9 +78,9 @@ pub(super) fn uses_and_values() {
     code_trips(&["dominance"], |b| {
         let x = b.u32_const(1);
         b.alu(AluOp::Ineg, &[x]);
-        let maker = b.body.def_inst(x);
+        let producer = b.body.def_inst(x);
         let end = Cursor::BlockEnd(b.block());
-        b.body.move_inst(end, maker);
+        b.body.move_inst(end, producer);
     });
     code_trips(&["dominance"], |b| {
         let (_, _, [x, _], _) = diamond(b);

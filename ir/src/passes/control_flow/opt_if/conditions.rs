@@ -11,11 +11,11 @@
 //!     }
 //! ```
 //!
-//! A value is known in the blocks that the first block of a side dominates: `%c` itself, what one operation makes of it (`iand`, `ior`, `inot`,
-//! conversions, selections), and the operand that an equality compares with a constant.
+//! A value is known in the blocks that the first block of a side dominates: `%c` itself, what one operation makes of it
+//! (`iand`, `ior`, `inot`, conversions, selections), and the operand that an equality compares with a constant.
 //!
-//! The regions of one value are subtrees of the dominator tree, nested or apart. A sweep turns them into sorted stretches, in which each use is
-//! looked up: the cost of a value is its regions and its uses, times a logarithm.
+//! The regions of one value are subtrees of the dominator tree, nested or apart. A sweep turns them into sorted
+//! stretches, in which each use is looked up: the cost of a value is its regions and its uses, times a logarithm.
 
 use crate::alu::AluOp;
 use crate::analysis::Dominance;
@@ -172,7 +172,8 @@ enum Known {
     Operand(usize),
 }
 
-/// Replaces the uses of an operation on the condition where the condition is known. `source` is the operand that reads the condition.
+/// Replaces the uses of an operation on the condition where the condition is known. `source` is the operand that reads
+/// the condition.
 fn follow(body: &mut Body, dominance: &Dominance, map: &Map<'_>, user: Inst, source: Use) -> bool {
     let number = body.source_number(source);
     let (Some(op), Some(result)) = (body.alu_op(user), body.inst_def(user)) else { return false };

@@ -15,8 +15,9 @@
 //!         %4 = bcsel %1, %2, %3              %4 = phi: %a, %d
 //! ```
 //!
-//! 1. An operation is taken apart where its phis are constant or undefined at the entry, so that it can be folded there, and no one else reads
-//!    them, so that no phi is added. Copies, comparisons and conversions stay: they cost nothing, or belong to what reads them.
+//! 1. An operation is taken apart where its phis are constant or undefined at the entry, so that it can be folded
+//!    there, and no one else reads them, so that no phi is added. Copies, comparisons and conversions stay: they cost
+//!    nothing, or belong to what reads them.
 //! 2. A selection by a phi that is one constant at the entry and the other from then on is a phi.
 
 use arrayvec::ArrayVec;

@@ -8,9 +8,10 @@
 //!     %2 = phi: %x, %y
 //! ```
 //!
-//! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what comes from `A` and `B`. No
-//! side of either `if` ends in a jump. A jump within the second one may leave it; the phis between the two are then needed in no place that only
-//! such a jump leads to, since they would not be made on the way to it any more.
+//! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what
+//! comes from `A` and `B`. No side of either `if` ends in a jump. A jump within the second one may leave it; the phis
+//! between the two are then needed in no place that only such a jump leads to, since they would not be made on the way
+//! to it any more.
 
 use std::sync::Arc;
 
@@ -28,10 +29,12 @@ struct Sides {
     merged: u32,
 }
 
-/// Dominance as it was before the first merging that asked for it. What dominates a block in it does so later too: a merging only takes ways away.
+/// Dominance as it was before the first merging that asked for it. What dominates a block in it does so later too: a
+/// merging only takes ways away.
 type Before = Option<Arc<Dominance>>;
 
-/// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends of the sides may move.
+/// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends
+/// of the sides may move.
 #[derive(Default)]
 struct Waiting {
     phis: Vec<(Inst, [Def; 2])>,
@@ -63,7 +66,8 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     progress
 }
 
-/// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to [`Sides::replace_phis_inside`].
+/// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to
+/// [`Sides::replace_phis_inside`].
 fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
     let Some(first) = body.following_if(before) else { return false };
     let between = body.block_after_if(first);
@@ -110,8 +114,9 @@ fn has_jump(body: &Body, id: If) -> bool {
 }
 
 impl Waiting {
-    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and behind that only, and not where just a jump in
-    /// them leads. What waits already is not looked through again for each `if` of a row: that is for the next run.
+    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and behind that only, and
+    /// not where just a jump in them leads. What waits already is not looked through again for each `if` of a row: that
+    /// is for the next run.
     fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
         let mut phis = body.phis(between).peekable();
         if phis.peek().is_none() {
@@ -124,7 +129,8 @@ impl Waiting {
         };
         self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
     }
-    /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is from the same side.
+    /// Takes out the phis of a block with their values from the ends of two sides. What waits already is what it is
+    /// from the same side.
     fn take_out(&mut self, body: &mut Body, block: Block, ends: [Block; 2]) {
         for phi in body.phis(block).collect::<Vec<_>>() {
             let values = ends.map(|end| body.phi_source_for(phi, end).map(|s| body.src_def(s)));
@@ -163,7 +169,8 @@ impl Waiting {
 }
 
 impl Sides {
-    /// In the sides of an `if` that others were merged into, the phis behind it are what comes from the same side. (In what was in it before nothing reads them.)
+    /// In the sides of an `if` that others were merged into, the phis behind it are what comes from the same side. (In
+    /// what was in it before nothing reads them.)
     fn replace_phis_inside(&mut self, body: &mut Body, merged: If) {
         let behind = body.block_after_if(merged);
         if body.phis(behind).next().is_none() {

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! 1. A phi of `true` and `false` is the condition, one of `false` and `true` its complement.
-//! 2. If a second `if` with the same condition follows, a phi that is only used in one of its sides does not need what comes from the other.
+//! 2. If a second `if` with the same condition follows, a phi that is only used in one of its sides does not need what
+//!    comes from the other.
 
 use crate::alu::AluOp;
 use crate::analysis::Dominance;

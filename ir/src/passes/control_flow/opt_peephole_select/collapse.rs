@@ -10,8 +10,8 @@
 //!     }
 //! ```
 //!
-//! Neither `if` has an `else` side; what is computed between them may be computed always and is within the limit; behind the inner `if`, and
-//! behind the outer one, no value tells whether the outer condition held or only both.
+//! Neither `if` has an `else` side; what is computed between them may be computed always and is within the limit;
+//! behind the inner `if`, and behind the outer one, no value tells whether the outer condition held or only both.
 
 use crate::alu::AluOp;
 use crate::analysis::Speculation;
@@ -78,7 +78,8 @@ fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limi
     Some(())
 }
 
-/// What the phis behind the outer `if` are to read from its first side; none if they, or others, tell the two conditions apart.
+/// What the phis behind the outer `if` are to read from its first side; none if they, or others, tell the two
+/// conditions apart.
 fn phi_sources(body: &Body, outer: If, last: Block, outer_else: Block, inner_else: Block) -> Option<Vec<(Use, Def)>> {
     let Some(CfNode::If(inner)) = body.node_before(last) else { return None };
     let inner_then = body.then_list(inner).last;
@@ -90,15 +91,15 @@ fn phi_sources(body: &Body, outer: If, last: Block, outer_else: Block, inner_els
         if value == other {
             continue;
         }
-        let maker = body.def_inst(value);
-        if !body.is_phi(maker) || body.inst_block(maker) != Some(last) {
+        let producer = body.def_inst(value);
+        if !body.is_phi(producer) || body.inst_block(producer) != Some(last) {
             return None;
         }
-        if body.src_def(body.phi_source_for(maker, inner_else)?) != other {
+        if body.src_def(body.phi_source_for(producer, inner_else)?) != other {
             return None;
         }
         // The inner side may end in a jump; the phi then has one source, which is `other`.
-        let value = body.phi_source_for(maker, inner_then).map_or(other, |s| body.src_def(s));
+        let value = body.phi_source_for(producer, inner_then).map_or(other, |s| body.src_def(s));
         rewrites.push((source, value));
     }
     // Each rewritten source was a use of a phi of `last`; there must be no others.

@@ -10,24 +10,26 @@
 //! ```
 //!
 //! An `if` becomes straight code if
-//! 1. each side is a single block that does not end in a jump and holds nothing but what may be computed without being asked for: ALU
-//!    instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values
-//!    by indices that are in range for sure ([`Speculation`]). Texture fetches, derivatives, accesses to
-//!    memory that others write and communication between invocations stay where they are. `terminate` and `demote` become
+//! 1. each side is a single block that does not end in a jump and holds nothing but what may be computed without being
+//!    asked for: ALU instructions, constants, derefs, loads of inputs, uniforms, arrays of the shader and system values
+//!    by indices that are in range for sure ([`Speculation`]). Texture fetches, derivatives, accesses to memory that
+//!    others write and communication between invocations stay where they are. `terminate` and `demote` become
 //!    conditional: `terminate_if (c)`, or `terminate_if (iand c, d)` of a `terminate_if (d)`;
-//! 2. both sides together compute no more than the limit of the options says (an operation that takes long on most targets counts for
-//!    several, copies and modifiers count nothing), since now both are computed always;
-//! 3. the selections are no more instructions than what goes away: the branches, and the copies that the phis would have been.
+//! 2. both sides together compute no more than the limit of the options says (an operation that takes long on most
+//!    targets counts for several, copies and modifiers count nothing), since now both are computed always;
+//! 3. the selections are no more instructions than what goes away: the branches, and the copies that the phis would
+//!    have been.
 //!
-//! A vector of which a side changes some components only is selected in these components only. Hints are followed: an `if` marked
-//! `flatten` only has to fulfil the first condition, one marked `dont_flatten` stays.
+//! A vector of which a side changes some components only is selected in these components only. Hints are followed: an
+//! `if` marked `flatten` only has to fulfil the first condition, one marked `dont_flatten` stays.
 //!
 //! Nested `if`s without `else` become one first where what stands between them may be computed always.
 //!
-//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX` is for targets without control flow and flattens
-//! whatever has no effects, texture fetches included.
+//! Limits ([`CompilerOptions::peephole_select_limit`]): 0 flattens only what is free; `u32::MAX` is for targets without
+//! control flow and flattens whatever has no effects, texture fetches included.
 //!
-//! One walk in the order of the text: inner `if`s come before outer ones, an instruction is looked at once per `if` that it leaves.
+//! One walk in program order: inner `if`s come before outer ones, an instruction is looked at once per `if`
+//! that it leaves.
 
 mod collapse;
 pub(crate) mod cost;
@@ -123,9 +125,9 @@ fn pays(body: &Body, after: Block, sides: [(Block, &Side); 2]) -> bool {
         let size = if body.bit_size(def) == 64 { u32::from(body.num_components(def)).div_ceil(2) } else { 1 };
         selections += size;
         for (number, value) in [then_value, else_value].into_iter().enumerate() {
-            let maker = body.def_inst(value);
-            let made_here = body.inst_block(maker) == Some(sides[number].0);
-            let is_const = matches!(body.inst(maker), InstData::LoadConst { .. });
+            let producer = body.def_inst(value);
+            let made_here = body.inst_block(producer) == Some(sides[number].0);
+            let is_const = matches!(body.inst(producer), InstData::LoadConst { .. });
             // What is made in the side, or dies in the phi, can be in the phi's register at once.
             if is_const || !(made_here || body.single_use(value).is_some()) {
                 copies[number] += size;

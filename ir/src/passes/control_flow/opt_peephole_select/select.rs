@@ -74,7 +74,8 @@ fn either(b: &Builder<'_>, yes: AluSrc, no: AluSrc) -> Option<AluSrc> {
     (same || is_undef(no)).then_some(yes)
 }
 
-/// Single components as one operand: a swizzle if they are of one value, a new constant if they are constants, else a vector.
+/// Single components as one operand: a swizzle if they are of one value, a new constant if they are constants, else a
+/// vector.
 fn gather(b: &mut Builder<'_>, parts: Components) -> AluSrc {
     let Some(&first) = parts.first() else { return AluSrc::new(b.undef(1, 32), Swizzle::IDENTITY) };
     if parts.iter().all(|p| p.def == first.def) {

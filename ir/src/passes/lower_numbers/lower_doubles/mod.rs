@@ -1,4 +1,5 @@
-//! Operations on 64-bit floats that a target lacks become sums, products and operations on the two words of a number ([`CompilerOptions::lower_doubles`]).
+//! Operations on 64-bit floats that a target lacks become sums, products and operations on the two words of a number
+//! ([`CompilerOptions::lower_doubles`]).
 //!
 //! ```text
 //! 64 %2 = frcp %1     =>     the mantissa of %1, in [1, 2), and its exponent
@@ -14,15 +15,19 @@
 //! | `MOD` | `fmod`, `frem` | `a - b * floor(a / b)`, `a - b * trunc(a / b)` as it stands |
 //! | `SUB`, `MIN_MAX`, `SAT` | `fsub`, `fmin`, `fmax`, `fsat` | exact; NaN and zeros as the table says |
 //!
-//! What remains are `fadd`, `fmul`, `ffma`, `fneg`, `fabs`, comparisons, selections, conversions to and from 32 bits and packing of words. One operation is made of others only if the target has
-//! these, and else of what they become. Integers of 64 bits are not used. `ffma` must round once.
+//! What remains are `fadd`, `fmul`, `ffma`, `fneg`, `fabs`, comparisons, selections, conversions to and from 32 bits
+//! and packing of words. One operation is made of others only if the target has these, and else of what they become.
+//! Integers of 64 bits are not used. `ffma` must round once.
 //!
-//! With [`software_doubles`](CompilerOptions::software_doubles) what remains is made of 32-bit integers: `fadd`, `fmul`, `ffma` (rounded once, as the shader says), `fneg`, `fabs`, `fsign`, comparisons
-//! and conversions, all exact. Then only selections and moves have 64 bits. (`f2f16` from 64 bits is [`lower_fp16_casts`](mod@crate::passes::lower_numbers::lower_fp16_casts)'s.)
+//! With [`software_doubles`](CompilerOptions::software_doubles) what remains is made of 32-bit integers: `fadd`,
+//! `fmul`, `ffma` (rounded once, as the shader says), `fneg`, `fabs`, `fsign`, comparisons and conversions, all exact.
+//! Then only selections and moves have 64 bits. (`f2f16` from 64 bits is
+//! [`lower_fp16_casts`](mod@crate::passes::lower_numbers::lower_fp16_casts)'s.)
 //!
 //! - `round.rs`: rounding, minima; `root.rs`: reciprocals, roots, quotients; `software.rs`: what is made of integers.
 //!
-//! Cost: linear; no operation takes more than 140 instructions, made of integers sums take as many, `ffma` twice as many, and roots and quotients some 2,000.
+//! Cost: linear; no operation takes more than 140 instructions, made of integers sums take as many, `ffma` twice as
+//! many, and roots and quotients some 2,000.
 
 mod root;
 mod round;

@@ -1,13 +1,15 @@
 //! Reciprocals, roots and quotients by Newton's method from a 32-bit estimate.
 //!
-//! All work on mantissas near 1, so that nothing overflows on the way, and put the exponent back by products with powers of two, of which only the last can round.
+//! All work on mantissas near 1, so that nothing overflows on the way, and put the exponent back by products with
+//! powers of two, of which only the last can round.
 
 use super::{double, joined, words};
 use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// A number as `mantissa * 2^exponent`, the magnitude of the mantissa in [1, 2). Anything for zeros, infinities and NaN.
+/// A number as `mantissa * 2^exponent`, the magnitude of the mantissa in [1, 2). Anything for zeros, infinities and
+/// NaN.
 struct Parts {
     mantissa: Def,
     exponent: Def,
@@ -111,7 +113,8 @@ pub(super) fn quotient(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     let exponent = m.op(AluOp::Imax, &[exponent, least]);
     let exponent = m.op(AluOp::Imin, &[exponent, most]);
     let result = scaled(m, mantissa, exponent);
-    // Where either is a zero, an infinity or NaN, so is the product with the reciprocal, of which only the class matters.
+    // Where either is a zero, an infinity or NaN, so is the product with the reciprocal, of which only the class
+    // matters.
     let (_, a_is_zero, _) = classes(m, a);
     let (sign, b_is_zero, b_is_infinite) = classes(m, b);
     let (infinity, zero) = signed(m, sign);
@@ -129,7 +132,8 @@ pub(super) fn quotient(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     m.bcsel(is_plain, result, special)
 }
 
-/// What both roots begin with: a number in [1, 4), its root and half of the reciprocal of that to about 46 bits, and the exponent of the root.
+/// What both roots begin with: a number in [1, 4), its root and half of the reciprocal of that to about 46 bits, and
+/// the exponent of the root.
 struct Root {
     number: Def,
     root: Def,

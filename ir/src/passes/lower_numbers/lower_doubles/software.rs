@@ -1,7 +1,8 @@
 //! 64-bit floats by 32-bit integers.
 //!
-//! A number is taken apart into a sign, an exponent and a significand of 64 bits whose highest bit is set. Sums and products are computed with bits to spare, what is cut off on the way is gathered
-//! in the lowest bit, which stays far below the last place of the result, and everything is rounded once, in one place.
+//! A number is taken apart into a sign, an exponent and a significand of 64 bits whose highest bit is set. Sums and
+//! products are computed with bits to spare, what is cut off on the way is gathered in the lowest bit, which stays far
+//! below the last place of the result, and everything is rounded once, in one place.
 
 use crate::alu::{AluOp, ExecutionMode};
 use crate::entities::Def;
@@ -81,7 +82,8 @@ pub(super) fn lower(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> O
     Some(m.join(pair))
 }
 
-// ---- numbers --------------------------------------------------------------------------------------------------------------
+// ---- numbers
+// --------------------------------------------------------------------------------------------------------------
 
 fn is_nan(m: &mut Arithmetic<'_>, a: Pair) -> Def {
     let magnitude = m.iand_imm(a.hi, 0x7fff_ffff);
@@ -217,7 +219,8 @@ fn with_special(m: &mut Arithmetic<'_>, mut result: Pair, cases: &[(Def, Def)]) 
     result
 }
 
-// ---- sums and products ----------------------------------------------------------------------------------------------------
+// ---- sums and products
+// ----------------------------------------------------------------------------------------------------
 
 fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
     // The larger first.
@@ -432,9 +435,11 @@ fn fuse(m: &mut Arithmetic<'_>, (a, b): (Pair, Pair), c: Pair, mode: ExecutionMo
     with_special(m, result, &cases)
 }
 
-// ---- comparisons ----------------------------------------------------------------------------------------------------------
+// ---- comparisons
+// ----------------------------------------------------------------------------------------------------------
 
-/// What a comparison asks: `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is negated; and the size of the boolean.
+/// What a comparison asks: `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is
+/// negated; and the size of the boolean.
 fn compare(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     let name = op.name();
     if op.info().group != "compare-float" {
@@ -497,7 +502,8 @@ fn equal(m: &mut Arithmetic<'_>, a: Pair, b: Pair) -> Def {
     m.ior(same, zeros)
 }
 
-// ---- conversions ----------------------------------------------------------------------------------------------------------
+// ---- conversions
+// ----------------------------------------------------------------------------------------------------------
 
 /// The whole part, the nearest there is.
 fn to_int64(m: &mut Arithmetic<'_>, is_signed: bool) -> Pair {

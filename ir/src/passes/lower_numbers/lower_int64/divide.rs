@@ -1,8 +1,10 @@
 //! Division of 64 bits by divisions of 32 bits, without control flow.
 //!
-//! The high word of the quotient is a quotient of words, and not 0 only if the divisor is a word. What is left is at most the divisor times 2^32, so that the rest of the quotient is a
-//! word: of two words by a word if the divisor is a word, and else estimated, at most 1 too large and then taken 1 less, by the upper word of the divisor with its highest bit moved to the top.
-//! Two words by a word is long division by two digits of 16 bits, each of which is estimated by the upper digit of the divisor and corrected twice at most.
+//! The high word of the quotient is a quotient of words, and not 0 only if the divisor is a word. What is left is at
+//! most the divisor times 2^32, so that the rest of the quotient is a word: of two words by a word if the divisor is a
+//! word, and else estimated, at most 1 too large and then taken 1 less, by the upper word of the divisor with its
+//! highest bit moved to the top. Two words by a word is long division by two digits of 16 bits, each of which is
+//! estimated by the upper digit of the divisor and corrected twice at most.
 
 use super::pair::Pair;
 use crate::alu::AluOp;

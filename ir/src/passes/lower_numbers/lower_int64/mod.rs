@@ -1,4 +1,5 @@
-//! Integers of 64 bits become pairs of 32 bits, for targets that lack operations on them ([`CompilerOptions::lower_int64`]).
+//! Integers of 64 bits become pairs of 32 bits, for targets that lack operations on them
+//! ([`CompilerOptions::lower_int64`]).
 //!
 //! ```text
 //! 64 %3 = iadd %1, %2     =>     32 %4 = unpack_64_2x32_split_x %1     32 %6 = unpack_64_2x32_split_y %1
@@ -8,12 +9,14 @@
 //!                                32 %c = iadd %a, %b                   64 %3 = pack_64_2x32_split %8, %c
 //! ```
 //!
-//! Values stay what they are: loads, phis, moves and vectors have 64 bits, and what packs and unpacks goes away by the algebraic rules. Each component by itself; no control flow is made.
-//! Results are those of the table of opcodes: 0 of a division by 0, saturation of what a conversion cannot hold, floats rounded to the nearest, ties to even, whatever the rounding of the
-//! shader. What is made has booleans of one bit, so the pass comes before these are lowered; divisions use `udiv` of 32 bits, for which there is
-//! [`lower_idiv`](mod@crate::passes::lower_numbers::lower_idiv).
+//! Values stay what they are: loads, phis, moves and vectors have 64 bits, and what packs and unpacks goes away by the
+//! algebraic rules. Each component by itself; no control flow is made. Results are those of the table of opcodes: 0 of
+//! a division by 0, saturation of what a conversion cannot hold, floats rounded to the nearest, ties to even, whatever
+//! the rounding of the shader. What is made has booleans of one bit, so the pass comes before these are lowered;
+//! divisions use `udiv` of 32 bits, for which there is [`lower_idiv`](mod@crate::passes::lower_numbers::lower_idiv).
 //!
-//! - `pair.rs`: sums, products, shifts, comparisons; `divide.rs`; `convert.rs`; `subgroup.rs`: intrinsics that hand integers among invocations.
+//! - `pair.rs`: sums, products, shifts, comparisons; `divide.rs`; `convert.rs`; `subgroup.rs`: intrinsics that hand
+//!   integers among invocations.
 //!
 //! Cost: linear; a division takes about 150 instructions, all others fewer than 40.
 

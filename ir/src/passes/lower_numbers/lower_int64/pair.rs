@@ -109,7 +109,8 @@ impl Arithmetic<'_> {
         high
     }
 
-    /// The high half of the product of signed numbers from that of the same bits without sign: a negative number counts 2^64 too much.
+    /// The high half of the product of signed numbers from that of the same bits without sign: a negative number counts
+    /// 2^64 too much.
     pub(crate) fn signed_high64(&mut self, a: Pair, b: Pair, mut high: Pair) -> Pair {
         let zero = self.int(0);
         for (factor, other) in [(a, b), (b, a)] {
@@ -128,7 +129,8 @@ impl Arithmetic<'_> {
     }
 
     pub(crate) fn shl64(&mut self, a: Pair, count: Def) -> Pair {
-        // Shifts of words count modulo 32. What goes over is shifted by 1 and by 31 - count, as 32 - 0 would be no shift at all.
+        // Shifts of words count modulo 32. What goes over is shifted by 1 and by 31 - count, as 32 - 0 would be no
+        // shift at all.
         let complement = self.inot(count);
         let lo = self.ishl(a.lo, count);
         let hi = self.ishl(a.hi, count);

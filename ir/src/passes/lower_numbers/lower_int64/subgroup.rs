@@ -1,4 +1,5 @@
-//! Intrinsics that hand 64-bit integers among the invocations of a subgroup: reads and votes of each half; logic of each half; sums by three pieces of 24 bits, of which 256 fit in a word.
+//! Intrinsics that hand 64-bit integers among the invocations of a subgroup: reads and votes of each half; logic of
+//! each half; sums by three pieces of 24 bits, of which 256 fit in a word.
 //!
 //! Other reductions (products, minima, maxima) cannot be taken apart; they stay.
 

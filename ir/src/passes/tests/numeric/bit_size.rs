@@ -18,7 +18,8 @@ fn by_words(shader: &mut Shader) -> bool {
     lower_bit_size(shader, &|body, inst| if size(body, inst) < 32 { 32 } else { 0 })
 }
 
-/// All opcodes of one or two operands whose size is open, on all bytes, and on special and random numbers of 16 and 32 bits.
+/// All opcodes of one or two operands whose size is open, on all bytes, and on special and random numbers of 16 and 32
+/// bits.
 #[test]
 fn every_opcode_of_one_and_two_operands() {
     let mut checked = 0;

@@ -84,7 +84,8 @@ fn division_by_constants() {
     }
 }
 
-/// The dividends at which a multiplier that is a little wrong shows: the largest multiples of the divisor and their neighbours.
+/// The dividends at which a multiplier that is a little wrong shows: the largest multiples of the divisor and their
+/// neighbours.
 #[test]
 fn division_of_the_largest_multiples_by_constants() {
     let mut words = Words::new(9);

@@ -99,7 +99,8 @@ fn sums_and_limits() {
     Check::new(AluOp::Fsat, 64, &lacking(DoubleOps::SAT)).run(&floats(64));
 }
 
-/// The table's remainders round the quotient to 32 bits before they take its whole part, so they are the formula only where that is exact.
+/// The table's remainders round the quotient to 32 bits before they take its whole part, so they are the formula only
+/// where that is exact.
 #[test]
 fn remainders() {
     let mut words = Words::new(6);

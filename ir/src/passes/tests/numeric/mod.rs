@@ -1,7 +1,7 @@
 //! Passes that replace operations on numbers: what they make computes what the table of opcodes says.
 //!
-//! [`Check`] makes a shader of one instruction, runs the pass, and runs the shader on every case, 4,096 at a time (four components, 1,024 lanes); each result is
-//! compared with [`evaluate`].
+//! [`Check`] makes a shader of one instruction, runs the pass, and runs the shader on every case, 4,096 at a time (four
+//! components, 1,024 lanes); each result is compared with [`evaluate`].
 
 mod bit_size;
 mod booleans;
@@ -57,7 +57,8 @@ impl<'a> Check<'a> {
         if ty.is_unsized() { self.bit_size } else { ty.bit_size }
     }
 
-    /// The instruction alone on four components, reversed so that swizzles count. A source that is constant has its value in the last place.
+    /// The instruction alone on four components, reversed so that swizzles count. A source that is constant has its
+    /// value in the last place.
     pub fn shader(&self, constants: &[Option<[u64; COMPONENTS as usize]>]) -> Shader {
         let mut shader = Shader::new(Stage::Vertex);
         shader.info.float_controls_execution_mode = self.mode;
@@ -141,7 +142,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Runs an opcode that takes or makes whole vectors: each case holds the components of every source, one case a lane.
+    /// Runs an opcode that takes or makes whole vectors: each case holds the components of every source, one case a
+    /// lane.
     pub fn run_vectors(&self, cases: &[Vec<Vec<u64>>]) {
         assert!(!cases.is_empty() && self.op.info().output_size != 0);
         let info = self.op.info();
@@ -343,7 +345,8 @@ pub fn integers(bits: u8) -> Vec<Vec<u64>> {
     special_integers(bits).into_iter().chain(random).map(|value| vec![value]).collect()
 }
 
-/// Floats at which operations differ: zeros, denormals, infinities, NaN, around powers of two and halves; all in 16 bits.
+/// Floats at which operations differ: zeros, denormals, infinities, NaN, around powers of two and halves; all in 16
+/// bits.
 pub fn special_floats(bits: u8) -> Vec<u64> {
     let (mantissa, bias) = match bits {
         16 => (10, 15),

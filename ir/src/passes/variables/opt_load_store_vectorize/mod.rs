@@ -8,22 +8,28 @@
 //!     %5 = fadd %2, %4
 //! ```
 //!
-//! Accesses to uniform and storage buffers, shared and scratch memory. Two that are alike but for their addresses, which differ by a constant, become one if
+//! Accesses to uniform and storage buffers, shared and scratch memory. Two that are alike but for their addresses,
+//! which differ by a constant, become one if
 //!
-//! 1. nothing in between may touch what moves: a load moves up to the first of both and must not pass a store that may write what it reads, a store moves down to the second and
-//!    must not pass anything that may read or write the same. Two addresses may be the same unless they differ by a constant that is large enough, or are of different resources one of
-//!    which is said to be restricted;
+//! 1. nothing in between may touch what moves: a load moves up to the first of both and must not pass a store that may
+//!    write what it reads, a store moves down to the second and must not pass anything that may read or write the same.
+//!    Two addresses may be the same unless they differ by a constant that is large enough, or are of different
+//!    resources one of which is said to be restricted;
 //! 2. no barrier, call or other effect on that memory is in between, and for stores no end of the invocation;
 //! 3. neither is volatile, atomic, or to be kept scalar;
 //! 4. the target takes it: [`VectorizeOptions::may`] is asked with alignment, size and hole of each [`Candidate`];
-//! 5. in the modes of [`VectorizeOptions::robust_modes`], the merger gives what the parts gave also where they are out of bounds. Here, a load of several components of a storage buffer gives 0 if
-//!    not all are inside: these are not merged then; neither are addresses that may wrap around in between, nor stores that would be cut to smaller components. Uniform buffers that are read by whole vec4s give 0 word by word, and what is known to be within shared or
-//!    scratch memory cannot be out of bounds.
+//! 5. in the modes of [`VectorizeOptions::robust_modes`], the merger gives what the parts gave also where they are out
+//!    of bounds. Here, a load of several components of a storage buffer gives 0 if not all are inside: these are not
+//!    merged then; neither are addresses that may wrap around in between, nor stores that would be cut to smaller
+//!    components. Uniform buffers that are read by whole vec4s give 0 word by word, and what is known to be within
+//!    shared or scratch memory cannot be out of bounds.
 //!
-//! The values of a merged load are taken apart again, by shifts if sizes of components differ; of two stores that overlap the later one wins.
+//! The values of a merged load are taken apart again, by shifts if sizes of components differ; of two stores that
+//! overlap the later one wins.
 //!
-//! Addresses are sums of values times constants; what they have in common is a key, and accesses with one key are sorted by their constants. Only neighbours are tried, at most 16
-//! each, and only 128 accesses in between are looked at, so that the cost is that of sorting.
+//! Addresses are sums of values times constants; what they have in common is a key, and accesses with one key are
+//! sorted by their constants. Only neighbours are tried, at most 16 each, and only 128 accesses in between are looked
+//! at, so that the cost is that of sorting.
 
 mod address;
 mod merge;
@@ -72,7 +78,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it is a vector of up to four components of 32 bits (or of two of 64), aligned to its components and without a hole: what most targets take.
+    /// Whether it is a vector of up to four components of 32 bits (or of two of 64), aligned to its components and
+    /// without a hole: what most targets take.
     pub fn is_plain(&self) -> bool {
         let bytes = u32::from(self.bit_size) / 8;
         let alignment = if self.align_offset == 0 { self.align_mul } else { 1 << self.align_offset.trailing_zeros() };
@@ -315,7 +322,8 @@ impl Vectorizer<'_> {
         Some(kept)
     }
 
-    // ---- aliasing --------------------------------------------------------------------------------------------------------
+    // ---- aliasing
+    // --------------------------------------------------------------------------------------------------------
 
     /// Whether an access may pass everything between two.
     fn may_move(&self, moves: usize, first: usize, second: usize) -> bool {
@@ -332,7 +340,8 @@ impl Vectorizer<'_> {
         })
     }
 
-    // ---- shapes ----------------------------------------------------------------------------------------------------------
+    // ---- shapes
+    // ----------------------------------------------------------------------------------------------------------
 
     /// What the two become, if the target takes it.
     fn shape(&self, low: &Entry, high: &Entry) -> Option<Merged> {
