@@ -41,7 +41,7 @@ macro_rules! kinds {
 
 kinds! {
     // Uses and values.
-    1 "T1100" "def-producer" DefMaker { def: Def } "{def} says that another instruction makes it";
+    1 "T1100" "def-producer" DefProducer { def: Def } "{def} says that another instruction makes it";
     1 "T1101" "def-missing" DefMissing "the instruction must make a value and makes none";
     1 "T1102" "def-unexpected" DefUnexpected "the instruction must not make a value";
     1 "T1103" "def-components" DefComponents { found: u8 } "no value has {found} components";

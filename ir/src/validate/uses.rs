@@ -162,7 +162,7 @@ impl Checker<'_> {
         match (def, self.makes_value(inst)) {
             (Some(def), true) => {
                 if body.checked_def_inst(def) != Some(inst) {
-                    self.report_inst(inst, ValidationErrorKind::DefMaker { def });
+                    self.report_inst(inst, ValidationErrorKind::DefProducer { def });
                 }
                 let Shape { num_components, bit_size } = body.shape(def);
                 if !is_component_count(num_components) {
