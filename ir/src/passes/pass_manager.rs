@@ -148,7 +148,7 @@ impl<'a> Passes<'a> {
     pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[PassId], options: &CompilerOptions) -> bool {
         let mut progress = false;
         for &pass in passes {
-            if self.due.take(pass) && pass.applies(shader) && self.run(shader, pass, options) {
+            if self.due.take(pass) && self.run_where(shader, pass, options, pass.applies(shader)) {
                 progress = true;
             }
         }
@@ -160,15 +160,21 @@ impl<'a> Passes<'a> {
     /// # Panics
     /// As [`run_pass`].
     pub fn run(&mut self, shader: &mut Shader, pass: PassId, options: &CompilerOptions) -> bool {
+        self.run_where(shader, pass, options, true)
+    }
+
+    /// The same. A pass that does not apply to the shader changes nothing; the observer hears of it like of others.
+    fn run_where(&mut self, shader: &mut Shader, pass: PassId, options: &CompilerOptions, applies: bool) -> bool {
         let info = pass.info();
         if self.stopped || self.skipped.contains(pass) {
             return false;
         }
         let changed = match &mut self.observer {
+            None if !applies => false,
             None => run_pass(shader, info.name, |shader| (info.run)(shader, options)),
             Some(observer) => {
                 let start = Instant::now();
-                let changed = run_pass(shader, info.name, |shader| (info.run)(shader, options));
+                let changed = applies && run_pass(shader, info.name, |shader| (info.run)(shader, options));
                 let run = PassRun { name: info.name, round: self.round, changed, time: start.elapsed() };
                 self.stopped = observer.after(&run, shader).is_break();
                 changed
