@@ -22,7 +22,7 @@ use tgsi_ir::shader::{Shader, Stage};
 /// Shaders of each rule.
 const SHADERS: usize = 60;
 
-struct Maker<'a> {
+struct Generator<'a> {
     set: &'static RuleSet,
     random: &'a mut Random,
     sizes: [u8; 8],
@@ -31,7 +31,7 @@ struct Maker<'a> {
     constants: bool,
 }
 
-impl Maker<'_> {
+impl Generator<'_> {
     fn component(&mut self, bits: u8, base: BaseType) -> u64 {
         let number = self.random.below(9) as f32 - 4.0;
         match (base, bits) {
@@ -169,11 +169,11 @@ fn replacements_have_the_value_of_what_they_replace() {
             });
             let Some(sizes) = sizes else { continue };
             let constants = shader % 3 != 0;
-            let mut producer = Maker { set, random: &mut random, sizes, variables: [None; 8], constants };
+            let mut generator = Generator { set, random: &mut random, sizes, variables: [None; 8], constants };
             let mut shader = Shader::new(Stage::Fragment);
             let mut b = Builder::at_end(shader.main_mut());
             let count = wanted_count(set, rule.search).unwrap_or(1);
-            let root = producer.expression(&mut b, rule.search, count, BaseType::Float);
+            let root = generator.expression(&mut b, rule.search, count, BaseType::Float);
             let user = b.alu_sized(AluOp::Mov, count as u8, &[root.into()]);
             let bits = b.body.bit_size(root);
             let mut known = HashMap::new();

@@ -28,12 +28,12 @@ const EXPRESSIONS: usize = 6;
 /// Operands that every expression may use: two of each size.
 struct Leaves(Vec<(u8, [Def; 2])>);
 
-struct Maker<'a> {
+struct Generator<'a> {
     random: &'a mut Random,
     leaves: Leaves,
 }
 
-impl Maker<'_> {
+impl Generator<'_> {
     fn sizes(&mut self, set: &RuleSet, rule: &Rule) -> Option<[u8; 8]> {
         (0..40).find_map(|_| {
             let mut sizes = [0; 8];
@@ -188,14 +188,14 @@ fn comes_to_an_end(set: &'static RuleSet, pass: fn(&mut Shader, &CompilerOptions
         let mut shader = Shader::new(Stage::Fragment);
         let mut b = Builder::at_end(shader.main_mut());
         let leaves = Leaves(SIZES.iter().map(|&bits| (bits, [b.undef(1, bits), b.undef(1, bits)])).collect());
-        let mut producer = Maker { random: &mut random, leaves };
+        let mut generator = Generator { random: &mut random, leaves };
         for place in 0..EXPRESSIONS {
             // Every rule gets its turn.
             let rule = &set.rules[(number * EXPRESSIONS + place) % set.rules.len()];
-            let Some(sizes) = producer.sizes(set, rule) else { continue };
+            let Some(sizes) = generator.sizes(set, rule) else { continue };
             let count = wanted_count(set, rule.search).unwrap_or(1);
-            b.flags = if producer.random.below(8) == 0 { AluFlags::EXACT } else { AluFlags::NONE };
-            let value = producer.expression(&mut b, set, rule.search, count, &sizes, &mut [None; 8], 2);
+            b.flags = if generator.random.below(8) == 0 { AluFlags::EXACT } else { AluFlags::NONE };
+            let value = generator.expression(&mut b, set, rule.search, count, &sizes, &mut [None; 8], 2);
             b.flags = AluFlags::NONE;
             b.intrinsic(IntrinsicOp::StorePreamble, &[value], &[], None);
         }

@@ -6,7 +6,7 @@
 //! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it
 //!   runs again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after
 //!   its first run, whatever others change.
-//! - The list: passes whose changes leave nothing to this one. What [`opt_dce`](PassId::opt_dce) removes, for example,
+//! - The list: passes that leave nothing to this one when they change something. What [`opt_dce`](PassId::opt_dce) removes, for example,
 //!   concerns passes that count uses or effects, and no others.
 //!
 //! - `if`: pipelines run the pass only in such shaders. By its name it runs anywhere.
@@ -42,7 +42,7 @@ pub struct PassInfo {
     repeats: Repeats,
     /// In which shaders pipelines run it at all.
     when: fn(&Shader) -> bool,
-    /// Passes whose changes leave nothing to it.
+    /// Passes that leave nothing to it when they change something.
     ignored: PassSet,
 }
 

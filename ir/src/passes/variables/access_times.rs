@@ -7,7 +7,7 @@
 //! the path is long.
 //!
 //! All is words in one vector; a change within a scope is logged, and the end of the scope takes it back. Scopes are
-//! the sides of ifs and the bodies of loops, whose effects on what comes behind are a [`TouchSet`]: a bounded list of
+//! the sides of ifs and the bodies of loops, whose effects on later code are a [`TouchSet`]: a bounded list of
 //! places, gathered beforehand by [`TouchSets`], that grows coarser rather than long.
 
 use cranelift_entity::SecondaryMap;

@@ -13,7 +13,7 @@
 //!
 //! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of
 //! tessellation control shaders. Calls and barriers read variables that other functions see, `emit_vertex` reads
-//! outputs. What comes behind an `if` counts before it unless a side reads it or jumps elsewhere. What comes behind a
+//! outputs. Code after an `if` counts before it unless a side reads it or jumps elsewhere. Code after a
 //! loop counts before and in it unless the loop reads it, ends the function, or the place depends on an index that may
 //! be another one in each iteration.
 //!
