@@ -274,7 +274,7 @@ impl Machine<'_> {
             Txd | SampleD => TextureLookup::Gradient,
             Lodq | Lod => TextureLookup::QueryLod,
             Gather4 => TextureLookup::Gather { component: 0 },
-            Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, target) },
+            Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, request.is_shadow) },
             _ => TextureLookup::Implicit,
         };
         let offset = |place: usize, component: usize| -> [i32; 4] {
@@ -301,9 +301,13 @@ impl Machine<'_> {
     }
 
     /// The component that `TG4` gathers: the sampler's swizzle where a producer put it there, else the second operand.
-    fn gather_component(&self, op: &Op, first: usize, target: TextureTarget) -> u8 {
+    /// A comparison has one component.
+    fn gather_component(&self, op: &Op, first: usize, is_shadow: bool) -> u8 {
+        if is_shadow {
+            return 0;
+        }
         let swizzle = op.sources.get(2).map_or(0, |source| source.swizzle[0]);
-        if swizzle != 0 || target == TextureTarget::ShadowCubeArray {
+        if swizzle != 0 {
             return swizzle;
         }
         (self.source(1, 0, first) & 3) as u8

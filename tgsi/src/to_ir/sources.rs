@@ -531,7 +531,7 @@ impl Translator<'_, '_> {
             Semantic::TessDefaultInnerLevel => (LoadTessLevelInnerDefault, 2),
             Semantic::SubgroupSize => (LoadSubgroupSize, 1),
             Semantic::SubgroupInvocation => (LoadSubgroupInvocation, 1),
-            Semantic::CsUserDataAmd => (LoadUserDataAmd, 4),
+            Semantic::CsUserDataAmd => (LoadUserDataAmd, 8),
             Semantic::Face => return self.load_flag(LoadFrontFace, needed),
             Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation, needed),
             Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask, needed),
@@ -557,7 +557,8 @@ impl Translator<'_, '_> {
             | Semantic::ViewportMask => return self.zero(),
         };
         let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, 32));
-        self.padded(def, components, needed)
+        // A register has four of the words that a value may have.
+        self.padded(def, components.min(4), needed)
     }
 
     /// A boolean system value as all ones or 0.

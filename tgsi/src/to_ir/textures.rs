@@ -421,8 +421,8 @@ impl Translator<'_, '_> {
             for (value, &component) in texel.iter_mut().zip(&offset.swizzle) {
                 let src = Src::new(Register::new(offset.file, offset.index)).swizzled([component & 3; 4]);
                 match self.known_word(&src, 0) {
-                    Some(word) => *value = word as i8,
-                    None => all_known = false,
+                    Some(word) if i8::try_from(word as i32).is_ok() => *value = word as i8,
+                    _ => all_known = false,
                 }
             }
         }
