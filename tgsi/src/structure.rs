@@ -51,6 +51,65 @@ impl Structure {
     }
 }
 
+/// An error of a shader that can be neither run nor converted. [`crate::check`] reports all of these, and more.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum MalformedShader {
+    /// Blocks do not nest, or calls lead nowhere.
+    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
+    Structure(Vec<StructureError>),
+    /// An instruction has fewer operands than its opcode needs.
+    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
+    Operands {
+        /// The opcode.
+        opcode: Opcode,
+        /// Number of the instruction.
+        instruction: u32,
+        /// Destinations that the opcode needs.
+        destinations: u8,
+        /// Sources that the opcode needs.
+        sources: u8,
+        /// Its position.
+        span: Span,
+    },
+}
+
+impl MalformedShader {
+    tgsi_ir::error_codes! {
+        Structure => "T0600" "structure",
+        Operands => "T0400" "operand-count",
+    }
+
+    /// The position of the (first) error.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            MalformedShader::Structure(errors) => errors.first().map(StructureError::span),
+            MalformedShader::Operands { span, .. } => Some(*span),
+        }
+    }
+}
+
+/// The control structure of a shader all of whose instructions have the operands that they need.
+pub(crate) fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
+    let structure = structure(shader).map_err(MalformedShader::Structure)?;
+    for (number, instruction) in shader.instructions.iter().enumerate() {
+        let info = instruction.opcode.info();
+        // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
+        let optional = matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim);
+        if instruction.dst.len() < usize::from(info.num_dst)
+            || (instruction.src.len() < usize::from(info.num_src) && !optional)
+        {
+            return Err(MalformedShader::Operands {
+                opcode: instruction.opcode,
+                instruction: number as u32,
+                destinations: info.num_dst,
+                sources: info.num_src,
+                span: instruction.span,
+            });
+        }
+    }
+    Ok(structure)
+}
+
 /// An error in the nesting of a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StructureError {

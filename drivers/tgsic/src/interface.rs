@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
-use tgsi::run::system_value_of;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
 use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
@@ -175,9 +174,10 @@ impl Found {
             let register = register as u16;
             shader.push_declaration(with_semantic(Declaration::new(file, register, register), semantic));
         }
-        let known = self.system_values.into_iter().filter_map(|value| {
-            Semantic::ALL.iter().copied().find(|&semantic| system_value_of(semantic, processor) == Some(value))
-        });
+        let known = self
+            .system_values
+            .into_iter()
+            .filter_map(|value| Semantic::ALL.iter().copied().find(|&semantic| semantic.system_value() == Some(value)));
         for (register, semantic) in known.enumerate() {
             let declaration = Declaration::new(File::SystemValue, register as u16, register as u16);
             shader.push_declaration(with_semantic(declaration, Some((semantic, 0))));

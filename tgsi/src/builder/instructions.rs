@@ -13,9 +13,7 @@ impl ShaderBuilder {
 
     /// Appends an instruction with modifiers and returns its number.
     pub fn emit_with(&mut self, opcode: Opcode, dst: impl Into<Option<Dst>>, src: &[Src], modifiers: Modifiers) -> u32 {
-        let mut instruction = Instruction::new(opcode);
-        instruction.dst.extend(dst.into());
-        instruction.src.extend(src.iter().copied().take(5));
+        let mut instruction = Instruction::with_operands(opcode, dst, &src[..src.len().min(5)]);
         instruction.saturate = modifiers.saturate;
         instruction.precise = modifiers.precise;
         instruction.texture = modifiers.texture.map(Box::new);
@@ -58,11 +56,10 @@ impl ShaderBuilder {
     }
 
     fn check_registers(&mut self, instruction: &Instruction) {
-        let registers = instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register));
         let fits = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
         let too_far =
             |register: &&Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
-        if let Some(register) = registers.into_iter().find(too_far) {
+        if let Some(register) = instruction.registers().find(too_far) {
             self.fail(BuildError::TooManyRegisters(register.file));
         }
     }

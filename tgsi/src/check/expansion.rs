@@ -155,9 +155,8 @@ fn reached(parts: &Parts<'_>, findings: &mut Findings) {
         return;
     }
     let of_instruction = |i: &Instruction| {
-        let registers = i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register));
         let interpolates = matches!(i.opcode, Opcode::InterpCentroid | Opcode::InterpSample | Opcode::InterpOffset);
-        registers.fold(0u64, |sum, register| {
+        i.registers().fold(0u64, |sum, register| {
             let reach = FILES.iter().position(|file| *file == register.file).and_then(|place| files.get(place));
             sum.saturating_add(reach.map_or(0, |reach| reach.of(shader, register, interpolates)))
         })

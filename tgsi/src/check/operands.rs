@@ -144,7 +144,7 @@ pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings
     };
     let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
     let used = Used::default();
-    let has_vertices = matches!(shader.processor, Processor::Geometry | Processor::TessControl | Processor::TessEval);
+    let has_vertices = shader.processor.has_vertices(File::Input);
     let plain_files = if has_vertices { VALUES & !INTERFACE } else { VALUES };
     let mut checker = Checker { shader, declared, findings, used, plain_files, input_vertices, output_vertices };
     for instruction in &shader.instructions {
@@ -348,12 +348,10 @@ impl Checker<'_, '_> {
     /// One or two indices, as the file wants.
     fn dimension(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
-        let per_vertex = match (register.file, self.shader.processor) {
-            (File::Input, Processor::Geometry | Processor::TessControl | Processor::TessEval)
-            | (File::Output, Processor::TessControl) => true,
-            (File::Constant | File::HwAtomic, _) => return,
-            _ => false,
-        };
+        if matches!(register.file, File::Constant | File::HwAtomic) {
+            return;
+        }
+        let per_vertex = self.shader.processor.has_vertices(register.file);
         let Some(dimension) = register.dimension else {
             if per_vertex && self.is_patch(register) == Some(false) {
                 let noting = self.findings.may_note();
@@ -543,11 +541,12 @@ impl Checker<'_, '_> {
                 format!("absolute value of the integer {}", show(&src.register))
             });
         }
-        // The counts of 64-bit shifts are integers of 32 bits.
-        let count = matches!(i.opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr) && number == 1;
         // Immediates are packed word by word.
         let packed = src.register.file == File::Immediate;
-        if operand_type.is_64bit() && !count && !packed && i.opcode.info().output_mode == OutputMode::Componentwise {
+        if i.opcode.source_type(number).is_64bit()
+            && !packed
+            && i.opcode.info().output_mode == OutputMode::Componentwise
+        {
             let channels = needed_channels(i, number);
             let pair = |low: u8, high: u8| low & 1 == 0 && high == low + 1;
             let [x, y, z, w] = src.swizzle;

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use super::Reducer;
 use super::edit::for_each_register;
-use crate::shader::Shader;
+use crate::shader::{Instruction, Register, Shader};
 use crate::tables::File;
 
 impl Reducer<'_> {
@@ -104,11 +104,8 @@ fn used_registers(shader: &mut Shader, file: File) -> HashSet<i32> {
 /// Numbers temporaries outside of arrays from 0, in one declaration, if no index is computed without an array.
 fn pack_temporaries(shader: &mut Shader) {
     let has_arrays = shader.declarations.iter().any(|d| d.file == File::Temporary && d.array_id.is_some());
-    let mut registers = shader
-        .instructions
-        .iter()
-        .flat_map(|i| i.src.iter().map(|src| &src.register).chain(i.dst.iter().map(|dst| &dst.register)));
-    if has_arrays || registers.any(|register| register.file == File::Temporary && register.indirect.is_some()) {
+    let is_indirect = |register: &Register| register.file == File::Temporary && register.indirect.is_some();
+    if has_arrays || shader.instructions.iter().flat_map(Instruction::registers).any(is_indirect) {
         return;
     }
     let mut used: Vec<i32> = used_registers(shader, File::Temporary).into_iter().collect();

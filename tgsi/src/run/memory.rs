@@ -8,7 +8,6 @@ use tgsi_ir::run::environment::ImageTexel;
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Operand, Source};
-use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// The resource that an operand names in one lane.
@@ -307,7 +306,8 @@ impl Machine<'_> {
                     mask = op.write_mask;
                     let target = self.image_target(op, unit);
                     let size = self.resources.image_size(unit, target.sampler_dim(), target.is_array());
-                    let extent = |component: usize| if component < extents(target) { size.size[component] } else { 0 };
+                    let extents = usize::from(target.size_components());
+                    let extent = |component: usize| if component < extents { size.size[component] } else { 0 };
                     [extent(0), extent(1), extent(2), size.samples]
                 }
                 resource => [self.bytes_mut(resource).map_or(0, |bytes| bytes.len() as u32), 0, 0, 0],

@@ -3,7 +3,6 @@
 //! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are
 //! what their registers hold, as in hardware that computes derivatives from a quad.
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 
 use super::kernel::f;
@@ -37,38 +36,6 @@ const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
         (1, 0),
     ],
 ];
-
-/// Number of components that the size of a texture or image has; a query gives 0 for the others.
-pub(super) fn extents(target: TextureTarget) -> usize {
-    let dimensions = match target.sampler_dim() {
-        SamplerDim::Dim1D | SamplerDim::Buf => 1,
-        SamplerDim::Dim3D => 3,
-        _ => 2,
-    };
-    dimensions + usize::from(target.is_array())
-}
-
-/// The operand indices of view and sampler among the sources of a lookup.
-struct Operands {
-    view: usize,
-    sampler: Option<usize>,
-}
-
-fn operands(opcode: Opcode) -> Operands {
-    use Opcode::*;
-    let one = |place| Operands { view: place, sampler: Some(place) };
-    match opcode {
-        Txqs | Samp2hnd => one(0),
-        Tex2 | Txb2 | Txl2 | Tg4 => one(2),
-        Txd => one(3),
-        SampleI | SampleIMs | Sviewinfo => Operands { view: 1, sampler: None },
-        SamplePos | SampleInfo => Operands { view: 0, sampler: None },
-        Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => {
-            Operands { view: 1, sampler: Some(2) }
-        }
-        _ => one(1),
-    }
-}
 
 impl Machine<'_> {
     /// Executes a texture opcode; the mask of channels that it computed.
@@ -134,7 +101,7 @@ impl Machine<'_> {
     }
 
     fn view_unit(&mut self, op: &Op, lane: usize) -> Option<u32> {
-        self.unit(op, operands(op.opcode).view, lane)
+        self.unit(op, op.opcode.texture_operands().0, lane)
     }
 
     /// The target of a lookup: the instruction's, or that of the sampler view.
@@ -158,7 +125,7 @@ impl Machine<'_> {
             let size = self.texture_size(op, unit, level);
             // SVIEWINFO defines what a level beyond the last gives.
             let exists = op.opcode == Opcode::Txq || level < size.levels;
-            let extents = extents(self.target(op, unit));
+            let extents = usize::from(self.target(op, unit).size_components());
             for (component, &extent) in size.size.iter().enumerate().take(extents) {
                 result[component][place] = if exists { extent } else { 0 };
             }
@@ -190,9 +157,9 @@ impl Machine<'_> {
     }
 
     fn look_up(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
-        let places = operands(op.opcode);
-        let Some(texture) = self.unit(op, places.view, first) else { return [[0; 4]; 4] };
-        let sampler = match places.sampler {
+        let (view, sampler) = op.opcode.texture_operands();
+        let Some(texture) = self.unit(op, view, first) else { return [[0; 4]; 4] };
+        let sampler = match sampler {
             Some(place) => match self.unit(op, place, first) {
                 Some(unit) => unit,
                 None => return [[0; 4]; 4],
@@ -203,7 +170,7 @@ impl Machine<'_> {
         self.observe_lookup(quad, &request);
         let result = self.resources.texture(&request);
         if op.opcode.info().is_sample_family || op.opcode == Opcode::Lod {
-            let swizzle = op.sources.get(places.view).map_or([0, 1, 2, 3], |source| source.swizzle);
+            let swizzle = op.sources.get(view).map_or([0, 1, 2, 3], |source| source.swizzle);
             return swizzle.map(|component| result[usize::from(component)]);
         }
         result

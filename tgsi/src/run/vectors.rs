@@ -15,7 +15,6 @@ use tgsi_ir::run::environment::{Inputs, LaneRegisters, Outputs, Vec4};
 use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;
 
-use super::system_value_of;
 use crate::shader::Shader;
 use crate::tables::{File, Processor, Semantic};
 
@@ -267,7 +266,7 @@ impl Vector {
             let register = usize::from(declaration.first);
             match declaration.file {
                 File::SystemValue => {
-                    if let Some(value) = system_value_of(semantic.name, shader.processor)
+                    if let Some(value) = semantic.name.system_value()
                         && let Some(words) = self.system_values.get(&register)
                     {
                         inputs.system_values.insert(value, columns(words));

@@ -3,7 +3,7 @@
 use super::Features;
 use super::generator::{Context, Generator};
 use super::registers::Kind;
-use crate::shader::{Dst, Instruction, Register, Src};
+use crate::shader::{Dst, Register, Src};
 use crate::tables::{File, ImmediateType, Opcode, Processor};
 
 /// Blocks inside of each other, and loops among them.
@@ -297,11 +297,7 @@ impl Generator<'_> {
             let source = self.source(kind, 15);
             let place = self.new_temporary(kind);
             let destination = self.to_temporary(place, 15);
-            let mut instruction = Instruction::new(Opcode::Mov);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(source);
-            self.put(instruction);
-            self.written(destination, 15);
+            self.put_to(Opcode::Mov, destination, &[source]);
         }
     }
 }

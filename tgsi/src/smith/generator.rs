@@ -167,9 +167,12 @@ impl Generator<'_> {
 
     /// Appends an instruction that writes `destination`, and notes what is written then.
     pub(super) fn put_to(&mut self, opcode: Opcode, destination: Destination, sources: &[Src]) {
-        let mut instruction = Instruction::new(opcode);
+        self.put_instruction(Instruction::with_operands(opcode, None, sources), destination);
+    }
+
+    /// Appends an instruction with `destination`, which it lacks, and notes what is written then.
+    pub(super) fn put_instruction(&mut self, mut instruction: Instruction, destination: Destination) {
         instruction.dst.push(destination.dst);
-        instruction.src.extend(sources.iter().copied().take(5));
         self.put(instruction);
         self.written(destination, destination.dst.write_mask);
     }

@@ -6,7 +6,7 @@ use super::memory::{EXCHANGE, STRIDE};
 use super::operands::{Destination, Target};
 use super::registers::Kind;
 use crate::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src};
-use crate::tables::{MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, TextureTarget};
+use crate::tables::{MemoryQualifiers, MemoryType, Opcode, Processor};
 
 impl Generator<'_> {
     /// Votes, derivatives, lanes by number.
@@ -193,14 +193,11 @@ impl Generator<'_> {
 
     /// A memory instruction that is not about an image.
     pub(super) fn access(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
-        let mut instruction = Instruction::new(opcode);
-        instruction.dst.extend(dst);
-        instruction.src.extend(sources.iter().copied());
+        let mut instruction = Instruction::with_operands(opcode, dst, sources);
         if opcode.info().has_memory {
             let coherent = self.choices.one_in(6) && opcode != Opcode::Barrier;
             let qualifiers = if coherent { MemoryQualifiers::COHERENT } else { MemoryQualifiers::default() };
-            instruction.memory =
-                Some(InstructionMemory { qualifiers, target: TextureTarget::Buffer, format: PixelFormat::NONE });
+            instruction.memory = Some(InstructionMemory { qualifiers, ..InstructionMemory::default() });
         }
         self.put(instruction);
     }

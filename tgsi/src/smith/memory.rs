@@ -6,7 +6,6 @@
 
 use super::generator::Generator;
 use super::registers::Kind;
-use crate::run::system_value_of;
 use crate::scan::needed_channels;
 use crate::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use crate::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget};
@@ -73,7 +72,7 @@ impl Generator<'_> {
             stage => {
                 let semantic =
                     if stage == Processor::TessControl { Semantic::InvocationId } else { Semantic::SubgroupInvocation };
-                debug_assert!(system_value_of(semantic, stage).is_some());
+                debug_assert!(semantic.system_value().is_some());
                 let lane = Src::new(self.declare_system_value(semantic)).replicated(0);
                 self.emit(Opcode::Umul, Some(dst), &[lane, stride]);
             }
@@ -197,9 +196,7 @@ impl Generator<'_> {
         }
         match memory {
             Some(memory) => {
-                let mut instruction = Instruction::new(opcode);
-                instruction.dst.push(destination.dst);
-                instruction.src.extend(sources);
+                let mut instruction = Instruction::with_operands(opcode, destination.dst, &sources);
                 instruction.memory = Some(memory);
                 self.put(instruction);
             }
@@ -299,12 +296,9 @@ impl Generator<'_> {
         if self.choices.one_in(6) {
             let place = self.temporary_to_write(Kind::Long);
             let destination = self.to_temporary(place, 3);
-            let mut instruction = Instruction::new(Opcode::Img2hnd);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(Src::new(resource));
+            let mut instruction = Instruction::with_operands(Opcode::Img2hnd, None, &[Src::new(resource)]);
             instruction.memory = Some(memory);
-            self.put(instruction);
-            self.written(destination, 3);
+            self.put_instruction(instruction, destination);
             handle = Some(place);
             resource = self.temporaries[place].register;
         }
@@ -320,10 +314,8 @@ impl Generator<'_> {
                     return;
                 }
                 destination.dst.write_mask = 1;
-                instruction.dst.push(destination.dst);
                 instruction.src.push(Src::new(resource));
-                self.put(instruction);
-                self.written(destination, 1);
+                self.put_instruction(instruction, destination);
             }
             1 | 2 => {
                 let destination = self.destination(kind);
@@ -331,10 +323,8 @@ impl Generator<'_> {
                 if handle.is_none() && self.choices.one_in(3) {
                     source.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
                 }
-                instruction.dst.push(destination.dst);
                 instruction.src.extend([source, coordinates]);
-                self.put(instruction);
-                self.written(destination, destination.dst.write_mask);
+                self.put_instruction(instruction, destination);
             }
             3 => {
                 instruction.opcode = Opcode::Store;

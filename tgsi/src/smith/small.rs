@@ -92,12 +92,9 @@ impl Generator<'_> {
             let value = if self.choices.one_in(2) { value } else { value.negated() };
             return self.put_to(Opcode::Max, destination, &[value, limit.negated()]);
         }
-        let mut instruction = Instruction::new(Opcode::Mov);
+        let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[value]);
         instruction.saturate = saturate;
-        instruction.dst.push(destination.dst);
-        instruction.src.push(value);
-        self.put(instruction);
-        self.written(destination, destination.dst.write_mask);
+        self.put_instruction(instruction, destination);
     }
 
     /// A scratch register with a result in all components.

@@ -105,14 +105,10 @@ impl Generator<'_> {
         if self.choices.one_in(8) {
             let place = self.temporary_to_write(Kind::Long);
             let destination = self.to_temporary(place, 3);
-            let mut instruction = Instruction::new(Samp2hnd);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(sampler);
-            let return_type = ReturnType::Unknown;
-            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
+            let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
+            instruction.texture = Some(Box::new(InstructionTexture::new(target)));
             instruction.memory = Some(InstructionMemory::default());
-            self.put(instruction);
-            self.written(destination, 3);
+            self.put_instruction(instruction, destination);
             sampler = Src::new(self.temporaries[place].register);
         }
         let offsets = self.offsets(lookup, target);
@@ -121,7 +117,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(lookup);
         instruction.dst.push(destination.dst);
         instruction.saturate = !query && self.choices.one_in(8);
-        instruction.texture = Some(Box::new(InstructionTexture { target, return_type: ReturnType::Unknown, offsets }));
+        instruction.texture = Some(Box::new(InstructionTexture { offsets, ..InstructionTexture::new(target) }));
         let count = usize::from(lookup.info().num_src);
         for number in 0..count {
             if number + 1 == count {
@@ -213,9 +209,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(opcode);
         instruction.dst.push(destination.dst);
         if opcode.info().is_sample_family {
-            let target = TextureTarget::Unknown;
-            let return_type = ReturnType::Unknown;
-            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
+            instruction.texture = Some(Box::new(InstructionTexture::new(TextureTarget::Unknown)));
         }
         let coordinate = match opcode {
             SampleI | SampleIMs | Sviewinfo => self.source(Kind::Integer, 15),

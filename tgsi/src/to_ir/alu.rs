@@ -81,21 +81,12 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
     })
 }
 
-/// The source types of an opcode, where they differ from the table.
-fn source_type(opcode: Opcode, place: usize) -> OperandType {
-    match (opcode, place) {
-        // The selector is an integer; the table types all operands alike.
-        (Opcode::Ucmp, 0) => OperandType::Uint,
-        _ => opcode.info().src_types.get(place).copied().unwrap_or(OperandType::Untyped),
-    }
-}
-
 impl Translator<'_, '_> {
     /// The sources of an instruction as `lanes` read them.
     fn sources(&mut self, instruction: &Instruction, lanes: Lanes) -> arrayvec::ArrayVec<AluSrc, 5> {
         let mut sources = arrayvec::ArrayVec::new();
         for (place, src) in instruction.src.iter().enumerate() {
-            sources.push(self.fetch(src, source_type(instruction.opcode, place), lanes));
+            sources.push(self.fetch(src, instruction.opcode.source_type(place), lanes));
         }
         sources
     }
@@ -182,9 +173,9 @@ impl Translator<'_, '_> {
         let [condition, b, c] = instruction.src[..] else { return };
         let lanes = Self::result_lanes(instruction);
         let count = lanes.count;
-        let a = self.fetch(&Src { negate: false, ..condition }, source_type(instruction.opcode, 0), lanes);
-        let b = self.fetch(&b, source_type(instruction.opcode, 1), lanes);
-        let c = self.fetch(&c, source_type(instruction.opcode, 2), lanes);
+        let a = self.fetch(&Src { negate: false, ..condition }, instruction.opcode.source_type(0), lanes);
+        let b = self.fetch(&b, instruction.opcode.source_type(1), lanes);
+        let c = self.fetch(&c, instruction.opcode.source_type(2), lanes);
         let zero = self.scalar_constant(0);
         let operands = if condition.negate { [zero, a] } else { [a, zero] };
         let chosen = self.b.alu_sized(AluOp::Flt, count, &operands);
@@ -196,7 +187,7 @@ impl Translator<'_, '_> {
     fn mov(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
         let lanes = Self::result_lanes(instruction);
-        let value = self.fetch(src, source_type(instruction.opcode, 0), lanes);
+        let value = self.fetch(src, instruction.opcode.source_type(0), lanes);
         self.write(instruction, lanes.swizzled_by_channel(value));
     }
 

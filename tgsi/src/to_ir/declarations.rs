@@ -190,15 +190,6 @@ impl<'s> Context<'s> {
         self.array_bounds.get(&(file, array)).or_else(|| self.file_bounds.get(&file)).copied()
     }
 
-    /// Whether the stage addresses the file by vertex.
-    pub(super) fn has_vertices(&self, file: File) -> bool {
-        match self.shader.processor {
-            Processor::Geometry | Processor::TessEval => file == File::Input,
-            Processor::TessControl => matches!(file, File::Input | File::Output),
-            _ => false,
-        }
-    }
-
     /// A `shader_temp` array of vec4s.
     pub(super) fn array_variable(&mut self, name: String, (first, last): Bounds) -> Array {
         let length = (last - first) as u32 + 1;

@@ -119,7 +119,7 @@ impl<'s> Context<'s> {
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
         let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
         let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
-        self.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
+        self.shader.processor.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
     }
 
     fn group(&mut self, file: File) {
@@ -365,7 +365,7 @@ impl Translator<'_, '_> {
     /// a geometry shader come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the
     /// first.
     fn vertex_index(&mut self, register: &Register) -> Option<Def> {
-        if !self.context.has_vertices(register.file) {
+        if !self.context.shader.processor.has_vertices(register.file) {
             return None;
         }
         let Some(dimension) = register.dimension else {
@@ -384,7 +384,7 @@ impl Translator<'_, '_> {
     pub(super) fn read_io(&mut self, register: &Register, read: &mut dyn FnMut(&mut Self, Def) -> Def) -> Option<Def> {
         let file = register.file;
         // A file that is not addressed by vertex has nothing but outer index 0.
-        if !self.context.has_vertices(file)
+        if !self.context.shader.processor.has_vertices(file)
             && register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
         {
             return None;

@@ -1,16 +1,17 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, sizes, barriers. Atomics are in [`super::atomics`].
 
-use tgsi_ir::alu::{AluOp, AluType};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, SamplerDim, Scope};
+use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{PixelFormat, Swizzle};
 
 use super::control_flow::Translator;
+use super::textures::alu_type;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, MemoryQualifiers, Opcode, OperandType, Processor, TextureTarget};
 
@@ -78,14 +79,6 @@ fn texel_type(format: PixelFormat) -> ScalarType {
         ScalarType::Uint
     } else {
         ScalarType::Float
-    }
-}
-
-const fn texel_alu_type(scalar: ScalarType) -> AluType {
-    match scalar {
-        ScalarType::Int => AluType::INT32,
-        ScalarType::Uint => AluType::UINT32,
-        _ => AluType::FLOAT32,
     }
 }
 
@@ -301,7 +294,7 @@ impl Translator<'_, '_> {
         let (coordinate, sample) = self.texel(address, image.target);
         let level = self.constant(0);
         let mut indices = image.indices();
-        indices.push((IndexKind::DestType, texel_alu_type(texel_type(image.format)).to_i32()));
+        indices.push((IndexKind::DestType, alu_type(texel_type(image.format)).to_i32()));
         let op = if image.is_handle { IntrinsicOp::BindlessImageLoad } else { IntrinsicOp::ImageDerefLoad };
         self.b.intrinsic_def(op, &[image.name, coordinate, sample, level], &indices, Shape::new(4, 32))
     }
@@ -336,7 +329,7 @@ impl Translator<'_, '_> {
                 let value = self.vector(&value, OperandType::Float, 4);
                 let level = self.constant(0);
                 let mut indices = image.indices();
-                indices.push((IndexKind::SrcType, texel_alu_type(texel_type(image.format)).to_i32()));
+                indices.push((IndexKind::SrcType, alu_type(texel_type(image.format)).to_i32()));
                 let op = if image.is_handle { IntrinsicOp::BindlessImageStore } else { IntrinsicOp::ImageDerefStore };
                 self.b.intrinsic(op, &[image.name, coordinate, sample, value, level], &indices, None);
             }
@@ -387,13 +380,7 @@ impl Translator<'_, '_> {
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let indices = image.indices();
         let zero = self.constant(0);
-        let dim = image.target.sampler_dim();
-        let extents = match dim {
-            SamplerDim::Dim1D | SamplerDim::Buf => 1,
-            SamplerDim::Dim3D => 3,
-            _ => 2,
-        };
-        let components = extents + u8::from(image.target.is_array());
+        let components = image.target.size_components();
         let size = (mask & 7 != 0).then(|| {
             let op = if image.is_handle { IntrinsicOp::BindlessImageSize } else { IntrinsicOp::ImageDerefSize };
             self.b.intrinsic_def(op, &[image.name, zero], &indices, Shape::new(components, 32))

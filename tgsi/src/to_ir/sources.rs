@@ -9,6 +9,7 @@ use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Block, Def};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
 use super::control_flow::{KNOWN_WORDS, Translator};
@@ -495,83 +496,27 @@ impl Translator<'_, '_> {
     }
 
     fn load_system_value(&mut self, index: i32, needed: u8) -> Loaded {
-        use IntrinsicOp::*;
         let semantic = self.context.declaration_of(File::SystemValue, index).and_then(|d| d.semantic).map(|s| s.name);
-        let Some(semantic) = semantic else { return self.zero() };
-        let (op, components) = match semantic {
-            Semantic::VertexId => (LoadVertexId, 1),
-            Semantic::VertexIdNoBase => (LoadVertexIdZeroBase, 1),
-            Semantic::BaseVertex => (LoadBaseVertex, 1),
-            Semantic::InstanceId => (LoadInstanceId, 1),
-            Semantic::BaseInstance => (LoadBaseInstance, 1),
-            Semantic::DrawId => (LoadDrawId, 1),
-            Semantic::InvocationId => (LoadInvocationId, 1),
-            Semantic::PrimitiveId => (LoadPrimitiveId, 1),
-            Semantic::Position => (LoadFragCoord, 4),
-            Semantic::PointCoord => (LoadPointCoord, 2),
-            Semantic::SampleId => {
-                self.context.ir.info.fs.uses_sample_shading = true;
-                (LoadSampleId, 1)
+        let Some(value) = semantic.and_then(Semantic::system_value) else { return self.zero() };
+        let Some(op) = value.intrinsic() else { return self.zero() };
+        if matches!(value, SystemValue::SampleId | SystemValue::SamplePos) {
+            self.context.ir.info.fs.uses_sample_shading = true;
+        }
+        let (components, bit_size) = (value.num_components(), value.bit_size());
+        let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, bit_size));
+        match bit_size {
+            // All ones or 0.
+            1 => {
+                let truth = self.truth(def.into(), components);
+                self.padded(truth, components, needed)
             }
-            Semantic::SamplePosition => {
-                self.context.ir.info.fs.uses_sample_shading = true;
-                (LoadSamplePos, 2)
+            // The low word, the high word.
+            64 => {
+                let words = self.b.alu(AluOp::Unpack642x32, &[def]);
+                self.padded(words, 2, needed)
             }
-            Semantic::SampleMask => (LoadSampleMaskIn, 1),
-            Semantic::ThreadId => (LoadLocalInvocationId, 3),
-            Semantic::BlockId => (LoadWorkgroupId, 3),
-            Semantic::BlockSize => (LoadWorkgroupSize, 3),
-            Semantic::GridSize => (LoadNumWorkgroups, 3),
-            Semantic::WorkDim => (LoadWorkDim, 1),
-            Semantic::TessCoord => (LoadTessCoord, 3),
-            Semantic::VerticesIn => (LoadPatchVerticesIn, 1),
-            Semantic::TessOuter => (LoadTessLevelOuter, 4),
-            Semantic::TessInner => (LoadTessLevelInner, 2),
-            Semantic::TessDefaultOuterLevel => (LoadTessLevelOuterDefault, 4),
-            Semantic::TessDefaultInnerLevel => (LoadTessLevelInnerDefault, 2),
-            Semantic::SubgroupSize => (LoadSubgroupSize, 1),
-            Semantic::SubgroupInvocation => (LoadSubgroupInvocation, 1),
-            Semantic::CsUserDataAmd => (LoadUserDataAmd, 8),
-            Semantic::Face => return self.load_flag(LoadFrontFace, needed),
-            Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation, needed),
-            Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask, needed),
-            Semantic::SubgroupGeMask => return self.load_lane_mask(LoadSubgroupGeMask, needed),
-            Semantic::SubgroupGtMask => return self.load_lane_mask(LoadSubgroupGtMask, needed),
-            Semantic::SubgroupLeMask => return self.load_lane_mask(LoadSubgroupLeMask, needed),
-            Semantic::SubgroupLtMask => return self.load_lane_mask(LoadSubgroupLtMask, needed),
-            // Not system values.
-            Semantic::Color
-            | Semantic::BackColor
-            | Semantic::Fog
-            | Semantic::PointSize
-            | Semantic::Generic
-            | Semantic::Normal
-            | Semantic::EdgeFlag
-            | Semantic::Stencil
-            | Semantic::ClipDistance
-            | Semantic::ClipVertex
-            | Semantic::TexCoord
-            | Semantic::ViewportIndex
-            | Semantic::Layer
-            | Semantic::Patch
-            | Semantic::ViewportMask => return self.zero(),
-        };
-        let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, 32));
-        // A register has four of the words that a value may have.
-        self.padded(def, components.min(4), needed)
-    }
-
-    /// A boolean system value as all ones or 0.
-    fn load_flag(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
-        let flag = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 1));
-        let def = self.truth(flag.into(), 1);
-        self.padded(def, 1, needed)
-    }
-
-    /// A 64-bit mask of lanes as (low, high).
-    fn load_lane_mask(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
-        let mask = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 64));
-        let words = self.b.alu(AluOp::Unpack642x32, &[mask]);
-        self.padded(words, 2, needed)
+            // A register has four of the words that a value may have.
+            _ => self.padded(def, components.min(4), needed),
+        }
     }
 }

@@ -8,7 +8,6 @@ use tgsi_ir::intrinsics::indices::DescType;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::control_flow::Translator;
-use super::textures::operand_places;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, Opcode, OperandType, TextureTarget};
 
@@ -52,7 +51,7 @@ impl Translator<'_, '_> {
     }
 
     fn query_target(&self, instruction: &Instruction) -> TextureTarget {
-        let (view, _) = operand_places(instruction.opcode);
+        let (view, _) = instruction.opcode.texture_operands();
         match instruction.src.get(view) {
             Some(view) => self.texture_target(instruction, view),
             None => TextureTarget::Texture2D,

@@ -33,20 +33,6 @@ pub(super) enum Unit {
     Handle(Def),
 }
 
-/// The operand indices of view and sampler among the sources of a lookup.
-pub(super) const fn operand_places(opcode: Opcode) -> (usize, Option<usize>) {
-    use Opcode::*;
-    match opcode {
-        Txqs | Samp2hnd => (0, Some(0)),
-        Tex2 | Txb2 | Txl2 | Tg4 => (2, Some(2)),
-        Txd => (3, Some(3)),
-        SampleI | SampleIMs | Sviewinfo => (1, None),
-        SamplePos | SampleInfo => (0, None),
-        Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => (1, Some(2)),
-        _ => (1, Some(1)),
-    }
-}
-
 const fn result_type(return_type: ReturnType) -> ScalarType {
     match return_type {
         ReturnType::Sint => ScalarType::Int,
@@ -55,7 +41,8 @@ const fn result_type(return_type: ReturnType) -> ScalarType {
     }
 }
 
-const fn alu_type(scalar: ScalarType) -> AluType {
+/// The type of a value of this scalar type in 32 bits.
+pub(super) const fn alu_type(scalar: ScalarType) -> AluType {
     match scalar {
         ScalarType::Int => AluType::INT32,
         ScalarType::Uint => AluType::UINT32,
@@ -164,7 +151,7 @@ impl Translator<'_, '_> {
         target: TextureTarget,
         compares: bool,
     ) -> Option<Lookup> {
-        let (view_place, sampler_place) = operand_places(instruction.opcode);
+        let (view_place, sampler_place) = instruction.opcode.texture_operands();
         let view = *instruction.src.get(view_place)?;
         let result = self.sampled_type(instruction, &view);
         let shadow_type = compares || target.is_shadow();
@@ -203,7 +190,7 @@ impl Translator<'_, '_> {
 
     /// Records the units of a lookup in the shader's information.
     fn note_texture(&mut self, instruction: &Instruction, op: TexOp) {
-        let (view, sampler) = operand_places(instruction.opcode);
+        let (view, sampler) = instruction.opcode.texture_operands();
         let units = |place: usize| {
             let register = instruction.src.get(place)?.register;
             if !matches!(register.file, File::Sampler | File::SamplerView) {
@@ -244,7 +231,7 @@ impl Translator<'_, '_> {
             Lodq | Lod => TexOp::Lod,
             _ => return false,
         };
-        let (view_place, _) = operand_places(opcode);
+        let (view_place, _) = opcode.texture_operands();
         let Some(&view) = instruction.src.get(view_place) else { return true };
         let Some(&coordinates) = instruction.src.first() else { return true };
         let target = self.texture_target(instruction, &view);

@@ -1,8 +1,8 @@
 //! Other programs with the same expressions: what is read besides, what is computed before and after, and which outputs
 //! there are changes; what is computed for the outputs that stay does not.
 
-use super::keep::{instruction, is_place, is_plain, new_temporaries};
-use super::{free_number, insert, registers};
+use super::keep::{is_place, is_plain, new_temporaries};
+use super::{free_number, insert};
 use crate::shader::{Declaration, DeclarationSemantic, Dst, Instruction, Register, Shader, Src};
 use crate::smith::choices::Choices;
 use crate::structure::structure;
@@ -117,7 +117,11 @@ fn read_result(variant: &mut Variant, choices: &mut Choices<'_>) {
         return;
     }
     let Some(output) = new_output(shader) else { return };
-    let copy = instruction(Opcode::Mov, Some(Dst::new(output).masked(dst.write_mask)), &[Src::new(dst.register)]);
+    let copy = Instruction::with_operands(
+        Opcode::Mov,
+        Some(Dst::new(output).masked(dst.write_mask)),
+        &[Src::new(dst.register)],
+    );
     insert(shader, number + 1, vec![copy]);
 }
 
@@ -161,7 +165,7 @@ fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let Some((_, found)) = some_computation(shader, choices) else { return };
     let Some(end) = shader.instructions.iter().position(|i| i.opcode == Opcode::End) else { return };
-    let is_indexed = registers(&found)
+    let is_indexed = found.registers()
         .any(|r| r.indirect.is_some() || r.dimension.is_some_and(|dimension| dimension.indirect.is_some()));
     if is_indexed {
         return;
@@ -173,7 +177,7 @@ fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
 /// An output less.
 fn drop_output(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
-    let outputs = shader.instructions.iter().flat_map(registers).filter(|r| r.file == File::Output);
+    let outputs = shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Output);
     let is_indexed = outputs.into_iter().any(|r| r.indirect.is_some() || r.dimension.is_some());
     let candidates: Vec<usize> = (0..shader.declarations.len())
         .filter(|&place| {
@@ -190,8 +194,7 @@ fn drop_output(variant: &mut Variant, choices: &mut Choices<'_>) {
     let gone = shader.declarations.remove(candidates[choices.below(candidates.len())]).first;
     let temporary = new_temporaries(shader, 1, false);
     for of in &mut shader.instructions {
-        let destinations = of.dst.iter_mut().map(|dst| &mut dst.register);
-        for register in destinations.chain(of.src.iter_mut().map(|src| &mut src.register)) {
+        for register in of.registers_mut() {
             if register.file == File::Output && register.index == i32::from(gone) {
                 *register = Register::new(File::Temporary, temporary);
             }

@@ -17,7 +17,6 @@ use crate::tables::{
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
 use crate::text::names;
-use crate::text::print::has_vertex_bracket;
 
 /// The file of a declaration: a current one, or one of old texts.
 #[derive(Clone, Copy, PartialEq)]
@@ -223,7 +222,7 @@ impl<'a> Parser<'a> {
     /// Outer index and range that the brackets mean.
     fn declared_range(&self, declared: &Declared) -> Parse<(Option<u16>, (u16, u16))> {
         let vertices = match declared.file {
-            DeclaredFile::File(file) => has_vertex_bracket(self.shader.processor, file),
+            DeclaredFile::File(file) => self.shader.processor.has_vertices(file),
             DeclaredFile::Legacy(_) => false,
         };
         let outer = |range: Range| match range {

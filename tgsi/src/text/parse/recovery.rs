@@ -116,8 +116,6 @@ impl Parser<'_> {
 
     fn gap_of(&mut self, opcode: Opcode, place: Span) {
         self.gaps.instructions = true;
-        let mut instruction = Instruction::new(opcode);
-        instruction.span = place;
-        self.shader.push_instruction(instruction);
+        self.shader.push_instruction(Instruction { span: place, ..Instruction::new(opcode) });
     }
 }

@@ -14,10 +14,11 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{InstData, Shader as IrShader};
 
-use super::{ToIrError, ToIrOptions, to_ir};
+use super::{ToIrOptions, to_ir};
 use crate::Shader;
-use crate::run::{Program, run, system_value_of};
+use crate::run::{Program, run};
 use crate::shader::Instruction;
+use crate::structure::MalformedShader;
 use crate::tables::{File, Opcode, Processor};
 
 fn parse(text: &str) -> Shader {
@@ -68,7 +69,7 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     }
     inputs.vertices = (0..3).map(|_| (0..8).map(|_| std::array::from_fn(|_| word())).collect()).collect();
     for declaration in shader.declarations.iter().filter(|d| d.file == File::SystemValue) {
-        if let Some(value) = declaration.semantic.and_then(|s| system_value_of(s.name, shader.processor)) {
+        if let Some(value) = declaration.semantic.and_then(|s| s.name.system_value()) {
             let rows = usize::from(value.num_components()) * usize::from(value.bit_size().div_ceil(32));
             let boolean = value.bit_size() == 1;
             let mut bit = || if boolean { (word() & 1).wrapping_neg() } else { word() & 7 };
