@@ -24,7 +24,7 @@ use crate::tables::{
 pub struct Shader {
     /// The stage.
     pub processor: Processor,
-    /// Place of the stage in the source.
+    /// The position of the stage in the source.
     pub processor_span: Span,
     /// The order in which items of the kinds follow each other in the stream.
     pub order: Vec<ItemKind>,
@@ -36,7 +36,7 @@ pub struct Shader {
     pub properties: Vec<Property>,
     /// Instructions in stream order; the index is the instruction number that labels use.
     pub instructions: Vec<Instruction>,
-    /// How the words that this shader was decoded from differ from the words that encoding it gives: sizes counted
+    /// The differences of the words that this shader was decoded from from the words that encoding it gives: sizes counted
     /// differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a
     /// stream; an edit must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,

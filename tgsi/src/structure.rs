@@ -7,6 +7,7 @@
 use thiserror::Error;
 
 use crate::call_graph::CallGraph;
+use crate::operands::OperandCountError;
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::tables::{BlockPart, Opcode};
@@ -58,19 +59,8 @@ pub enum MalformedShader {
     #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
     Structure(Vec<StructureError>),
     /// An instruction has fewer operands than its opcode needs.
-    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
-    Operands {
-        /// The opcode.
-        opcode: Opcode,
-        /// Number of the instruction.
-        instruction: u32,
-        /// Destinations that the opcode needs.
-        destinations: u8,
-        /// Sources that the opcode needs.
-        sources: u8,
-        /// Its position.
-        span: Span,
-    },
+    #[error(transparent)]
+    Operands(#[from] OperandCountError),
 }
 
 impl MalformedShader {
@@ -83,7 +73,7 @@ impl MalformedShader {
     pub fn span(&self) -> Option<Span> {
         match self {
             MalformedShader::Structure(errors) => errors.first().map(StructureError::span),
-            MalformedShader::Operands { span, .. } => Some(*span),
+            MalformedShader::Operands(error) => Some(error.span),
         }
     }
 }
@@ -98,13 +88,8 @@ pub(crate) fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
         if instruction.dst.len() < usize::from(info.num_dst)
             || (instruction.src.len() < usize::from(info.num_src) && !optional)
         {
-            return Err(MalformedShader::Operands {
-                opcode: instruction.opcode,
-                instruction: number as u32,
-                destinations: info.num_dst,
-                sources: info.num_src,
-                span: instruction.span,
-            });
+            let (opcode, span) = (instruction.opcode, instruction.span);
+            return Err(OperandCountError { opcode, instruction: number as u32, span }.into());
         }
     }
     Ok(structure)
@@ -336,7 +321,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                         Opcode::Brk => (breakables.last(), "BGNLOOP or SWITCH"),
                         _ => (loops.last(), "BGNLOOP"),
                     };
-                    match target.and_then(|&place| stack.get_mut(place)) {
+                    match target.and_then(|&position| stack.get_mut(position)) {
                         Some(open) => open.leaving.push(number),
                         None => errors.push(unopened(opening)),
                     }

@@ -2,7 +2,9 @@
 
 use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
 use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
+use crate::operands::OperandCountError;
 use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Register, Src, TextureOffset};
+use crate::span::Span;
 use crate::tables::{BlockPart, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 
 impl ShaderBuilder {
@@ -20,12 +22,8 @@ impl ShaderBuilder {
         instruction.memory = modifiers.memory;
         let info = opcode.info();
         if instruction.dst.len() != usize::from(info.num_dst) || src.len() != usize::from(info.num_src) {
-            self.fail(BuildError::OperandCount {
-                instruction: self.instructions.len() as u32,
-                opcode,
-                num_dst: info.num_dst,
-                num_src: info.num_src,
-            });
+            let instruction = self.instructions.len() as u32;
+            self.fail(OperandCountError { opcode, instruction, span: Span::default() }.into());
         }
         self.push(instruction)
     }
@@ -91,11 +89,6 @@ impl ShaderBuilder {
     ) -> u32 {
         let memory = Some(InstructionMemory { qualifiers, target, format });
         self.emit_with(opcode, dst, src, Modifiers { memory, ..Modifiers::default() })
-    }
-
-    /// Number that the next instruction will have.
-    pub fn next_instruction(&self) -> u32 {
-        self.instructions.len() as u32
     }
 
     /// An instruction that opens, divides, closes or leaves a block.

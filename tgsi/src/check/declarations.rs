@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;
-use super::{Findings, Rule};
+use super::{Findings, Rule, note};
 use crate::diagnostic::Focus;
 use crate::limits;
 use crate::shader::{Declaration, Shader};
@@ -257,9 +257,9 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         declaration: d,
     });
     sweep(registers.collect(), &mut |earlier, later| {
-        let place = (later.span, Focus::Register);
+        let position = (later.span, Focus::Register);
         let message = || format!("{} overlaps {}", show(later), show(earlier));
-        if let Some(finding) = findings.report(Rule::OverlappingRegisters, place, message) {
+        if let Some(finding) = findings.report(Rule::OverlappingRegisters, position, message) {
             finding.note(earlier.span, Focus::Register, "declared here first");
         }
     });
@@ -279,14 +279,12 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
             let finding = findings.report(Rule::DuplicateSemantic, (later.span, focus(later)), || {
                 format!("{} has a semantic that {} has, too", show(later), show(earlier))
             });
-            if let Some(finding) = finding {
-                finding.note(earlier.span, focus(earlier), "the other one");
-            }
+            note(finding, earlier.span, focus(earlier), "the other one");
         }
     });
 }
 
-/// Registers that are declared to belong to the vertices and to the patch: they are different places, and only one has
+/// Registers that are declared to belong to the vertices and to the patch: they are different variables, and only one has
 /// its vertex named.
 fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let file = match shader.processor {
@@ -307,9 +305,7 @@ fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
                 false => format!("{} belongs to the vertices, {} to the patch", show(declaration), show(other)),
             };
             let finding = findings.report(Rule::VertexAndPatch, (declaration.span, Focus::Register), message);
-            if let Some(finding) = finding {
-                finding.note(other.span, Focus::Register, "the other one");
-            }
+            note(finding, other.span, Focus::Register, "the other one");
         }
         let own = &mut reach[usize::from(is_patch)];
         if own.is_none_or(|own| own.last < declaration.last) {
@@ -362,9 +358,7 @@ fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let finding = findings.report(Rule::DuplicateArray, (d.span, Focus::Word("ARRAY")), || {
                 format!("array {array} of file {} is already {}", d.file, show(first))
             });
-            if let Some(finding) = finding {
-                finding.note(first.span, Focus::Word("ARRAY"), format!("the first array {array}"));
-            }
+            note(finding, first.span, Focus::Word("ARRAY"), format!("the first array {array}"));
         }
     }
 }

@@ -170,20 +170,20 @@ impl Checker<'_, '_> {
         }
         // Most instructions compute with declared registers.
         let computes = computes(info.output_mode);
-        let place = |span: Span| if span.end > span.start { span } else { i.span };
+        let position = |span: Span| if span.end > span.start { span } else { i.span };
         let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
         for dst in &i.dst {
             if computes && (1..=0xf).contains(&dst.write_mask) && !info.dst_type.is_64bit() && self.is_plain_dst(dst) {
                 continue;
             }
-            self.destination(i, dst, place(dst.span));
+            self.destination(i, dst, position(dst.span));
         }
         for (number, src) in i.src.iter().enumerate() {
             if computes && self.is_plain_src(src, info.src_types.get(number).copied()) {
                 continue;
             }
             let mut operand =
-                Operand { register: &src.register, span: place(src.span), role: role(i.opcode, number), dead };
+                Operand { register: &src.register, span: position(src.span), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
             // A handle is a value like any other.
             if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
@@ -194,7 +194,7 @@ impl Checker<'_, '_> {
         }
         for offset in i.texture.iter().flat_map(|t| &t.offsets) {
             let register = Register::new(offset.file, offset.index);
-            let operand = Operand { register: &register, span: place(offset.span), role: Role::Value, dead };
+            let operand = Operand { register: &register, span: position(offset.span), role: Role::Value, dead };
             self.file_fits(i, &operand);
             self.register(&operand);
             self.components(&offset.swizzle, operand.span);
@@ -324,7 +324,7 @@ impl Checker<'_, '_> {
         for indirect in [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten() {
             self.index_register(&indirect, operand);
         }
-        // Any other file in these places was reported as not fitting.
+        // Any other file of these operands was reported as not fitting.
         if register.file == File::Null {
             return;
         }

@@ -42,7 +42,7 @@ pub(super) struct Machine<'a> {
     pub(super) frames: Vec<Frame>,
     /// Masks that [`Self::frames`] restore.
     pub(super) saved: Vec<u32>,
-    /// Places of the open calls in [`Self::frames`].
+    /// Indices of the open calls in [`Self::frames`].
     pub(super) calls: Vec<usize>,
 
     /// Lanes that were killed or demoted: helpers from then on.

@@ -1,7 +1,7 @@
 //! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
 //!
 //! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is
-//! bound to the place of its register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
+//! bound to the location of its register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
 //!
 //! # The machine
 //!
@@ -61,7 +61,7 @@ use thiserror::Error;
 use crate::span::Span;
 use crate::tables::Opcode;
 
-pub use accesses::{Access, AccessObserver, AccessPlace};
+pub use accesses::{Access, AccessObserver, AccessTarget};
 pub use program::Program;
 
 pub use crate::limits::MAX_EMITTED_WORDS;

@@ -1,4 +1,4 @@
-//! A shader prepared for running: operands bound to places, opcodes classed, control flow resolved.
+//! A shader prepared for running: operands bound to locations, opcodes classed, control flow resolved.
 //!
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
 //! run; `partner` is as in [`Structure`](crate::structure::Structure).
@@ -57,7 +57,7 @@ impl Targets {
     }
 }
 
-/// Which registers exist and where they are.
+/// The registers that exist, and their locations.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     processor: Processor,
@@ -176,7 +176,7 @@ pub(super) struct Op {
     pub(super) span: Span,
 }
 
-/// Place of a per-lane file in [`Layout::files`].
+/// The index of a per-lane file in [`Layout::files`].
 const fn lane_file(file: File) -> Option<usize> {
     match file {
         File::Temporary => Some(0),
@@ -245,7 +245,7 @@ impl Layout {
                 Err(_) => Cell::Nowhere,
             },
             _ => {
-                let Some(layout) = lane_file(file).map(|place| &self.files[place]) else { return Cell::Nowhere };
+                let Some(layout) = lane_file(file).map(|position| &self.files[position]) else { return Cell::Nowhere };
                 let exists = layout.declared.get(register).is_some_and(|bit| *bit);
                 if !exists || index < bounds.0 || index > bounds.1 {
                     return Cell::Nowhere;
@@ -365,7 +365,7 @@ impl Program {
                 .enumerate()
                 .map(|(number, src)| layout.source(src, opcode.source_type(number), channels_read(opcode, write_mask)))
                 .collect();
-            // The resource that STORE names in the destination's place is read like a source.
+            // The resource that STORE names as its destination is read like a source.
             if let (Opcode::Store, Some(dst)) = (opcode, instruction.dst.first()) {
                 sources.push(layout.source(&Src::new(dst.register), OperandType::Uint, 0xf));
             }

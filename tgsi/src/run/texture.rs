@@ -82,20 +82,18 @@ impl Machine<'_> {
 
     /// A source's channel over a quad; lanes beyond the last are 0.
     fn quad(&self, source: usize, channel: usize, quad: usize) -> [u32; 4] {
-        std::array::from_fn(
-            |place| {
-                if quad + place < self.lanes { self.source(source, channel, quad + place) } else { 0 }
-            },
-        )
+        std::array::from_fn(|position| {
+            if quad + position < self.lanes { self.source(source, channel, quad + position) } else { 0 }
+        })
     }
 
-    /// The unit that source `place` names in `lane`: a register of a resource file, or a bindless handle in xy.
-    fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
-        let source = op.sources.get(place)?;
+    /// The unit that source `position` names in `lane`: a register of a resource file, or a bindless handle in xy.
+    fn unit(&mut self, op: &Op, position: usize, lane: usize) -> Option<u32> {
+        let source = op.sources.get(position)?;
         if matches!(source.operand, Operand::Resource) {
             u32::try_from(self.resource_number(&source.address, lane).0).ok()
         } else {
-            let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
+            let handle = u64::from(self.source(position, 1, lane)) << 32 | u64::from(self.source(position, 0, lane));
             Some(self.resources.unit_of_handle(handle))
         }
     }
@@ -121,15 +119,15 @@ impl Machine<'_> {
         let mut result = [[0; 4]; 4];
         let Some(unit) = self.view_unit(op, first) else { return result };
         let levels = self.quad(0, 0, quad);
-        for (place, &level) in levels.iter().enumerate() {
+        for (position, &level) in levels.iter().enumerate() {
             let size = self.texture_size(op, unit, level);
             // SVIEWINFO defines what a level beyond the last gives.
             let exists = op.opcode == Opcode::Txq || level < size.levels;
             let extents = usize::from(self.target(op, unit).size_components());
             for (component, &extent) in size.size.iter().enumerate().take(extents) {
-                result[component][place] = if exists { extent } else { 0 };
+                result[component][position] = if exists { extent } else { 0 };
             }
-            result[3][place] = size.levels;
+            result[3][position] = size.levels;
         }
         result
     }
@@ -148,10 +146,10 @@ impl Machine<'_> {
         }
         let pattern = SAMPLE_POSITIONS.iter().find(|pattern| pattern.len() == samples as usize);
         let mut result = [[0; 4]; 4];
-        for (place, &index) in self.quad(1, 0, quad).iter().enumerate() {
+        for (position, &index) in self.quad(1, 0, quad).iter().enumerate() {
             let (x, y) = pattern.and_then(|pattern| pattern.get(index as usize)).copied().unwrap_or((8, 8));
-            result[0][place] = (f32::from(x) / 16.0).to_bits();
-            result[1][place] = (f32::from(y) / 16.0).to_bits();
+            result[0][position] = (f32::from(x) / 16.0).to_bits();
+            result[1][position] = (f32::from(y) / 16.0).to_bits();
         }
         result
     }
@@ -160,7 +158,7 @@ impl Machine<'_> {
         let (view, sampler) = op.opcode.texture_operands();
         let Some(texture) = self.unit(op, view, first) else { return [[0; 4]; 4] };
         let sampler = match sampler {
-            Some(place) => match self.unit(op, place, first) {
+            Some(position) => match self.unit(op, position, first) {
                 Some(unit) => unit,
                 None => return [[0; 4]; 4],
             },
@@ -244,8 +242,8 @@ impl Machine<'_> {
             Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, request.is_shadow) },
             _ => TextureLookup::Implicit,
         };
-        let offset = |place: usize, component: usize| -> [i32; 4] {
-            let Some(offset) = op.offsets.get(place) else { return [0; 4] };
+        let offset = |position: usize, component: usize| -> [i32; 4] {
+            let Some(offset) = op.offsets.get(position) else { return [0; 4] };
             std::array::from_fn(|lane| {
                 let lane = (quad + lane).min(self.lanes.saturating_sub(1));
                 self.cell_word(offset.cell, usize::from(offset.swizzle[component]), lane) as i32

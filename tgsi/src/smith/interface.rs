@@ -294,9 +294,9 @@ impl Generator<'_> {
 
     /// Writes all outputs.
     pub(super) fn results(&mut self) {
-        for place in 0..self.outputs.len() {
-            for element in 0..self.outputs[place].array.size {
-                self.result(place, element);
+        for position in 0..self.outputs.len() {
+            for element in 0..self.outputs[position].array.size {
+                self.result(position, element);
             }
         }
         if self.stage == Processor::Compute {
@@ -329,9 +329,9 @@ impl Generator<'_> {
         }
     }
 
-    fn result(&mut self, place: usize, element: u16) {
-        let output = self.outputs[place];
-        let register = self.output_register(place, element);
+    fn result(&mut self, position: usize, element: u16) {
+        let output = self.outputs[position];
+        let register = self.output_register(position, element);
         let dst = Dst::new(register).masked(output.components);
         let kind = if output.kind == Kind::Float && self.choices.one_in(2) { Kind::Leaf } else { output.kind };
         if kind == Kind::Long && self.choices.one_in(2) {

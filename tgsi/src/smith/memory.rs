@@ -12,11 +12,11 @@ use crate::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Pro
 
 /// Bytes that each lane has for itself.
 pub(super) const STRIDE: u32 = 96;
-/// Where among them what other lanes read stands: four words.
+/// The offset among them of what other lanes read: four words.
 pub(super) const EXCHANGE: u32 = 80;
 /// Bits of an address in what a lane has for itself: with four words after it less than [`EXCHANGE`].
 const OWN: u32 = 0x3c;
-/// Where the words for all begin.
+/// The address of the words for all.
 const COMMON: u32 = 8 * STRIDE;
 
 /// Atomics that can come in any order.
@@ -191,8 +191,8 @@ impl Generator<'_> {
         destination.dst.write_mask = 1;
         if destination.dst.register.file == File::Output {
             // What components there are is for the output to say.
-            let place = self.temporary_to_write(kind);
-            destination = self.to_temporary(place, 1);
+            let position = self.temporary_to_write(kind);
+            destination = self.to_temporary(position, 1);
         }
         match memory {
             Some(memory) => {
@@ -212,8 +212,8 @@ impl Generator<'_> {
         let buffer = self.builder.buffer(0, false);
         let address = self.builder.immediate_u32(&[COMMON + 4 * number as u32]).replicated(0);
         let value = self.source(Kind::Integer, 1);
-        let place = self.temporary_to_write(Kind::Scrap);
-        let destination = self.to_temporary(place, 1);
+        let position = self.temporary_to_write(Kind::Scrap);
+        let destination = self.to_temporary(position, 1);
         self.access(opcode, Some(destination.dst), &[Src::new(buffer), address, value]);
     }
 
@@ -236,8 +236,8 @@ impl Generator<'_> {
             return self.atomic(opcode, register, zero, Kind::Integer, None);
         }
         let value = self.source(Kind::Integer, 1);
-        let place = self.temporary_to_write(Kind::Scrap);
-        let destination = self.to_temporary(place, 1);
+        let position = self.temporary_to_write(Kind::Scrap);
+        let destination = self.to_temporary(position, 1);
         self.access(COMMUTATIVE[number], Some(destination.dst), &[Src::new(register), zero, value]);
     }
 
@@ -294,13 +294,13 @@ impl Generator<'_> {
         let memory = InstructionMemory { qualifiers, target, format };
         let mut handle = None;
         if self.choices.one_in(6) {
-            let place = self.temporary_to_write(Kind::Long);
-            let destination = self.to_temporary(place, 3);
+            let position = self.temporary_to_write(Kind::Long);
+            let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Opcode::Img2hnd, None, &[Src::new(resource)]);
             instruction.memory = Some(memory);
             self.put_instruction(instruction, destination);
-            handle = Some(place);
-            resource = self.temporaries[place].register;
+            handle = Some(position);
+            resource = self.temporaries[position].register;
         }
         let coordinates = self.texel();
         let mut instruction = Instruction::new(Opcode::Load);
@@ -349,12 +349,12 @@ impl Generator<'_> {
     fn texel(&mut self) -> Src {
         let value = self.source(Kind::Integer, 15);
         let bits = self.builder.immediate_u32(&[3]).replicated(0);
-        let place = self.temporary_to_write(Kind::Integer);
-        let destination = self.to_temporary(place, 15);
+        let position = self.temporary_to_write(Kind::Integer);
+        let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::And, destination, &[value, bits]);
-        let coordinates = Src::new(self.temporaries[place].register);
+        let coordinates = Src::new(self.temporaries[position].register);
         let base = self.lane_base();
-        let x = self.to_temporary(place, 1);
+        let x = self.to_temporary(position, 1);
         self.put_to(Opcode::Uadd, x, &[coordinates.replicated(0), base]);
         coordinates
     }

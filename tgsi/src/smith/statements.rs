@@ -131,10 +131,10 @@ impl Generator<'_> {
     fn small_doubles(&mut self) {
         let values = [0, 1, 2].map(|_| {
             let value = self.source(Kind::Small, 3);
-            let place = self.new_scratch();
-            let destination = self.to_temporary(place, 15);
+            let position = self.new_scratch();
+            let destination = self.to_temporary(position, 15);
             self.put_to(Opcode::F2d, destination, &[value]);
-            Src::new(self.temporaries[place].register)
+            Src::new(self.temporaries[position].register)
         });
         let opcode = self.choices.of([Opcode::Dadd, Opcode::Dmul, Opcode::Dmad, Opcode::Dfma]);
         let count = usize::from(opcode.info().num_src);
@@ -169,10 +169,10 @@ impl Generator<'_> {
         let zero = self.builder.immediate_f64(&[0.0]);
         let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
         // What was read may be in the register that comes next.
-        let place = self.new_scratch();
-        let destination = self.to_temporary(place, 15);
+        let position = self.new_scratch();
+        let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::Ucmp, destination, &[is_zero, zero, source]);
-        Src::new(self.temporaries[place].register)
+        Src::new(self.temporaries[position].register)
     }
 
     /// The same value, or its absolute value: no negative zero.

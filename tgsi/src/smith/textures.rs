@@ -103,13 +103,13 @@ impl Generator<'_> {
         let query = matches!(lookup, Txq | Txqs);
         let mut sampler = Src::new(self.builder.sampler(unit));
         if self.choices.one_in(8) {
-            let place = self.temporary_to_write(Kind::Long);
-            let destination = self.to_temporary(place, 3);
+            let position = self.temporary_to_write(Kind::Long);
+            let destination = self.to_temporary(position, 3);
             let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
             instruction.texture = Some(Box::new(InstructionTexture::new(target)));
             instruction.memory = Some(InstructionMemory::default());
             self.put_instruction(instruction, destination);
-            sampler = Src::new(self.temporaries[place].register);
+            sampler = Src::new(self.temporaries[position].register);
         }
         let offsets = self.offsets(lookup, target);
         let dst = if query { Kind::Integer } else { Kind::Float };

@@ -76,7 +76,9 @@ macro_rules! token_enum {
 
 token_enum! {
     /// The shader stage, as the header of a text names it.
+    #[derive(Default)]
     Processor: u8 {
+        #[default]
         Vertex = 0 "VERT",
         TessControl = 1 "TESS_CTRL",
         TessEval = 2 "TESS_EVAL",
@@ -257,7 +259,7 @@ impl Semantic {
 }
 
 token_enum! {
-    /// How an input of a fragment shader is interpolated.
+    /// The interpolation of an input of a fragment shader.
     Interpolation: u8 {
         Constant = 0 "CONSTANT",
         Linear = 1 "LINEAR",
@@ -267,7 +269,7 @@ token_enum! {
 }
 
 token_enum! {
-    /// Where in the pixel an input is interpolated.
+    /// The point of the pixel at which an input is interpolated.
     InterpolationLocation: u8 {
         Center = 0 "CENTER",
         Centroid = 1 "CENTROID",
@@ -528,7 +530,7 @@ token_enum! {
 }
 
 token_enum! {
-    /// Where pixel centres lie (property `FS_COORD_PIXEL_CENTER`).
+    /// The position of pixel centres (property `FS_COORD_PIXEL_CENTER`).
     PixelCenter: u8 { HalfInteger = 0 "HALF_INTEGER", Integer = 1 "INTEGER" }
 }
 

@@ -289,7 +289,7 @@ pub(crate) struct Legacy {
     array_registers: i32,
     /// Constants of rewritings.
     constants: Vec<Immediate>,
-    /// Elements of `IMMX`, in runs: first index, last index, place of the first among the elements.
+    /// Elements of `IMMX`, in runs: first index, last index, position of the first among the elements.
     elements: Vec<Immediate>,
     element_runs: Vec<(u16, u16, i32)>,
     memories: [bool; 4],
@@ -371,8 +371,8 @@ impl Legacy {
                     (first as i32..=last as i32).contains(&register.index) || indirect
                 };
                 let &(first, _, base) = self.element_runs.iter().find(holds)?;
-                let place = base + register.index - first as i32;
-                register.index = ARRAY + place;
+                let position = base + register.index - first as i32;
+                register.index = ARRAY + position;
                 register.file = File::Immediate;
                 register.dimension = None;
                 Some((register, None))
@@ -382,8 +382,8 @@ impl Legacy {
 
     /// Whether a register lies in a declared array of this old file.
     pub(crate) fn is_array_of(&self, file: LegacyFile, register: Register) -> bool {
-        let place = register.index - ARRAY;
-        let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&place);
+        let position = register.index - ARRAY;
+        let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&position);
         register.file == File::Temporary && self.arrays.iter().any(|a| a.file == file && holds(a))
     }
 
@@ -396,11 +396,11 @@ impl Legacy {
     /// A constant.
     pub(crate) fn constant(&mut self, data_type: ImmediateType, words: [u32; 4]) -> Src {
         let same = |i: &Immediate| i.data_type == data_type && i.words.as_slice() == words;
-        let place = self.constants.iter().position(same).unwrap_or_else(|| {
+        let position = self.constants.iter().position(same).unwrap_or_else(|| {
             self.constants.push(Immediate::new(data_type, words));
             self.constants.len() - 1
         });
-        Src::new(Register::new(File::Immediate, SCRATCH + place as i32))
+        Src::new(Register::new(File::Immediate, SCRATCH + position as i32))
     }
 
     /// Appends an instruction of today to the shader, clamped as its suffix says.
@@ -479,7 +479,7 @@ impl Legacy {
                 added.push(constant.clone());
             }
         }
-        // Behind all others, if possible before the first instruction.
+        // After all others, if possible before the first instruction.
         let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
         let at = shader.first_instruction().max(last);
         shader.order.splice(at..at, added.iter().map(|_| ItemKind::Immediate));

@@ -43,7 +43,7 @@ fn masked(dst: Dst, mask: u8) -> Dst {
     Dst { write_mask: dst.write_mask & mask, ..dst }
 }
 
-/// One component of a scratch register, in all places.
+/// One component of a scratch register, in all components.
 fn part(register: Register, component: u8) -> Src {
     Src::new(register).swizzled([component; 4])
 }
@@ -116,7 +116,7 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn rewrite(&mut self, row: &'static LegacyOpcode, old: &OldInstruction) -> Result<(), ParseErrorKind> {
         let null = Register::new(File::Null, 0);
         let d = old.dst.first().copied().unwrap_or(Dst::new(null));
-        let source = |place: usize| old.src.get(place).copied().unwrap_or(Src::new(null));
+        let source = |position: usize| old.src.get(position).copied().unwrap_or(Src::new(null));
         let (a, b, c) = (source(0), source(1), source(2));
         let t = match row.rewrite {
             // Scratch registers are declared only if they are used.

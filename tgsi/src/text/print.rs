@@ -299,16 +299,16 @@ impl Printer {
         let wide = immediate.data_type.is_64bit();
         if wide && immediate.words.len() % 2 == 1 && !self.options.mesa {
             self.text("WORDS {");
-            for (place, word) in immediate.words.iter().enumerate() {
-                let _ = write!(self.out, "{}0x{word:x}", if place == 0 { "" } else { ", " });
+            for (position, word) in immediate.words.iter().enumerate() {
+                let _ = write!(self.out, "{}0x{word:x}", if position == 0 { "" } else { ", " });
             }
             self.out.push('}');
             return;
         }
         self.out.push('{');
         let step = if wide { 2 } else { 1 };
-        for (place, words) in immediate.words.chunks_exact(step).enumerate() {
-            if place != 0 {
+        for (position, words) in immediate.words.chunks_exact(step).enumerate() {
+            if position != 0 {
                 self.text(", ");
             }
             let low = words.first().copied().unwrap_or(0);
@@ -335,8 +335,8 @@ impl Printer {
         if property.data.is_empty() && !self.options.mesa {
             self.text(" {}");
         }
-        for (place, &value) in property.data.iter().enumerate() {
-            self.text(if place == 0 { " " } else { ", " });
+        for (position, &value) in property.data.iter().enumerate() {
+            self.text(if position == 0 { " " } else { ", " });
             match property.name.value_names().map(|names| names.get(value as usize)) {
                 Some(Some(name)) => self.text(name),
                 Some(None) => self.number(value),

@@ -1,7 +1,7 @@
 //! The grammar of Mesa 25, to the letter: what its parser reads, and nothing else.
 //!
 //! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes:
-//! [`mesa25`] finds the first place where its parser stops. It decides only that; what the text means is what our
+//! [`mesa25`] finds the first position where its parser stops. It decides only that; what the text means is what our
 //! parser says. Texts on which that parser crashes are refused.
 //!
 //! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one
@@ -35,7 +35,7 @@ const MAX_PROPERTY_NAME: usize = 63;
 /// Whether Mesa 25 reads a text.
 ///
 /// # Errors
-/// The first place where its parser stops, with what it wants there.
+/// The first position where its parser stops, with what it wants there.
 pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
     // A text ends at the first NUL.
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
@@ -353,7 +353,7 @@ impl<'a> Strict<'a> {
         if file == File::Input && self.processor == Processor::Vertex {
             return Ok(());
         }
-        // Behind an array number the first part begins at the comma without a blank in front of it, or is left out.
+        // After an array number the first part begins at the comma without a blank in front of it, or is left out.
         if !has_array || self.peek() == Some(b',') {
             self.first_part(file)?;
         }

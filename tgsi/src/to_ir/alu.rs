@@ -85,8 +85,8 @@ impl Translator<'_, '_> {
     /// The sources of an instruction as `lanes` read them.
     fn sources(&mut self, instruction: &Instruction, lanes: Lanes) -> arrayvec::ArrayVec<AluSrc, 5> {
         let mut sources = arrayvec::ArrayVec::new();
-        for (place, src) in instruction.src.iter().enumerate() {
-            sources.push(self.fetch(src, instruction.opcode.source_type(place), lanes));
+        for (position, src) in instruction.src.iter().enumerate() {
+            sources.push(self.fetch(src, instruction.opcode.source_type(position), lanes));
         }
         sources
     }
@@ -97,8 +97,8 @@ impl Translator<'_, '_> {
         self.b.alu_sized(op, count, &[a, b])
     }
 
-    /// Translates an opcode of 32-bit arithmetic; false if it is none.
-    pub(super) fn alu(&mut self, instruction: &Instruction) -> bool {
+    /// Translates an opcode of 32-bit arithmetic.
+    pub(super) fn alu(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
         if let Some(simple) = simple(opcode) {
             let lanes = Self::result_lanes(instruction);
@@ -115,27 +115,10 @@ impl Translator<'_, '_> {
                     self.truth(flag.into(), lanes.count)
                 }
             };
-            self.write(instruction, lanes.by_channel(def));
-            return true;
+            return self.write(instruction, lanes.by_channel(def));
         }
         match opcode {
             Opcode::Mov | Opcode::Uarl => self.mov(instruction),
-            Opcode::Mul
-            | Opcode::Mad
-            | Opcode::Fma
-            | Opcode::Lrp
-            | Opcode::Ucmp
-            | Opcode::Arl
-            | Opcode::Arr
-            | Opcode::Ldexp
-            | Opcode::Ssg
-            | Opcode::Umad
-            | Opcode::Udiv
-            | Opcode::Umod
-            | Opcode::Mod
-            | Opcode::Ibfe
-            | Opcode::Ubfe
-            | Opcode::Bfi => self.componentwise(instruction),
             Opcode::Cmp => self.cmp(instruction),
             Opcode::Rcp => self.replicated(instruction, AluOp::Frcp),
             Opcode::Rsq => self.replicated(instruction, AluOp::Frsq),
@@ -152,9 +135,8 @@ impl Translator<'_, '_> {
             Opcode::Exp => self.exp(instruction),
             Opcode::Log => self.log(instruction),
             Opcode::Lit => self.lit(instruction),
-            _ => return false,
+            _ => self.componentwise(instruction),
         }
-        true
     }
 
     /// A constant for all channels.
@@ -195,7 +177,7 @@ impl Translator<'_, '_> {
         let lanes = Self::result_lanes(instruction);
         let n = lanes.count;
         let sources = self.sources(instruction, lanes);
-        let source = |place: usize| sources.get(place).copied();
+        let source = |position: usize| sources.get(position).copied();
         let (Some(a), b, c, d) = (source(0), source(1), source(2), source(3)) else { return };
         // Operand counts were checked; an absent operand is never read.
         let (b, c, d) = (b.unwrap_or(a), c.unwrap_or(a), d.unwrap_or(a));
@@ -275,8 +257,7 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), a, field.into()])
                 }
             }
-            // BFI
-            _ => {
+            Opcode::Bfi => {
                 let mask = self.b.alu_sized(AluOp::Bfm, n, &[d, c]);
                 let field = self.b.alu_sized(AluOp::Bfi, n, &[mask.into(), b, a]);
                 if self.is_nowhere(instruction, 3, lanes, |width| width == 32) {
@@ -287,6 +268,7 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), b, field.into()])
                 }
             }
+            _ => return,
         };
         self.write(instruction, lanes.by_channel(def));
     }
@@ -332,8 +314,8 @@ impl Translator<'_, '_> {
     }
 
     /// Whether an operand is known in all lanes, and nowhere what `is` asks for.
-    fn is_nowhere(&self, instruction: &Instruction, place: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
-        let Some(src) = instruction.src.get(place) else { return false };
+    fn is_nowhere(&self, instruction: &Instruction, position: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
+        let Some(src) = instruction.src.get(position) else { return false };
         (0..usize::from(lanes.count))
             .all(|lane| self.known_word(src, usize::from(lanes.channel[lane])).is_some_and(|word| !is(word)))
     }
@@ -367,8 +349,8 @@ impl Translator<'_, '_> {
     ) {
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let mut channels = [None; 4];
-        for place in (0..4u8).filter(|place| mask >> place & 1 != 0) {
-            channels[usize::from(place)] = Some(channel(self, place));
+        for position in (0..4u8).filter(|position| mask >> position & 1 != 0) {
+            channels[usize::from(position)] = Some(channel(self, position));
         }
         let Some(first) = channels.iter().flatten().next().copied() else { return };
         let sources = channels.map(|channel| channel.unwrap_or(first));

@@ -5,7 +5,7 @@
 //! follow each other in register, semantic and interpolation. Where an index may reach registers of several groups, but
 //! no gap, the access names the *whole file*: it is an intrinsic on slots with the first register as its base and all
 //! as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation
-//! at another place) is resolved by comparing the index with each register.
+//! at another location) is resolved by comparing the index with each register.
 //!
 //! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is
 //! the vertices, one without to an ordinary one. A declaration may have both, though shaders use one of them.
@@ -275,8 +275,11 @@ impl<'s> Context<'s> {
         if let Some(semantic) =
             declaration.semantic.filter(|_| processor == Processor::Geometry && file == File::Output)
         {
-            data.streams =
-                semantic.streams.iter().enumerate().fold(0, |bits, (place, stream)| bits | (stream & 3) << (2 * place));
+            data.streams = semantic
+                .streams
+                .iter()
+                .enumerate()
+                .fold(0, |bits, (position, stream)| bits | (stream & 3) << (2 * position));
         }
         let variable = self.ir.add_variable(data);
         self.note_slots(file, location, (last - first) as u32 + 1, tessellation && !by_vertex);

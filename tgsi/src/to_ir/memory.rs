@@ -4,7 +4,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, Scope};
+use tgsi_ir::intrinsics::indices::{Access, DescType, MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
@@ -185,7 +185,7 @@ impl Translator<'_, '_> {
         let access = access(instruction);
         self.note_image(name, format, access, declared.is_none_or(|declared| declared.writable));
         let info = &mut self.context.ir.info;
-        // Masks have 64 places, and an index may reach a thousand times as many units.
+        // Masks have 64 bits, and an index may reach a thousand times as many units.
         let (first, last) = match register.indirect {
             Some(indirect) => self
                 .context
@@ -227,12 +227,13 @@ impl Translator<'_, '_> {
         (coordinate, sample)
     }
 
-    /// Translates a memory opcode; nothing if it is none.
+    /// Translates a memory opcode.
     pub(super) fn memory(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Load => self.load_memory(instruction),
             Opcode::Store => self.store_memory(instruction),
             Opcode::Resq => self.query_resource(instruction),
+            Opcode::Img2hnd => self.handle(instruction, DescType::Image),
             Opcode::Barrier => self.barrier(),
             Opcode::Membar => self.memory_barrier(instruction),
             _ => self.atomic(instruction),

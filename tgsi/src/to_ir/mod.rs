@@ -59,7 +59,7 @@ pub struct ToIrOptions {
     pub name: String,
     /// `KILL` and `KILL_IF` become `demote`, for targets whose derivatives need the killed lanes.
     pub kill_is_demote: bool,
-    /// Which subroutines are to stay functions: they are marked (`noinline`). Without it none.
+    /// The subroutines that are to stay functions: they are marked (`noinline`). Without it none.
     pub keep_subroutines: Option<KeepSubroutines>,
 }
 
@@ -83,9 +83,9 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, Malform
             let graph = CallGraph::new(shader, &context.structure)?;
             Some(graph.inlining(&context.structure.sizes(), Some(keep)))
         });
-        for (place, &(begin, _)) in subroutines.iter().enumerate() {
+        for (position, &(begin, _)) in subroutines.iter().enumerate() {
             let mut data = subroutine(begin);
-            if inlining.as_ref().is_some_and(|inlining| inlining.stays[place]) {
+            if inlining.as_ref().is_some_and(|inlining| inlining.stays[position]) {
                 data.remarks.push(String::from(NO_INLINE));
             }
             functions.insert(begin, context.ir.functions.push(data));

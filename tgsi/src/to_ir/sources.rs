@@ -13,7 +13,6 @@ use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
 use super::control_flow::{KNOWN_WORDS, Translator};
-use super::declarations::VariableLocation;
 use crate::shader::{Indirect, Register, Src};
 use crate::tables::{File, OperandType, Processor, Semantic};
 
@@ -29,9 +28,9 @@ impl Lanes {
     pub(super) fn full(mask: u8) -> Lanes {
         let first = mask.trailing_zeros().min(3) as u8;
         let mut last = first;
-        let channel = std::array::from_fn(|place| {
-            if mask >> place & 1 != 0 {
-                last = place as u8;
+        let channel = std::array::from_fn(|position| {
+            if mask >> position & 1 != 0 {
+                last = position as u8;
             }
             last
         });
@@ -66,13 +65,13 @@ impl Lanes {
 
     /// Reads a swizzled value of these lanes by channel.
     pub(super) fn swizzled_by_channel(self, value: AluSrc) -> AluSrc {
-        // With four lanes each channel that counts is in its own place.
+        // With four lanes each channel that counts is the component of its own number.
         if self.count == 4 {
             return value;
         }
         let mut swizzle = Swizzle::replicate(value.swizzle.get(0));
-        for place in 0..usize::from(self.count) {
-            swizzle = swizzle.with(usize::from(self.channel[place]), value.swizzle.get(place));
+        for position in 0..usize::from(self.count) {
+            swizzle = swizzle.with(usize::from(self.channel[position]), value.swizzle.get(position));
         }
         AluSrc::new(value.def, swizzle)
     }
@@ -135,12 +134,12 @@ impl Translator<'_, '_> {
 
     /// A 32-bit constant.
     pub(super) fn constant(&mut self, value: u32) -> Def {
-        let place = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % KNOWN_WORDS;
-        match self.words[place] {
+        let position = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % KNOWN_WORDS;
+        match self.words[position] {
             Some((known, def)) if known == value => def,
             _ => {
                 let def = self.constant_of(32, &[u64::from(value)]);
-                self.words[place] = Some((value, def));
+                self.words[position] = Some((value, def));
                 def
             }
         }
@@ -161,13 +160,13 @@ impl Translator<'_, '_> {
         if self.immediates.is_empty() {
             self.immediates.resize(self.context.shader.immediates.len(), None);
         }
-        let place = usize::try_from(index).ok();
-        if let Some(&Some(def)) = place.and_then(|place| self.immediates.get(place)) {
+        let position = usize::try_from(index).ok();
+        if let Some(&Some(def)) = position.and_then(|position| self.immediates.get(position)) {
             return def;
         }
         let words = self.immediate_words(index);
         let def = self.constant_vector(&words);
-        if let Some(known) = place.and_then(|place| self.immediates.get_mut(place)) {
+        if let Some(known) = position.and_then(|position| self.immediates.get_mut(position)) {
             *known = Some(def);
         }
         def
@@ -206,9 +205,9 @@ impl Translator<'_, '_> {
     pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
         let mut selectors = lanes.channel.map(|channel| src.swizzle[usize::from(channel & 3)] & 3);
         // Beyond the lanes nothing is read; the first selector is one that is valid.
-        for place in 1..4 {
-            if place >= usize::from(lanes.count) {
-                selectors[place] = selectors[0];
+        for position in 1..4 {
+            if position >= usize::from(lanes.count) {
+                selectors[position] = selectors[0];
             }
         }
         let [x, y, z, w] = selectors;
@@ -291,8 +290,8 @@ impl Translator<'_, '_> {
     /// one.
     fn load_unchanging(&mut self, register: &Register, operand: OperandType) -> Loaded {
         let block = self.b.block();
-        let place = register.index as usize % self.unchanging.len();
-        if let Some(known) = &self.unchanging[place]
+        let position = register.index as usize % self.unchanging.len();
+        if let Some(known) = &self.unchanging[position]
             && known.register == *register
             && known.operand == operand
             && (known.block == block || known.block == self.b.body.start_block())
@@ -300,7 +299,7 @@ impl Translator<'_, '_> {
             return known.loaded;
         }
         let loaded = self.load_uncached(register, operand);
-        self.unchanging[place] = Some(Unchanging { register: *register, operand, block, loaded });
+        self.unchanging[position] = Some(Unchanging { register: *register, operand, block, loaded });
         loaded
     }
 
@@ -340,10 +339,6 @@ impl Translator<'_, '_> {
         if Self::is_elsewhere(register) {
             return self.zero();
         }
-        let bank = |t: &Self| {
-            if register.file == File::Output { &t.context.outputs } else { &t.context.temporaries }
-                .place(register.index)
-        };
         if let Some(indirect) = register.indirect {
             let Some((array, bounds)) = self.indirect_array(register.file, indirect) else { return self.zero() };
             let offset = self.index_value(indirect);
@@ -351,15 +346,9 @@ impl Translator<'_, '_> {
             let deref = self.element_deref(&array, index);
             return self.b.load_deref(deref, Shape::new(4, 32)).into();
         }
-        match bank(self) {
-            VariableLocation::Nowhere => self.zero(),
-            VariableLocation::Single(single) => self.load_single(single).into(),
-            VariableLocation::Element(array, element) => {
-                let bank =
-                    if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
-                let Some(array) = bank.arrays.get(array).copied() else { return self.zero() };
-                self.load_element(&array, element).into()
-            }
+        match self.load_register(register.file, register.index) {
+            Some(def) => def.into(),
+            None => self.zero(),
         }
     }
 
@@ -370,8 +359,7 @@ impl Translator<'_, '_> {
         indirect: Indirect,
     ) -> Option<(super::declarations::Array, (i32, i32))> {
         let bounds = self.context.bounds(file, indirect.array_id)?;
-        let bank = if file == File::Output { &self.context.outputs } else { &self.context.temporaries };
-        let (_, array) = bank.array_at(bounds.0)?;
+        let array = self.context.bank(file).array_at(bounds.0)?;
         Some((array, bounds))
     }
 
@@ -462,17 +450,14 @@ impl Translator<'_, '_> {
 
     /// A system value of fewer than four components; the others, if they are read, are 0.
     fn padded(&mut self, def: Def, components: u8, needed: u8) -> Loaded {
-        let swizzle: [u8; 4] = std::array::from_fn(|place| (place as u8).min(components.saturating_sub(1)));
+        let swizzle: [u8; 4] = std::array::from_fn(|position| (position as u8).min(components.saturating_sub(1)));
         if needed >> components == 0 {
             return Loaded { def, components: Swizzle::new(&swizzle) };
         }
         let zero = AluSrc::component(self.constant(0), 0);
-        let sources: [AluSrc; 4] =
-            std::array::from_fn(
-                |place| {
-                    if (place as u8) < components { AluSrc::component(def, place as u8) } else { zero }
-                },
-            );
+        let sources: [AluSrc; 4] = std::array::from_fn(|position| {
+            if (position as u8) < components { AluSrc::component(def, position as u8) } else { zero }
+        });
         self.b.vec(&sources).into()
     }
 

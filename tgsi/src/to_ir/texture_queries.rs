@@ -22,8 +22,8 @@ const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
 ];
 
 impl Translator<'_, '_> {
-    /// Translates a query; false if the opcode is none.
-    pub(super) fn texture_query(&mut self, instruction: &Instruction) -> bool {
+    /// Translates a query.
+    pub(super) fn texture_query(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Txq | Opcode::Sviewinfo => self.query_size(instruction),
             Opcode::Txqs => {
@@ -38,10 +38,9 @@ impl Translator<'_, '_> {
                 self.write_first(instruction, samples);
             }
             Opcode::Samp2hnd => self.handle(instruction, DescType::TextureSampler),
-            Opcode::Img2hnd => self.handle(instruction, DescType::Image),
-            _ => return false,
+            // The others are lookups.
+            _ => {}
         }
-        true
     }
 
     /// Writes a value to x and zeros to the other channels.
@@ -139,7 +138,7 @@ impl Translator<'_, '_> {
     }
 
     /// The 64-bit handle of a unit, in xy.
-    fn handle(&mut self, instruction: &Instruction, kind: DescType) {
+    pub(super) fn handle(&mut self, instruction: &Instruction, kind: DescType) {
         let Some(src) = instruction.src.first() else { return };
         let Src { register: Register { index, indirect, .. }, .. } = *src;
         let offset = match indirect {

@@ -58,7 +58,7 @@ pub(super) struct Lookup {
 
 impl Lookup {
     fn push(&mut self, kind: TexSrcKind, def: Def) {
-        // There are fewer kinds of sources than places.
+        // There are fewer kinds of sources than the list has room for.
         let _ = self.sources.try_push((kind, def));
     }
 }
@@ -169,7 +169,7 @@ impl Translator<'_, '_> {
             Unit::Handle(handle) => lookup.push(TexSrcKind::TextureHandle, handle),
         }
         if op.needs_sampler() {
-            let sampler = sampler_place.and_then(|place| instruction.src.get(place)).copied().unwrap_or(view);
+            let sampler = sampler_place.and_then(|position| instruction.src.get(position)).copied().unwrap_or(view);
             let unit = if sampler_place == Some(view_place) {
                 match lookup.sources.first() {
                     Some(&(TexSrcKind::TextureHandle, handle)) => Unit::Handle(handle),
@@ -191,8 +191,8 @@ impl Translator<'_, '_> {
     /// Records the units of a lookup in the shader's information.
     fn note_texture(&mut self, instruction: &Instruction, op: TexOp) {
         let (view, sampler) = instruction.opcode.texture_operands();
-        let units = |place: usize| {
-            let register = instruction.src.get(place)?.register;
+        let units = |position: usize| {
+            let register = instruction.src.get(position)?.register;
             if !matches!(register.file, File::Sampler | File::SamplerView) {
                 return None;
             }
@@ -217,8 +217,8 @@ impl Translator<'_, '_> {
         info.uses_resource_info_query |= matches!(op, TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples);
     }
 
-    /// Translates a lookup; false if the opcode is none.
-    pub(super) fn texture(&mut self, instruction: &Instruction) -> bool {
+    /// Translates a lookup or a query.
+    pub(super) fn texture(&mut self, instruction: &Instruction) {
         use Opcode::*;
         let opcode = instruction.opcode;
         let mut op = match opcode {
@@ -229,11 +229,11 @@ impl Translator<'_, '_> {
             Txf | TxfLz | SampleI | SampleIMs => TexOp::Txf,
             Tg4 | Gather4 => TexOp::Tg4,
             Lodq | Lod => TexOp::Lod,
-            _ => return false,
+            _ => return self.texture_query(instruction),
         };
         let (view_place, _) = opcode.texture_operands();
-        let Some(&view) = instruction.src.get(view_place) else { return true };
-        let Some(&coordinates) = instruction.src.first() else { return true };
+        let Some(&view) = instruction.src.get(view_place) else { return };
+        let Some(&coordinates) = instruction.src.first() else { return };
         let target = self.texture_target(instruction, &view);
         let fetches = op == TexOp::Txf;
         if fetches && target.is_msaa() {
@@ -241,7 +241,7 @@ impl Translator<'_, '_> {
         }
         let compares = matches!(opcode, SampleC | SampleCLz);
         let is_shadow = compares || (target.is_shadow() && !fetches && op != TexOp::Lod);
-        let Some(mut lookup) = self.start_lookup(instruction, op, target, compares) else { return true };
+        let Some(mut lookup) = self.start_lookup(instruction, op, target, compares) else { return };
         lookup.data.is_shadow = is_shadow;
 
         // Coordinates, and what the projective divide takes with them.
@@ -270,8 +270,8 @@ impl Translator<'_, '_> {
         if op == TexOp::Txd {
             let first = if opcode == Txd { 1 } else { 3 };
             let size = lookup.data.dim.num_coords();
-            for (kind, place) in [(TexSrcKind::Ddx, first), (TexSrcKind::Ddy, first + 1)] {
-                if let Some(&src) = instruction.src.get(place) {
+            for (kind, position) in [(TexSrcKind::Ddx, first), (TexSrcKind::Ddy, first + 1)] {
+                if let Some(&src) = instruction.src.get(position) {
                     let gradient = self.vector(&src, OperandType::Float, size);
                     lookup.push(kind, gradient);
                 }
@@ -304,12 +304,11 @@ impl Translator<'_, '_> {
                 if component < components { AluSrc::component(result, component) } else { zero }
             });
         }
-        true
     }
 
     /// The reference value of a comparing lookup.
     fn comparator(&mut self, instruction: &Instruction, target: TextureTarget, compares: bool) -> Def {
-        let (place, channel) = match target.comparator_position() {
+        let (position, channel) = match target.comparator_position() {
             _ if compares => (3, 0),
             // A second operand with both the bias or level and the reference value has the latter in y.
             Some(4) if matches!(instruction.opcode, Opcode::Txb2 | Opcode::Txl2) => (1, 1),
@@ -317,7 +316,7 @@ impl Translator<'_, '_> {
             Some(channel @ 0..4) => (0, channel),
             _ => return self.constant(0),
         };
-        match instruction.src.get(place) {
+        match instruction.src.get(position) {
             Some(src) => self.scalar(src, OperandType::Float, channel),
             None => self.constant(0),
         }

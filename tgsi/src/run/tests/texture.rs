@@ -1,4 +1,4 @@
-//! Which request a texture opcode makes, size queries, bindless handles.
+//! Requests of texture opcodes, size queries, bindless handles.
 
 use std::collections::BTreeMap;
 

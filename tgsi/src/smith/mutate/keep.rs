@@ -6,7 +6,7 @@ use crate::smith::choices::Choices;
 use crate::structure::structure;
 use crate::tables::{BlockPart, File, ImmediateType, Opcode, OutputMode};
 
-/// Makes one change, if there is a place for it.
+/// Makes one change, if it can be made.
 pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
     if structure(shader).is_err() || shader.instructions.is_empty() {
         return;
@@ -38,7 +38,7 @@ fn new_immediate(shader: &mut Shader, words: [u32; 4]) -> Src {
 
 /// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not after the
 /// main program.
-pub(super) fn is_place(shader: &Shader, number: usize) -> bool {
+pub(super) fn is_insertion_point(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
     let outside = matches!(at(number), None | Some(Opcode::Bgnsub))
         || number > 0
@@ -61,7 +61,7 @@ fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let source = choices.below(shader.instructions.len());
     let mut copy = shader.instructions[source].clone();
-    if !is_place(shader, number) || !is_plain(copy.opcode) || copy.dst.is_empty() {
+    if !is_insertion_point(shader, number) || !is_plain(copy.opcode) || copy.dst.is_empty() {
         return;
     }
     let temporary = new_temporaries(shader, 1, false);
@@ -72,7 +72,7 @@ fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
 /// A range of whole blocks in one block, without jumps out of it but returns.
 fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     let first = choices.below(shader.instructions.len());
-    if !is_place(shader, first) {
+    if !is_insertion_point(shader, first) {
         return None;
     }
     let wanted = 1 + choices.below(8);
@@ -158,14 +158,14 @@ fn copy_source(shader: &mut Shader, choices: &mut Choices<'_>) {
         OutputMode::Componentwise | OutputMode::Replicate | OutputMode::ChannelDependent
     );
     let count = shader.instructions[number].src.len();
-    if !computes || count == 0 || !is_place(shader, number) {
+    if !computes || count == 0 || !is_insertion_point(shader, number) {
         return;
     }
-    let place = choices.below(count);
+    let position = choices.below(count);
     let temporary = new_temporaries(shader, 1, false);
     let register = Register::new(File::Temporary, temporary);
-    let from = Src::new(shader.instructions[number].src[place].register);
-    shader.instructions[number].src[place].register = register;
+    let from = Src::new(shader.instructions[number].src[position].register);
+    shader.instructions[number].src[position].register = register;
     insert(shader, number, vec![Instruction::with_operands(Opcode::Mov, Some(Dst::new(register)), &[from])]);
 }
 
@@ -220,8 +220,8 @@ fn permute_components(shader: &mut Shader, choices: &mut Choices<'_>) {
         return;
     }
     let mut to = [0u8, 1, 2, 3];
-    for place in (1..4).rev() {
-        to.swap(place, choices.below(place + 1));
+    for position in (1..4).rev() {
+        to.swap(position, choices.below(position + 1));
     }
     for i in &mut shader.instructions {
         for src in i.src.iter_mut().filter(|src| is_it(&src.register)) {

@@ -23,13 +23,13 @@ pub fn round_otherwise(shader: &Shader) -> Shader {
     let one = Src::new(Register::new(File::Immediate, result.immediates.len() as i32 - 1));
     let mut instructions = Vec::with_capacity(result.instructions.len());
     // Where each old instruction begins, for calls.
-    let mut places = Vec::with_capacity(result.instructions.len());
+    let mut positions = Vec::with_capacity(result.instructions.len());
     for old in std::mem::take(&mut result.instructions) {
-        places.push(instructions.len() as u32);
+        positions.push(instructions.len() as u32);
         expand(old, temporary, one, &mut instructions);
     }
     for label in instructions.iter_mut().filter_map(|i: &mut Instruction| i.label.as_mut()) {
-        *label = places.get(*label as usize).copied().unwrap_or(*label);
+        *label = positions.get(*label as usize).copied().unwrap_or(*label);
     }
     result.instructions = instructions;
     result.order_by_kind();

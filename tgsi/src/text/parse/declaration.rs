@@ -59,7 +59,7 @@ struct Attributes {
     writable: bool,
     raw: bool,
     /// Where the array number, the streams, the mode, the memory type, the semantic and the location stand.
-    places: [Span; 6],
+    positions: [Span; 6],
 }
 
 impl Attributes {
@@ -184,9 +184,9 @@ impl<'a> Parser<'a> {
         };
         let mut brackets = [None; 3];
         if !matches!(file, DeclaredFile::Legacy(LegacyFile::Memory(_))) {
-            for (place, bracket) in brackets.iter_mut().enumerate() {
+            for (position, bracket) in brackets.iter_mut().enumerate() {
                 let more = self.peek_ahead() == Some(b'[');
-                if place == 0 || more {
+                if position == 0 || more {
                     *bracket = Some(self.declared_bracket()?);
                 } else {
                     break;
@@ -278,9 +278,9 @@ impl<'a> Parser<'a> {
             let id = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
             self.expect(b')')?;
             if a.array_id.replace(id).is_some() {
-                return twice(a.places[0], "array number");
+                return twice(a.positions[0], "array number");
             }
-            a.places[0] = span;
+            a.positions[0] = span;
             return Ok(());
         }
         for (name, flag) in [("LOCAL", &mut a.local), ("INVARIANT", &mut a.invariant), ("ATOMIC", &mut a.atomic)] {
@@ -300,9 +300,9 @@ impl<'a> Parser<'a> {
             }
             self.expect(b')')?;
             if a.streams.replace((streams, span)).is_some() {
-                return twice(a.places[1], "STREAM");
+                return twice(a.positions[1], "STREAM");
             }
-            a.places[1] = span;
+            a.positions[1] = span;
             return Ok(());
         }
         if is("INTERPOLATE") {
@@ -314,9 +314,9 @@ impl<'a> Parser<'a> {
             };
             self.expect(b')')?;
             if a.mode.replace(mode).is_some() {
-                return twice(a.places[2], "interpolation mode");
+                return twice(a.positions[2], "interpolation mode");
             }
-            a.places[2] = span;
+            a.positions[2] = span;
             return Ok(());
         }
         if word.split_at(8).0.is("CYLWRAP_") {
@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
             }
         }
         if let Some(memory_type) = MemoryType::from_word(word) {
-            let first = std::mem::replace(&mut a.places[3], span);
+            let first = std::mem::replace(&mut a.positions[3], span);
             return match a.memory_type.replace(memory_type) {
                 Some(_) => twice(first, "memory type"),
                 None => Ok(()),
@@ -379,25 +379,25 @@ impl<'a> Parser<'a> {
         {
             let index = self.semantic_index()?;
             a.semantic = Some((semantic, index));
-            a.places[4] = span;
+            a.positions[4] = span;
             return Ok(());
         }
         if let Some(mode) = Interpolation::from_word(word) {
-            let first = std::mem::replace(&mut a.places[2], span);
+            let first = std::mem::replace(&mut a.positions[2], span);
             return match a.mode.replace(mode) {
                 Some(_) => twice(first, "interpolation mode"),
                 None => Ok(()),
             };
         }
         if let Some(location) = InterpolationLocation::from_word(word) {
-            let first = std::mem::replace(&mut a.places[5], span);
+            let first = std::mem::replace(&mut a.positions[5], span);
             return match a.location.replace((location, span)) {
                 Some(_) => twice(first, "interpolation location"),
                 None => Ok(()),
             };
         }
         if names::semantic(word).is_some() {
-            return twice(a.places[4], "semantic");
+            return twice(a.positions[4], "semantic");
         }
         if (image || view) && a.target.is_none() && !resource {
             let known = TextureTarget::ALL.iter().map(|t| t.name());

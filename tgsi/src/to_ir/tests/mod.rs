@@ -63,8 +63,8 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     let lanes = 4;
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };
     if shader.processor != Processor::Geometry {
-        for place in 0..8 * 4 * lanes {
-            inputs.inputs.set(place / (4 * lanes), place / lanes % 4, place % lanes, word());
+        for position in 0..8 * 4 * lanes {
+            inputs.inputs.set(position / (4 * lanes), position / lanes % 4, position % lanes, word());
         }
     }
     inputs.vertices = (0..3).map(|_| (0..8).map(|_| std::array::from_fn(|_| word())).collect()).collect();
@@ -78,7 +78,7 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     }
     inputs.constants = (0..3).map(|_| (0..64).map(|_| word()).collect()).collect();
     inputs.buffers =
-        (0..2).map(|_| (0..256).map(|place| if place % 4 == 0 { word() as u8 } else { 0 }).collect()).collect();
+        (0..2).map(|_| (0..256).map(|position| if position % 4 == 0 { word() as u8 } else { 0 }).collect()).collect();
     inputs.counters = (0..2).map(|_| (0..8).map(|_| word()).collect()).collect();
     inputs.shared_size = 256;
     inputs.framebuffer = LaneRegisters::new(lanes, 0);
@@ -90,10 +90,10 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
 fn left(mut outputs: Outputs, resources: &mut AnalyticResources, registers: usize) -> String {
     outputs.steps = 0;
     let live: Vec<Vec<u32>> = (0..registers * 4)
-        .map(|place| {
+        .map(|position| {
             (0..outputs.outputs.lanes())
                 .filter(|&lane| outputs.live[lane])
-                .map(|lane| outputs.outputs.get(place / 4, place % 4, lane))
+                .map(|lane| outputs.outputs.get(position / 4, position % 4, lane))
                 .collect()
         })
         .collect();
