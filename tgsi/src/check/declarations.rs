@@ -168,36 +168,9 @@ fn system_value(stage: Processor, semantic: Semantic) -> Fit {
 /// Semantics that only system values have.
 fn only_system_value(semantic: Semantic) -> bool {
     use Semantic::*;
-    matches!(
-        semantic,
-        InstanceId
-            | VertexId
-            | VertexIdNoBase
-            | BaseVertex
-            | BaseInstance
-            | DrawId
-            | SampleId
-            | SamplePosition
-            | HelperInvocation
-            | InvocationId
-            | VerticesIn
-            | TessCoord
-            | TessDefaultOuterLevel
-            | TessDefaultInnerLevel
-            | GridSize
-            | BlockId
-            | BlockSize
-            | ThreadId
-            | WorkDim
-            | CsUserDataAmd
-            | SubgroupSize
-            | SubgroupInvocation
-            | SubgroupEqMask
-            | SubgroupGeMask
-            | SubgroupGtMask
-            | SubgroupLeMask
-            | SubgroupLtMask
-    )
+    let other_files =
+        matches!(semantic, Position | Face | PrimitiveId | PointCoord | SampleMask | TessOuter | TessInner);
+    semantic.system_value().is_some() && !other_files
 }
 
 fn input(stage: Processor, semantic: Semantic) -> Fit {

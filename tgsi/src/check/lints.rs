@@ -102,7 +102,7 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let missing = mask & !known & !reported.of(&register).unwrap_or(0);
             if missing != 0 && is_declared(&register) {
                 reported.add(&register, missing);
-                findings.report(Rule::NeverWritten, (or(span, i), Focus::Whole), || {
+                findings.report(Rule::NeverWritten, (super::position(span, i), Focus::Whole), || {
                     format!("{} is read, but nothing writes it; it is 0", show(&register, missing))
                 });
             }
@@ -115,16 +115,12 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let mask = dst.write_mask & 0xf;
             if mask != 0 && read.of(&dst.register).is_some_and(|known| known & mask == 0) && is_declared(&dst.register)
             {
-                findings.report(Rule::NeverRead, (or(dst.span, i), Focus::Whole), || {
+                findings.report(Rule::NeverRead, (super::position(dst.span, i), Focus::Whole), || {
                     format!("{} is written, but nothing reads it", show(&dst.register, mask))
                 });
             }
         }
     }
-}
-
-fn or(span: Span, i: &Instruction) -> Span {
-    if span.end > span.start { span } else { i.span }
 }
 
 /// Instructions after a jump, up to the end of their part of the block, and those in front of the first case of a

@@ -34,12 +34,13 @@ mod structure;
 use crate::call_graph::KeepSubroutines;
 use crate::diagnostic::{Diagnostic, Focus, Severity};
 use crate::limits::{self, Limits};
-use crate::shader::Shader;
+use crate::shader::{Instruction, Shader};
 use crate::span::Span;
 use crate::structure::structure as structure_of;
 use crate::tables::File;
 use crate::text::Gaps;
 
+pub(crate) use resources::{Support, support};
 pub use rule::Rule;
 
 /// The findings of a check.
@@ -152,7 +153,12 @@ impl Findings {
     }
 }
 
-/// Notes another place on a finding, if it was reported.
+/// The position of an operand: that of its instruction where only that is known.
+fn position(span: Span, instruction: &Instruction) -> Span {
+    if span.end > span.start { span } else { instruction.span }
+}
+
+/// Notes another position on a finding, if it was reported.
 fn note(finding: Option<&mut Diagnostic>, span: Span, focus: Focus, message: impl Into<String>) {
     if let Some(finding) = finding {
         finding.note(span, focus, message);

@@ -3,7 +3,7 @@
 
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
-use super::{Findings, Rule};
+use super::{Findings, Rule, position};
 use crate::diagnostic::{Diagnostic, Focus};
 use crate::limits;
 use crate::scan::needed_channels;
@@ -170,20 +170,19 @@ impl Checker<'_, '_> {
         }
         // Most instructions compute with declared registers.
         let computes = computes(info.output_mode);
-        let position = |span: Span| if span.end > span.start { span } else { i.span };
         let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
         for dst in &i.dst {
             if computes && (1..=0xf).contains(&dst.write_mask) && !info.dst_type.is_64bit() && self.is_plain_dst(dst) {
                 continue;
             }
-            self.destination(i, dst, position(dst.span));
+            self.destination(i, dst, position(dst.span, i));
         }
         for (number, src) in i.src.iter().enumerate() {
             if computes && self.is_plain_src(src, info.src_types.get(number).copied()) {
                 continue;
             }
             let mut operand =
-                Operand { register: &src.register, span: position(src.span), role: role(i.opcode, number), dead };
+                Operand { register: &src.register, span: position(src.span, i), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
             // A handle is a value like any other.
             if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
@@ -194,7 +193,7 @@ impl Checker<'_, '_> {
         }
         for offset in i.texture.iter().flat_map(|t| &t.offsets) {
             let register = Register::new(offset.file, offset.index);
-            let operand = Operand { register: &register, span: position(offset.span), role: Role::Value, dead };
+            let operand = Operand { register: &register, span: position(offset.span, i), role: Role::Value, dead };
             self.file_fits(i, &operand);
             self.register(&operand);
             self.components(&offset.swizzle, operand.span);

@@ -2,7 +2,7 @@
 
 use super::declared::Declared;
 use super::operands::computes;
-use super::{Findings, Rule, note};
+use super::{Findings, Rule, note, position};
 use crate::diagnostic::{Diagnostic, Focus};
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
@@ -38,17 +38,19 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
 
 /// The compatibility of an opcode with a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Support {
+pub(crate) enum Support {
+    /// The lookup is defined.
     Defined,
     /// The form with an extra operand is needed.
     ExtraOperand,
     /// Blit shaders do it, although the tables of targets leave it out.
     CubeFetch,
+    /// The lookup has no meaning.
     Undefined,
 }
 
 /// The table of opcodes and targets.
-fn support(opcode: Opcode, target: TextureTarget) -> Support {
+pub(crate) fn support(opcode: Opcode, target: TextureTarget) -> Support {
     use Opcode::*;
     use TextureTarget::*;
     let when = |defined: bool| if defined { Support::Defined } else { Support::Undefined };
@@ -152,10 +154,6 @@ fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     {
         finding.note(declaration.span, Focus::Word(target.name()), "the view is declared here");
     }
-}
-
-fn position(span: Span, i: &Instruction) -> Span {
-    if span.end > span.start { span } else { i.span }
 }
 
 fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {

@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::generator::Generator;
 use super::registers::Kind;
+use crate::check::{Support, support};
 use crate::scan::needed_channels;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
 use crate::tables::{Opcode, Processor, ReturnType, TextureTarget};
@@ -51,20 +52,7 @@ const SAMPLES: [Opcode; 13] = {
 
 /// Whether a lookup of the family of `TEX` goes with a target.
 fn is_defined(lookup: Opcode, target: TextureTarget) -> bool {
-    use Opcode::*;
-    use TextureTarget::*;
-    let full = matches!(target, Shadow2DArray | ShadowCube | CubeArray | ShadowCubeArray);
-    match lookup {
-        Txq | Txqs => true,
-        Txf | TxfLz => !matches!(target, Cube | ShadowCube | CubeArray | ShadowCubeArray),
-        _ if target == Buffer || target.is_msaa() => false,
-        Tex | TexLz | Txd => target != ShadowCubeArray,
-        Txp => !target.is_array() && target != ShadowCube,
-        Txb | Txl => !full,
-        Tex2 => target == ShadowCubeArray,
-        Tg4 => !matches!(target, Texture1D | Shadow1D | Texture1DArray | Shadow1DArray | Texture3D),
-        _ => true,
-    }
+    support(lookup, target) == Support::Defined && (lookup != Opcode::Tex2 || target == TextureTarget::ShadowCubeArray)
 }
 
 impl Generator<'_> {

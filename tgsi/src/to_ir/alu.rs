@@ -1,5 +1,6 @@
 //! 32-bit arithmetic.
 
+use tgsi_ir::AluFlags;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
@@ -190,11 +191,7 @@ impl Translator<'_, '_> {
             }
             Opcode::Fma => {
                 let op = if self.context.legacy_math { AluOp::Ffmaz } else { AluOp::Ffma };
-                let flags = self.b.flags;
-                self.b.flags = tgsi_ir::AluFlags::EXACT;
-                let def = self.b.alu_sized(op, n, &[a, b, c]);
-                self.b.flags = flags;
-                def
+                self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, &[a, b, c]))
             }
             Opcode::Lrp => {
                 let op = if self.context.legacy_math { AluOp::FlrpMadz } else { AluOp::FlrpMad };
@@ -282,7 +279,7 @@ impl Translator<'_, '_> {
         let most = self.scalar_constant(most as u32);
         let bias = most;
         let shift = self.scalar_constant(fraction_bits);
-        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
+        let flags = std::mem::replace(&mut self.b.flags, AluFlags::EXACT);
         let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
             let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
             t.b.alu_sized(AluOp::Imin, n, &[low.into(), most]).into()
@@ -307,10 +304,7 @@ impl Translator<'_, '_> {
     /// -1, 0 or 1. The sign of -0 is 0, where the instruction of that name gives -0.
     pub(super) fn sign(&mut self, n: u8, a: AluSrc, zero: AluSrc) -> Def {
         let sign = self.b.alu_sized(AluOp::Fsign, n, &[a]);
-        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
-        let sum = self.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]);
-        self.b.flags = flags;
-        sum
+        self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]))
     }
 
     /// Whether an operand is known in all lanes, and nowhere what `is` asks for.

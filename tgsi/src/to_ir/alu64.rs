@@ -187,17 +187,14 @@ impl Translator<'_, '_> {
             Shape::Both(op) | Shape::Either(op) | Shape::OnesForZero(op) => {
                 let sources: arrayvec::ArrayVec<AluSrc, 5> =
                     instruction.src.iter().map(|src| self.wide(src, pairs)).collect();
-                let flags = self.b.flags;
-                if op == AluOp::Ffma {
-                    self.b.flags = AluFlags::EXACT;
-                }
-                let result = if let (AluOp::Fsign, Some(&source)) = (op, sources.first()) {
-                    let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
-                    self.sign(n, source, zero)
-                } else {
-                    self.b.alu_sized(op, n, &sources)
+                let result = match (op, sources.first()) {
+                    (AluOp::Fsign, Some(&source)) => {
+                        let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
+                        self.sign(n, source, zero)
+                    }
+                    (AluOp::Ffma, _) => self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, &sources)),
+                    _ => self.b.alu_sized(op, n, &sources),
                 };
-                self.b.flags = flags;
                 match (shape, sources.get(1)) {
                     (Shape::OnesForZero(_), Some(&divisor)) => {
                         let zero = AluSrc::component(self.constant_of(64, &[0]), 0);

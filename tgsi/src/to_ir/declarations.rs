@@ -6,6 +6,7 @@
 
 use hashbrown::HashMap;
 
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Function, Type, Variable};
 use tgsi_ir::intrinsics::IndexKind;
@@ -446,11 +447,10 @@ impl Translator<'_, '_> {
         let low = self.constant(bounds.0.wrapping_sub(first) as u32);
         let count = self.constant((bounds.1 - bounds.0) as u32 + 1);
         let outside = self.constant(u32::MAX);
-        let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
-        let relative = self.b.alu(tgsi_ir::alu::AluOp::Isub, &[index, low]);
-        let inside = self.b.alu(tgsi_ir::alu::AluOp::Ult, &[relative, count]);
-        let index = self.b.alu(tgsi_ir::alu::AluOp::Bcsel, &[inside, index, outside]);
-        self.b.flags = flags;
-        index
+        self.with_flags(AluFlags::NONE, |t| {
+            let relative = t.b.alu(AluOp::Isub, &[index, low]);
+            let inside = t.b.alu(AluOp::Ult, &[relative, count]);
+            t.b.alu(AluOp::Bcsel, &[inside, index, outside])
+        })
     }
 }

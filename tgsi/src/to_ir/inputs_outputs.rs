@@ -374,13 +374,7 @@ impl Translator<'_, '_> {
         let Some(dimension) = register.dimension else {
             return (self.context.shader.processor == Processor::Geometry).then(|| self.constant(0));
         };
-        Some(match dimension.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, dimension.index)
-            }
-            None => self.constant(dimension.index as u32),
-        })
+        Some(self.index(dimension.index, dimension.indirect))
     }
 
     /// Reads an input, or an output of a tessellation control shader, by `read`, which gets a deref of a vec4.

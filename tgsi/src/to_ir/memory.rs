@@ -101,35 +101,24 @@ impl Translator<'_, '_> {
     pub(super) fn resource(&mut self, instruction: &Instruction, src: &Src) -> Resource {
         let register = src.register;
         match register.file {
-            File::Buffer => {
-                let number = self.resource_number(&register);
-                Resource::Buffer(number)
-            }
+            File::Buffer => Resource::Buffer(self.index(register.index, register.indirect)),
             File::Memory => Resource::Shared,
             File::Constant | File::ConstantBuffer => {
                 // The buffer is the outer index if there is one. Block k is constant buffer k + 1.
-                let buffer = match register.dimension {
-                    Some(outer) => match outer.indirect {
-                        Some(indirect) => {
-                            let offset = self.index_value(indirect);
-                            self.add_constant(offset, outer.index.wrapping_sub(1))
-                        }
-                        None => self.constant(outer.index.wrapping_sub(1) as u32),
-                    },
-                    None => self.resource_number(&Register { index: register.index.wrapping_sub(1), ..register }),
+                let (index, indirect) = match register.dimension {
+                    Some(outer) => (outer.index, outer.indirect),
+                    None => (register.index, register.indirect),
                 };
+                let buffer = self.index(index.wrapping_sub(1), indirect);
                 Resource::Constants(buffer)
             }
             File::HwAtomic => {
                 let dynamic = register.indirect.map(|indirect| self.index_value(indirect));
                 let buffer = match register.dimension {
-                    Some(outer) => match outer.indirect {
-                        Some(indirect) => {
-                            let offset = self.index_value(indirect);
-                            CounterBuffer::Index(self.add_constant(offset, outer.index))
-                        }
-                        None => CounterBuffer::Known(outer.index),
-                    },
+                    Some(outer) if outer.indirect.is_some() => {
+                        CounterBuffer::Index(self.index(outer.index, outer.indirect))
+                    }
+                    Some(outer) => CounterBuffer::Known(outer.index),
                     None => CounterBuffer::Known(0),
                 };
                 Resource::Counter { buffer, offset: register.index.wrapping_mul(4), dynamic }
@@ -148,17 +137,6 @@ impl Translator<'_, '_> {
                 })
             }
             File::Null | File::Sampler | File::SamplerView => Resource::Nothing,
-        }
-    }
-
-    /// The number of a resource.
-    fn resource_number(&mut self, register: &Register) -> Def {
-        match register.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, register.index)
-            }
-            None => self.constant(register.index as u32),
         }
     }
 

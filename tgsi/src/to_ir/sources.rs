@@ -186,16 +186,21 @@ impl Translator<'_, '_> {
             .then(|| self.immediate_words(register.index)[usize::from(src.swizzle[channel & 3] & 3)])
     }
 
+    /// Builds instructions with flags other than those of the TGSI instruction.
+    pub(super) fn with_flags<T>(&mut self, flags: AluFlags, build: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.b.flags, flags);
+        let result = build(self);
+        self.b.flags = before;
+        result
+    }
+
     /// `value + constant` as integers.
     pub(super) fn add_constant(&mut self, value: Def, constant: i32) -> Def {
         if constant == 0 {
             return value;
         }
         let constant = self.constant(constant as u32);
-        let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
-        let sum = self.b.alu(AluOp::Iadd, &[value, constant]);
-        self.b.flags = flags;
-        sum
+        self.with_flags(AluFlags::NONE, |t| t.b.alu(AluOp::Iadd, &[value, constant]))
     }
 
     // ---- operands
@@ -258,6 +263,17 @@ impl Translator<'_, '_> {
         let register = Register::new(indirect.file, indirect.index);
         let loaded = self.load(&register, 1 << component, OperandType::Int);
         self.b.mov(AluSrc::component(loaded.def, loaded.components.get(usize::from(component))), 1)
+    }
+
+    /// An index with its run-time part, if it has one.
+    pub(super) fn index(&mut self, index: i32, indirect: Option<Indirect>) -> Def {
+        match indirect {
+            Some(indirect) => {
+                let offset = self.index_value(indirect);
+                self.add_constant(offset, index)
+            }
+            None => self.constant(index as u32),
+        }
     }
 
     /// Loads a register; only the components of `needed` will be read.
@@ -324,8 +340,7 @@ impl Translator<'_, '_> {
     fn load_immediate(&mut self, register: &Register) -> Loaded {
         let Some(indirect) = register.indirect else { return self.immediate(register.index).into() };
         let Some(array) = self.context.immediate_array else { return self.zero() };
-        let offset = self.index_value(indirect);
-        let index = self.add_constant(offset, register.index);
+        let index = self.index(register.index, Some(indirect));
         let deref = self.element_deref(&array, index);
         self.b.load_deref(deref, Shape::new(4, 32)).into()
     }
@@ -407,22 +422,15 @@ impl Translator<'_, '_> {
         }
         // Block k is constant buffer k + 1.
         let block = match outer {
-            Some(outer) => match outer.indirect {
-                Some(indirect) => {
-                    let offset = self.index_value(indirect);
-                    self.add_constant(offset, outer.index.wrapping_sub(1))
-                }
-                None if outer.index < 0 => return self.zero(),
-                None => self.constant((outer.index - 1) as u32),
-            },
+            Some(outer) if outer.indirect.is_none() && outer.index < 0 => return self.zero(),
+            Some(outer) => self.index(outer.index.wrapping_sub(1), outer.indirect),
             None => self.constant(0),
         };
         let mut range_base = 0;
         let mut range = -1;
         let offset = match register.indirect {
             Some(indirect) => {
-                let offset = self.index_value(indirect);
-                let index = self.add_constant(offset, register.index);
+                let index = self.index(register.index, Some(indirect));
                 // An index so large that its byte offset would come round again is beyond every buffer.
                 let most = self.constant(u32::MAX >> 4);
                 let index = self.b.alu(AluOp::Umin, &[index, most]);
@@ -464,8 +472,7 @@ impl Translator<'_, '_> {
     fn load_system_values(&mut self, register: &Register, needed: u8) -> Loaded {
         let Some(indirect) = register.indirect else { return self.load_system_value(register.index, needed) };
         let Some(bounds) = self.context.bounds(File::SystemValue, indirect.array_id) else { return self.zero() };
-        let offset = self.index_value(indirect);
-        let index = self.add_constant(offset, register.index);
+        let index = self.index(register.index, Some(indirect));
         let mut value = self.zero().def;
         for candidate in bounds.0..=bounds.1 {
             if self.context.declaration_of(File::SystemValue, candidate).is_none() {

@@ -117,13 +117,7 @@ impl Translator<'_, '_> {
         let array_type = self.context.ir.types.array(ty, (last - first) as u32 + 1);
         let variable = self.resource_variable(name, array_type, mode, first);
         let parent = self.b.deref_var(variable, mode, array_type);
-        let index = match register.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, register.index.wrapping_sub(first))
-            }
-            None => self.constant((register.index - first) as u32),
-        };
+        let index = self.index(register.index.wrapping_sub(first), register.indirect);
         self.b.deref_array(parent, index, ty)
     }
 

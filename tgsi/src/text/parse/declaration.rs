@@ -79,6 +79,18 @@ impl Attributes {
     }
 }
 
+/// Sets an attribute that stands at `span`.
+///
+/// # Errors
+/// It is set already, by what stands at `position`.
+fn once<T>(attribute: &mut Option<T>, value: T, position: &mut Span, span: Span, what: &'static str) -> Parse<()> {
+    let first = std::mem::replace(position, span);
+    match attribute.replace(value) {
+        Some(_) => Err(Box::new(ParseErrorKind::DuplicateAttribute(what).at(span).with_note(first, "the first one"))),
+        None => Ok(()),
+    }
+}
+
 impl<'a> Parser<'a> {
     pub(super) fn declaration(&mut self, keyword: Span) -> Parse<()> {
         let start = keyword.start as usize;
@@ -277,11 +289,7 @@ impl<'a> Parser<'a> {
             self.expect(b'(')?;
             let id = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
             self.expect(b')')?;
-            if a.array_id.replace(id).is_some() {
-                return twice(a.positions[0], "array number");
-            }
-            a.positions[0] = span;
-            return Ok(());
+            return once(&mut a.array_id, id, &mut a.positions[0], span, "array number");
         }
         for (name, flag) in [("LOCAL", &mut a.local), ("INVARIANT", &mut a.invariant), ("ATOMIC", &mut a.atomic)] {
             if is(name) {
@@ -299,11 +307,7 @@ impl<'a> Parser<'a> {
                 *stream = self.number("vertex stream", 0, 3)? as u8;
             }
             self.expect(b')')?;
-            if a.streams.replace((streams, span)).is_some() {
-                return twice(a.positions[1], "STREAM");
-            }
-            a.positions[1] = span;
-            return Ok(());
+            return once(&mut a.streams, (streams, span), &mut a.positions[1], span, "STREAM");
         }
         if is("INTERPOLATE") {
             self.expect(b'(')?;
@@ -368,11 +372,7 @@ impl<'a> Parser<'a> {
             }
         }
         if let Some(memory_type) = MemoryType::from_word(word) {
-            let first = std::mem::replace(&mut a.positions[3], span);
-            return match a.memory_type.replace(memory_type) {
-                Some(_) => twice(first, "memory type"),
-                None => Ok(()),
-            };
+            return once(&mut a.memory_type, memory_type, &mut a.positions[3], span, "memory type");
         }
         if a.semantic.is_none()
             && let Some(semantic) = names::semantic(word)
@@ -383,18 +383,10 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if let Some(mode) = Interpolation::from_word(word) {
-            let first = std::mem::replace(&mut a.positions[2], span);
-            return match a.mode.replace(mode) {
-                Some(_) => twice(first, "interpolation mode"),
-                None => Ok(()),
-            };
+            return once(&mut a.mode, mode, &mut a.positions[2], span, "interpolation mode");
         }
         if let Some(location) = InterpolationLocation::from_word(word) {
-            let first = std::mem::replace(&mut a.positions[5], span);
-            return match a.location.replace((location, span)) {
-                Some(_) => twice(first, "interpolation location"),
-                None => Ok(()),
-            };
+            return once(&mut a.location, (location, span), &mut a.positions[5], span, "interpolation location");
         }
         if names::semantic(word).is_some() {
             return twice(a.positions[4], "semantic");
