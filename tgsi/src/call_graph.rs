@@ -15,8 +15,8 @@ use crate::tables::Opcode;
 /// Most calls within one another of subroutines that stay. Executors of TGSI have room for 32.
 const MAX_CALL_DEPTH: u32 = 31;
 
-/// The choice of the subroutines that stay subroutines, for targets that have them. Calls of the others are replaced by their code,
-/// and so are all that are called once.
+/// The choice of the subroutines that stay subroutines, for targets that have them. Calls of the others are replaced by
+/// their code, and so are all that are called once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepSubroutines {
     /// Smaller ones do not stay. Counted are the instructions, with those that replace calls.
@@ -100,8 +100,8 @@ impl CallGraph {
         reachable
     }
 
-    /// Finds the subroutines that stay, and how many instructions are copied as calls of the others are replaced. `sizes` are
-    /// those of the subroutines and, last, of the main program. Without recursion.
+    /// Finds the subroutines that stay, and how many instructions are copied as calls of the others are replaced.
+    /// `sizes` are those of the subroutines and, last, of the main program. Without recursion.
     pub(crate) fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {

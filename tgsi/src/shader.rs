@@ -36,9 +36,9 @@ pub struct Shader {
     pub properties: Vec<Property>,
     /// Instructions in stream order; the index is the instruction number that labels use.
     pub instructions: Vec<Instruction>,
-    /// The differences of the words that this shader was decoded from from the words that encoding it gives: sizes counted
-    /// differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a
-    /// stream; an edit must clear it ([`Shader::forget_encoding`]).
+    /// The differences between the words that this shader was decoded from and the words that encoding it gives: sizes
+    /// counted differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded
+    /// from such a stream; an edit must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,
 }
 

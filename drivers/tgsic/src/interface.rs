@@ -60,7 +60,7 @@ pub fn declarations(ir: &IrShader) -> Shader {
     for (name, value) in properties(ir) {
         shader.push_property(Property::new(name, value));
     }
-    found.declare(processor, &mut shader);
+    found.declare(&mut shader);
     shader
 }
 
@@ -164,7 +164,7 @@ impl Found {
         self.buffers = self.buffers.max(count.min(MAX_BUFFERS));
     }
 
-    fn declare(self, processor: Processor, shader: &mut Shader) {
+    fn declare(self, shader: &mut Shader) {
         let with_semantic = |mut declaration: Declaration, semantic: RegisterSemantic| {
             declaration.semantic =
                 semantic.map(|(name, index)| DeclarationSemantic { name, index: index as u16, streams: [0; 4] });

@@ -236,7 +236,7 @@ fn mistakes_are_reported() {
         build(&|b| {
             b.emit(Opcode::Add, None, &[x]);
         }),
-        "instruction 0: ADD takes 1 destinations and 2 sources"
+        "ADD (instruction 0) needs 1 destinations and 2 sources"
     );
     assert_eq!(
         build(&|b| {

@@ -257,8 +257,8 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
     });
 }
 
-/// Registers that are declared to belong to the vertices and to the patch: they are different variables, and only one has
-/// its vertex named.
+/// Registers that are declared to belong to the vertices and to the patch: they are different variables, and only one
+/// has its vertex named.
 fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let file = match shader.processor {
         Processor::TessControl => File::Output,

@@ -71,8 +71,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Limits how much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without recursion:
-/// that is an error of the structure.
+/// Limits how much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without
+/// recursion: that is an error of the structure.
 fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;

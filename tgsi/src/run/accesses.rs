@@ -21,7 +21,7 @@ pub struct Access {
     pub instruction: usize,
     /// Its opcode.
     pub opcode: Opcode,
-    /// What is accessed.
+    /// The thing that is accessed.
     pub target: AccessTarget,
 }
 

@@ -1,7 +1,8 @@
 //! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
 //!
 //! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is
-//! bound to the location of its register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
+//! bound to the location of its register, so that [`run`] dispatches once per instruction and loops over the lanes
+//! inside.
 //!
 //! # The machine
 //!

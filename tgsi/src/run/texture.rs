@@ -8,34 +8,7 @@ use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Operand};
-use crate::tables::{File, Opcode, TextureTarget};
-
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the
-/// standard patterns).
-const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
-    &[(8, 8)],
-    &[(12, 12), (4, 4)],
-    &[(6, 2), (14, 6), (2, 10), (10, 14)],
-    &[(9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)],
-    &[
-        (9, 9),
-        (7, 5),
-        (5, 10),
-        (12, 7),
-        (3, 6),
-        (10, 13),
-        (13, 11),
-        (11, 3),
-        (6, 14),
-        (8, 1),
-        (4, 2),
-        (2, 12),
-        (0, 8),
-        (15, 4),
-        (14, 15),
-        (1, 0),
-    ],
-];
+use crate::tables::{File, Opcode, SAMPLE_POSITIONS, TextureTarget};
 
 impl Machine<'_> {
     /// Executes a texture opcode; the mask of channels that it computed.
@@ -144,12 +117,15 @@ impl Machine<'_> {
         if op.opcode == Opcode::SampleInfo {
             return [[(samples as f32).to_bits(); 4], [0; 4], [0; 4], [0; 4]];
         }
-        let pattern = SAMPLE_POSITIONS.iter().find(|pattern| pattern.len() == samples as usize);
+        let pattern = SAMPLE_POSITIONS.iter().find(|&&(count, ..)| count == samples);
         let mut result = [[0; 4]; 4];
-        for (position, &index) in self.quad(1, 0, quad).iter().enumerate() {
-            let (x, y) = pattern.and_then(|pattern| pattern.get(index as usize)).copied().unwrap_or((8, 8));
-            result[0][position] = (f32::from(x) / 16.0).to_bits();
-            result[1][position] = (f32::from(y) / 16.0).to_bits();
+        for (lane, &index) in self.quad(1, 0, quad).iter().enumerate() {
+            let (x, y) = match pattern {
+                Some(&(count, x, y)) if index < count => (x >> (4 * index) & 15, y >> (4 * index) & 15),
+                _ => (8, 8),
+            };
+            result[0][lane] = (x as f32 / 16.0).to_bits();
+            result[1][lane] = (y as f32 / 16.0).to_bits();
         }
         result
     }

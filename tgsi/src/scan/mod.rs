@@ -388,7 +388,7 @@ impl ShaderScan {
             }
             File::Buffer => self.shader_buffers_declared |= bit_range(d.first, d.last) as u32,
             File::HwAtomic => self.hw_atomic_declared |= bit_range(d.first, d.last) as u32,
-            _ => {}
+            File::Null | File::Temporary | File::Address | File::Immediate | File::Memory | File::ConstantBuffer => {}
         }
     }
 

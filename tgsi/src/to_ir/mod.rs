@@ -66,8 +66,8 @@ pub struct ToIrOptions {
 /// Translates a shader.
 ///
 /// # Errors
-/// [`MalformedShader`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the check
-/// passes has no errors.
+/// [`MalformedShader`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the
+/// check passes has no errors.
 pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, MalformedShader> {
     let structure = prepared(shader)?;
     let usage = Usage::of(shader, &structure);

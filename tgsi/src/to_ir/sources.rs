@@ -333,7 +333,16 @@ impl Translator<'_, '_> {
                 None => self.zero(),
             },
             File::Constant | File::ConstantBuffer => self.load_constant_register(register, operand),
-            _ => self.zero(),
+            // The first two are loaded component by component, the others have no value.
+            File::Address
+            | File::SystemValue
+            | File::Null
+            | File::Sampler
+            | File::SamplerView
+            | File::Image
+            | File::Buffer
+            | File::Memory
+            | File::HwAtomic => self.zero(),
         }
     }
 

@@ -37,7 +37,7 @@ const fn result_type(return_type: ReturnType) -> ScalarType {
     match return_type {
         ReturnType::Sint => ScalarType::Int,
         ReturnType::Uint => ScalarType::Uint,
-        _ => ScalarType::Float,
+        ReturnType::Unorm | ReturnType::Snorm | ReturnType::Float | ReturnType::Unknown => ScalarType::Float,
     }
 }
 

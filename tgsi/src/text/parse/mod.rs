@@ -484,8 +484,9 @@ impl<'a> Parser<'a> {
         };
     }
 
-    /// Where to go on after an error at `position` in the statement that began at `start`: at `position` if it is the first
-    /// of its line (the statement above it was not complete), else at the next line or the next instruction number.
+    /// Where to go on after an error at `position` in the statement that began at `start`: at `position` if it is the
+    /// first of its line (the statement above it was not complete), else at the next line or the next instruction
+    /// number.
     fn resume(&self, start: usize, position: usize) -> usize {
         let end = self.end();
         let position = position.min(end);
