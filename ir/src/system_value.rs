@@ -63,7 +63,7 @@ system_values! {
     WorkgroupSize "WORKGROUP_SIZE" 3 x 32;
     NumWorkgroups "NUM_WORKGROUPS" 3 x 32;
     WorkDim "WORK_DIM" 1 x 32;
-    UserDataAmd "USER_DATA_AMD" 4 x 32;
+    UserDataAmd "USER_DATA_AMD" 8 x 32;
     SubgroupSize "SUBGROUP_SIZE" 1 x 32;
     SubgroupInvocation "SUBGROUP_INVOCATION" 1 x 32;
     SubgroupEqMask "SUBGROUP_EQ_MASK" 1 x 64;
@@ -129,5 +129,26 @@ impl SystemValue {
     /// The value with this print name (without prefix).
     pub fn from_name(name: &str) -> Option<SystemValue> {
         Self::ALL.iter().copied().find(|v| v.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intrinsics::{DestBits, DestComponents};
+
+    /// A variable of a value and the intrinsic that loads it must be of the same shape.
+    #[test]
+    fn values_have_the_shape_of_their_intrinsics() {
+        for &value in SystemValue::ALL {
+            let Some(op) = value.intrinsic() else { continue };
+            let info = op.info();
+            if let DestComponents::Fixed(components) = info.dest_components {
+                assert_eq!(value.num_components(), components, "{}", value.name());
+            }
+            if let DestBits::Sizes(sizes) = info.dest_bits {
+                assert!(sizes.contains(&value.bit_size()), "{}", value.name());
+            }
+        }
     }
 }

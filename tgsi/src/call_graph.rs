@@ -1,4 +1,4 @@
-//! Which subroutine of a shader calls which, as a graph of `petgraph`.
+//! The calls between the subroutines of a shader, as a graph of `petgraph`.
 //!
 //! Nodes are the subroutines in text order and, last, the main program; edges are the `CAL`s in text order. The
 //! algorithms are those of `petgraph` that do not recurse: the depth of a graph is input.
@@ -15,8 +15,8 @@ use crate::tables::Opcode;
 /// Most calls within one another of subroutines that stay. Executors of TGSI have room for 32.
 const MAX_CALL_DEPTH: u32 = 31;
 
-/// Which subroutines stay subroutines, for targets that have them. Calls of the others are replaced by their code,
-/// and so are all that are called once.
+/// The choice of the subroutines that stay subroutines, for targets that have them. Calls of the others are replaced by
+/// their code, and so are all that are called once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepSubroutines {
     /// Smaller ones do not stay. Counted are the instructions, with those that replace calls.
@@ -53,7 +53,7 @@ impl CallGraph {
         let main = subroutines.len();
         let around = |number: u32| {
             let after = subroutines.partition_point(|&(begin, _)| begin <= number);
-            after.checked_sub(1).filter(|&place| number < subroutines[place].1)
+            after.checked_sub(1).filter(|&position| number < subroutines[position].1)
         };
         let calls = (0u32..).zip(&shader.instructions).filter(|(_, i)| i.opcode == Opcode::Cal);
         let edges = calls.filter_map(|(call, _)| {
@@ -75,7 +75,7 @@ impl CallGraph {
         self.graph.edge_weights().next().copied()
     }
 
-    /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, place of the subroutine that
+    /// The calls by which a subroutine reaches itself, in text order: number of the `CAL`, index of the subroutine that
     /// it calls.
     pub(crate) fn recursive_calls(&self) -> Vec<(u32, usize)> {
         let mut component = vec![0; self.graph.node_count()];
@@ -100,8 +100,8 @@ impl CallGraph {
         reachable
     }
 
-    /// Which subroutines stay, and how many instructions are copied as calls of the others are replaced. `sizes` are
-    /// those of the subroutines and, last, of the main program. Without recursion.
+    /// Finds the subroutines that stay, and how many instructions are copied as calls of the others are replaced.
+    /// `sizes` are those of the subroutines and, last, of the main program. Without recursion.
     pub(crate) fn inlining(&self, sizes: &[u64], keep: Option<KeepSubroutines>) -> Inlining {
         let inlining = self.inlining_by(sizes, keep);
         match keep {
@@ -159,7 +159,7 @@ impl CallGraph {
         sizes.fold(0, |sum: u64, (size, _)| sum.saturating_add(*size))
     }
 
-    /// How deep the deepest part is once calls of subroutines that do not stay are replaced; `depths` are those of
+    /// The depth of the deepest part once calls of subroutines that do not stay are replaced; `depths` are those of
     /// the parts alone, in the order of `inlined_size`, and `of_call` says how deep in its part the `CAL` of a number
     /// stands. Without recursion.
     pub(crate) fn inlined_depth(&self, mut depths: Vec<u64>, stays: &[bool], of_call: impl Fn(u32) -> u64) -> u64 {
@@ -173,6 +173,6 @@ impl CallGraph {
     }
 }
 
-fn node(place: usize) -> NodeIndex {
-    NodeIndex::new(place)
+fn node(position: usize) -> NodeIndex {
+    NodeIndex::new(position)
 }

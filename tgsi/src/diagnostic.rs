@@ -27,7 +27,7 @@ impl std::fmt::Display for Severity {
     }
 }
 
-/// Which token of an item is meant, where only the span of the item is known: [`crate::text::focus`] finds it in the
+/// The token of an item that is meant, where only the span of the item is known: [`crate::text::focus`] finds it in the
 /// text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Focus {
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn lines_and_columns() {
         let index = LineIndex::new(b"FRAG\n\nEND\n");
-        let places = [0, 4, 5, 6, 8, 9, 10, 12].map(|offset| index.line_column(offset));
-        assert_eq!(places, [(1, 1), (1, 5), (2, 1), (3, 1), (3, 3), (3, 4), (4, 1), (4, 3)]);
+        let positions = [0, 4, 5, 6, 8, 9, 10, 12].map(|offset| index.line_column(offset));
+        assert_eq!(positions, [(1, 1), (1, 5), (2, 1), (3, 1), (3, 3), (3, 4), (4, 1), (4, 3)]);
         assert_eq!(LineIndex::new(b"").line_column(0), (1, 1));
     }
 

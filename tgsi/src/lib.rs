@@ -31,7 +31,7 @@
 //! let inputs = Inputs { lanes: 4, ..Inputs::default() };
 //! let outputs = run(&program, &inputs, &mut AnalyticResources::default(), RunLimits::default())?;
 //! assert_eq!(f32::from_bits(outputs.outputs.get(0, 0, 3)), 2.0);
-//! # Ok::<(), tgsi::run::RunError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Where we differ from Mesa, and why

@@ -6,6 +6,26 @@
 use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
+use thiserror::Error;
+
+use crate::span::Span;
+use crate::tables::Opcode;
+
+/// An instruction that does not have the operands of its opcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(
+    "{opcode} (instruction {instruction}) needs {} destinations and {} sources",
+    .opcode.info().num_dst,
+    .opcode.info().num_src
+)]
+pub struct OperandCountError {
+    /// The opcode.
+    pub opcode: Opcode,
+    /// Number of the instruction.
+    pub instruction: u32,
+    /// Its position.
+    pub span: Span,
+}
 
 /// A list of at most `MOST` operands, `USUAL` of which have room in place.
 #[derive(PartialEq, Debug)]
@@ -18,7 +38,7 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
         Operands(SmallVec::new())
     }
 
-    /// How many operands there may be.
+    /// The most operands that there may be.
     pub const fn capacity(&self) -> usize {
         MOST
     }
@@ -50,13 +70,13 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
         Ok(())
     }
 
-    /// Inserts an operand before the one at `place`.
+    /// Inserts an operand before the one at `position`.
     ///
     /// # Panics
-    /// If there are as many as there may be, or if there is no such place.
-    pub fn insert(&mut self, place: usize, operand: T) {
+    /// If there are as many as there may be, or if there is no such position.
+    pub fn insert(&mut self, position: usize, operand: T) {
         assert!(!self.is_full(), "an instruction has no more than {MOST} such operands");
-        self.0.insert(place, operand);
+        self.0.insert(position, operand);
     }
 
     /// Takes the last operand.
@@ -68,8 +88,8 @@ impl<T, const USUAL: usize, const MOST: usize> Operands<T, USUAL, MOST> {
     ///
     /// # Panics
     /// If there is no such operand.
-    pub fn remove(&mut self, place: usize) -> T {
-        self.0.remove(place)
+    pub fn remove(&mut self, position: usize) -> T {
+        self.0.remove(position)
     }
 
     /// Leaves so many operands at most.

@@ -24,7 +24,7 @@ use crate::tables::{
 pub struct Shader {
     /// The stage.
     pub processor: Processor,
-    /// Place of the stage in the source.
+    /// The position of the stage in the source.
     pub processor_span: Span,
     /// The order in which items of the kinds follow each other in the stream.
     pub order: Vec<ItemKind>,
@@ -36,9 +36,9 @@ pub struct Shader {
     pub properties: Vec<Property>,
     /// Instructions in stream order; the index is the instruction number that labels use.
     pub instructions: Vec<Instruction>,
-    /// How the words that this shader was decoded from differ from the words that encoding it gives: sizes counted
-    /// differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded from such a
-    /// stream; an edit must clear it ([`Shader::forget_encoding`]).
+    /// The differences between the words that this shader was decoded from and the words that encoding it gives: sizes
+    /// counted differently, padding bits. `(word, bits)` pairs, `bits` is xored onto the word. Empty unless decoded
+    /// from such a stream; an edit must clear it ([`Shader::forget_encoding`]).
     pub encoding_quirks: Vec<(u32, u32)>,
 }
 
@@ -94,6 +94,19 @@ impl Shader {
     pub fn push_declaration(&mut self, declaration: Declaration) {
         self.order.push(ItemKind::Declaration);
         self.declarations.push(declaration);
+    }
+
+    /// Inserts declarations before the first instruction.
+    pub(crate) fn insert_declarations(&mut self, declarations: impl ExactSizeIterator<Item = Declaration>) {
+        let at = self.first_instruction();
+        let before = self.order[..at].iter().filter(|&&kind| kind == ItemKind::Declaration).count();
+        self.order.splice(at..at, std::iter::repeat_n(ItemKind::Declaration, declarations.len()));
+        self.declarations.splice(before..before, declarations);
+    }
+
+    /// The index of the first instruction among the items.
+    pub(crate) fn first_instruction(&self) -> usize {
+        self.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(self.order.len())
     }
 
     /// Appends an immediate and returns its register index in file `IMM`.
@@ -370,6 +383,27 @@ impl Instruction {
             span: Span::default(),
         }
     }
+
+    /// An instruction with operands.
+    ///
+    /// # Panics
+    /// If there are more than an instruction can have.
+    pub fn with_operands(opcode: Opcode, dst: impl Into<Option<Dst>>, src: &[Src]) -> Instruction {
+        let mut instruction = Instruction::new(opcode);
+        instruction.dst.extend(dst.into());
+        instruction.src.extend(src.iter().copied());
+        instruction
+    }
+
+    /// The registers of the operands: destinations, then sources.
+    pub fn registers(&self) -> impl Iterator<Item = &Register> {
+        self.dst.iter().map(|dst| &dst.register).chain(self.src.iter().map(|src| &src.register))
+    }
+
+    /// The registers of the operands, to be changed.
+    pub fn registers_mut(&mut self) -> impl Iterator<Item = &mut Register> {
+        self.dst.iter_mut().map(|dst| &mut dst.register).chain(self.src.iter_mut().map(|src| &mut src.register))
+    }
 }
 
 /// Texture word of an instruction with its offsets.
@@ -381,6 +415,13 @@ pub struct InstructionTexture {
     pub return_type: ReturnType,
     /// Texel offsets.
     pub offsets: ArrayVec<TextureOffset, 4>,
+}
+
+impl InstructionTexture {
+    /// The word of a target, as text makes it.
+    pub fn new(target: TextureTarget) -> InstructionTexture {
+        InstructionTexture { target, return_type: ReturnType::Unknown, offsets: ArrayVec::new() }
+    }
 }
 
 /// A texel offset operand.

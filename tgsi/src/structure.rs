@@ -7,6 +7,7 @@
 use thiserror::Error;
 
 use crate::call_graph::CallGraph;
+use crate::operands::OperandCountError;
 use crate::shader::Shader;
 use crate::span::Span;
 use crate::tables::{BlockPart, Opcode};
@@ -49,6 +50,49 @@ impl Structure {
         let subroutines = self.subroutines.iter().map(|&(begin, end)| u64::from(end - begin) - 1);
         subroutines.chain([u64::from(self.end)]).collect()
     }
+}
+
+/// An error of a shader that can be neither run nor converted. [`crate::check`] reports all of these, and more.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum MalformedShader {
+    /// Blocks do not nest, or calls lead nowhere.
+    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
+    Structure(Vec<StructureError>),
+    /// An instruction has fewer operands than its opcode needs.
+    #[error(transparent)]
+    Operands(#[from] OperandCountError),
+}
+
+impl MalformedShader {
+    tgsi_ir::error_codes! {
+        Structure => "T0600" "structure",
+        Operands => "T0400" "operand-count",
+    }
+
+    /// The position of the (first) error.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            MalformedShader::Structure(errors) => errors.first().map(StructureError::span),
+            MalformedShader::Operands(error) => Some(error.span),
+        }
+    }
+}
+
+/// The control structure of a shader all of whose instructions have the operands that they need.
+pub(crate) fn prepared(shader: &Shader) -> Result<Structure, MalformedShader> {
+    let structure = structure(shader).map_err(MalformedShader::Structure)?;
+    for (number, instruction) in shader.instructions.iter().enumerate() {
+        let info = instruction.opcode.info();
+        // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
+        let optional = matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim);
+        if instruction.dst.len() < usize::from(info.num_dst)
+            || (instruction.src.len() < usize::from(info.num_src) && !optional)
+        {
+            let (opcode, span) = (instruction.opcode, instruction.span);
+            return Err(OperandCountError { opcode, instruction: number as u32, span }.into());
+        }
+    }
+    Ok(structure)
 }
 
 /// An error in the nesting of a shader.
@@ -277,7 +321,7 @@ pub fn structure(shader: &Shader) -> Result<Structure, Vec<StructureError>> {
                         Opcode::Brk => (breakables.last(), "BGNLOOP or SWITCH"),
                         _ => (loops.last(), "BGNLOOP"),
                     };
-                    match target.and_then(|&place| stack.get_mut(place)) {
+                    match target.and_then(|&position| stack.get_mut(position)) {
                         Some(open) => open.leaving.push(number),
                         None => errors.push(unopened(opening)),
                     }

@@ -9,12 +9,12 @@ use tgsi::check::{Rule, check};
 use tgsi::limits::{Limits, driver_registers};
 use tgsi::run::RunError;
 use tgsi::slots::{FIRST_EXTENDED_LOCATION, location_of};
+use tgsi::structure::MalformedShader;
 use tgsi::tables::{
     BlockPart, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
     OperandType, OutputMode, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
 use tgsi::text::{ParseErrorKind, parse};
-use tgsi::to_ir::ToIrError;
 use tgsi::tokens::{DecodeError, EncodeError, encode};
 use tgsi_ir::PixelFormat;
 
@@ -153,7 +153,8 @@ fn codes() {
     compare("check.md", "codes", 0, expected);
     let rules = Rule::ALL.iter().map(|rule| rule.code());
     let lists =
-        [ParseErrorKind::CODES, DecodeError::CODES, EncodeError::CODES, ToIrError::CODES, RunError::CODES].concat();
+        [ParseErrorKind::CODES, DecodeError::CODES, EncodeError::CODES, MalformedShader::CODES, RunError::CODES]
+            .concat();
     for code in rules.chain(lists) {
         assert!(pages.iter().any(|page| page.id == code.id && page.name == code.name), "{code} is not explained");
     }

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{shaders, shared};
-use tgsi::run::{Program, run, system_value_of};
+use tgsi::run::{Program, run};
 use tgsi::tables::{File, Opcode, Processor, PropertyName};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi::{Shader, text};
@@ -66,8 +66,7 @@ fn inputs(shader: &Shader, seed: u64) -> Inputs {
         inputs.inputs = LaneRegisters::new(lanes, 0);
     }
     for declaration in shader.declarations.iter().filter(|d| d.file == File::SystemValue) {
-        if let Some(value) = declaration.semantic.and_then(|semantic| system_value_of(semantic.name, shader.processor))
-        {
+        if let Some(value) = declaration.semantic.and_then(|semantic| semantic.name.system_value()) {
             let boolean = value.bit_size() == 1;
             let rows = usize::from(value.num_components()) * usize::from(value.bit_size().div_ceil(32));
             let mut row = || {

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use tgsi::shader::Shader;
 use tgsi::span::Span;
+use tgsi::structure::MalformedShader;
 use tgsi::tables::File;
-use tgsi::to_ir::ToIrError;
 use tgsi_ir::error_codes::Code;
 
 /// An error of a target: what it cannot express.
@@ -33,7 +33,7 @@ pub enum Subject {
 pub enum CompileError {
     /// The shader cannot be expressed in the IR.
     #[error(transparent)]
-    ToIr(#[from] ToIrError),
+    ToIr(#[from] MalformedShader),
     /// The target cannot express it.
     #[error("{error}")]
     Target {

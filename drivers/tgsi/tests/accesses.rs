@@ -22,7 +22,7 @@ use std::path::Path;
 use common::{shaders, shared};
 use compile::compile;
 use tgsi::Shader;
-use tgsi::run::{Access, AccessPlace, OpcodeCounts, Program, run_counted, run_observed};
+use tgsi::run::{Access, AccessTarget, OpcodeCounts, Program, run_counted, run_observed};
 use tgsi::shader::{Declaration, Dst, Instruction, Register, Src};
 use tgsi::smith::{Config, from_seed};
 use tgsi::tables::{File, Opcode, Processor};
@@ -74,7 +74,7 @@ enum Reached {
     /// A constant that is not declared: buffer and number.
     Constant(i64, i64),
     /// Anything else.
-    Place(AccessPlace),
+    Place(AccessTarget),
 }
 
 /// A run, as counts of what each lane reaches, with the last instruction that reached it. None if it does not end in
@@ -86,15 +86,15 @@ fn reached(
 ) -> Option<HashMap<(usize, Reached), (u32, Access)>> {
     let mut counts: HashMap<(usize, Reached), (u32, Access)> = HashMap::new();
     let observe = &mut |access: Access| {
-        let what = match access.place {
-            AccessPlace::Register { file: File::Constant | File::ConstantBuffer, outer, index, .. } => {
+        let what = match access.target {
+            AccessTarget::Register { file: File::Constant | File::ConstantBuffer, outer, index, .. } => {
                 let buffer = outer.unwrap_or(0);
                 if constants.contains(&(buffer, index)) {
                     return;
                 }
                 Reached::Constant(buffer, if (0..FAR).contains(&index) { index } else { FAR })
             }
-            AccessPlace::Register { file, outer, exists, .. } => {
+            AccessTarget::Register { file, outer, exists, .. } => {
                 // A target that has no index for immediates holds them in temporaries.
                 let file = if file == File::Immediate { File::Temporary } else { file };
                 let is_vertex = usize::try_from(outer.unwrap_or(0)).is_ok_and(|v| v < inputs.vertices.len().max(1));
@@ -104,8 +104,8 @@ fn reached(
                 Reached::NoRegister(file)
             }
             // So far out that nothing is there, however far.
-            AccessPlace::Word { file: File::HwAtomic, unit, address } => {
-                Reached::Place(AccessPlace::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })
+            AccessTarget::Word { file: File::HwAtomic, unit, address } => {
+                Reached::Place(AccessTarget::Word { file: File::HwAtomic, unit, address: address.min(FAR as u64) })
             }
             place => Reached::Place(place),
         };
@@ -132,7 +132,7 @@ fn excess(source: &Shader, after: &Shader) -> Vec<String> {
                 what,
                 Reached::Constant(..)
                     | Reached::NoRegister(_)
-                    | Reached::Place(AccessPlace::Sample { .. } | AccessPlace::Query { .. })
+                    | Reached::Place(AccessTarget::Sample { .. } | AccessTarget::Query { .. })
             );
             if count > allowed && !(is_operand && allowed > 0) {
                 found.push(format!(

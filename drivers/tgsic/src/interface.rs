@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tgsi::Shader;
-use tgsi::run::system_value_of;
 use tgsi::shader::{Declaration, DeclarationSemantic, Property};
 use tgsi::slots::{processor_of, semantic_of};
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
@@ -61,7 +60,7 @@ pub fn declarations(ir: &IrShader) -> Shader {
     for (name, value) in properties(ir) {
         shader.push_property(Property::new(name, value));
     }
-    found.declare(processor, &mut shader);
+    found.declare(&mut shader);
     shader
 }
 
@@ -165,7 +164,7 @@ impl Found {
         self.buffers = self.buffers.max(count.min(MAX_BUFFERS));
     }
 
-    fn declare(self, processor: Processor, shader: &mut Shader) {
+    fn declare(self, shader: &mut Shader) {
         let with_semantic = |mut declaration: Declaration, semantic: RegisterSemantic| {
             declaration.semantic =
                 semantic.map(|(name, index)| DeclarationSemantic { name, index: index as u16, streams: [0; 4] });
@@ -175,9 +174,10 @@ impl Found {
             let register = register as u16;
             shader.push_declaration(with_semantic(Declaration::new(file, register, register), semantic));
         }
-        let known = self.system_values.into_iter().filter_map(|value| {
-            Semantic::ALL.iter().copied().find(|&semantic| system_value_of(semantic, processor) == Some(value))
-        });
+        let known = self
+            .system_values
+            .into_iter()
+            .filter_map(|value| Semantic::ALL.iter().copied().find(|&semantic| semantic.system_value() == Some(value)));
         for (register, semantic) in known.enumerate() {
             let declaration = Declaration::new(File::SystemValue, register as u16, register as u16);
             shader.push_declaration(with_semantic(declaration, Some((semantic, 0))));

@@ -40,7 +40,7 @@ impl ShaderBuilder {
             (None, Some(semantic)) => table.by_semantic.get(&(semantic, io.semantic_index)),
             (None, None) => io.register.and_then(|r| table.attributes.get(&r)),
         };
-        if let Some(declaration) = known.and_then(|&place| table.declarations.get_mut(place))
+        if let Some(declaration) = known.and_then(|&position| table.declarations.get_mut(position))
             && io.register.is_none_or(|r| r == declaration.first)
         {
             declaration.usage_mask |= io.usage_mask;
@@ -77,10 +77,10 @@ impl ShaderBuilder {
                 table.declarations.push(Declaration { array_id: Some(array_id), ..declare(first, last, 0) });
             }
             None => {
-                let place = table.declarations.len();
+                let position = table.declarations.len();
                 match io.semantic {
-                    Some(semantic) => table.by_semantic.insert((semantic, io.semantic_index), place),
-                    None => table.attributes.insert(first as u16, place),
+                    Some(semantic) => table.by_semantic.insert((semantic, io.semantic_index), position),
+                    None => table.attributes.insert(first as u16, position),
                 };
                 table.declarations.push(declare(first, last, 0));
             }
@@ -94,14 +94,14 @@ impl ShaderBuilder {
     /// System value register.
     pub fn system_value(&mut self, semantic: Semantic, index: u16) -> Register {
         let known = self.system_values.iter().position(|&s| s == (semantic, index));
-        let place = known.unwrap_or_else(|| {
+        let position = known.unwrap_or_else(|| {
             self.system_values.push((semantic, index));
             self.system_values.len() - 1
         });
-        if place as u32 > MAX_OPERAND_INDEX {
+        if position as u32 > MAX_OPERAND_INDEX {
             self.fail(BuildError::TooManyRegisters(File::SystemValue));
         }
-        Register::new(File::SystemValue, place as i32)
+        Register::new(File::SystemValue, position as i32)
     }
 
     /// `CONST[buffer][index]`; the declared ranges grow so that they hold it.
@@ -187,7 +187,7 @@ impl ShaderBuilder {
         RegisterArray { file: File::HwAtomic, dimension: Some(buffer), first, size: last - first + 1, array_id }
     }
 
-    /// A temporary: a released one if there is one, else a new one.
+    /// A temporary.
     pub fn temporary(&mut self) -> Register {
         self.new_temporary(false)
     }
@@ -198,9 +198,6 @@ impl ShaderBuilder {
     }
 
     fn new_temporary(&mut self, local: bool) -> Register {
-        if let Some(index) = self.free[usize::from(local)].pop() {
-            return Register::new(File::Temporary, index.into());
-        }
         let index = self.next_temporary;
         match self.temporaries.last_mut() {
             Some(run) if run.array_id == 0 && run.local == local => run.last = index,
@@ -230,17 +227,6 @@ impl ShaderBuilder {
         self.temporaries.push(TemporaryRun { first, last: first + u32::from(size) - 1, local, array_id });
         self.take_temporaries(size.into());
         RegisterArray { file: File::Temporary, dimension: None, first: first as u16, size, array_id }
-    }
-
-    /// Gives a temporary back; a later [`ShaderBuilder::temporary`] (or `local_temporary`, if it was one) may return it
-    /// again. Array elements and other registers are ignored. Releasing a register twice would hand it out twice.
-    pub fn release_temporary(&mut self, register: Register) {
-        let Ok(index) = u16::try_from(register.index) else { return };
-        let run = self.temporaries.partition_point(|run| run.first <= index.into());
-        let Some(run) = run.checked_sub(1).and_then(|run| self.temporaries.get(run)) else { return };
-        if register.file == File::Temporary && run.array_id == 0 && u32::from(index) <= run.last {
-            self.free[usize::from(run.local)].push(index);
-        }
     }
 
     /// A new address register.

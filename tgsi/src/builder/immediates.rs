@@ -6,7 +6,7 @@ use super::{BuildError, MAX_OPERAND_INDEX, PendingImmediate, ShaderBuilder};
 use crate::shader::{Register, Src};
 use crate::tables::{File, ImmediateType};
 
-/// How many candidates for packing a vector into an existing immediate are looked at.
+/// The number of candidates for packing a vector into an existing immediate are looked at.
 const PACKING_CANDIDATES: usize = 8;
 
 impl ShaderBuilder {
@@ -21,12 +21,6 @@ impl ShaderBuilder {
         self.immediate(ImmediateType::Uint32, values)
     }
 
-    /// One to four signed integers.
-    pub fn immediate_i32(&mut self, values: &[i32]) -> Src {
-        let words: ArrayVec<u32, 4> = values.iter().take(4).map(|&v| v as u32).collect();
-        self.immediate_checked(ImmediateType::Int32, &words, values.len())
-    }
-
     /// One or two doubles.
     pub fn immediate_f64(&mut self, values: &[f64]) -> Src {
         let words = values.iter().map(|v| v.to_bits());
@@ -36,11 +30,6 @@ impl ShaderBuilder {
     /// One or two unsigned 64-bit integers.
     pub fn immediate_u64(&mut self, values: &[u64]) -> Src {
         self.immediate_64(ImmediateType::Uint64, values.iter().copied(), values.len())
-    }
-
-    /// One or two signed 64-bit integers.
-    pub fn immediate_i64(&mut self, values: &[i64]) -> Src {
-        self.immediate_64(ImmediateType::Int64, values.iter().map(|&v| v as u64), values.len())
     }
 
     fn immediate_64(&mut self, data_type: ImmediateType, values: impl Iterator<Item = u64>, count: usize) -> Src {
@@ -65,8 +54,8 @@ impl ShaderBuilder {
         if let Some(&src) = self.immediate_vectors.get(&key) {
             return src;
         }
-        let (place, swizzle) = self.pack(data_type, words, step);
-        let src = Src::new(Register::new(File::Immediate, place as i32)).swizzled(swizzle);
+        let (position, swizzle) = self.pack(data_type, words, step);
+        let src = Src::new(Register::new(File::Immediate, position as i32)).swizzled(swizzle);
         self.immediate_vectors.insert(key, src);
         src
     }
@@ -79,42 +68,42 @@ impl ShaderBuilder {
         let holders = self.immediate_values.get(&(data_type, value(&words[..step]))).into_iter().flatten();
         let open = self.open_immediates.get(&data_type).into_iter().flat_map(|open| open.iter().rev());
         let candidates = holders.take(PACKING_CANDIDATES).chain(open.take(PACKING_CANDIDATES));
-        let found = candidates.copied().find_map(|place| {
-            let pending = self.immediates.get(place as usize)?;
-            fit(pending, words, step).map(|(after, used, swizzle)| (place, after, used, swizzle))
+        let found = candidates.copied().find_map(|position| {
+            let pending = self.immediates.get(position as usize)?;
+            fit(pending, words, step).map(|(after, used, swizzle)| (position, after, used, swizzle))
         });
-        let (place, after, used, swizzle) = match found {
+        let (position, after, used, swizzle) = match found {
             Some(found) => found,
             None => {
                 let empty = PendingImmediate { data_type, words: [0; 4], used: 0 };
                 // An empty immediate has room for any four words.
                 let (after, used, swizzle) = fit(&empty, words, step).unwrap_or(([0; 4], 4, [0; 4]));
-                let place = self.immediates.len() as u32;
-                if place > MAX_OPERAND_INDEX {
+                let position = self.immediates.len() as u32;
+                if position > MAX_OPERAND_INDEX {
                     self.fail(BuildError::TooManyRegisters(File::Immediate));
                     return (0, [0; 4]);
                 }
                 self.immediates.push(empty);
-                self.open_immediates.entry(data_type).or_default().insert(place);
-                (place, after, used, swizzle)
+                self.open_immediates.entry(data_type).or_default().insert(position);
+                (position, after, used, swizzle)
             }
         };
-        let Some(pending) = self.immediates.get_mut(place as usize) else { return (0, [0; 4]) };
+        let Some(pending) = self.immediates.get_mut(position as usize) else { return (0, [0; 4]) };
         let before = std::mem::replace(&mut pending.used, used);
         pending.words = after;
         for new in after[before.min(used)..used].chunks(step) {
             let holders = self.immediate_values.entry((data_type, value(new))).or_default();
-            if holders.last() != Some(&place) {
-                holders.push(place);
+            if holders.last() != Some(&position) {
+                holders.push(position);
             }
         }
         if used == 4
             && before < 4
             && let Some(open) = self.open_immediates.get_mut(&data_type)
         {
-            open.remove(&place);
+            open.remove(&position);
         }
-        (place, swizzle)
+        (position, swizzle)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::{BuildError, Modifiers, OpenBlock, ShaderBuilder, Subroutine};
 use crate::limits::{MAX_OPERAND_INDEX, MIN_OPERAND_INDEX};
+use crate::operands::OperandCountError;
 use crate::shader::{Dst, Instruction, InstructionMemory, InstructionTexture, Register, Src, TextureOffset};
+use crate::span::Span;
 use crate::tables::{BlockPart, MemoryQualifiers, Opcode, PixelFormat, ReturnType, TextureTarget};
 
 impl ShaderBuilder {
@@ -13,21 +15,15 @@ impl ShaderBuilder {
 
     /// Appends an instruction with modifiers and returns its number.
     pub fn emit_with(&mut self, opcode: Opcode, dst: impl Into<Option<Dst>>, src: &[Src], modifiers: Modifiers) -> u32 {
-        let mut instruction = Instruction::new(opcode);
-        instruction.dst.extend(dst.into());
-        instruction.src.extend(src.iter().copied().take(5));
+        let mut instruction = Instruction::with_operands(opcode, dst, &src[..src.len().min(5)]);
         instruction.saturate = modifiers.saturate;
         instruction.precise = modifiers.precise;
         instruction.texture = modifiers.texture.map(Box::new);
         instruction.memory = modifiers.memory;
         let info = opcode.info();
         if instruction.dst.len() != usize::from(info.num_dst) || src.len() != usize::from(info.num_src) {
-            self.fail(BuildError::OperandCount {
-                instruction: self.instructions.len() as u32,
-                opcode,
-                num_dst: info.num_dst,
-                num_src: info.num_src,
-            });
+            let instruction = self.instructions.len() as u32;
+            self.fail(OperandCountError { opcode, instruction, span: Span::default() }.into());
         }
         self.push(instruction)
     }
@@ -58,11 +54,10 @@ impl ShaderBuilder {
     }
 
     fn check_registers(&mut self, instruction: &Instruction) {
-        let registers = instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register));
         let fits = |index: i32| (MIN_OPERAND_INDEX..=MAX_OPERAND_INDEX).contains(&index.into());
         let too_far =
             |register: &&Register| !fits(register.index) || register.dimension.is_some_and(|d| !fits(d.index));
-        if let Some(register) = registers.into_iter().find(too_far) {
+        if let Some(register) = instruction.registers().find(too_far) {
             self.fail(BuildError::TooManyRegisters(register.file));
         }
     }
@@ -94,11 +89,6 @@ impl ShaderBuilder {
     ) -> u32 {
         let memory = Some(InstructionMemory { qualifiers, target, format });
         self.emit_with(opcode, dst, src, Modifiers { memory, ..Modifiers::default() })
-    }
-
-    /// Number that the next instruction will have.
-    pub fn next_instruction(&self) -> u32 {
-        self.instructions.len() as u32
     }
 
     /// An instruction that opens, divides, closes or leaves a block.

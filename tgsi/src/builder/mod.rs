@@ -19,6 +19,7 @@ use arrayvec::ArrayVec;
 use thiserror::Error;
 
 use crate::limits;
+use crate::operands::OperandCountError;
 use crate::shader::{
     Declaration, DeclarationImage, DeclarationInterpolation, DeclarationSamplerView, DeclarationSemantic, Dimension,
     Dst, Immediate, Indirect, Instruction, InstructionMemory, InstructionTexture, ItemKind, Property, Register, Shader,
@@ -47,17 +48,8 @@ pub enum BuildError {
     #[error("too many arrays of file {0}")]
     TooManyArrays(File),
     /// Operand count does not fit the opcode.
-    #[error("instruction {instruction}: {opcode} takes {num_dst} destinations and {num_src} sources")]
-    OperandCount {
-        /// Number of the instruction.
-        instruction: u32,
-        /// Opcode.
-        opcode: Opcode,
-        /// Destinations it takes.
-        num_dst: u8,
-        /// Sources it takes.
-        num_src: u8,
-    },
+    #[error(transparent)]
+    OperandCount(#[from] OperandCountError),
     /// `else_`, `endif`, `endloop`, ... without the block that it belongs to.
     #[error("instruction {instruction}: {opcode} does not fit the open block")]
     Misplaced {
@@ -258,6 +250,7 @@ struct IoTable {
 }
 
 /// Builds a [`Shader`].
+#[derive(Default)]
 pub struct ShaderBuilder {
     processor: Processor,
     split_io_arrays: bool,
@@ -279,8 +272,6 @@ pub struct ShaderBuilder {
     temporaries: Vec<TemporaryRun>,
     next_temporary: u32,
     temporary_arrays: u16,
-    /// Released temporaries, plain and local.
-    free: [Vec<u16>; 2],
     addresses: u32,
     immediates: Vec<PendingImmediate>,
     /// Immediates that hold a value (32 or 64 bits), in ascending order.
@@ -301,37 +292,7 @@ pub struct ShaderBuilder {
 impl ShaderBuilder {
     /// A builder for a shader of stage `processor`.
     pub fn new(processor: Processor) -> ShaderBuilder {
-        ShaderBuilder {
-            processor,
-            split_io_arrays: false,
-            properties: BTreeMap::new(),
-            inputs: IoTable::default(),
-            outputs: IoTable::default(),
-            system_values: Vec::new(),
-            samplers: BTreeSet::new(),
-            sampler_views: BTreeMap::new(),
-            images: BTreeMap::new(),
-            buffers: BTreeMap::new(),
-            memories: BTreeSet::new(),
-            constants: BTreeMap::new(),
-            constant_buffers: BTreeSet::new(),
-            hw_atomics: BTreeMap::new(),
-            hw_atomic_arrays: 0,
-            temporaries: Vec::new(),
-            next_temporary: 0,
-            temporary_arrays: 0,
-            free: [Vec::new(), Vec::new()],
-            addresses: 0,
-            immediates: Vec::new(),
-            immediate_values: HashMap::new(),
-            immediate_vectors: HashMap::new(),
-            open_immediates: HashMap::new(),
-            instructions: Vec::new(),
-            blocks: Vec::new(),
-            subroutines: Vec::new(),
-            calls: Vec::new(),
-            error: None,
-        }
+        ShaderBuilder { processor, ..Default::default() }
     }
 
     /// Declares input and output arrays register by register, without array numbers, for drivers that take no ranges.
@@ -377,9 +338,9 @@ impl ShaderBuilder {
             }
             shader.push_declaration(declaration);
         }
-        for (place, &(name, index)) in self.system_values.iter().enumerate() {
+        for (position, &(name, index)) in self.system_values.iter().enumerate() {
             let semantic = Some(DeclarationSemantic { name, index, streams: [0; 4] });
-            let declaration = Declaration::new(File::SystemValue, place as u16, place as u16);
+            let declaration = Declaration::new(File::SystemValue, position as u16, position as u16);
             shader.push_declaration(Declaration { semantic, ..declaration });
         }
         self.outputs.declarations.sort_by_key(|d| d.first);

@@ -146,21 +146,21 @@ fn arrays_whole_and_split() {
 #[test]
 fn immediates_are_packed() {
     let mut b = ShaderBuilder::new(Processor::Fragment);
-    let place = |s: Src| (s.register.index, s.swizzle);
-    assert_eq!(place(b.immediate_f32(&[1.0, 2.0])), (0, [0, 1, 0, 0]));
-    assert_eq!(place(b.immediate_f32(&[2.0])), (0, [1, 1, 1, 1]));
-    assert_eq!(place(b.immediate_f32(&[3.0, 1.0, 1.0])), (0, [2, 0, 0, 2]));
+    let position = |s: Src| (s.register.index, s.swizzle);
+    assert_eq!(position(b.immediate_f32(&[1.0, 2.0])), (0, [0, 1, 0, 0]));
+    assert_eq!(position(b.immediate_f32(&[2.0])), (0, [1, 1, 1, 1]));
+    assert_eq!(position(b.immediate_f32(&[3.0, 1.0, 1.0])), (0, [2, 0, 0, 2]));
     // Another type, even with the same bits.
-    assert_eq!(place(b.immediate_u32(&[1])), (1, [0, 0, 0, 0]));
-    assert_eq!(place(b.immediate_f32(&[5.0, 6.0])), (2, [0, 1, 0, 0]));
-    assert_eq!(place(b.immediate_f32(&[4.0])).0, 2);
-    assert_eq!(place(b.immediate_f32(&[1.0, 2.0, 3.0, 7.0])), (0, [0, 1, 2, 3]));
-    assert_eq!(place(b.immediate_f64(&[0.5])), (3, [0, 1, 0, 1]));
-    assert_eq!(place(b.immediate_f64(&[0.25, 0.5])), (3, [2, 3, 0, 1]));
-    assert_eq!(place(b.immediate_i32(&[-1, 0, -1])), (4, [0, 1, 0, 0]));
-    assert_eq!(place(b.immediate_i64(&[-1])).1, [0, 1, 0, 1]);
+    assert_eq!(position(b.immediate_u32(&[1])), (1, [0, 0, 0, 0]));
+    assert_eq!(position(b.immediate_f32(&[5.0, 6.0])), (2, [0, 1, 0, 0]));
+    assert_eq!(position(b.immediate_f32(&[4.0])).0, 2);
+    assert_eq!(position(b.immediate_f32(&[1.0, 2.0, 3.0, 7.0])), (0, [0, 1, 2, 3]));
+    assert_eq!(position(b.immediate_f64(&[0.5])), (3, [0, 1, 0, 1]));
+    assert_eq!(position(b.immediate_f64(&[0.25, 0.5])), (3, [2, 3, 0, 1]));
+    assert_eq!(position(b.immediate(ImmediateType::Int32, &[u32::MAX, 0, u32::MAX])), (4, [0, 1, 0, 0]));
+    assert_eq!(position(b.immediate(ImmediateType::Int64, &[u32::MAX; 2])).1, [0, 1, 0, 1]);
     // -0.0 and 0.0 are different words.
-    assert_ne!(place(b.immediate_f32(&[0.0])), place(b.immediate_f32(&[-0.0])));
+    assert_ne!(position(b.immediate_f32(&[0.0])), position(b.immediate_f32(&[-0.0])));
     let shader = b.finish().unwrap();
     assert_eq!(shader.immediates[0].words.as_slice(), [1.0f32, 2.0, 3.0, 7.0].map(f32::to_bits));
     assert_eq!(shader.immediates[3].words.as_slice(), [0, 0x3fe0_0000, 0, 0x3fd0_0000]);
@@ -221,20 +221,6 @@ fn labels_are_computed() {
 }
 
 #[test]
-fn temporaries_are_reused() {
-    let mut b = ShaderBuilder::new(Processor::Fragment);
-    let a = b.temporary();
-    let l = b.local_temporary();
-    let array = b.temporary_array(2, false);
-    b.release_temporary(a);
-    b.release_temporary(l);
-    b.release_temporary(array.at(0));
-    assert_eq!(b.temporary(), a);
-    assert_eq!(b.local_temporary(), l);
-    assert_eq!(b.temporary().index, 4);
-}
-
-#[test]
 fn mistakes_are_reported() {
     let build = |f: &dyn Fn(&mut ShaderBuilder)| {
         let mut b = ShaderBuilder::new(Processor::Fragment);
@@ -250,7 +236,7 @@ fn mistakes_are_reported() {
         build(&|b| {
             b.emit(Opcode::Add, None, &[x]);
         }),
-        "instruction 0: ADD takes 1 destinations and 2 sources"
+        "ADD (instruction 0) needs 1 destinations and 2 sources"
     );
     assert_eq!(
         build(&|b| {
@@ -322,7 +308,7 @@ fn built_shaders_encode_and_print() {
     let sampler = b.sampler(0);
     b.sampler_view(0, TextureTarget::Texture2D, [ReturnType::Float; 4]);
     let cb = b.constant_buffer(3);
-    let two = b.immediate_i32(&[2, -1]);
+    let two = b.immediate(ImmediateType::Int32, &[2, u32::MAX]);
 
     b.emit(Opcode::Uarl, Dst::new(address).masked(1), &[two]);
     let vertex = position.in_dimension_indexed_by(1, address, 0);

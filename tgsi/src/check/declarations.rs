@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::declared::{Declared, Key, key, outer};
 use super::registers::RegisterSet;
-use super::{Findings, Rule};
+use super::{Findings, Rule, note};
 use crate::diagnostic::Focus;
 use crate::limits;
 use crate::shader::{Declaration, Shader};
@@ -168,36 +168,9 @@ fn system_value(stage: Processor, semantic: Semantic) -> Fit {
 /// Semantics that only system values have.
 fn only_system_value(semantic: Semantic) -> bool {
     use Semantic::*;
-    matches!(
-        semantic,
-        InstanceId
-            | VertexId
-            | VertexIdNoBase
-            | BaseVertex
-            | BaseInstance
-            | DrawId
-            | SampleId
-            | SamplePosition
-            | HelperInvocation
-            | InvocationId
-            | VerticesIn
-            | TessCoord
-            | TessDefaultOuterLevel
-            | TessDefaultInnerLevel
-            | GridSize
-            | BlockId
-            | BlockSize
-            | ThreadId
-            | WorkDim
-            | CsUserDataAmd
-            | SubgroupSize
-            | SubgroupInvocation
-            | SubgroupEqMask
-            | SubgroupGeMask
-            | SubgroupGtMask
-            | SubgroupLeMask
-            | SubgroupLtMask
-    )
+    let other_files =
+        matches!(semantic, Position | Face | PrimitiveId | PointCoord | SampleMask | TessOuter | TessInner);
+    semantic.system_value().is_some() && !other_files
 }
 
 fn input(stage: Processor, semantic: Semantic) -> Fit {
@@ -257,9 +230,9 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
         declaration: d,
     });
     sweep(registers.collect(), &mut |earlier, later| {
-        let place = (later.span, Focus::Register);
+        let position = (later.span, Focus::Register);
         let message = || format!("{} overlaps {}", show(later), show(earlier));
-        if let Some(finding) = findings.report(Rule::OverlappingRegisters, place, message) {
+        if let Some(finding) = findings.report(Rule::OverlappingRegisters, position, message) {
             finding.note(earlier.span, Focus::Register, "declared here first");
         }
     });
@@ -279,15 +252,13 @@ fn overlaps(shader: &Shader, findings: &mut Findings) {
             let finding = findings.report(Rule::DuplicateSemantic, (later.span, focus(later)), || {
                 format!("{} has a semantic that {} has, too", show(later), show(earlier))
             });
-            if let Some(finding) = finding {
-                finding.note(earlier.span, focus(earlier), "the other one");
-            }
+            note(finding, earlier.span, focus(earlier), "the other one");
         }
     });
 }
 
-/// Registers that are declared to belong to the vertices and to the patch: they are different places, and only one has
-/// its vertex named.
+/// Registers that are declared to belong to the vertices and to the patch: they are different variables, and only one
+/// has its vertex named.
 fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
     let file = match shader.processor {
         Processor::TessControl => File::Output,
@@ -307,9 +278,7 @@ fn vertex_and_patch(shader: &Shader, findings: &mut Findings) {
                 false => format!("{} belongs to the vertices, {} to the patch", show(declaration), show(other)),
             };
             let finding = findings.report(Rule::VertexAndPatch, (declaration.span, Focus::Register), message);
-            if let Some(finding) = finding {
-                finding.note(other.span, Focus::Register, "the other one");
-            }
+            note(finding, other.span, Focus::Register, "the other one");
         }
         let own = &mut reach[usize::from(is_patch)];
         if own.is_none_or(|own| own.last < declaration.last) {
@@ -362,9 +331,7 @@ fn arrays(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let finding = findings.report(Rule::DuplicateArray, (d.span, Focus::Word("ARRAY")), || {
                 format!("array {array} of file {} is already {}", d.file, show(first))
             });
-            if let Some(finding) = finding {
-                finding.note(first.span, Focus::Word("ARRAY"), format!("the first array {array}"));
-            }
+            note(finding, first.span, Focus::Word("ARRAY"), format!("the first array {array}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which registers a shader declares, for lookups in O(log n), whatever the size of the ranges.
+//! The registers that a shader declares, for lookups in O(log n), whatever the size of the ranges.
 
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ impl<'a> Declared<'a> {
                 continue;
             }
             ranges[d.file as usize].push((key(outer(d), d.first), key(outer(d), d.last)));
-            if let Some(place) = described_place(d.file) {
-                described[place].push((d.first, d.last, number));
+            if let Some(position) = described_file(d.file) {
+                described[position].push((d.first, d.last, number));
             }
             if let Some(array) = d.array() {
                 arrays.entry((d.file, array)).or_insert(number);
@@ -106,15 +106,15 @@ impl<'a> Declared<'a> {
     /// The declaration of an input, an output, a sampler view or an image; the first one if there are several.
     pub(super) fn declaration(&self, file: File, index: i32) -> Option<&'a Declaration> {
         let index = u16::try_from(index).ok()?;
-        let list = &self.described[described_place(file)?];
+        let list = &self.described[described_file(file)?];
         let after = list.partition_point(|&(first, _, _)| first <= index);
         let &(_, last, number) = list.get(after.checked_sub(1)?)?;
         if index <= last { self.shader.declarations.get(number) } else { None }
     }
 }
 
-/// Place of a file among those whose declarations say more than that there are registers.
-pub(super) fn described_place(file: File) -> Option<usize> {
+/// The index of a file among those whose declarations say more than that there are registers.
+pub(super) fn described_file(file: File) -> Option<usize> {
     [File::Input, File::Output, File::SamplerView, File::Image].iter().position(|&f| f == file)
 }
 
@@ -132,16 +132,18 @@ fn divide(list: &mut Vec<(u16, u16, usize)>) {
     list.clear();
     let mut open = BTreeSet::new();
     let mut from = 0;
-    for (place, begins, number) in edges {
+    for (position, begins, number) in edges {
         if let Some(&owner) = open.first()
-            && place > from
+            && position > from
         {
             match list.last_mut() {
-                Some(before) if before.2 == owner && u32::from(before.1) + 1 == from => before.1 = (place - 1) as u16,
-                _ => list.push((from as u16, (place - 1) as u16, owner)),
+                Some(before) if before.2 == owner && u32::from(before.1) + 1 == from => {
+                    before.1 = (position - 1) as u16
+                }
+                _ => list.push((from as u16, (position - 1) as u16, owner)),
             }
         }
-        from = place;
+        from = position;
         if begins {
             open.insert(number);
         } else {

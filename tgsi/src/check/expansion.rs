@@ -1,11 +1,11 @@
 //! Rules about what a shader would become on its way: calls are replaced by what they call where subroutines do not
-//! stay, outputs are stored at several places, values are merged after blocks, and an index that may reach several
+//! stay, outputs are stored at several points, values are merged after blocks, and an index that may reach several
 //! variables chooses among all of them. Each of these is a product of things that a text has room for by thousands, and
 //! what is in a subroutine comes once for every call of it.
 //!
 //! Only shaders whose blocks are well nested are looked at: no other is converted.
 
-use super::declared::described_place;
+use super::declared::described_file;
 use super::{Findings, Rule};
 use crate::call_graph::{CallGraph, Inlining, KeepSubroutines};
 use crate::diagnostic::Focus;
@@ -43,7 +43,7 @@ impl<'a> Parts<'a> {
         self.structure.subroutines.len()
     }
 
-    /// Instructions with their numbers and the parts that they are in. Behind the END, outside of subroutines, nothing
+    /// Instructions with their numbers and the parts that they are in. After the END, outside of subroutines, nothing
     /// is left.
     fn instructions(&self) -> impl Iterator<Item = (u32, &'a Instruction, usize)> + '_ {
         let mut next = 0;
@@ -71,16 +71,16 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// How much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without recursion:
-/// that is an error of the structure.
+/// Limits how much code is copied, and how deep blocks are, once calls are replaced by their subroutines. Without
+/// recursion: that is an error of the structure.
 fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     let Some((graph, inlining)) = &parts.graph else { return };
     let shader = parts.shader;
     let first = graph.first_call().and_then(|call| shader.instructions.get(call as usize));
-    let place = (first.map(|call| call.span).unwrap_or_default(), Focus::Mnemonic);
+    let position = (first.map(|call| call.span).unwrap_or_default(), Focus::Mnemonic);
     let (copied, limit, keep) = (inlining.copied, findings.limits.expansion, findings.keep);
     if copied > limit {
-        findings.report(Rule::CallsTooMany, place, || {
+        findings.report(Rule::CallsTooMany, position, || {
             let without = if keep.is_none() { "without subroutines " } else { "" };
             format!("{without}{copied} instructions would be copied to replace calls; {limit} is the limit")
         });
@@ -104,7 +104,7 @@ fn calls(parts: &Parts<'_>, findings: &mut Findings) {
     }
     let deepest = graph.inlined_depth(deepest, &inlining.stays, |call| depths.get(call as usize).copied().unwrap_or(0));
     if deepest > limit {
-        findings.report(Rule::NestingTooDeep, place, || {
+        findings.report(Rule::NestingTooDeep, position, || {
             format!("with all calls replaced blocks are nested {deepest} deep; {limit} is the limit")
         });
     }
@@ -129,9 +129,9 @@ fn stores(parts: &Parts<'_>, findings: &mut Findings) {
     let ends = parts.total(ends).saturating_add(1);
     if outputs.saturating_mul(ends) > limit {
         let most = limit.checked_div(outputs).unwrap_or(u64::MAX);
-        let place =
+        let position =
             shader.declarations.iter().filter(|d| d.file == File::Output).max_by_key(|d| d.last - d.first.min(d.last));
-        findings.report(Rule::TooManyStores, (place.map(|d| d.span).unwrap_or_default(), Focus::Register), || {
+        findings.report(Rule::TooManyStores, (position.map(|d| d.span).unwrap_or_default(), Focus::Register), || {
             format!("{outputs} outputs are stored more often than {most} times; {limit} stores are the limit")
         });
     }
@@ -143,8 +143,8 @@ fn stores(parts: &Parts<'_>, findings: &mut Findings) {
 fn reached(parts: &Parts<'_>, findings: &mut Findings) {
     let shader = parts.shader;
     let mut files: [Reach; 3] = Default::default();
-    for (place, reach) in files.iter_mut().enumerate() {
-        if let Some(file) = FILES.get(place) {
+    for (position, reach) in files.iter_mut().enumerate() {
+        if let Some(file) = FILES.get(position) {
             *reach = Reach::new(shader, *file);
         }
     }
@@ -155,10 +155,9 @@ fn reached(parts: &Parts<'_>, findings: &mut Findings) {
         return;
     }
     let of_instruction = |i: &Instruction| {
-        let registers = i.src.iter().map(|s| &s.register).chain(i.dst.iter().map(|d| &d.register));
         let interpolates = matches!(i.opcode, Opcode::InterpCentroid | Opcode::InterpSample | Opcode::InterpOffset);
-        registers.fold(0u64, |sum, register| {
-            let reach = FILES.iter().position(|file| *file == register.file).and_then(|place| files.get(place));
+        i.registers().fold(0u64, |sum, register| {
+            let reach = FILES.iter().position(|file| *file == register.file).and_then(|position| files.get(position));
             sum.saturating_add(reach.map_or(0, |reach| reach.of(shader, register, interpolates)))
         })
     };
@@ -203,9 +202,9 @@ impl Reach {
         let (Some(&(first, _)), Some(last)) = (ranges.first(), ranges.iter().map(|range| range.1).max()) else {
             return Reach::default();
         };
-        let single = ranges.len() == 1 && described_place(file).is_some();
+        let single = ranges.len() == 1 && described_file(file).is_some();
         let mut end = first;
-        let (mut disjoint, mut whole) = (true, described_place(file).is_some());
+        let (mut disjoint, mut whole) = (true, described_file(file).is_some());
         for (first, last) in ranges {
             disjoint &= first >= end;
             whole &= first <= end;
@@ -256,7 +255,7 @@ fn merges(parts: &Parts<'_>, findings: &mut Findings) {
     let mut blocks = OpenBlocks::default();
     let mut last_call = 0;
     let mut merged = vec![0u64; parts.main() + 1];
-    let mut place = None;
+    let mut position = None;
     for (number, instruction, part) in parts.instructions() {
         match instruction.opcode {
             Opcode::If | Opcode::Uif | Opcode::Switch => blocks.open(number, 1, false),
@@ -281,15 +280,15 @@ fn merges(parts: &Parts<'_>, findings: &mut Findings) {
             count = count.saturating_add(blocks.opened_since(before));
         }
         if merged[part] <= limit && count > 0 {
-            place = Some(instruction.span);
+            position = Some(instruction.span);
         }
         merged[part] = merged[part].saturating_add(count);
     }
     let total = parts.total(merged);
     if total > limit
-        && let Some(place) = place
+        && let Some(position) = position
     {
-        findings.report(Rule::TooManyMerges, (place, Focus::Mnemonic), || {
+        findings.report(Rule::TooManyMerges, (position, Focus::Mnemonic), || {
             format!("what is written in blocks up to here has to be merged behind them, in all {total} times; {limit} is the limit")
         });
     }
@@ -338,7 +337,8 @@ impl OpenBlocks {
     /// Weight of the blocks that were opened after the instruction before this number: in those it was not yet.
     fn opened_since(&self, number: u32) -> u64 {
         let known = self.0.partition_point(|block| block.0 < number);
-        let weight = |count: usize| count.checked_sub(1).and_then(|place| self.0.get(place)).map_or(0, |block| block.1);
+        let weight =
+            |count: usize| count.checked_sub(1).and_then(|position| self.0.get(position)).map_or(0, |block| block.1);
         weight(self.0.len()) - weight(known)
     }
 }

@@ -36,8 +36,8 @@ struct Accesses([Components; 2]);
 
 impl Accesses {
     fn add(&mut self, register: &Register, mask: u8) {
-        let Some(place) = place(register.file) else { return };
-        let components = &mut self.0[place];
+        let Some(position) = position(register.file) else { return };
+        let components = &mut self.0[position];
         if register.indirect.is_some() {
             components.every |= mask;
         } else if let Ok(index) = usize::try_from(register.index) {
@@ -50,13 +50,13 @@ impl Accesses {
 
     /// Components of a register that are accessed; none for other files.
     fn of(&self, register: &Register) -> Option<u8> {
-        let components = &self.0[place(register.file)?];
+        let components = &self.0[position(register.file)?];
         let mask = usize::try_from(register.index).ok().and_then(|index| components.masks.get(index));
         Some(mask.copied().unwrap_or(0) | components.every)
     }
 }
 
-fn place(file: File) -> Option<usize> {
+fn position(file: File) -> Option<usize> {
     [File::Temporary, File::Address].iter().position(|&other| other == file)
 }
 
@@ -66,7 +66,7 @@ fn index_registers(register: &Register) -> impl Iterator<Item = (Register, u8)> 
     indirects.into_iter().flatten().map(|i| (Register::new(i.file, i.index), 1 << (i.component & 3)))
 }
 
-/// Everything that an instruction reads: registers, components, places.
+/// Everything that an instruction reads: registers, components, positions in the source.
 fn reads(i: &Instruction) -> impl Iterator<Item = (Register, u8, Span)> + '_ {
     let sources = i.src.iter().enumerate().flat_map(|(number, src)| {
         let value = (src.register, needed_mask(i, number), src.span);
@@ -102,7 +102,7 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let missing = mask & !known & !reported.of(&register).unwrap_or(0);
             if missing != 0 && is_declared(&register) {
                 reported.add(&register, missing);
-                findings.report(Rule::NeverWritten, (or(span, i), Focus::Whole), || {
+                findings.report(Rule::NeverWritten, (super::position(span, i), Focus::Whole), || {
                     format!("{} is read, but nothing writes it; it is 0", show(&register, missing))
                 });
             }
@@ -115,16 +115,12 @@ fn values(shader: &Shader, declared: &Declared<'_>, findings: &mut Findings) {
             let mask = dst.write_mask & 0xf;
             if mask != 0 && read.of(&dst.register).is_some_and(|known| known & mask == 0) && is_declared(&dst.register)
             {
-                findings.report(Rule::NeverRead, (or(dst.span, i), Focus::Whole), || {
+                findings.report(Rule::NeverRead, (super::position(dst.span, i), Focus::Whole), || {
                     format!("{} is written, but nothing reads it", show(&dst.register, mask))
                 });
             }
         }
     }
-}
-
-fn or(span: Span, i: &Instruction) -> Span {
-    if span.end > span.start { span } else { i.span }
 }
 
 /// Instructions after a jump, up to the end of their part of the block, and those in front of the first case of a

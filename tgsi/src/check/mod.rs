@@ -34,12 +34,13 @@ mod structure;
 use crate::call_graph::KeepSubroutines;
 use crate::diagnostic::{Diagnostic, Focus, Severity};
 use crate::limits::{self, Limits};
-use crate::shader::Shader;
+use crate::shader::{Instruction, Shader};
 use crate::span::Span;
 use crate::structure::structure as structure_of;
 use crate::tables::File;
 use crate::text::Gaps;
 
+pub(crate) use resources::{Support, support};
 pub use rule::Rule;
 
 /// The findings of a check.
@@ -88,7 +89,7 @@ struct Findings {
     gaps: Gaps,
     /// The limits.
     limits: Limits,
-    /// Which subroutines stay; none of them if there is nothing.
+    /// The subroutines that stay; without it none.
     keep: Option<KeepSubroutines>,
     /// Findings whose other party was looked for.
     noted: usize,
@@ -100,7 +101,7 @@ impl Findings {
     fn report(
         &mut self,
         rule: Rule,
-        place: impl Into<Location>,
+        position: impl Into<Location>,
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
         if self.follows_from_gaps(rule) {
@@ -115,7 +116,7 @@ impl Findings {
         } else if self.diagnostics.len() - self.warnings >= limits::MAX_FINDINGS {
             return None;
         }
-        let Location { span, focus } = place.into();
+        let Location { span, focus } = position.into();
         self.diagnostics
             .push(Diagnostic::new(severity, rule.code(), span, message()).with_focus(focus).with_hint(rule.hint()));
         self.diagnostics.last_mut()
@@ -149,6 +150,18 @@ impl Findings {
     /// Whether registers of `file` may be declared that are not known.
     fn may_be_declared(&self, file: File) -> bool {
         self.gaps.may_declare(file)
+    }
+}
+
+/// The position of an operand: that of its instruction where only that is known.
+fn position(span: Span, instruction: &Instruction) -> Span {
+    if span.end > span.start { span } else { instruction.span }
+}
+
+/// Notes another position on a finding, if it was reported.
+fn note(finding: Option<&mut Diagnostic>, span: Span, focus: Focus, message: impl Into<String>) {
+    if let Some(finding) = finding {
+        finding.note(span, focus, message);
     }
 }
 
@@ -201,8 +214,8 @@ fn check_with(shader: &Shader, mut findings: Findings) -> Report {
     diagnostics.sort_by_key(|d| d.span.start);
     // One line of an old text may have become several instructions.
     diagnostics.dedup_by(|a, b| {
-        let place = |d: &Diagnostic| (d.span.start, d.span.end);
-        place(a) == place(b) && a.span.end > a.span.start && a.code == b.code && a.message == b.message
+        let position = |d: &Diagnostic| (d.span.start, d.span.end);
+        position(a) == position(b) && a.span.end > a.span.start && a.code == b.code && a.message == b.message
     });
     Report { diagnostics }
 }

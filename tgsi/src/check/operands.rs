@@ -3,7 +3,7 @@
 
 use super::declarations::Used;
 use super::declared::{Declared, Key, key};
-use super::{Findings, Rule};
+use super::{Findings, Rule, position};
 use crate::diagnostic::{Diagnostic, Focus};
 use crate::limits;
 use crate::scan::needed_channels;
@@ -144,7 +144,7 @@ pub(super) fn check<'a>(shader: &'a Shader, declared: &'a Declared<'a>, findings
     };
     let output_vertices = shader.property(PropertyName::TcsVerticesOut).filter(|&vertices| vertices > 0);
     let used = Used::default();
-    let has_vertices = matches!(shader.processor, Processor::Geometry | Processor::TessControl | Processor::TessEval);
+    let has_vertices = shader.processor.has_vertices(File::Input);
     let plain_files = if has_vertices { VALUES & !INTERFACE } else { VALUES };
     let mut checker = Checker { shader, declared, findings, used, plain_files, input_vertices, output_vertices };
     for instruction in &shader.instructions {
@@ -170,20 +170,19 @@ impl Checker<'_, '_> {
         }
         // Most instructions compute with declared registers.
         let computes = computes(info.output_mode);
-        let place = |span: Span| if span.end > span.start { span } else { i.span };
         let dead = !info.is_store && i.dst.first().is_some_and(|d| d.write_mask & 0xf == 0);
         for dst in &i.dst {
             if computes && (1..=0xf).contains(&dst.write_mask) && !info.dst_type.is_64bit() && self.is_plain_dst(dst) {
                 continue;
             }
-            self.destination(i, dst, place(dst.span));
+            self.destination(i, dst, position(dst.span, i));
         }
         for (number, src) in i.src.iter().enumerate() {
             if computes && self.is_plain_src(src, info.src_types.get(number).copied()) {
                 continue;
             }
             let mut operand =
-                Operand { register: &src.register, span: place(src.span), role: role(i.opcode, number), dead };
+                Operand { register: &src.register, span: position(src.span, i), role: role(i.opcode, number), dead };
             self.file_fits(i, &operand);
             // A handle is a value like any other.
             if operand.role == Role::Loaded && holds_handles(src.register.file) && accesses_image(i) {
@@ -194,7 +193,7 @@ impl Checker<'_, '_> {
         }
         for offset in i.texture.iter().flat_map(|t| &t.offsets) {
             let register = Register::new(offset.file, offset.index);
-            let operand = Operand { register: &register, span: place(offset.span), role: Role::Value, dead };
+            let operand = Operand { register: &register, span: position(offset.span, i), role: Role::Value, dead };
             self.file_fits(i, &operand);
             self.register(&operand);
             self.components(&offset.swizzle, operand.span);
@@ -324,7 +323,7 @@ impl Checker<'_, '_> {
         for indirect in [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten() {
             self.index_register(&indirect, operand);
         }
-        // Any other file in these places was reported as not fitting.
+        // Any other file of these operands was reported as not fitting.
         if register.file == File::Null {
             return;
         }
@@ -348,12 +347,10 @@ impl Checker<'_, '_> {
     /// One or two indices, as the file wants.
     fn dimension(&mut self, operand: &Operand<'_>) {
         let register = operand.register;
-        let per_vertex = match (register.file, self.shader.processor) {
-            (File::Input, Processor::Geometry | Processor::TessControl | Processor::TessEval)
-            | (File::Output, Processor::TessControl) => true,
-            (File::Constant | File::HwAtomic, _) => return,
-            _ => false,
-        };
+        if matches!(register.file, File::Constant | File::HwAtomic) {
+            return;
+        }
+        let per_vertex = self.shader.processor.has_vertices(register.file);
         let Some(dimension) = register.dimension else {
             if per_vertex && self.is_patch(register) == Some(false) {
                 let noting = self.findings.may_note();
@@ -543,11 +540,12 @@ impl Checker<'_, '_> {
                 format!("absolute value of the integer {}", show(&src.register))
             });
         }
-        // The counts of 64-bit shifts are integers of 32 bits.
-        let count = matches!(i.opcode, Opcode::U64shl | Opcode::I64shr | Opcode::U64shr) && number == 1;
         // Immediates are packed word by word.
         let packed = src.register.file == File::Immediate;
-        if operand_type.is_64bit() && !count && !packed && i.opcode.info().output_mode == OutputMode::Componentwise {
+        if i.opcode.source_type(number).is_64bit()
+            && !packed
+            && i.opcode.info().output_mode == OutputMode::Componentwise
+        {
             let channels = needed_channels(i, number);
             let pair = |low: u8, high: u8| low & 1 == 0 && high == low + 1;
             let [x, y, z, w] = src.swizzle;

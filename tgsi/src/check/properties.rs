@@ -1,6 +1,6 @@
 //! Rules about properties: values, stages, presence.
 
-use super::{Findings, Rule};
+use super::{Findings, Rule, note};
 use crate::diagnostic::Focus;
 use crate::limits;
 use crate::shader::Shader;
@@ -14,12 +14,10 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
         match seen[name as usize] {
             None => seen[name as usize] = Some(span),
             Some(first) => {
-                let place = (span, Focus::Word(name.name()));
+                let position = (span, Focus::Word(name.name()));
                 let finding =
-                    findings.report(Rule::RepeatedProperty, place, || format!("{name} is set more than once"));
-                if let Some(finding) = finding {
-                    finding.note(first, Focus::Word(name.name()), "set here first");
-                }
+                    findings.report(Rule::RepeatedProperty, position, || format!("{name} is set more than once"));
+                note(finding, first, Focus::Word(name.name()), "set here first");
             }
         }
         if property.data.len() != 1 {

@@ -64,9 +64,9 @@ impl RegisterSet {
         }
         let (first, last) = ((first & 0xffff) as usize, (last & 0xffff) as usize);
         let words = self.words(outer, last);
-        for (place, word) in words.iter_mut().enumerate().take(last / 64 + 1).skip(first / 64) {
-            let low = if place == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
-            let high = if place == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        for (position, word) in words.iter_mut().enumerate().take(last / 64 + 1).skip(first / 64) {
+            let low = if position == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+            let high = if position == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
             *word |= low & high;
         }
     }
@@ -75,10 +75,10 @@ impl RegisterSet {
     pub(super) fn sorted(&self) -> Vec<Key> {
         let mut keys = Vec::new();
         for (outer, words) in std::iter::once(&self.first).chain(&self.more).enumerate() {
-            for (place, &word) in words.iter().enumerate() {
+            for (position, &word) in words.iter().enumerate() {
                 let mut left = word;
                 while left != 0 {
-                    keys.push((outer << 16 | place << 6) as Key | left.trailing_zeros());
+                    keys.push((outer << 16 | position << 6) as Key | left.trailing_zeros());
                     left &= left - 1;
                 }
             }

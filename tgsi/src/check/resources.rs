@@ -2,7 +2,7 @@
 
 use super::declared::Declared;
 use super::operands::computes;
-use super::{Findings, Rule};
+use super::{Findings, Rule, note, position};
 use crate::diagnostic::{Diagnostic, Focus};
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
@@ -29,9 +29,7 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
             let finding = findings.report(Rule::MixedSampling, (instruction.span, Focus::Mnemonic), || {
                 format!("{opcode} belongs to the other family than the textures before it")
             });
-            if let Some(finding) = finding {
-                finding.note(other, Focus::Mnemonic, "of the other family");
-            }
+            note(finding, other, Focus::Mnemonic, "of the other family");
         }
         texture(instruction, declared, findings);
         memory(instruction, declared, findings);
@@ -40,17 +38,19 @@ pub(super) fn check(shader: &Shader, declared: &Declared<'_>, findings: &mut Fin
 
 /// The compatibility of an opcode with a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Support {
+pub(crate) enum Support {
+    /// The lookup is defined.
     Defined,
     /// The form with an extra operand is needed.
     ExtraOperand,
     /// Blit shaders do it, although the tables of targets leave it out.
     CubeFetch,
+    /// The lookup has no meaning.
     Undefined,
 }
 
 /// The table of opcodes and targets.
-fn support(opcode: Opcode, target: TextureTarget) -> Support {
+pub(crate) fn support(opcode: Opcode, target: TextureTarget) -> Support {
     use Opcode::*;
     use TextureTarget::*;
     let when = |defined: bool| if defined { Support::Defined } else { Support::Undefined };
@@ -115,9 +115,7 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         let finding = findings.report(Rule::ViewTarget, (i.span, Focus::Word(target.name())), || {
             format!("{opcode} with {target}, but SVIEW[{index}] is {}", view.target)
         });
-        if let Some(finding) = finding {
-            finding.note(declaration.span, Focus::Word(view.target.name()), "the view is declared here");
-        }
+        note(finding, declaration.span, Focus::Word(view.target.name()), "the view is declared here");
     }
 }
 
@@ -125,7 +123,7 @@ fn texture(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
 fn supported(
     opcode: Opcode,
     target: TextureTarget,
-    place: (Span, Focus),
+    position: (Span, Focus),
     findings: &mut Findings,
 ) -> Option<&mut Diagnostic> {
     let (rule, what) = match support(opcode, target) {
@@ -134,7 +132,7 @@ fn supported(
         Support::CubeFetch => (Rule::CubeFetch, "of single texels of"),
         Support::Undefined => (Rule::TextureTarget, "is not defined for"),
     };
-    findings.report(rule, place, || format!("{opcode} {what} {target}"))
+    findings.report(rule, position, || format!("{opcode} {what} {target}"))
 }
 
 /// An instruction of the `SAMPLE` family: the target is that of the view.
@@ -152,14 +150,10 @@ fn sampled(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         && let Some(declaration) = declared.declaration(File::SamplerView, index)
         && let Some(target) = declaration.sampler_view.map(|view| view.target)
         && target != TextureTarget::Unknown
-        && let Some(finding) = supported(i.opcode, target, (place(view.span, i), Focus::Whole), findings)
+        && let Some(finding) = supported(i.opcode, target, (position(view.span, i), Focus::Whole), findings)
     {
         finding.note(declaration.span, Focus::Word(target.name()), "the view is declared here");
     }
-}
-
-fn place(span: Span, i: &Instruction) -> Span {
-    if span.end > span.start { span } else { i.span }
 }
 
 fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
@@ -178,7 +172,7 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
         _ => i.src.first().map(|s| (s.register, s.span)),
     };
     let Some((register, span)) = resource.filter(|(register, _)| register.file == File::Image) else { return };
-    let span = place(span, i);
+    let span = position(span, i);
     if let Some(target) = i.memory.map(|m| m.target).filter(|t| t.is_shadow() || *t == TextureTarget::Unknown) {
         findings.report(Rule::TextureTarget, (i.span, Focus::Word(target.name())), || {
             format!("{opcode} is not defined for {target}")
@@ -192,19 +186,16 @@ fn memory(i: &Instruction, declared: &Declared<'_>, findings: &mut Findings) {
     let index = register.index;
     if info.is_store && !image.writable {
         let finding = findings.report(Rule::ImageNotWritable, span, || format!("{opcode} writes IMAGE[{index}]"));
-        if let Some(finding) = finding {
-            finding.note(declaration.span, Focus::Register, "declared without WR");
-        }
+        note(finding, declaration.span, Focus::Register, "declared without WR");
     }
     if let Some(target) = i.memory.map(|m| m.target)
         && target != image.target
     {
-        let place = if i.span.end > i.span.start { (i.span, Focus::Word(target.name())) } else { (span, Focus::Whole) };
-        let finding = findings.report(Rule::ImageTarget, place, || {
+        let position =
+            if i.span.end > i.span.start { (i.span, Focus::Word(target.name())) } else { (span, Focus::Whole) };
+        let finding = findings.report(Rule::ImageTarget, position, || {
             format!("{opcode} with {target}, but IMAGE[{index}] is {}", image.target)
         });
-        if let Some(finding) = finding {
-            finding.note(declaration.span, Focus::Word(image.target.name()), "the image is declared here");
-        }
+        note(finding, declaration.span, Focus::Word(image.target.name()), "the image is declared here");
     }
 }

@@ -1,7 +1,7 @@
 //! Rules about the order of a shader: nesting of blocks, END, labels, where declarations stand, which stage knows which
 //! opcode.
 
-use super::{Findings, Rule, expansion};
+use super::{Findings, Rule, expansion, note};
 use crate::diagnostic::Focus;
 use crate::shader::{Item, ItemKind, Shader};
 use crate::span::Span;
@@ -25,13 +25,11 @@ pub(super) fn check(shader: &Shader, findings: &mut Findings) {
     for (number, instruction) in shader.instructions.iter().enumerate() {
         let opcode = instruction.opcode;
         if !stages(opcode).is_none_or(|stages| stages.contains(&shader.processor)) {
-            let place = (instruction.span, Focus::Mnemonic);
-            let finding = findings.report(Rule::StageOpcode, place, || {
+            let position = (instruction.span, Focus::Mnemonic);
+            let finding = findings.report(Rule::StageOpcode, position, || {
                 format!("{opcode} is not allowed in {} shaders", shader.processor)
             });
-            if let Some(finding) = finding {
-                finding.note(shader.processor_span, Focus::Whole, "the stage");
-            }
+            note(finding, shader.processor_span, Focus::Whole, "the stage");
         }
         if let Some(label) = instruction.label
             && label as usize > shader.instructions.len()
@@ -152,9 +150,7 @@ fn end(shader: &Shader, findings: &mut Findings) {
             let finding = findings.report(Rule::CodeAfterEnd, (instruction.span, Focus::Mnemonic), || {
                 format!("{opcode} after END, outside of a subroutine")
             });
-            if let Some(finding) = finding {
-                finding.note(end, Focus::Mnemonic, "the main program ends here");
-            }
+            note(finding, end, Focus::Mnemonic, "the main program ends here");
             reported = true;
         }
         if instruction.opcode == Opcode::End {
@@ -195,9 +191,7 @@ fn order(shader: &Shader, findings: &mut Findings) {
         if let Some(first) = begun {
             let finding =
                 findings.report(Rule::LateDeclaration, span, || format!("{what} after the first instruction"));
-            if let Some(finding) = finding {
-                finding.note(first, Focus::Mnemonic, "the first instruction");
-            }
+            note(finding, first, Focus::Mnemonic, "the first instruction");
         }
     }
 }

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use super::Reducer;
 use super::edit::for_each_register;
-use crate::shader::Shader;
+use crate::shader::{Instruction, Register, Shader};
 use crate::tables::File;
 
 impl Reducer<'_> {
@@ -12,25 +12,25 @@ impl Reducer<'_> {
     pub(super) fn simplify_declarations(&mut self) -> bool {
         let mut smaller = self.drop_unused_immediates();
         smaller |= self.try_edit(pack_temporaries);
-        for place in (0..self.best.declarations.len()).rev() {
+        for position in (0..self.best.declarations.len()).rev() {
             smaller |= self.try_edit(|shader| {
-                shader.declarations.remove(place);
+                shader.declarations.remove(position);
                 shader.order_by_kind();
             });
         }
-        for place in (0..self.best.properties.len()).rev() {
+        for position in (0..self.best.properties.len()).rev() {
             smaller |= self.try_edit(|shader| {
-                shader.properties.remove(place);
+                shader.properties.remove(position);
                 shader.order_by_kind();
             });
         }
-        for place in 0..self.best.declarations.len() {
-            smaller |= self.shrink_declaration(place);
+        for position in 0..self.best.declarations.len() {
+            smaller |= self.shrink_declaration(position);
         }
-        for place in 0..self.best.immediates.len() {
+        for position in 0..self.best.immediates.len() {
             for component in 0..4 {
                 smaller |= self.try_edit(|shader| {
-                    if let Some(word) = shader.immediates.get_mut(place).and_then(|i| i.words.get_mut(component)) {
+                    if let Some(word) = shader.immediates.get_mut(position).and_then(|i| i.words.get_mut(component)) {
                         *word = 0;
                     }
                 });
@@ -39,25 +39,25 @@ impl Reducer<'_> {
         smaller
     }
 
-    fn shrink_declaration(&mut self, place: usize) -> bool {
+    fn shrink_declaration(&mut self, position: usize) -> bool {
         let mut smaller = false;
-        while self.best.declarations[place].first < self.best.declarations[place].last {
+        while self.best.declarations[position].first < self.best.declarations[position].last {
             let half = |shader: &mut Shader| {
-                let declaration = &mut shader.declarations[place];
+                let declaration = &mut shader.declarations[position];
                 declaration.last = declaration.first + (declaration.last - declaration.first) / 2;
             };
-            if self.try_edit(half) || self.try_edit(|shader| shader.declarations[place].last -= 1) {
+            if self.try_edit(half) || self.try_edit(|shader| shader.declarations[position].last -= 1) {
                 smaller = true;
                 continue;
             }
-            if !self.try_edit(|shader| shader.declarations[place].first += 1) {
+            if !self.try_edit(|shader| shader.declarations[position].first += 1) {
                 break;
             }
             smaller = true;
         }
-        smaller |= self.try_edit(|shader| shader.declarations[place].array_id = None);
-        smaller |= self.try_edit(|shader| shader.declarations[place].usage_mask = 15);
-        smaller | self.try_edit(|shader| shader.declarations[place].invariant = false)
+        smaller |= self.try_edit(|shader| shader.declarations[position].array_id = None);
+        smaller |= self.try_edit(|shader| shader.declarations[position].usage_mask = 15);
+        smaller | self.try_edit(|shader| shader.declarations[position].invariant = false)
     }
 
     /// Drops immediates that no operand names, and numbers the others anew.
@@ -104,11 +104,8 @@ fn used_registers(shader: &mut Shader, file: File) -> HashSet<i32> {
 /// Numbers temporaries outside of arrays from 0, in one declaration, if no index is computed without an array.
 fn pack_temporaries(shader: &mut Shader) {
     let has_arrays = shader.declarations.iter().any(|d| d.file == File::Temporary && d.array_id.is_some());
-    let mut registers = shader
-        .instructions
-        .iter()
-        .flat_map(|i| i.src.iter().map(|src| &src.register).chain(i.dst.iter().map(|dst| &dst.register)));
-    if has_arrays || registers.any(|register| register.file == File::Temporary && register.indirect.is_some()) {
+    let is_indirect = |register: &Register| register.file == File::Temporary && register.indirect.is_some();
+    if has_arrays || shader.instructions.iter().flat_map(Instruction::registers).any(is_indirect) {
         return;
     }
     let mut used: Vec<i32> = used_registers(shader, File::Temporary).into_iter().collect();
@@ -119,10 +116,10 @@ fn pack_temporaries(shader: &mut Shader) {
         && count > 0
     {
         (declarations[first].first, declarations[first].last) = (0, count - 1);
-        let mut place = 0;
+        let mut position = 0;
         declarations.retain(|d| {
-            place += 1;
-            d.file != File::Temporary || place == first + 1
+            position += 1;
+            d.file != File::Temporary || position == first + 1
         });
         for_each_register(shader, &mut |file, index| {
             if file == File::Temporary

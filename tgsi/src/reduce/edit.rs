@@ -68,6 +68,6 @@ pub(super) fn immediate(shader: &mut Shader, words: [u32; 4]) -> i32 {
             shader.order_by_kind();
             shader.immediates.len() as i32 - 1
         },
-        |place| place as i32,
+        |position| position as i32,
     )
 }

@@ -52,11 +52,11 @@ impl Reducer<'_> {
                 }
             });
         }
-        for place in 0..self.best.instructions[number].dst.len() {
-            smaller |= self.simplify_register(number, |i| i.dst.get_mut(place).map(|dst| &mut dst.register));
+        for position in 0..self.best.instructions[number].dst.len() {
+            smaller |= self.simplify_register(number, |i| i.dst.get_mut(position).map(|dst| &mut dst.register));
         }
-        for place in 0..self.best.instructions[number].src.len() {
-            smaller |= self.simplify_source(number, place);
+        for position in 0..self.best.instructions[number].src.len() {
+            smaller |= self.simplify_source(number, position);
         }
         smaller
     }
@@ -79,21 +79,21 @@ impl Reducer<'_> {
         })
     }
 
-    fn simplify_source(&mut self, number: usize, place: usize) -> bool {
+    fn simplify_source(&mut self, number: usize, position: usize) -> bool {
         let mut smaller = false;
         let is_value = |src: &Src| !src.register.file.is_resource() && src.register.file != File::Null;
-        let Some(source) = self.best.instructions[number].src.get(place).copied() else { return false };
+        let Some(source) = self.best.instructions[number].src.get(position).copied() else { return false };
         if is_value(&source) && source.register.file != File::Immediate {
             smaller |= self.try_instruction(number, |shader, i| {
                 let zero = immediate(shader, [0; 4]);
-                if let Some(src) = i.src.get_mut(place) {
+                if let Some(src) = i.src.get_mut(position) {
                     *src = Src::new(Register::new(File::Immediate, zero)).swizzled([0; 4]);
                 }
             });
         }
         let mut edit = |edit: &dyn Fn(&mut Src)| {
             let changed = self.try_instruction(number, |_, i| {
-                if let Some(src) = i.src.get_mut(place) {
+                if let Some(src) = i.src.get_mut(position) {
                     edit(src);
                 }
             });
@@ -107,7 +107,7 @@ impl Reducer<'_> {
                 src.swizzle = [0; 4];
             }
         });
-        smaller | self.simplify_register(number, |i| i.src.get_mut(place).map(|src| &mut src.register))
+        smaller | self.simplify_register(number, |i| i.src.get_mut(position).map(|src| &mut src.register))
     }
 
     /// Tries a register without what is computed in its index, and with lower indices.

@@ -1,6 +1,6 @@
 //! Reports the accesses of a run, for checks that a translation accesses nothing that its source does not.
 //!
-//! An observer hears of every access whose place depends on more than the instruction, lane by lane, for lanes that
+//! An observer hears of every access whose target depends on more than the instruction, lane by lane, for lanes that
 //! execute: registers named by an index register, constants, memory, images and textures. Lanes that were killed go on
 //! here for the sake of their neighbours, but need not do so elsewhere: nothing is heard of them. Runs without observer
 //! pay one comparison for each such operand.
@@ -21,13 +21,13 @@ pub struct Access {
     pub instruction: usize,
     /// Its opcode.
     pub opcode: Opcode,
-    /// Where it goes.
-    pub place: AccessPlace,
+    /// The thing that is accessed.
+    pub target: AccessTarget,
 }
 
 /// The target of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum AccessPlace {
+pub enum AccessTarget {
     /// A register.
     Register {
         /// Its file.
@@ -50,7 +50,7 @@ pub enum AccessPlace {
     },
     /// A texel that integers name: of an image (`IMAGE`), or of a texture (`SAMP`).
     Texel {
-        /// Which of the two.
+        /// `IMAGE` or `SAMP`.
         file: File,
         /// Image or texture.
         unit: u32,
@@ -78,12 +78,12 @@ pub type AccessObserver<'a> = &'a mut dyn FnMut(Access);
 
 impl Machine<'_> {
     /// Tells the observer, if there is one.
-    pub(super) fn observe(&mut self, lane: usize, place: AccessPlace) {
+    pub(super) fn observe(&mut self, lane: usize, target: AccessTarget) {
         if let Some(observer) = &mut self.observer
             && self.killed[lane] == 0
             && let Some(op) = self.program.code.get(self.current)
         {
-            observer(Access { lane, instruction: self.current, opcode: op.opcode, place });
+            observer(Access { lane, instruction: self.current, opcode: op.opcode, target });
         }
     }
 
@@ -97,13 +97,13 @@ impl Machine<'_> {
             return;
         }
         let (index, outer) = self.resource_number(address, lane);
-        let place = AccessPlace::Register {
+        let target = AccessTarget::Register {
             file: address.file,
             outer: address.outer.map(|_| i64::from(outer)),
             index: i64::from(index),
             exists: cell != Cell::Nowhere,
         };
-        self.observe(lane, place);
+        self.observe(lane, target);
     }
 
     /// Tells the observer of `count` words of what `resource` names, if that is memory.
@@ -115,7 +115,7 @@ impl Machine<'_> {
             Resource::Counter(buffer, counter) => {
                 let address = u64::from((counter as u32).wrapping_add(start));
                 return self
-                    .observe(lane, AccessPlace::Word { file: File::HwAtomic, unit: i64::from(buffer), address });
+                    .observe(lane, AccessTarget::Word { file: File::HwAtomic, unit: i64::from(buffer), address });
             }
             Resource::Image(_) | Resource::Nothing => return,
         };
@@ -124,7 +124,7 @@ impl Machine<'_> {
 
     /// Tells the observer of a texel of an image.
     pub(super) fn observe_texel(&mut self, lane: usize, (unit, [x, y, z], sample): ImageTexel) {
-        self.observe(lane, AccessPlace::Texel { file: File::Image, unit, coordinates: [x, y, z, sample] });
+        self.observe(lane, AccessTarget::Texel { file: File::Image, unit, coordinates: [x, y, z, sample] });
     }
 
     /// Tells the observer of a lookup.
@@ -132,18 +132,18 @@ impl Machine<'_> {
         if self.observer.is_none() {
             return;
         }
-        for place in 0..4 {
-            let lane = quad + place;
+        for number in 0..4 {
+            let lane = quad + number;
             if self.exec.get(lane).is_none_or(|&executes| executes == 0) {
                 continue;
             }
             let unit = request.texture;
             let to = if request.lookup == TextureLookup::Fetch {
-                let [x, y, z, _] = request.coordinate.map(|words| words[place]);
-                let coordinates = [x, y, z, request.lod[place]];
-                AccessPlace::Texel { file: File::Sampler, unit, coordinates }
+                let [x, y, z, _] = request.coordinate.map(|words| words[number]);
+                let coordinates = [x, y, z, request.lod[number]];
+                AccessTarget::Texel { file: File::Sampler, unit, coordinates }
             } else {
-                AccessPlace::Sample { texture: unit, sampler: request.sampler }
+                AccessTarget::Sample { texture: unit, sampler: request.sampler }
             };
             self.observe(lane, to);
         }
@@ -151,7 +151,7 @@ impl Machine<'_> {
 
     /// Tells the observer that sizes or handles of a resource are asked for.
     pub(super) fn observe_query(&mut self, lane: usize, file: File, unit: i64) {
-        self.observe(lane, AccessPlace::Query { file, unit });
+        self.observe(lane, AccessTarget::Query { file, unit });
     }
 
     /// Tells the observer of `count` words of memory.
@@ -159,7 +159,7 @@ impl Machine<'_> {
         if self.observer.is_some() {
             for word in 0..count {
                 let address = u64::from(start) + 4 * word as u64;
-                self.observe(lane, AccessPlace::Word { file, unit, address });
+                self.observe(lane, AccessTarget::Word { file, unit, address });
             }
         }
     }

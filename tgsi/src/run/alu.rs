@@ -48,7 +48,9 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         Opcode::Mul => kernel.f2(mul),
         Opcode::Div => kernel.f2(single::div),
         Opcode::Mad => kernel.f3(|a, b, c| single::add(mul(b, a), c)),
-        Opcode::Fma => kernel.f3(|a, b, c| if legacy && (a == 0.0 || b == 0.0) { c } else { a.mul_add(b, c) }),
+        Opcode::Fma => {
+            kernel.f3(|a, b, c| if legacy && (a == 0.0 || b == 0.0) { single::add(0.0, c) } else { a.mul_add(b, c) })
+        }
         Opcode::Lrp => kernel.f3(|a, b, c| single::add(mul(single::sub(b, c), a), c)),
         Opcode::Min => kernel.f2(single::min),
         Opcode::Max => kernel.f2(single::max),

@@ -141,7 +141,7 @@ pub(super) fn execute(kernel: &mut Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::Dmad => kernel.d3(|a, b, c| double::add(double::mul(a, b), c)),
         Opcode::Dfma => kernel.d3(f64::mul_add),
         // As recorded: -0 stays, and NaN changes its sign.
-        Opcode::Dabs => kernel.d1(|a| if a >= 0.0 { a } else { -a }),
+        Opcode::Dabs => kernel.d1(f64::abs),
         Opcode::Dneg => kernel.wide1(|a| a ^ 1 << 63),
         Opcode::Drcp => kernel.d1(|a| double::div(1.0, a)),
         Opcode::Dsqrt => kernel.d1(double::sqrt),

@@ -198,8 +198,8 @@ impl Machine<'_> {
 
     /// Goes back after the `CAL`, whatever blocks of the subroutine are open; stops in the main program.
     fn leave_subroutine(&mut self) -> Flow {
-        let Some(place) = self.calls.pop() else { return Flow::Stop };
-        while self.frames.len() > place + 1 {
+        let Some(position) = self.calls.pop() else { return Flow::Stop };
+        while self.frames.len() > position + 1 {
             let rows = match self.frames.pop() {
                 Some(Frame::If) => 1,
                 Some(Frame::Loop { .. } | Frame::Switch) => 2,

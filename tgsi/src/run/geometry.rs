@@ -55,8 +55,8 @@ impl Machine<'_> {
                 let mut vertex = vec![[0; 4]; registers];
                 for (register, words) in vertex.iter_mut().enumerate() {
                     for (component, word) in words.iter_mut().enumerate() {
-                        let place = (first_row + register * 4 + component) * self.lanes + lane;
-                        *word = std::mem::take(&mut self.registers[place]);
+                        let position = (first_row + register * 4 + component) * self.lanes + lane;
+                        *word = std::mem::take(&mut self.registers[position]);
                     }
                 }
                 // One too many is dropped, but the outputs are zero after it as well.

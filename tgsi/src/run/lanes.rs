@@ -27,7 +27,7 @@ impl Machine<'_> {
             Opcode::InterpOffset => self.set_words(mask, |m, channel, lane| {
                 let difference = |pairs: [(usize, usize); 4]| {
                     let (plus, minus) = pairs[lane & 3];
-                    let value = |place: usize| f(m.neighbour_input(op, channel, lane, (lane & !3) + place));
+                    let value = |position: usize| f(m.neighbour_input(op, channel, lane, (lane & !3) + position));
                     value(plus) - value(minus)
                 };
                 let (x, y) = (f(m.source(1, 0, lane)), f(m.source(1, 1, lane)));
@@ -131,8 +131,8 @@ impl Machine<'_> {
     /// The difference of source 0 in two lanes of the quad of `lane`; lanes beyond the last count as 0.
     fn difference(&self, channel: usize, lane: usize, pairs: &[(usize, usize); 4]) -> f32 {
         let quad = lane & !3;
-        let value = |place: usize| {
-            let other = quad + place;
+        let value = |position: usize| {
+            let other = quad + position;
             if other < self.lanes { f(self.source(0, channel, other)) } else { 0.0 }
         };
         let (plus, minus) = pairs[lane & 3];

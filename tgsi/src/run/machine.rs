@@ -6,9 +6,9 @@ use super::accesses::AccessObserver;
 use super::control::{Flow, Frame};
 use super::geometry::Emission;
 use super::kernel::Kernel;
-use super::program::{Class, Op, Program};
-use super::{OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing, system_value_of};
-use crate::tables::{File, Processor};
+use super::program::{Op, Program};
+use super::{OpcodeCounts, RunError, alu, alu_integer, alu_wide, packing};
+use crate::tables::{Class, File, Processor};
 
 /// A run. Masks are one word a lane, all ones or zero.
 pub(super) struct Machine<'a> {
@@ -42,7 +42,7 @@ pub(super) struct Machine<'a> {
     pub(super) frames: Vec<Frame>,
     /// Masks that [`Self::frames`] restore.
     pub(super) saved: Vec<u32>,
-    /// Places of the open calls in [`Self::frames`].
+    /// Indices of the open calls in [`Self::frames`].
     pub(super) calls: Vec<usize>,
 
     /// Lanes that were killed or demoted: helpers from then on.
@@ -137,8 +137,7 @@ impl<'a> Machine<'a> {
     /// the first one's where no per-lane input is given.
     fn load_inputs(&mut self) {
         let file = self.program.layout.file(File::Input);
-        let by_vertex =
-            matches!(self.program.processor, Processor::Geometry | Processor::TessControl | Processor::TessEval);
+        let by_vertex = self.program.processor.has_vertices(File::Input);
         for register in file.declared.iter_ones() {
             let first_row = file.first_row + register * 4;
             for component in 0..4 {
@@ -158,7 +157,7 @@ impl<'a> Machine<'a> {
     fn load_system_values(&mut self) {
         let first_row = self.program.layout.file(File::SystemValue).first_row;
         for &(register, semantic) in &self.program.system_values {
-            let Some(value) = system_value_of(semantic, self.program.processor) else { continue };
+            let Some(value) = semantic.system_value() else { continue };
             let Some(components) = self.inputs.system_values.get(&value) else { continue };
             for (component, words) in components.iter().take(4).enumerate() {
                 let start = (first_row + register * 4 + component) * self.lanes;

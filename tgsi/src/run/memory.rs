@@ -8,7 +8,6 @@ use tgsi_ir::run::environment::ImageTexel;
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Operand, Source};
-use super::texture::extents;
 use crate::tables::{File, Opcode, TextureTarget};
 
 /// The resource that an operand names in one lane.
@@ -31,8 +30,8 @@ fn load_word(bytes: &[u8], address: usize) -> Option<u32> {
 }
 
 fn store_word(bytes: &mut [u8], address: usize, word: u32) {
-    if let Some(place) = address.checked_add(4).and_then(|end| bytes.get_mut(address..end)) {
-        place.copy_from_slice(&word.to_le_bytes());
+    if let Some(position) = address.checked_add(4).and_then(|end| bytes.get_mut(address..end)) {
+        position.copy_from_slice(&word.to_le_bytes());
     }
 }
 
@@ -102,14 +101,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The resource that source `place` names in `lane`. A register of a value file holds the bindless handle of an
+    /// The resource that source `position` names in `lane`. A register of a value file holds the bindless handle of an
     /// image.
-    fn resource(&mut self, op: &Op, place: usize, lane: usize) -> Resource {
-        let Some(source) = op.sources.get(place) else { return Resource::Nothing };
+    fn resource(&mut self, op: &Op, position: usize, lane: usize) -> Resource {
+        let Some(source) = op.sources.get(position) else { return Resource::Nothing };
         let bound =
             |number: i32, resource: fn(usize) -> Resource| usize::try_from(number).map_or(Resource::Nothing, resource);
         if source.file != File::Constant && !matches!(source.operand, Operand::Resource) {
-            let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
+            let handle = u64::from(self.source(position, 1, lane)) << 32 | u64::from(self.source(position, 0, lane));
             return Resource::Image(self.resources.unit_of_handle(handle));
         }
         let (index, outer) = self.resource_number(&source.address, lane);
@@ -134,15 +133,15 @@ impl Machine<'_> {
         op.target.or_else(|| self.program.image_targets.get(unit)).unwrap_or(TextureTarget::Buffer)
     }
 
-    /// The texel that the coordinates in source `place` name.
-    fn texel(&self, op: &Op, place: usize, unit: u32, lane: usize) -> ImageTexel {
+    /// The texel that the coordinates in source `position` name.
+    fn texel(&self, op: &Op, position: usize, unit: u32, lane: usize) -> ImageTexel {
         let target = self.image_target(op, unit);
         let components = usize::from(target.coordinate_components()).min(3);
         let mut coordinates = [0; 3];
         for (component, coordinate) in coordinates.iter_mut().enumerate().take(components) {
-            *coordinate = self.source(place, component, lane);
+            *coordinate = self.source(position, component, lane);
         }
-        let sample = if target.is_msaa() { self.source(place, 3, lane) } else { 0 };
+        let sample = if target.is_msaa() { self.source(position, 3, lane) } else { 0 };
         (unit, coordinates, sample)
     }
 
@@ -178,8 +177,8 @@ impl Machine<'_> {
                         && start + 4 * count <= constants.len() * 4
                     {
                         let byte = |at: usize| constants.get(at / 4).map_or(0, |word| (word >> (8 * (at % 4))) as u8);
-                        for (place, word) in words.iter_mut().enumerate().take(count) {
-                            let at = start + 4 * place;
+                        for (position, word) in words.iter_mut().enumerate().take(count) {
+                            let at = start + 4 * position;
                             *word = u32::from_le_bytes(std::array::from_fn(|offset| byte(at + offset)));
                         }
                     }
@@ -192,8 +191,8 @@ impl Machine<'_> {
                     if let Some(bytes) = self.bytes_mut(resource)
                         && start + 4 * count <= bytes.len()
                     {
-                        for (place, word) in words.iter_mut().enumerate().take(count) {
-                            *word = load_word(bytes, start + 4 * place).unwrap_or(0);
+                        for (position, word) in words.iter_mut().enumerate().take(count) {
+                            *word = load_word(bytes, start + 4 * position).unwrap_or(0);
                         }
                     }
                 }
@@ -258,10 +257,10 @@ impl Machine<'_> {
             self.observe_memory(lane, resource, address, 1);
             let old = match resource {
                 Resource::Image(unit) => {
-                    let place = self.texel(op, 1, unit, lane);
-                    self.observe_texel(lane, place);
-                    let texel = self.resources.image_load(place);
-                    self.resources.image_store(place, [change(texel[0]), texel[1], texel[2], texel[3]]);
+                    let position = self.texel(op, 1, unit, lane);
+                    self.observe_texel(lane, position);
+                    let texel = self.resources.image_load(position);
+                    self.resources.image_store(position, [change(texel[0]), texel[1], texel[2], texel[3]]);
                     texel[0]
                 }
                 Resource::Counter(buffer, counter) => match self.counter(buffer, counter, address) {
@@ -307,7 +306,8 @@ impl Machine<'_> {
                     mask = op.write_mask;
                     let target = self.image_target(op, unit);
                     let size = self.resources.image_size(unit, target.sampler_dim(), target.is_array());
-                    let extent = |component: usize| if component < extents(target) { size.size[component] } else { 0 };
+                    let extents = usize::from(target.size_components());
+                    let extent = |component: usize| if component < extents { size.size[component] } else { 0 };
                     [extent(0), extent(1), extent(2), size.samples]
                 }
                 resource => [self.bytes_mut(resource).map_or(0, |bytes| bytes.len() as u32), 0, 0, 0],

@@ -1,7 +1,8 @@
 //! The reference interpreter: runs a shader of any stage over any number of lanes and says what it leaves behind.
 //!
 //! A [`Program`] is prepared from a [`Shader`](crate::Shader) once: the control structure is computed, every operand is
-//! bound to the place of its register, so that [`run`] dispatches once per instruction and loops over the lanes inside.
+//! bound to the location of its register, so that [`run`] dispatches once per instruction and loops over the lanes
+//! inside.
 //!
 //! # The machine
 //!
@@ -56,38 +57,19 @@ pub mod vectors;
 
 pub use stores::as_mesa_stores;
 use tgsi_ir::run::environment::{Inputs, MAX_LANES, Outputs, Resources, RunLimits};
-use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;
 
 use crate::span::Span;
-use crate::structure::StructureError;
-use crate::tables::{Opcode, Processor, Semantic};
+use crate::tables::Opcode;
 
-pub use accesses::{Access, AccessObserver, AccessPlace};
+pub use accesses::{Access, AccessObserver, AccessTarget};
 pub use program::Program;
 
 pub use crate::limits::MAX_EMITTED_WORDS;
 
-/// An error of preparing or running a shader.
+/// An error of running a shader.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RunError {
-    /// The control structure is broken.
-    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
-    Structure(Vec<StructureError>),
-    /// An instruction has fewer operands than its opcode needs.
-    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
-    Operands {
-        /// The instruction's opcode.
-        opcode: Opcode,
-        /// Its number.
-        instruction: u32,
-        /// Destinations that the opcode needs.
-        destinations: u8,
-        /// Sources that the opcode needs.
-        sources: u8,
-        /// Its position.
-        span: Span,
-    },
     /// More lanes than [`MAX_LANES`].
     #[error("{lanes} lanes are too many, at most {MAX_LANES} run together")]
     TooManyLanes {
@@ -144,8 +126,6 @@ pub enum RunError {
 
 impl RunError {
     tgsi_ir::error_codes! {
-        Structure => "T0600" "structure",
-        Operands => "T0400" "operand-count",
         TooManyLanes => "T0622" "too-many-lanes",
         PartialQuad => "T0623" "partial-quad",
         TooManyRegisters => "T0624" "too-many-registers",
@@ -225,60 +205,4 @@ pub fn run_observed(
     let mut machine = machine::Machine::new(program, inputs, resources, limits)?;
     machine.observer = Some(observer);
     machine.run::<false>(limits, &mut OpcodeCounts::default())
-}
-
-/// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no system
-/// values.
-pub fn system_value_of(semantic: Semantic, _processor: Processor) -> Option<SystemValue> {
-    Some(match semantic {
-        Semantic::Position => SystemValue::FragCoord,
-        Semantic::Face => SystemValue::FrontFace,
-        Semantic::PrimitiveId => SystemValue::PrimitiveId,
-        Semantic::InstanceId => SystemValue::InstanceId,
-        Semantic::VertexId => SystemValue::VertexId,
-        Semantic::VertexIdNoBase => SystemValue::VertexIdZeroBase,
-        Semantic::BaseVertex => SystemValue::BaseVertex,
-        Semantic::BaseInstance => SystemValue::BaseInstance,
-        Semantic::DrawId => SystemValue::DrawId,
-        Semantic::InvocationId => SystemValue::InvocationId,
-        Semantic::GridSize => SystemValue::NumWorkgroups,
-        Semantic::BlockId => SystemValue::WorkgroupId,
-        Semantic::BlockSize => SystemValue::WorkgroupSize,
-        Semantic::ThreadId => SystemValue::LocalInvocationId,
-        Semantic::WorkDim => SystemValue::WorkDim,
-        Semantic::PointCoord => SystemValue::PointCoord,
-        Semantic::SampleId => SystemValue::SampleId,
-        Semantic::SamplePosition => SystemValue::SamplePos,
-        Semantic::SampleMask => SystemValue::SampleMaskIn,
-        Semantic::HelperInvocation => SystemValue::HelperInvocation,
-        Semantic::TessCoord => SystemValue::TessCoord,
-        Semantic::TessOuter => SystemValue::TessLevelOuter,
-        Semantic::TessInner => SystemValue::TessLevelInner,
-        Semantic::TessDefaultOuterLevel => SystemValue::TessLevelOuterDefault,
-        Semantic::TessDefaultInnerLevel => SystemValue::TessLevelInnerDefault,
-        Semantic::VerticesIn => SystemValue::VerticesIn,
-        Semantic::SubgroupSize => SystemValue::SubgroupSize,
-        Semantic::SubgroupInvocation => SystemValue::SubgroupInvocation,
-        Semantic::SubgroupEqMask => SystemValue::SubgroupEqMask,
-        Semantic::SubgroupGeMask => SystemValue::SubgroupGeMask,
-        Semantic::SubgroupGtMask => SystemValue::SubgroupGtMask,
-        Semantic::SubgroupLeMask => SystemValue::SubgroupLeMask,
-        Semantic::SubgroupLtMask => SystemValue::SubgroupLtMask,
-        Semantic::CsUserDataAmd => SystemValue::UserDataAmd,
-        Semantic::Color
-        | Semantic::BackColor
-        | Semantic::Fog
-        | Semantic::PointSize
-        | Semantic::Generic
-        | Semantic::Normal
-        | Semantic::EdgeFlag
-        | Semantic::Stencil
-        | Semantic::ClipDistance
-        | Semantic::ClipVertex
-        | Semantic::TexCoord
-        | Semantic::ViewportIndex
-        | Semantic::Layer
-        | Semantic::Patch
-        | Semantic::ViewportMask => return None,
-    })
 }

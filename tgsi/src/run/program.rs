@@ -1,4 +1,4 @@
-//! A shader prepared for running: operands bound to places, opcodes classed, control flow resolved.
+//! A shader prepared for running: operands bound to locations, opcodes classed, control flow resolved.
 //!
 //! Invariants: every [`Op`] has the operands that its opcode needs; `Cell::Row` lies inside the register words of the
 //! run; `partner` is as in [`Structure`](crate::structure::Structure).
@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 use arrayvec::ArrayVec;
 use bitvec::vec::BitVec;
 
-use super::RunError;
 use crate::shader::{Dst, Indirect, Register, Shader, Src, TextureOffset};
 use crate::span::Span;
-use crate::structure::{NO_PARTNER, structure};
-use crate::tables::{File, Opcode, OperandType, OutputMode, Processor, PropertyName, Semantic, TextureTarget};
+use crate::structure::{MalformedShader, NO_PARTNER, prepared};
+use crate::tables::{Class, File, Opcode, OperandType, OutputMode, Processor, PropertyName, Semantic, TextureTarget};
 
 /// A shader prepared for running; see [`run`](super::run).
 #[derive(Clone, Debug)]
@@ -58,7 +57,7 @@ impl Targets {
     }
 }
 
-/// Which registers exist and where they are.
+/// The registers that exist, and their locations.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     processor: Processor,
@@ -159,20 +158,6 @@ pub(super) struct Offset {
     pub(super) swizzle: [u8; 3],
 }
 
-/// Which part of the interpreter executes an opcode.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
-    Control,
-    Float,
-    Integer,
-    Wide,
-    Packing,
-    Lanes,
-    Texture,
-    Memory,
-    Geometry,
-}
-
 /// A prepared instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
@@ -191,7 +176,7 @@ pub(super) struct Op {
     pub(super) span: Span,
 }
 
-/// Place of a per-lane file in [`Layout::files`].
+/// The index of a per-lane file in [`Layout::files`].
 const fn lane_file(file: File) -> Option<usize> {
     match file {
         File::Temporary => Some(0),
@@ -250,15 +235,6 @@ impl Layout {
         self.file(file).declared.len()
     }
 
-    /// Whether the stage addresses the file by vertex.
-    fn has_vertices(&self, file: File) -> bool {
-        match self.processor {
-            Processor::Geometry | Processor::TessEval => file == File::Input,
-            Processor::TessControl => matches!(file, File::Input | File::Output),
-            _ => false,
-        }
-    }
-
     /// The cell of a register with known indices.
     pub(super) fn cell(&self, file: File, outer: Option<i64>, index: i64, bounds: (i64, i64)) -> Cell {
         let Ok(register) = usize::try_from(index) else { return Cell::Nowhere };
@@ -269,13 +245,13 @@ impl Layout {
                 Err(_) => Cell::Nowhere,
             },
             _ => {
-                let Some(layout) = lane_file(file).map(|place| &self.files[place]) else { return Cell::Nowhere };
+                let Some(layout) = lane_file(file).map(|position| &self.files[position]) else { return Cell::Nowhere };
                 let exists = layout.declared.get(register).is_some_and(|bit| *bit);
                 if !exists || index < bounds.0 || index > bounds.1 {
                     return Cell::Nowhere;
                 }
                 match outer {
-                    Some(vertex) if self.has_vertices(file) => match usize::try_from(vertex) {
+                    Some(vertex) if self.processor.has_vertices(file) => match usize::try_from(vertex) {
                         Ok(vertex) if file == File::Input => Cell::Vertex { vertex, register },
                         Ok(vertex) => Cell::OutputVertex { vertex, register },
                         Err(_) => Cell::Nowhere,
@@ -370,27 +346,14 @@ impl Program {
     /// Prepares a shader.
     ///
     /// # Errors
-    /// [`RunError::Structure`] if blocks do not nest, [`RunError::Operands`] if an instruction lacks operands.
-    pub fn new(shader: &Shader) -> Result<Program, RunError> {
-        let structure = structure(shader).map_err(RunError::Structure)?;
+    /// [`MalformedShader`]: blocks do not nest, or an instruction lacks operands.
+    pub fn new(shader: &Shader) -> Result<Program, MalformedShader> {
+        let structure = prepared(shader)?;
         let layout = Layout::new(shader);
         let mut code = Vec::with_capacity(shader.instructions.len());
         for (number, instruction) in shader.instructions.iter().enumerate() {
             let opcode = instruction.opcode;
             let info = opcode.info();
-            // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
-            let optional = matches!(opcode, Opcode::Emit | Opcode::Endprim);
-            if instruction.dst.len() < usize::from(info.num_dst)
-                || (instruction.src.len() < usize::from(info.num_src) && !optional)
-            {
-                return Err(RunError::Operands {
-                    opcode,
-                    instruction: number as u32,
-                    destinations: info.num_dst,
-                    sources: info.num_src,
-                    span: instruction.span,
-                });
-            }
             let write_mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
             let partner = structure.partner.get(number).copied().unwrap_or(NO_PARTNER);
             let leaves_switch = opcode == Opcode::Brk
@@ -398,19 +361,17 @@ impl Program {
             let mut sources: ArrayVec<Source, 5> = instruction
                 .src
                 .iter()
-                .zip(info.src_types)
+                .take(info.src_types.len())
                 .enumerate()
-                .map(|(place, (src, &table_type))| {
-                    layout.source(src, operand_type(opcode, place, table_type), channels_read(opcode, write_mask))
-                })
+                .map(|(number, src)| layout.source(src, opcode.source_type(number), channels_read(opcode, write_mask)))
                 .collect();
-            // The resource that STORE names in the destination's place is read like a source.
+            // The resource that STORE names as its destination is read like a source.
             if let (Opcode::Store, Some(dst)) = (opcode, instruction.dst.first()) {
                 sources.push(layout.source(&Src::new(dst.register), OperandType::Uint, 0xf));
             }
             code.push(Op {
                 opcode,
-                class: class(opcode),
+                class: opcode.class(),
                 saturate: instruction.saturate,
                 write_mask,
                 partner,
@@ -469,21 +430,6 @@ impl Program {
     }
 }
 
-/// The type with which the interpreter reads an operand, where it differs from the table.
-fn operand_type(opcode: Opcode, place: usize, table_type: OperandType) -> OperandType {
-    match (opcode, place) {
-        // The selector is an integer; the table types all operands alike.
-        (Opcode::Ucmp, 0) => OperandType::Uint,
-        // The stream and the lane number are integers.
-        (Opcode::Emit | Opcode::Endprim, _) | (Opcode::ReadInvoc, 1) => OperandType::Uint,
-        // Packed words.
-        (Opcode::Up2us | Opcode::Up4b | Opcode::Up4ub, _) => OperandType::Uint,
-        // The count takes one channel per pair.
-        (Opcode::U64shl | Opcode::I64shr | Opcode::U64shr, 1) => OperandType::Uint,
-        _ => table_type,
-    }
-}
-
 /// Channels of its sources that an opcode reads when it writes `write_mask`.
 fn channels_read(opcode: Opcode, write_mask: u8) -> u8 {
     match opcode {
@@ -500,35 +446,7 @@ fn channels_read(opcode: Opcode, write_mask: u8) -> u8 {
         | Opcode::Cos => 0x1,
         // The lane number stands in x whatever is written.
         Opcode::ReadInvoc => 0xf,
-        _ if opcode.info().output_mode == OutputMode::Componentwise && class(opcode) != Class::Wide => write_mask,
+        _ if opcode.info().output_mode == OutputMode::Componentwise && opcode.class() != Class::Wide => write_mask,
         _ => 0xf,
-    }
-}
-
-fn class(opcode: Opcode) -> Class {
-    use Opcode::*;
-    match opcode {
-        Cal | Ret | Brk | If | Uif | Else | Endif | Cont | Bgnloop | Bgnsub | Endloop | Endsub | Nop | End | Switch
-        | Case | Default | Endswitch => Class::Control,
-        Mov | Lit | Rcp | Rsq | Exp | Log | Mul | Add | Dp2 | Dp3 | Dp4 | Dst | Min | Max | Slt | Sge | Seq | Sgt
-        | Sle | Sne | Mad | Lrp | Fma | Sqrt | Ldexp | Frc | Flr | Round | Ex2 | Lg2 | Pow | Cos | Sin | Ssg | Cmp
-        | Div | Ceil | Trunc | Fseq | Fsge | Fslt | Fsne => Class::Float,
-        Arl | Arr | Uarl | I2f | U2f | F2i | F2u | Not | Shl | And | Or | Mod | Xor | Idiv | Imax | Imin | Ineg
-        | Isge | Ishr | Islt | Uadd | Udiv | Umad | Umax | Umin | Umod | Umul | Useq | Usge | Ushr | Uslt | Usne
-        | Ucmp | Iabs | Issg | ImulHi | UmulHi | Ibfe | Ubfe | Bfi | Brev | Popc | Lsb | Imsb | Umsb => Class::Integer,
-        F2u64 | F2i64 | U2i64 | I2i64 | D2u64 | D2i64 | U642d | U642f | I642f | I642d | F2d | D2f | Dabs | Dneg
-        | Dadd | Dmul | Dmax | Dmin | Dslt | Dsge | Dseq | Dsne | Drcp | Dsqrt | Dmad | Dfma | Dfrac | Dldexp | D2i
-        | I2d | D2u | U2d | Drsq | Dtrunc | Dceil | Dflr | Dround | Dssg | U64seq | U64sne | I64slt | U64slt
-        | I64sge | U64sge | I64min | U64min | I64max | U64max | I64abs | I64ssg | I64neg | U64add | U64mul | U64shl
-        | I64shr | U64shr | I64div | U64div | I64mod | U64mod | Ddiv => Class::Wide,
-        Pk2h | Pk2us | Pk4b | Pk4ub | Up2h | Up2us | Up4b | Up4ub => Class::Packing,
-        Ddx | Ddy | DdxFine | DdyFine | Kill | KillIf | Demote | ReadHelper | Clock | Fbfetch | VoteAny | VoteAll
-        | VoteEq | Ballot | ReadFirst | ReadInvoc | InterpCentroid | InterpSample | InterpOffset => Class::Lanes,
-        TexLz | TxfLz | Tex | Txd | Txp | Txb | Txl | Txf | Txq | Txqs | Tex2 | Txb2 | Txl2 | Tg4 | Lodq | Sample
-        | SampleI | SampleIMs | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Sviewinfo | SamplePos
-        | SampleInfo | Lod | Samp2hnd => Class::Texture,
-        Load | Store | Resq | Membar | Barrier | Img2hnd | Atomuadd | Atomxchg | Atomcas | Atomand | Atomor
-        | Atomxor | Atomumin | Atomumax | Atomimin | Atomimax | Atomfadd | AtomincWrap | AtomdecWrap => Class::Memory,
-        Emit | Endprim => Class::Geometry,
     }
 }

@@ -57,15 +57,9 @@ pub fn as_recorded(shader: &Shader) -> Shader {
 /// Storage buffers that the recording interpreter had.
 const BUFFERS: u32 = 32;
 
-/// Declares registers in front of the first instruction.
+/// Declares registers before the first instruction.
 fn declare(shader: &mut Shader, file: File, registers: &[u16]) {
-    let first = shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len());
-    shader.order.splice(first..first, registers.iter().map(|_| ItemKind::Declaration));
-    // Declarations after the first instruction stay after the new ones.
-    let before = shader.order[..first].iter().filter(|&&kind| kind == ItemKind::Declaration).count();
-    shader
-        .declarations
-        .splice(before..before, registers.iter().map(|&register| Declaration::new(file, register, register)));
+    shader.insert_declarations(registers.iter().map(|&register| Declaration::new(file, register, register)));
 }
 
 fn take_indices_from_addresses(instruction: &mut Instruction, address_registers: &mut Vec<u16>) {
@@ -101,9 +95,8 @@ impl Scratch {
     /// Copies the components of `mask` with `opcode` and lets `source` be the copy.
     fn copy(&mut self, source: &mut Src, mask: u8, opcode: Opcode) -> Instruction {
         let register = self.register(mask);
-        let mut copy = Instruction { span: source.span, ..Instruction::new(opcode) };
-        copy.dst.push(Dst::new(register).masked(mask));
-        copy.src.push(*source);
+        let mut copy = Instruction::with_operands(opcode, Dst::new(register).masked(mask), &[*source]);
+        copy.span = source.span;
         if opcode == Opcode::Div {
             copy.src.push(Src { swizzle: [source.swizzle[3]; 4], ..*source });
         }
@@ -128,9 +121,7 @@ fn rewrite_with_copies(shader: &mut Shader) {
 
 /// The buffer operand of an instruction, if its index is not constant.
 pub(super) fn indirect_buffer(instruction: &mut Instruction) -> Option<&mut Register> {
-    let sources = instruction.src.iter_mut().map(|source| &mut source.register);
-    let mut registers = sources.chain(instruction.dst.iter_mut().map(|dst| &mut dst.register));
-    registers.find(|register| register.file == File::Buffer && register.indirect.is_some())
+    instruction.registers_mut().find(|register| register.file == File::Buffer && register.indirect.is_some())
 }
 
 /// Lets the run-time index of a buffer operand go through `opcode` with an immediate first.
@@ -144,10 +135,10 @@ pub(super) fn replace_buffer_index(
     let register = indirect_buffer(instruction)?;
     let indirect = register.indirect?;
     let index = scratch.register(1);
-    let mut changed = Instruction { span, ..Instruction::new(opcode) };
-    changed.dst.push(Dst::new(index).masked(1));
-    changed.src.push(Src::new(Register::new(indirect.file, indirect.index)).swizzled([indirect.component; 4]));
-    changed.src.push(Src::new(Register::new(File::Immediate, immediate as i32)));
+    let run_time = Src::new(Register::new(indirect.file, indirect.index)).swizzled([indirect.component; 4]);
+    let known = Src::new(Register::new(File::Immediate, immediate as i32));
+    let mut changed = Instruction::with_operands(opcode, Dst::new(index).masked(1), &[run_time, known]);
+    changed.span = span;
     register.indirect = Some(Indirect { file: index.file, index: index.index, component: 0, ..indirect });
     Some(changed)
 }

@@ -1,4 +1,4 @@
-//! How Mesa's interpreter stores results, said in TGSI.
+//! The way in which Mesa's interpreter stores results, expressed in TGSI.
 //!
 //! Code for it must keep its meaning when it is rewritten so: [`run`](super::run) then shows what such a consumer would
 //! lose.

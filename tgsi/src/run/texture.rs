@@ -3,72 +3,12 @@
 //! The unit of a lookup is that of the first executing lane of the quad. Coordinates of lanes that do not execute are
 //! what their registers hold, as in hardware that computes derivatives from a quad.
 
-use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::run::environment::{TextureLookup, TextureRequest};
 
 use super::kernel::f;
 use super::machine::Machine;
 use super::program::{Op, Operand};
-use crate::tables::{File, Opcode, TextureTarget};
-
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, for 1, 2, 4, 8 and 16 samples (the
-/// standard patterns).
-const SAMPLE_POSITIONS: [&[(u8, u8)]; 5] = [
-    &[(8, 8)],
-    &[(12, 12), (4, 4)],
-    &[(6, 2), (14, 6), (2, 10), (10, 14)],
-    &[(9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)],
-    &[
-        (9, 9),
-        (7, 5),
-        (5, 10),
-        (12, 7),
-        (3, 6),
-        (10, 13),
-        (13, 11),
-        (11, 3),
-        (6, 14),
-        (8, 1),
-        (4, 2),
-        (2, 12),
-        (0, 8),
-        (15, 4),
-        (14, 15),
-        (1, 0),
-    ],
-];
-
-/// Number of components that the size of a texture or image has; a query gives 0 for the others.
-pub(super) fn extents(target: TextureTarget) -> usize {
-    let dimensions = match target.sampler_dim() {
-        SamplerDim::Dim1D | SamplerDim::Buf => 1,
-        SamplerDim::Dim3D => 3,
-        _ => 2,
-    };
-    dimensions + usize::from(target.is_array())
-}
-
-/// The operand indices of view and sampler among the sources of a lookup.
-struct Operands {
-    view: usize,
-    sampler: Option<usize>,
-}
-
-fn operands(opcode: Opcode) -> Operands {
-    use Opcode::*;
-    let one = |place| Operands { view: place, sampler: Some(place) };
-    match opcode {
-        Txqs | Samp2hnd => one(0),
-        Tex2 | Txb2 | Txl2 | Tg4 => one(2),
-        Txd => one(3),
-        SampleI | SampleIMs | Sviewinfo => Operands { view: 1, sampler: None },
-        SamplePos | SampleInfo => Operands { view: 0, sampler: None },
-        Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => {
-            Operands { view: 1, sampler: Some(2) }
-        }
-        _ => one(1),
-    }
-}
+use crate::tables::{File, Opcode, SAMPLE_POSITIONS, TextureTarget};
 
 impl Machine<'_> {
     /// Executes a texture opcode; the mask of channels that it computed.
@@ -115,26 +55,24 @@ impl Machine<'_> {
 
     /// A source's channel over a quad; lanes beyond the last are 0.
     fn quad(&self, source: usize, channel: usize, quad: usize) -> [u32; 4] {
-        std::array::from_fn(
-            |place| {
-                if quad + place < self.lanes { self.source(source, channel, quad + place) } else { 0 }
-            },
-        )
+        std::array::from_fn(|position| {
+            if quad + position < self.lanes { self.source(source, channel, quad + position) } else { 0 }
+        })
     }
 
-    /// The unit that source `place` names in `lane`: a register of a resource file, or a bindless handle in xy.
-    fn unit(&mut self, op: &Op, place: usize, lane: usize) -> Option<u32> {
-        let source = op.sources.get(place)?;
+    /// The unit that source `position` names in `lane`: a register of a resource file, or a bindless handle in xy.
+    fn unit(&mut self, op: &Op, position: usize, lane: usize) -> Option<u32> {
+        let source = op.sources.get(position)?;
         if matches!(source.operand, Operand::Resource) {
             u32::try_from(self.resource_number(&source.address, lane).0).ok()
         } else {
-            let handle = u64::from(self.source(place, 1, lane)) << 32 | u64::from(self.source(place, 0, lane));
+            let handle = u64::from(self.source(position, 1, lane)) << 32 | u64::from(self.source(position, 0, lane));
             Some(self.resources.unit_of_handle(handle))
         }
     }
 
     fn view_unit(&mut self, op: &Op, lane: usize) -> Option<u32> {
-        self.unit(op, operands(op.opcode).view, lane)
+        self.unit(op, op.opcode.texture_operands().0, lane)
     }
 
     /// The target of a lookup: the instruction's, or that of the sampler view.
@@ -154,15 +92,15 @@ impl Machine<'_> {
         let mut result = [[0; 4]; 4];
         let Some(unit) = self.view_unit(op, first) else { return result };
         let levels = self.quad(0, 0, quad);
-        for (place, &level) in levels.iter().enumerate() {
+        for (position, &level) in levels.iter().enumerate() {
             let size = self.texture_size(op, unit, level);
             // SVIEWINFO defines what a level beyond the last gives.
             let exists = op.opcode == Opcode::Txq || level < size.levels;
-            let extents = extents(self.target(op, unit));
+            let extents = usize::from(self.target(op, unit).size_components());
             for (component, &extent) in size.size.iter().enumerate().take(extents) {
-                result[component][place] = if exists { extent } else { 0 };
+                result[component][position] = if exists { extent } else { 0 };
             }
-            result[3][place] = size.levels;
+            result[3][position] = size.levels;
         }
         result
     }
@@ -179,21 +117,24 @@ impl Machine<'_> {
         if op.opcode == Opcode::SampleInfo {
             return [[(samples as f32).to_bits(); 4], [0; 4], [0; 4], [0; 4]];
         }
-        let pattern = SAMPLE_POSITIONS.iter().find(|pattern| pattern.len() == samples as usize);
+        let pattern = SAMPLE_POSITIONS.iter().find(|&&(count, ..)| count == samples);
         let mut result = [[0; 4]; 4];
-        for (place, &index) in self.quad(1, 0, quad).iter().enumerate() {
-            let (x, y) = pattern.and_then(|pattern| pattern.get(index as usize)).copied().unwrap_or((8, 8));
-            result[0][place] = (f32::from(x) / 16.0).to_bits();
-            result[1][place] = (f32::from(y) / 16.0).to_bits();
+        for (lane, &index) in self.quad(1, 0, quad).iter().enumerate() {
+            let (x, y) = match pattern {
+                Some(&(count, x, y)) if index < count => (x >> (4 * index) & 15, y >> (4 * index) & 15),
+                _ => (8, 8),
+            };
+            result[0][lane] = (x as f32 / 16.0).to_bits();
+            result[1][lane] = (y as f32 / 16.0).to_bits();
         }
         result
     }
 
     fn look_up(&mut self, op: &Op, quad: usize, first: usize) -> [[u32; 4]; 4] {
-        let places = operands(op.opcode);
-        let Some(texture) = self.unit(op, places.view, first) else { return [[0; 4]; 4] };
-        let sampler = match places.sampler {
-            Some(place) => match self.unit(op, place, first) {
+        let (view, sampler) = op.opcode.texture_operands();
+        let Some(texture) = self.unit(op, view, first) else { return [[0; 4]; 4] };
+        let sampler = match sampler {
+            Some(position) => match self.unit(op, position, first) {
                 Some(unit) => unit,
                 None => return [[0; 4]; 4],
             },
@@ -203,7 +144,7 @@ impl Machine<'_> {
         self.observe_lookup(quad, &request);
         let result = self.resources.texture(&request);
         if op.opcode.info().is_sample_family || op.opcode == Opcode::Lod {
-            let swizzle = op.sources.get(places.view).map_or([0, 1, 2, 3], |source| source.swizzle);
+            let swizzle = op.sources.get(view).map_or([0, 1, 2, 3], |source| source.swizzle);
             return swizzle.map(|component| result[usize::from(component)]);
         }
         result
@@ -274,11 +215,11 @@ impl Machine<'_> {
             Txd | SampleD => TextureLookup::Gradient,
             Lodq | Lod => TextureLookup::QueryLod,
             Gather4 => TextureLookup::Gather { component: 0 },
-            Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, target) },
+            Tg4 => TextureLookup::Gather { component: self.gather_component(op, first, request.is_shadow) },
             _ => TextureLookup::Implicit,
         };
-        let offset = |place: usize, component: usize| -> [i32; 4] {
-            let Some(offset) = op.offsets.get(place) else { return [0; 4] };
+        let offset = |position: usize, component: usize| -> [i32; 4] {
+            let Some(offset) = op.offsets.get(position) else { return [0; 4] };
             std::array::from_fn(|lane| {
                 let lane = (quad + lane).min(self.lanes.saturating_sub(1));
                 self.cell_word(offset.cell, usize::from(offset.swizzle[component]), lane) as i32
@@ -301,9 +242,13 @@ impl Machine<'_> {
     }
 
     /// The component that `TG4` gathers: the sampler's swizzle where a producer put it there, else the second operand.
-    fn gather_component(&self, op: &Op, first: usize, target: TextureTarget) -> u8 {
+    /// A comparison has one component.
+    fn gather_component(&self, op: &Op, first: usize, is_shadow: bool) -> u8 {
+        if is_shadow {
+            return 0;
+        }
         let swizzle = op.sources.get(2).map_or(0, |source| source.swizzle[0]);
-        if swizzle != 0 || target == TextureTarget::ShadowCubeArray {
+        if swizzle != 0 {
             return swizzle;
         }
         (self.source(1, 0, first) & 3) as u8

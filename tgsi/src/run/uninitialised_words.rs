@@ -42,15 +42,15 @@ impl UninitialisedWords {
         if comparison.different.is_empty() || self.probe.is_none() {
             return 0;
         }
-        let places = self.undetermined(shader, vector);
+        let positions = self.undetermined(shader, vector);
         let before = comparison.different.len();
-        comparison.different.retain(|difference| !places.contains(&difference.place));
+        comparison.different.retain(|difference| !positions.contains(&difference.position));
         before - comparison.different.len()
     }
 
     /// The names of the words that change with the unknown values.
     fn undetermined(&self, shader: &Shader, vector: &Vector) -> BTreeSet<String> {
-        let mut places = BTreeSet::new();
+        let mut positions = BTreeSet::new();
         let mut first: Option<Vector> = None;
         for word in UNKNOWN {
             let Some(outputs) = self.run(shader, vector, word) else { continue };
@@ -58,11 +58,11 @@ impl UninitialisedWords {
                 None => first = Some(vector.with_results(&outputs)),
                 Some(first) => {
                     let differences = first.compare(&outputs).different;
-                    places.extend(differences.into_iter().map(|difference| difference.place));
+                    positions.extend(differences.into_iter().map(|difference| difference.position));
                 }
             }
         }
-        places
+        positions
     }
 
     fn run(&self, shader: &Shader, vector: &Vector, word: u32) -> Option<Outputs> {

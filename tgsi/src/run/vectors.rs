@@ -15,7 +15,6 @@ use tgsi_ir::run::environment::{Inputs, LaneRegisters, Outputs, Vec4};
 use tgsi_ir::system_value::SystemValue;
 use thiserror::Error;
 
-use super::system_value_of;
 use crate::shader::Shader;
 use crate::tables::{File, Processor, Semantic};
 
@@ -75,11 +74,11 @@ pub enum Agreement {
     Different,
 }
 
-/// Which word differs, and how.
+/// A word that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The location, such as `OUT[0].x lane 2`.
-    pub place: String,
+    pub position: String,
     /// The recorded word, none if nothing should be there.
     pub expected: Option<u32>,
     /// Our word, none if there is nothing.
@@ -126,11 +125,11 @@ impl Comparison {
         }
     }
 
-    fn word(&mut self, place: impl FnOnce() -> String, expected: Option<u32>, found: Option<u32>) {
+    fn word(&mut self, position: impl FnOnce() -> String, expected: Option<u32>, found: Option<u32>) {
         match expected.zip(found).map(|(expected, found)| Agreement::of(expected, found)) {
             Some(Agreement::Exact) => self.exact += 1,
             Some(Agreement::Close) => self.close += 1,
-            _ => self.different.push(Difference { place: place(), expected, found }),
+            _ => self.different.push(Difference { position: position(), expected, found }),
         }
     }
 }
@@ -237,8 +236,8 @@ impl Vector {
         let lanes = if shader.processor == Processor::Geometry { 1 } else { LANES };
         let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };
         for (&register, words) in &self.inputs {
-            for (place, &word) in words.iter().enumerate().take(16) {
-                inputs.inputs.set(register, place / LANES, place % LANES, word);
+            for (position, &word) in words.iter().enumerate().take(16) {
+                inputs.inputs.set(register, position / LANES, position % LANES, word);
             }
         }
         if let Some(vertices) = &self.vertices {
@@ -267,7 +266,7 @@ impl Vector {
             let register = usize::from(declaration.first);
             match declaration.file {
                 File::SystemValue => {
-                    if let Some(value) = system_value_of(semantic.name, shader.processor)
+                    if let Some(value) = semantic.name.system_value()
                         && let Some(words) = self.system_values.get(&register)
                     {
                         inputs.system_values.insert(value, columns(words));
@@ -291,8 +290,8 @@ impl Vector {
     pub(super) fn with_results(&self, outputs: &Outputs) -> Vector {
         let mut vector = self.clone();
         for (&register, words) in &mut vector.outputs {
-            for (place, word) in words.iter_mut().enumerate() {
-                *word = outputs.outputs.get(register, place / LANES, place % LANES);
+            for (position, word) in words.iter_mut().enumerate() {
+                *word = outputs.outputs.get(register, position / LANES, position % LANES);
             }
         }
         vector.live = outputs.live.iter().enumerate().fold(0, |live, (lane, &is)| live | u64::from(is) << lane);
@@ -325,7 +324,7 @@ impl Vector {
             let expected = self.live >> lane & 1 != 0;
             if live != expected {
                 comparison.different.push(Difference {
-                    place: format!("live lane {lane}"),
+                    position: format!("live lane {lane}"),
                     expected: Some(u32::from(expected)),
                     found: Some(u32::from(live)),
                 });
@@ -338,8 +337,8 @@ impl Vector {
             }
         } else {
             for (&register, words) in &self.outputs {
-                for (place, &word) in words.iter().enumerate() {
-                    let (component, lane) = (place / LANES, place % LANES);
+                for (position, &word) in words.iter().enumerate() {
+                    let (component, lane) = (position / LANES, position % LANES);
                     if self.live >> lane & 1 != 0 {
                         comparison.word(
                             || format!("OUT[{register}].{} lane {lane}", ["x", "y", "z", "w"][component & 3]),
@@ -371,9 +370,9 @@ fn by_number<T: Clone + Default>(map: &BTreeMap<usize, Vec<u32>>, convert: impl 
 }
 
 fn compare_bytes(comparison: &mut Comparison, name: &str, expected: &[u32], found: &[u8]) {
-    for (place, &word) in expected.iter().enumerate() {
-        let ours = found.get(4 * place..4 * place + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
-        comparison.word(|| format!("{name} word {place}"), Some(word), ours);
+    for (position, &word) in expected.iter().enumerate() {
+        let ours = found.get(4 * position..4 * position + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+        comparison.word(|| format!("{name} word {position}"), Some(word), ours);
     }
 }
 
@@ -388,7 +387,7 @@ fn compare_primitives(
         let found = found.get(primitive).map(Vec::as_slice);
         let (Some(expected), Some(found)) = (expected, found) else {
             comparison.different.push(Difference {
-                place: format!("stream {stream} primitive {primitive}, number of vertices"),
+                position: format!("stream {stream} primitive {primitive}, number of vertices"),
                 expected: expected.map(|vertices| vertices.len() as u32),
                 found: found.map(|vertices| vertices.len() as u32),
             });

@@ -87,6 +87,12 @@ impl Serialize for FileSet {
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpcodeCount(Box<[u32; 256]>);
 
+impl Default for OpcodeCount {
+    fn default() -> OpcodeCount {
+        OpcodeCount(Box::new([0; 256]))
+    }
+}
+
 impl std::ops::Index<Opcode> for OpcodeCount {
     type Output = u32;
     fn index(&self, opcode: Opcode) -> &u32 {
@@ -125,7 +131,7 @@ impl Serialize for PropertyValues {
 }
 
 /// The result of a scan.
-#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
 pub struct ShaderScan {
     /// Stage.
     pub processor: Processor,
@@ -277,11 +283,8 @@ pub fn scan(shader: &Shader) -> ShaderScan {
             Item::Declaration(_, declaration) => scan.declaration(declaration),
             Item::Immediate(index, _) => {
                 scan.immediate_count += 1;
-                scan.registers(
-                    File::Immediate,
-                    index.min(u16::MAX as usize) as u16,
-                    index.min(u16::MAX as usize) as u16,
-                );
+                let register = index.min(usize::from(u16::MAX)) as u16;
+                scan.registers(File::Immediate, register, register);
             }
             Item::Property(_, property) => {
                 let value = property.data.first().copied().unwrap_or(0);
@@ -336,72 +339,12 @@ impl ShaderScan {
         }
         ShaderScan {
             processor,
-            num_instructions: 0,
-            instruction_count: 0,
-            temporaries: 0,
-            opcode_count: OpcodeCount(Box::new([0; 256])),
-            immediate_count: 0,
             properties,
-            num_written_clipdistance: 0,
-            num_written_culldistance: 0,
-            uses_kill: false,
-            uses_fbfetch: false,
-            file_mask: PerFile::default(),
-            file_count: PerFile::default(),
             file_max: PerFile([-1; 15]),
-            indirect_files: FileSet::default(),
-            dim_indirect_files: FileSet::default(),
             const_file_max: [-1; MAX_SCANNED_CONSTANT_BUFFERS],
-            const_buffers_declared: 0,
-            num_inputs: 0,
-            input_semantic_name: Vec::new(),
-            input_semantic_index: Vec::new(),
-            input_interpolate: Vec::new(),
-            input_interpolate_loc: Vec::new(),
-            input_usage_mask: Vec::new(),
-            input_array_first: BTreeMap::new(),
-            uses_primid: false,
-            uses_frontface: false,
-            num_outputs: 0,
-            output_semantic_name: Vec::new(),
-            output_semantic_index: Vec::new(),
-            output_usagemask: Vec::new(),
-            output_streams: Vec::new(),
-            num_stream_output_components: [0; 4],
-            output_array_first: BTreeMap::new(),
-            writes_viewport_index: false,
-            writes_layer: false,
-            writes_psize: false,
-            writes_clipvertex: false,
-            writes_stencil: false,
-            writes_samplemask: false,
-            writes_edgeflag: false,
-            writes_z: false,
-            writes_position: false,
-            reads_pervertex_outputs: false,
-            reads_perpatch_outputs: false,
-            reads_tessfactor_outputs: false,
-            reads_z: false,
-            num_system_values: 0,
-            system_value_semantic_name: Vec::new(),
-            uses_instanceid: false,
-            uses_vertexid: false,
-            uses_vertexid_nobase: false,
-            uses_basevertex: false,
-            uses_invocationid: false,
-            uses_grid_size: false,
-            samplers_declared: 0,
             sampler_targets: vec![TextureTarget::Unknown; MAX_SCANNED_VIEWS],
             sampler_type: vec![ReturnType::Unorm; MAX_SCANNED_VIEWS],
-            images_declared: 0,
-            images_buffers: 0,
-            msaa_images_declared: 0,
-            shader_buffers_declared: 0,
-            shader_buffers_load: 0,
-            shader_buffers_store: 0,
-            shader_buffers_atomic: 0,
-            hw_atomic_declared: 0,
-            writes_memory: false,
+            ..ShaderScan::default()
         }
     }
 
@@ -445,7 +388,7 @@ impl ShaderScan {
             }
             File::Buffer => self.shader_buffers_declared |= bit_range(d.first, d.last) as u32,
             File::HwAtomic => self.hw_atomic_declared |= bit_range(d.first, d.last) as u32,
-            _ => {}
+            File::Null | File::Temporary | File::Address | File::Immediate | File::Memory | File::ConstantBuffer => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which channels an instruction reads of a source.
+//! The channels that an instruction reads of a source.
 //!
 //! There are two answers. [`read_channels`] is what drivers have always been told (the usage masks of the scan are made
 //! of it); it is generous for some opcodes. [`needed_channels`] is the smallest set on which the result depends, for

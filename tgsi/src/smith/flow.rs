@@ -3,7 +3,7 @@
 use super::Features;
 use super::generator::{Context, Generator};
 use super::registers::Kind;
-use crate::shader::{Dst, Instruction, Register, Src};
+use crate::shader::{Dst, Register, Src};
 use crate::tables::{File, ImmediateType, Opcode, Processor};
 
 /// Blocks inside of each other, and loops among them.
@@ -241,9 +241,9 @@ impl Generator<'_> {
         if !self.features.contains(Features::INDIRECT) || self.indices.is_empty() {
             return self.small_expression();
         }
-        let place = self.choices.below(self.indices.len());
+        let position = self.choices.below(self.indices.len());
         let component = self.choices.below(4);
-        let register = self.indices[place];
+        let register = self.indices[position];
         let bound = self.choices.of([1u8, 3, 0, 2]);
         let value = match self.choices.below(4) {
             3 => {
@@ -278,7 +278,7 @@ impl Generator<'_> {
                 }
             }
         }
-        if let Some(bounds) = self.state.bounds.get_mut(place) {
+        if let Some(bounds) = self.state.bounds.get_mut(position) {
             bounds[component] = Some(bound);
         }
     }
@@ -295,13 +295,9 @@ impl Generator<'_> {
         }
         for kind in [Kind::Float, Kind::Integer, Kind::Small] {
             let source = self.source(kind, 15);
-            let place = self.new_temporary(kind);
-            let destination = self.to_temporary(place, 15);
-            let mut instruction = Instruction::new(Opcode::Mov);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(source);
-            self.put(instruction);
-            self.written(destination, 15);
+            let position = self.new_temporary(kind);
+            let destination = self.to_temporary(position, 15);
+            self.put_to(Opcode::Mov, destination, &[source]);
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) struct Generator<'a> {
     pub(super) sample_family: bool,
     /// Atomic counters, if there are any.
     pub(super) counters: Option<RegisterArray>,
-    /// Which scratch register comes next.
+    /// The scratch register that comes next.
     pub(super) next_scratch: usize,
 }
 
@@ -167,9 +167,12 @@ impl Generator<'_> {
 
     /// Appends an instruction that writes `destination`, and notes what is written then.
     pub(super) fn put_to(&mut self, opcode: Opcode, destination: Destination, sources: &[Src]) {
-        let mut instruction = Instruction::new(opcode);
+        self.put_instruction(Instruction::with_operands(opcode, None, sources), destination);
+    }
+
+    /// Appends an instruction with `destination`, which it lacks, and notes what is written then.
+    pub(super) fn put_instruction(&mut self, mut instruction: Instruction, destination: Destination) {
         instruction.dst.push(destination.dst);
-        instruction.src.extend(sources.iter().copied().take(5));
         self.put(instruction);
         self.written(destination, destination.dst.write_mask);
     }
@@ -188,13 +191,13 @@ impl Generator<'_> {
 
     /// Appends an instruction that computes all components of a temporary of a kind, and gives that to read.
     pub(super) fn compute(&mut self, kind: Kind, opcode: Opcode, sources: &[Src]) -> Src {
-        let place = self.temporary_to_write(kind);
-        let destination = self.to_temporary(place, 15);
+        let position = self.temporary_to_write(kind);
+        let destination = self.to_temporary(position, 15);
         self.put_to(opcode, destination, sources);
-        Src::new(self.temporaries[place].register)
+        Src::new(self.temporaries[position].register)
     }
 
-    /// Appends an instruction of which nothing is noted: what it writes has no place in the state.
+    /// Appends an instruction of which nothing is noted: what it writes is no part of the state.
     pub(super) fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
         self.budget = self.budget.saturating_sub(1);
         self.builder.emit(opcode, dst, sources);

@@ -4,8 +4,7 @@ use super::Features;
 use super::generator::Generator;
 use super::registers::{Array, Input, Kind, Output, SystemInput};
 use crate::builder::{Io, RegisterArray};
-use crate::run::system_value_of;
-use crate::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Instruction, Register, Src};
+use crate::shader::{Declaration, DeclarationInterpolation, Dst, Indirect, Register, Src};
 use crate::tables::{File, Interpolation, InterpolationLocation, Opcode, Primitive, Processor, PropertyName, Semantic};
 
 /// From this semantic index on, registers hold integers and words of 64-bit values; below it floats.
@@ -285,7 +284,7 @@ impl Generator<'_> {
     pub(super) fn declare_system_value(&mut self, semantic: Semantic) -> Register {
         let register = self.builder.system_value(semantic, 0);
         if !self.system_values.iter().any(|value| value.register == register) {
-            let count = system_value_of(semantic, self.stage).map_or(1, |value| value.num_components());
+            let count = semantic.system_value().map_or(1, |value| value.num_components());
             let float = matches!(semantic, Semantic::SamplePosition | Semantic::TessCoord);
             let kind = if float { Kind::Float } else { Kind::Integer };
             self.system_values.push(SystemInput { register, kind, components: (1 << count.min(4)) - 1 });
@@ -295,9 +294,9 @@ impl Generator<'_> {
 
     /// Writes all outputs.
     pub(super) fn results(&mut self) {
-        for place in 0..self.outputs.len() {
-            for element in 0..self.outputs[place].array.size {
-                self.result(place, element);
+        for position in 0..self.outputs.len() {
+            for element in 0..self.outputs[position].array.size {
+                self.result(position, element);
             }
         }
         if self.stage == Processor::Compute {
@@ -330,9 +329,9 @@ impl Generator<'_> {
         }
     }
 
-    fn result(&mut self, place: usize, element: u16) {
-        let output = self.outputs[place];
-        let register = self.output_register(place, element);
+    fn result(&mut self, position: usize, element: u16) {
+        let output = self.outputs[position];
+        let register = self.output_register(position, element);
         let dst = Dst::new(register).masked(output.components);
         let kind = if output.kind == Kind::Float && self.choices.one_in(2) { Kind::Leaf } else { output.kind };
         if kind == Kind::Long && self.choices.one_in(2) {
@@ -341,16 +340,10 @@ impl Generator<'_> {
             let value = self.with_positive_zero(value);
             let number = self.compute(Kind::Integer, Opcode::Dseq, &[value, value]).swizzled([0, 0, 2, 2]);
             let zero = self.builder.immediate_u32(&[0]).replicated(0);
-            let mut instruction = Instruction::new(Opcode::Ucmp);
-            instruction.dst.push(dst);
-            instruction.src.extend([number, value, zero]);
-            return self.put(instruction);
+            return self.emit(Opcode::Ucmp, Some(dst), &[number, value, zero]);
         }
         let source = self.recent(kind, output.components);
-        let mut instruction = Instruction::new(Opcode::Mov);
-        instruction.dst.push(dst);
-        instruction.src.push(source);
-        self.put(instruction);
+        self.emit(Opcode::Mov, Some(dst), &[source]);
     }
 
     /// A temporary of a kind, so that what was computed is seen; anything else without one.

@@ -6,7 +6,7 @@ use super::memory::{EXCHANGE, STRIDE};
 use super::operands::{Destination, Target};
 use super::registers::Kind;
 use crate::shader::{Dst, Indirect, Instruction, InstructionMemory, Register, Src};
-use crate::tables::{MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, TextureTarget};
+use crate::tables::{MemoryQualifiers, MemoryType, Opcode, Processor};
 
 impl Generator<'_> {
     /// Votes, derivatives, lanes by number.
@@ -70,8 +70,8 @@ impl Generator<'_> {
                 self.emit(Opcode::Membar, None, &[kinds]);
             }
             _ => {
-                let place = self.temporary_to_write(Kind::Scrap);
-                let destination = self.to_temporary(place, 3);
+                let position = self.temporary_to_write(Kind::Scrap);
+                let destination = self.to_temporary(position, 3);
                 self.put_to(Opcode::Clock, destination, &[]);
             }
         }
@@ -147,13 +147,13 @@ impl Generator<'_> {
         let fits: Vec<usize> = (0..self.outputs.len())
             .filter(|&o| self.outputs[o].per_vertex && self.outputs[o].kind == Kind::Float)
             .collect();
-        let Some(place) = self.choices.pick(&fits) else { return };
-        let register = self.output_register(place, 0);
+        let Some(position) = self.choices.pick(&fits) else { return };
+        let register = self.output_register(position, 0);
         let value = self.source(Kind::Float, 15);
         self.emit(Opcode::Mov, Some(Dst::new(register)), &[value]);
         self.barrier();
         let vertex = self.choices.below(usize::from(self.patch_vertices)) as i32;
-        let other = Src::new(self.outputs[place].array.at(0).in_dimension(vertex));
+        let other = Src::new(self.outputs[position].array.at(0).in_dimension(vertex));
         let destination = self.destination_but_outputs(Kind::Float);
         self.put_to(Opcode::Mov, destination, &[other]);
         self.barrier();
@@ -163,8 +163,8 @@ impl Generator<'_> {
     fn destination_but_outputs(&mut self, kind: Kind) -> Destination {
         let destination = self.destination(kind);
         if matches!(destination.target, Target::Output(_)) {
-            let place = self.temporary_to_write(kind);
-            return self.to_temporary(place, destination.dst.write_mask);
+            let position = self.temporary_to_write(kind);
+            return self.to_temporary(position, destination.dst.write_mask);
         }
         destination
     }
@@ -193,14 +193,11 @@ impl Generator<'_> {
 
     /// A memory instruction that is not about an image.
     pub(super) fn access(&mut self, opcode: Opcode, dst: Option<Dst>, sources: &[Src]) {
-        let mut instruction = Instruction::new(opcode);
-        instruction.dst.extend(dst);
-        instruction.src.extend(sources.iter().copied());
+        let mut instruction = Instruction::with_operands(opcode, dst, sources);
         if opcode.info().has_memory {
             let coherent = self.choices.one_in(6) && opcode != Opcode::Barrier;
             let qualifiers = if coherent { MemoryQualifiers::COHERENT } else { MemoryQualifiers::default() };
-            instruction.memory =
-                Some(InstructionMemory { qualifiers, target: TextureTarget::Buffer, format: PixelFormat::NONE });
+            instruction.memory = Some(InstructionMemory { qualifiers, ..InstructionMemory::default() });
         }
         self.put(instruction);
     }

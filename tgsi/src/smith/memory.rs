@@ -6,18 +6,17 @@
 
 use super::generator::Generator;
 use super::registers::Kind;
-use crate::run::system_value_of;
 use crate::scan::needed_channels;
 use crate::shader::{DeclarationImage, Dst, Indirect, Instruction, InstructionMemory, Register, Src};
 use crate::tables::{File, MemoryQualifiers, MemoryType, Opcode, PixelFormat, Processor, Semantic, TextureTarget};
 
 /// Bytes that each lane has for itself.
 pub(super) const STRIDE: u32 = 96;
-/// Where among them what other lanes read stands: four words.
+/// The offset among them of what other lanes read: four words.
 pub(super) const EXCHANGE: u32 = 80;
 /// Bits of an address in what a lane has for itself: with four words after it less than [`EXCHANGE`].
 const OWN: u32 = 0x3c;
-/// Where the words for all begin.
+/// The address of the words for all.
 const COMMON: u32 = 8 * STRIDE;
 
 /// Atomics that can come in any order.
@@ -73,7 +72,7 @@ impl Generator<'_> {
             stage => {
                 let semantic =
                     if stage == Processor::TessControl { Semantic::InvocationId } else { Semantic::SubgroupInvocation };
-                debug_assert!(system_value_of(semantic, stage).is_some());
+                debug_assert!(semantic.system_value().is_some());
                 let lane = Src::new(self.declare_system_value(semantic)).replicated(0);
                 self.emit(Opcode::Umul, Some(dst), &[lane, stride]);
             }
@@ -192,14 +191,12 @@ impl Generator<'_> {
         destination.dst.write_mask = 1;
         if destination.dst.register.file == File::Output {
             // What components there are is for the output to say.
-            let place = self.temporary_to_write(kind);
-            destination = self.to_temporary(place, 1);
+            let position = self.temporary_to_write(kind);
+            destination = self.to_temporary(position, 1);
         }
         match memory {
             Some(memory) => {
-                let mut instruction = Instruction::new(opcode);
-                instruction.dst.push(destination.dst);
-                instruction.src.extend(sources);
+                let mut instruction = Instruction::with_operands(opcode, destination.dst, &sources);
                 instruction.memory = Some(memory);
                 self.put(instruction);
             }
@@ -215,8 +212,8 @@ impl Generator<'_> {
         let buffer = self.builder.buffer(0, false);
         let address = self.builder.immediate_u32(&[COMMON + 4 * number as u32]).replicated(0);
         let value = self.source(Kind::Integer, 1);
-        let place = self.temporary_to_write(Kind::Scrap);
-        let destination = self.to_temporary(place, 1);
+        let position = self.temporary_to_write(Kind::Scrap);
+        let destination = self.to_temporary(position, 1);
         self.access(opcode, Some(destination.dst), &[Src::new(buffer), address, value]);
     }
 
@@ -239,8 +236,8 @@ impl Generator<'_> {
             return self.atomic(opcode, register, zero, Kind::Integer, None);
         }
         let value = self.source(Kind::Integer, 1);
-        let place = self.temporary_to_write(Kind::Scrap);
-        let destination = self.to_temporary(place, 1);
+        let position = self.temporary_to_write(Kind::Scrap);
+        let destination = self.to_temporary(position, 1);
         self.access(COMMUTATIVE[number], Some(destination.dst), &[Src::new(register), zero, value]);
     }
 
@@ -297,16 +294,13 @@ impl Generator<'_> {
         let memory = InstructionMemory { qualifiers, target, format };
         let mut handle = None;
         if self.choices.one_in(6) {
-            let place = self.temporary_to_write(Kind::Long);
-            let destination = self.to_temporary(place, 3);
-            let mut instruction = Instruction::new(Opcode::Img2hnd);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(Src::new(resource));
+            let position = self.temporary_to_write(Kind::Long);
+            let destination = self.to_temporary(position, 3);
+            let mut instruction = Instruction::with_operands(Opcode::Img2hnd, None, &[Src::new(resource)]);
             instruction.memory = Some(memory);
-            self.put(instruction);
-            self.written(destination, 3);
-            handle = Some(place);
-            resource = self.temporaries[place].register;
+            self.put_instruction(instruction, destination);
+            handle = Some(position);
+            resource = self.temporaries[position].register;
         }
         let coordinates = self.texel();
         let mut instruction = Instruction::new(Opcode::Load);
@@ -320,10 +314,8 @@ impl Generator<'_> {
                     return;
                 }
                 destination.dst.write_mask = 1;
-                instruction.dst.push(destination.dst);
                 instruction.src.push(Src::new(resource));
-                self.put(instruction);
-                self.written(destination, 1);
+                self.put_instruction(instruction, destination);
             }
             1 | 2 => {
                 let destination = self.destination(kind);
@@ -331,10 +323,8 @@ impl Generator<'_> {
                 if handle.is_none() && self.choices.one_in(3) {
                     source.swizzle = std::array::from_fn(|_| self.choices.below(4) as u8);
                 }
-                instruction.dst.push(destination.dst);
                 instruction.src.extend([source, coordinates]);
-                self.put(instruction);
-                self.written(destination, destination.dst.write_mask);
+                self.put_instruction(instruction, destination);
             }
             3 => {
                 instruction.opcode = Opcode::Store;
@@ -359,12 +349,12 @@ impl Generator<'_> {
     fn texel(&mut self) -> Src {
         let value = self.source(Kind::Integer, 15);
         let bits = self.builder.immediate_u32(&[3]).replicated(0);
-        let place = self.temporary_to_write(Kind::Integer);
-        let destination = self.to_temporary(place, 15);
+        let position = self.temporary_to_write(Kind::Integer);
+        let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::And, destination, &[value, bits]);
-        let coordinates = Src::new(self.temporaries[place].register);
+        let coordinates = Src::new(self.temporaries[position].register);
         let base = self.lane_base();
-        let x = self.to_temporary(place, 1);
+        let x = self.to_temporary(position, 1);
         self.put_to(Opcode::Uadd, x, &[coordinates.replicated(0), base]);
         coordinates
     }

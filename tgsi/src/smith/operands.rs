@@ -118,32 +118,33 @@ impl Generator<'_> {
         {
             return destination;
         }
-        let place = self.temporary_to_write(kind);
+        let position = self.temporary_to_write(kind);
         let mask = self.mask_of(15, kind);
-        self.to_temporary(place, mask)
+        self.to_temporary(position, mask)
     }
 
     /// Some components of a temporary as a destination.
-    pub(super) fn to_temporary(&self, place: usize, mask: u8) -> Destination {
-        let register = self.temporaries[place].register;
-        Destination { dst: Dst::new(register).masked(mask), target: Target::Temporary(place) }
+    pub(super) fn to_temporary(&self, position: usize, mask: u8) -> Destination {
+        let register = self.temporaries[position].register;
+        Destination { dst: Dst::new(register).masked(mask), target: Target::Temporary(position) }
     }
 
     /// An output that holds values of `kind`.
     fn output_destination(&mut self, kind: Kind) -> Option<Destination> {
-        let fits: Vec<usize> = (0..self.outputs.len()).filter(|&place| self.outputs[place].kind == kind).collect();
-        let place = self.choices.pick(&fits)?;
-        let output = self.outputs[place];
+        let fits: Vec<usize> =
+            (0..self.outputs.len()).filter(|&position| self.outputs[position].kind == kind).collect();
+        let position = self.choices.pick(&fits)?;
+        let output = self.outputs[position];
         let element = self.choices.below(usize::from(output.array.size)) as u16;
-        let register = self.output_register(place, element);
+        let register = self.output_register(position, element);
         let mask = self.mask_of(output.components, kind);
         let number = usize::from(output.array.first + element);
         Some(Destination { dst: Dst::new(register).masked(mask), target: Target::Output(number) })
     }
 
     /// An output register of this invocation.
-    pub(super) fn output_register(&self, place: usize, element: u16) -> Register {
-        let output = self.outputs[place];
+    pub(super) fn output_register(&self, position: usize, element: u16) -> Register {
+        let output = self.outputs[position];
         let mut register = output.array.at(element);
         if output.per_vertex && self.stage == Processor::TessControl {
             let indirect = self.own_vertex;
@@ -164,7 +165,7 @@ impl Generator<'_> {
 
     /// The temporaries that hold exactly this kind.
     fn temporaries_of(&self, kind: Kind) -> impl Iterator<Item = usize> {
-        (0..self.temporaries.len()).filter(move |&place| self.temporaries[place].kind == kind)
+        (0..self.temporaries.len()).filter(move |&position| self.temporaries[position].kind == kind)
     }
 
     fn array_of(&mut self, kind: Kind) -> Option<Array> {
@@ -258,7 +259,7 @@ impl Generator<'_> {
 
     fn written_output(&mut self, kind: Kind) -> Option<(Register, u8)> {
         let mut fits = Vec::new();
-        for (place, output) in self.outputs.iter().enumerate() {
+        for (position, output) in self.outputs.iter().enumerate() {
             if !output.kind.serves(kind) {
                 continue;
             }
@@ -266,12 +267,12 @@ impl Generator<'_> {
                 let written = self.state.outputs.get(usize::from(output.array.first + element)).copied().unwrap_or(0);
                 let written = usable(written, kind);
                 if written != 0 {
-                    fits.push((place, element, written));
+                    fits.push((position, element, written));
                 }
             }
         }
-        let (place, element, written) = self.choices.pick(&fits)?;
-        Some((self.output_register(place, element), written))
+        let (position, element, written) = self.choices.pick(&fits)?;
+        Some((self.output_register(position, element), written))
     }
 
     fn array_element(&mut self, kind: Kind) -> Option<(Register, u8)> {
@@ -301,17 +302,17 @@ impl Generator<'_> {
             return None;
         }
         let mut fits = Vec::new();
-        for (place, bounds) in self.state.bounds.iter().enumerate() {
+        for (position, bounds) in self.state.bounds.iter().enumerate() {
             for (component, bound) in bounds.iter().enumerate() {
                 if let Some(bound) = bound
                     && u16::from(*bound) < size
                 {
-                    fits.push((place, component as u8, *bound));
+                    fits.push((position, component as u8, *bound));
                 }
             }
         }
-        let (place, component, bound) = self.choices.pick(&fits)?;
-        let register = self.indices[place];
+        let (position, component, bound) = self.choices.pick(&fits)?;
+        let register = self.indices[position];
         Some((Indirect { file: register.file, index: register.index, component, array_id: 0 }, bound))
     }
 

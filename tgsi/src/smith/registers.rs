@@ -115,15 +115,15 @@ impl State {
     /// Keeps the facts that also hold in `other`, for the point where two paths join.
     pub(super) fn meet(&mut self, other: &State) {
         let meet_words = |mine: &mut Vec<u8>, others: &Vec<u8>| {
-            for (place, word) in mine.iter_mut().enumerate() {
-                *word &= others.get(place).copied().unwrap_or(0);
+            for (position, word) in mine.iter_mut().enumerate() {
+                *word &= others.get(position).copied().unwrap_or(0);
             }
         };
         meet_words(&mut self.temporaries, &other.temporaries);
         meet_words(&mut self.outputs, &other.outputs);
-        for (place, bounds) in self.bounds.iter_mut().enumerate() {
+        for (position, bounds) in self.bounds.iter_mut().enumerate() {
             for (component, bound) in bounds.iter_mut().enumerate() {
-                let others = other.bounds.get(place).and_then(|bounds| bounds[component]);
+                let others = other.bounds.get(position).and_then(|bounds| bounds[component]);
                 *bound = bound.zip(others).map(|(a, b)| a.max(b));
             }
         }

@@ -31,13 +31,9 @@ pub(super) fn signature(opcode: Opcode) -> Option<Signature> {
         return None;
     }
     let mut dst = Kind::of(info.dst_type);
-    let mut src: Vec<Kind> = info.src_types.iter().map(|&ty| Kind::of(ty)).collect();
-    match opcode {
-        D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub => dst = Integer,
-        Up2us | Up4b | Up4ub => src = vec![Integer],
-        U64shl | I64shr | U64shr => src[1] = Integer,
-        Ucmp => src[0] = Integer,
-        _ => {}
+    let mut src: Vec<Kind> = (0..info.src_types.len()).map(|source| Kind::of(opcode.source_type(source))).collect();
+    if matches!(opcode, D2i | D2u | Pk2h | Pk2us | Pk4b | Pk4ub) {
+        dst = Integer;
     }
     // The half of a NaN has bits that are not said.
     if opcode == Pk2h {

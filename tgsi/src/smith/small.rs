@@ -92,29 +92,26 @@ impl Generator<'_> {
             let value = if self.choices.one_in(2) { value } else { value.negated() };
             return self.put_to(Opcode::Max, destination, &[value, limit.negated()]);
         }
-        let mut instruction = Instruction::new(Opcode::Mov);
+        let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[value]);
         instruction.saturate = saturate;
-        instruction.dst.push(destination.dst);
-        instruction.src.push(value);
-        self.put(instruction);
-        self.written(destination, destination.dst.write_mask);
+        self.put_instruction(instruction, destination);
     }
 
     /// A scratch register with a result in all components.
     fn scratch(&mut self, opcode: Opcode, sources: &[Src]) -> Src {
-        let place = self.new_scratch();
-        let destination = self.to_temporary(place, 15);
+        let position = self.new_scratch();
+        let destination = self.to_temporary(position, 15);
         self.put_to(opcode, destination, sources);
-        Src::new(self.temporaries[place].register)
+        Src::new(self.temporaries[position].register)
     }
 
     /// A scratch register that none of the current expression is in.
     pub(super) fn new_scratch(&mut self) -> usize {
         self.next_scratch = self.next_scratch % 8 + 1;
         let number = self.next_scratch - 1;
-        let mut all = (0..self.temporaries.len()).filter(|&place| self.temporaries[place].kind == Kind::Scratch);
+        let mut all = (0..self.temporaries.len()).filter(|&position| self.temporaries[position].kind == Kind::Scratch);
         match all.nth(number) {
-            Some(place) => place,
+            Some(position) => position,
             None => self.new_temporary(Kind::Scratch),
         }
     }
@@ -123,9 +120,9 @@ impl Generator<'_> {
     fn step(&mut self, known: &[(Src, Range)]) -> Option<(Src, Range)> {
         let opcode = self.choices.of(SMALL);
         let count = usize::from(opcode.info().num_src);
-        let place = self.new_scratch();
+        let position = self.new_scratch();
         let mut instruction = Instruction::new(opcode);
-        instruction.dst.push(self.to_temporary(place, 15).dst);
+        instruction.dst.push(self.to_temporary(position, 15).dst);
         let mut ranges = Vec::new();
         for number in 0..count {
             let needed = needed_channels(&instruction, number);
@@ -153,9 +150,9 @@ impl Generator<'_> {
         instruction.precise = self.choices.one_in(8);
         instruction.saturate = self.choices.one_in(8);
         self.put(instruction);
-        let destination = self.to_temporary(place, 15);
+        let destination = self.to_temporary(position, 15);
         self.written(destination, 15);
-        Some((Src::new(self.temporaries[place].register), range))
+        Some((Src::new(self.temporaries[position].register), range))
     }
 
     /// Another view of a scratch value.

@@ -131,10 +131,10 @@ impl Generator<'_> {
     fn small_doubles(&mut self) {
         let values = [0, 1, 2].map(|_| {
             let value = self.source(Kind::Small, 3);
-            let place = self.new_scratch();
-            let destination = self.to_temporary(place, 15);
+            let position = self.new_scratch();
+            let destination = self.to_temporary(position, 15);
             self.put_to(Opcode::F2d, destination, &[value]);
-            Src::new(self.temporaries[place].register)
+            Src::new(self.temporaries[position].register)
         });
         let opcode = self.choices.of([Opcode::Dadd, Opcode::Dmul, Opcode::Dmad, Opcode::Dfma]);
         let count = usize::from(opcode.info().num_src);
@@ -157,14 +157,10 @@ impl Generator<'_> {
         let one = self.builder.immediate_f32(&[1.0]).replicated(0);
         let power = self.compute(Kind::Small, Opcode::Ldexp, &[one, count]).replicated(self.choices.below(4));
         let destination = self.destination(Kind::Float);
-        let mut instruction = Instruction::new(opcode);
+        let mut instruction = Instruction::with_operands(opcode, None, &[power]);
         instruction.precise = true;
         instruction.saturate = self.choices.one_in(6);
-        instruction.dst.push(destination.dst);
-        instruction.src.push(power);
-        let mask = destination.dst.write_mask;
-        self.put(instruction);
-        self.written(destination, mask);
+        self.put_instruction(instruction, destination);
     }
 
     /// The 64-bit floats with 0 for a negative zero: by selection, as executors need not agree on the absolute value of
@@ -173,10 +169,10 @@ impl Generator<'_> {
         let zero = self.builder.immediate_f64(&[0.0]);
         let is_zero = self.compute(Kind::Integer, Opcode::Dseq, &[source, zero]).swizzled([0, 0, 2, 2]);
         // What was read may be in the register that comes next.
-        let place = self.new_scratch();
-        let destination = self.to_temporary(place, 15);
+        let position = self.new_scratch();
+        let destination = self.to_temporary(position, 15);
         self.put_to(Opcode::Ucmp, destination, &[is_zero, zero, source]);
-        Src::new(self.temporaries[place].register)
+        Src::new(self.temporaries[position].register)
     }
 
     /// The same value, or its absolute value: no negative zero.
@@ -197,13 +193,10 @@ impl Generator<'_> {
             Kind::Float | Kind::Small | Kind::Leaf => self.modified_source(kind, needed),
             _ => self.source(kind, needed),
         };
-        let mut instruction = Instruction::new(Opcode::Mov);
+        let mut instruction = Instruction::with_operands(Opcode::Mov, None, &[source]);
         instruction.saturate = matches!(kind, Kind::Float | Kind::Small | Kind::Leaf) && self.choices.one_in(6);
         instruction.precise = self.choices.one_in(8);
-        instruction.dst.push(destination.dst);
-        instruction.src.push(source);
-        self.put(instruction);
-        self.written(destination, needed);
+        self.put_instruction(instruction, destination);
     }
 }
 

@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::generator::Generator;
 use super::registers::Kind;
+use crate::check::{Support, support};
 use crate::scan::needed_channels;
 use crate::shader::{Instruction, InstructionMemory, InstructionTexture, Src, TextureOffset};
 use crate::tables::{Opcode, Processor, ReturnType, TextureTarget};
@@ -51,20 +52,7 @@ const SAMPLES: [Opcode; 13] = {
 
 /// Whether a lookup of the family of `TEX` goes with a target.
 fn is_defined(lookup: Opcode, target: TextureTarget) -> bool {
-    use Opcode::*;
-    use TextureTarget::*;
-    let full = matches!(target, Shadow2DArray | ShadowCube | CubeArray | ShadowCubeArray);
-    match lookup {
-        Txq | Txqs => true,
-        Txf | TxfLz => !matches!(target, Cube | ShadowCube | CubeArray | ShadowCubeArray),
-        _ if target == Buffer || target.is_msaa() => false,
-        Tex | TexLz | Txd => target != ShadowCubeArray,
-        Txp => !target.is_array() && target != ShadowCube,
-        Txb | Txl => !full,
-        Tex2 => target == ShadowCubeArray,
-        Tg4 => !matches!(target, Texture1D | Shadow1D | Texture1DArray | Shadow1DArray | Texture3D),
-        _ => true,
-    }
+    support(lookup, target) == Support::Defined && (lookup != Opcode::Tex2 || target == TextureTarget::ShadowCubeArray)
 }
 
 impl Generator<'_> {
@@ -103,17 +91,13 @@ impl Generator<'_> {
         let query = matches!(lookup, Txq | Txqs);
         let mut sampler = Src::new(self.builder.sampler(unit));
         if self.choices.one_in(8) {
-            let place = self.temporary_to_write(Kind::Long);
-            let destination = self.to_temporary(place, 3);
-            let mut instruction = Instruction::new(Samp2hnd);
-            instruction.dst.push(destination.dst);
-            instruction.src.push(sampler);
-            let return_type = ReturnType::Unknown;
-            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
+            let position = self.temporary_to_write(Kind::Long);
+            let destination = self.to_temporary(position, 3);
+            let mut instruction = Instruction::with_operands(Samp2hnd, None, &[sampler]);
+            instruction.texture = Some(Box::new(InstructionTexture::new(target)));
             instruction.memory = Some(InstructionMemory::default());
-            self.put(instruction);
-            self.written(destination, 3);
-            sampler = Src::new(self.temporaries[place].register);
+            self.put_instruction(instruction, destination);
+            sampler = Src::new(self.temporaries[position].register);
         }
         let offsets = self.offsets(lookup, target);
         let dst = if query { Kind::Integer } else { Kind::Float };
@@ -121,7 +105,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(lookup);
         instruction.dst.push(destination.dst);
         instruction.saturate = !query && self.choices.one_in(8);
-        instruction.texture = Some(Box::new(InstructionTexture { target, return_type: ReturnType::Unknown, offsets }));
+        instruction.texture = Some(Box::new(InstructionTexture { offsets, ..InstructionTexture::new(target) }));
         let count = usize::from(lookup.info().num_src);
         for number in 0..count {
             if number + 1 == count {
@@ -213,9 +197,7 @@ impl Generator<'_> {
         let mut instruction = Instruction::new(opcode);
         instruction.dst.push(destination.dst);
         if opcode.info().is_sample_family {
-            let target = TextureTarget::Unknown;
-            let return_type = ReturnType::Unknown;
-            instruction.texture = Some(Box::new(InstructionTexture { target, return_type, offsets: ArrayVec::new() }));
+            instruction.texture = Some(Box::new(InstructionTexture::new(TextureTarget::Unknown)));
         }
         let coordinate = match opcode {
             SampleI | SampleIMs | Sviewinfo => self.source(Kind::Integer, 15),

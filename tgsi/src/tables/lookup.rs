@@ -83,10 +83,10 @@ impl<'a> Word<'a> {
 
 /// Up to eight bytes as a number, the first one lowest.
 const fn first_bytes(bytes: &[u8]) -> u64 {
-    let (mut key, mut place) = (0, 0);
-    while place < bytes.len() && place < KEY_BYTES {
-        key |= (bytes[place] as u64) << (8 * place);
-        place += 1;
+    let (mut key, mut position) = (0, 0);
+    while position < bytes.len() && position < KEY_BYTES {
+        key |= (bytes[position] as u64) << (8 * position);
+        position += 1;
     }
     key
 }

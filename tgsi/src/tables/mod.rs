@@ -9,9 +9,11 @@ pub(crate) mod lookup;
 mod opcode;
 
 use lookup::{NameTable, Word, slots};
+pub(crate) use opcode::Class;
 pub use opcode::{BlockPart, Opcode, OpcodeInfo, OperandType, OutputMode};
 pub use tgsi_ir::PixelFormat;
 use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::system_value::SystemValue;
 
 macro_rules! token_enum {
     ($(#[$meta:meta])* $name:ident : $repr:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal $text:literal),+ $(,)? }) => {
@@ -23,6 +25,10 @@ macro_rules! token_enum {
         impl $name {
             /// All values, in ascending number.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The names of all, in the same order.
+            #[allow(dead_code)]
+            pub(crate) const NAMES: &'static [&'static str] = &[$($text),+];
 
             /// The number in the token stream.
             #[inline]
@@ -70,7 +76,9 @@ macro_rules! token_enum {
 
 token_enum! {
     /// The shader stage, as the header of a text names it.
+    #[derive(Default)]
     Processor: u8 {
+        #[default]
         Vertex = 0 "VERT",
         TessControl = 1 "TESS_CTRL",
         TessEval = 2 "TESS_EVAL",
@@ -79,6 +87,17 @@ token_enum! {
         Compute = 5 "COMP",
         Task = 6 "TASK",
         Mesh = 7 "MESH",
+    }
+}
+
+impl Processor {
+    /// Whether the stage addresses the registers of a file by vertex.
+    pub(crate) const fn has_vertices(self, file: File) -> bool {
+        match self {
+            Processor::Geometry | Processor::TessEval => matches!(file, File::Input),
+            Processor::TessControl => matches!(file, File::Input | File::Output),
+            Processor::Vertex | Processor::Fragment | Processor::Compute | Processor::Task | Processor::Mesh => false,
+        }
     }
 }
 
@@ -181,10 +200,66 @@ impl Semantic {
     pub const fn is_patch(self) -> bool {
         matches!(self, Semantic::Patch | Semantic::TessInner | Semantic::TessOuter | Semantic::PrimitiveId)
     }
+
+    /// The system value that a register of file `SV` with this semantic stands for; none for semantics that are no
+    /// system values.
+    pub const fn system_value(self) -> Option<SystemValue> {
+        Some(match self {
+            Semantic::Position => SystemValue::FragCoord,
+            Semantic::Face => SystemValue::FrontFace,
+            Semantic::PrimitiveId => SystemValue::PrimitiveId,
+            Semantic::InstanceId => SystemValue::InstanceId,
+            Semantic::VertexId => SystemValue::VertexId,
+            Semantic::VertexIdNoBase => SystemValue::VertexIdZeroBase,
+            Semantic::BaseVertex => SystemValue::BaseVertex,
+            Semantic::BaseInstance => SystemValue::BaseInstance,
+            Semantic::DrawId => SystemValue::DrawId,
+            Semantic::InvocationId => SystemValue::InvocationId,
+            Semantic::GridSize => SystemValue::NumWorkgroups,
+            Semantic::BlockId => SystemValue::WorkgroupId,
+            Semantic::BlockSize => SystemValue::WorkgroupSize,
+            Semantic::ThreadId => SystemValue::LocalInvocationId,
+            Semantic::WorkDim => SystemValue::WorkDim,
+            Semantic::PointCoord => SystemValue::PointCoord,
+            Semantic::SampleId => SystemValue::SampleId,
+            Semantic::SamplePosition => SystemValue::SamplePos,
+            Semantic::SampleMask => SystemValue::SampleMaskIn,
+            Semantic::HelperInvocation => SystemValue::HelperInvocation,
+            Semantic::TessCoord => SystemValue::TessCoord,
+            Semantic::TessOuter => SystemValue::TessLevelOuter,
+            Semantic::TessInner => SystemValue::TessLevelInner,
+            Semantic::TessDefaultOuterLevel => SystemValue::TessLevelOuterDefault,
+            Semantic::TessDefaultInnerLevel => SystemValue::TessLevelInnerDefault,
+            Semantic::VerticesIn => SystemValue::VerticesIn,
+            Semantic::SubgroupSize => SystemValue::SubgroupSize,
+            Semantic::SubgroupInvocation => SystemValue::SubgroupInvocation,
+            Semantic::SubgroupEqMask => SystemValue::SubgroupEqMask,
+            Semantic::SubgroupGeMask => SystemValue::SubgroupGeMask,
+            Semantic::SubgroupGtMask => SystemValue::SubgroupGtMask,
+            Semantic::SubgroupLeMask => SystemValue::SubgroupLeMask,
+            Semantic::SubgroupLtMask => SystemValue::SubgroupLtMask,
+            Semantic::CsUserDataAmd => SystemValue::UserDataAmd,
+            Semantic::Color
+            | Semantic::BackColor
+            | Semantic::Fog
+            | Semantic::PointSize
+            | Semantic::Generic
+            | Semantic::Normal
+            | Semantic::EdgeFlag
+            | Semantic::Stencil
+            | Semantic::ClipDistance
+            | Semantic::ClipVertex
+            | Semantic::TexCoord
+            | Semantic::ViewportIndex
+            | Semantic::Layer
+            | Semantic::Patch
+            | Semantic::ViewportMask => return None,
+        })
+    }
 }
 
 token_enum! {
-    /// How an input of a fragment shader is interpolated.
+    /// The interpolation of an input of a fragment shader.
     Interpolation: u8 {
         Constant = 0 "CONSTANT",
         Linear = 1 "LINEAR",
@@ -194,7 +269,7 @@ token_enum! {
 }
 
 token_enum! {
-    /// Where in the pixel an input is interpolated.
+    /// The point of the pixel at which an input is interpolated.
     InterpolationLocation: u8 {
         Center = 0 "CENTER",
         Centroid = 1 "CENTROID",
@@ -254,6 +329,16 @@ impl TextureTarget {
         }
     }
 
+    /// Number of components of the size of a texture or image.
+    pub(crate) const fn size_components(self) -> u8 {
+        let dimensions = match self.sampler_dim() {
+            SamplerDim::Dim1D | SamplerDim::Buf => 1,
+            SamplerDim::Dim3D => 3,
+            _ => 2,
+        };
+        dimensions + self.is_array() as u8
+    }
+
     /// Whether the last coordinate component is an array layer.
     pub const fn is_array(self) -> bool {
         use TextureTarget::*;
@@ -290,6 +375,16 @@ impl TextureTarget {
         }
     }
 }
+
+/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest,
+/// for 1, 2, 4, 8 and 16 samples (the standard patterns): numbers of samples, x, y.
+pub(crate) const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
+    (1, 0x8, 0x8),
+    (2, 0x4c, 0x4c),
+    (4, 0xa2e6, 0xea62),
+    (8, 0xfb13_5d79, 0x1f7d_39b5),
+    (16, 0x1ef0_2486_bda3_c579, 0x0f48_c21e_3bd6_7a59),
+];
 
 token_enum! {
     /// The component type that a texture returns.
@@ -357,6 +452,43 @@ token_enum! {
     }
 }
 
+impl PropertyName {
+    /// The names of the values of a property that is an enumeration, by value.
+    pub(crate) const fn value_names(self) -> Option<&'static [&'static str]> {
+        use PropertyName::*;
+        match self {
+            GsInputPrimitive | GsOutputPrimitive => Some(Primitive::NAMES),
+            FsCoordOrigin => Some(CoordOrigin::NAMES),
+            FsCoordPixelCenter => Some(PixelCenter::NAMES),
+            NextShader => Some(Processor::NAMES),
+            GsMaxOutputVertices
+            | FsColor0WritesAllCbufs
+            | FsDepthLayout
+            | VsProhibitUcps
+            | GsInvocations
+            | VsWindowSpacePosition
+            | TcsVerticesOut
+            | TesPrimMode
+            | TesSpacing
+            | TesVertexOrderCw
+            | TesPointMode
+            | NumClipdistEnabled
+            | NumCulldistEnabled
+            | FsEarlyDepthStencil
+            | FsPostDepthCoverage
+            | CsFixedBlockWidth
+            | CsFixedBlockHeight
+            | CsFixedBlockDepth
+            | LegacyMathRules
+            | VsBlitSgprsAmd
+            | CsUserDataComponentsAmd
+            | LayerViewportRelative
+            | FsBlendEquationAdvanced
+            | SeparableProgram => None,
+        }
+    }
+}
+
 token_enum! {
     /// Kinds of memory that a `MEMORY` declaration may name.
     MemoryType: u8 {
@@ -408,7 +540,7 @@ token_enum! {
 }
 
 token_enum! {
-    /// Where pixel centres lie (property `FS_COORD_PIXEL_CENTER`).
+    /// The position of pixel centres (property `FS_COORD_PIXEL_CENTER`).
     PixelCenter: u8 { HalfInteger = 0 "HALF_INTEGER", Integer = 1 "INTEGER" }
 }
 

@@ -62,6 +62,29 @@ pub enum BlockPart {
     Closes,
 }
 
+/// The kind of an opcode: which part of an executor or of the conversion it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    /// Blocks, jumps, calls.
+    Control,
+    /// 32-bit floats.
+    Float,
+    /// 32-bit integers, and conversions between them and floats.
+    Integer,
+    /// 64-bit values, and conversions to and from them.
+    Wide,
+    /// Several small numbers in one word.
+    Packing,
+    /// Other lanes, or the state of a lane.
+    Lanes,
+    /// Lookups and queries of textures.
+    Texture,
+    /// Buffers, images, shared memory, counters, barriers.
+    Memory,
+    /// Emission of vertices and primitives.
+    Geometry,
+}
+
 /// A row of the opcode table.
 #[derive(Debug)]
 pub struct OpcodeInfo {
@@ -208,6 +231,73 @@ impl Opcode {
 impl std::fmt::Display for Opcode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl Opcode {
+    /// The type as which source `source` is read, where the table types all operands alike or leaves a type open.
+    pub(crate) fn source_type(self, source: usize) -> OperandType {
+        use Opcode::*;
+        match (self, source) {
+            // The selector.
+            (Ucmp, 0) => OperandType::Uint,
+            // The stream and the lane number.
+            (Emit | Endprim, _) | (ReadInvoc, 1) => OperandType::Uint,
+            // Packed words.
+            (Up2us | Up4b | Up4ub, _) => OperandType::Uint,
+            // The count takes one channel per pair.
+            (U64shl | I64shr | U64shr, 1) => OperandType::Uint,
+            _ => self.info().src_types.get(source).copied().unwrap_or(OperandType::Untyped),
+        }
+    }
+
+    /// The sources of a texture opcode that name the view and the sampler, if it has one.
+    pub(crate) const fn texture_operands(self) -> (usize, Option<usize>) {
+        use Opcode::*;
+        match self {
+            Txqs | Samp2hnd => (0, Some(0)),
+            Tex2 | Txb2 | Txl2 | Tg4 => (2, Some(2)),
+            Txd => (3, Some(3)),
+            SampleI | SampleIMs | Sviewinfo => (1, None),
+            SamplePos | SampleInfo => (0, None),
+            Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => (1, Some(2)),
+            _ => (1, Some(1)),
+        }
+    }
+
+    /// The kind of the opcode.
+    pub(crate) const fn class(self) -> Class {
+        use Opcode::*;
+        match self {
+            Cal | Ret | Brk | If | Uif | Else | Endif | Cont | Bgnloop | Bgnsub | Endloop | Endsub | Nop | End
+            | Switch | Case | Default | Endswitch => Class::Control,
+            Mov | Lit | Rcp | Rsq | Exp | Log | Mul | Add | Dp2 | Dp3 | Dp4 | Dst | Min | Max | Slt | Sge | Seq
+            | Sgt | Sle | Sne | Mad | Lrp | Fma | Sqrt | Ldexp | Frc | Flr | Round | Ex2 | Lg2 | Pow | Cos | Sin
+            | Ssg | Cmp | Div | Ceil | Trunc | Fseq | Fsge | Fslt | Fsne => Class::Float,
+            Arl | Arr | Uarl | I2f | U2f | F2i | F2u | Not | Shl | And | Or | Mod | Xor | Idiv | Imax | Imin | Ineg
+            | Isge | Ishr | Islt | Uadd | Udiv | Umad | Umax | Umin | Umod | Umul | Useq | Usge | Ushr | Uslt
+            | Usne | Ucmp | Iabs | Issg | ImulHi | UmulHi | Ibfe | Ubfe | Bfi | Brev | Popc | Lsb | Imsb | Umsb => {
+                Class::Integer
+            }
+            F2u64 | F2i64 | U2i64 | I2i64 | D2u64 | D2i64 | U642d | U642f | I642f | I642d | F2d | D2f | Dabs | Dneg
+            | Dadd | Dmul | Dmax | Dmin | Dslt | Dsge | Dseq | Dsne | Drcp | Dsqrt | Dmad | Dfma | Dfrac | Dldexp
+            | D2i | I2d | D2u | U2d | Drsq | Dtrunc | Dceil | Dflr | Dround | Dssg | U64seq | U64sne | I64slt
+            | U64slt | I64sge | U64sge | I64min | U64min | I64max | U64max | I64abs | I64ssg | I64neg | U64add
+            | U64mul | U64shl | I64shr | U64shr | I64div | U64div | I64mod | U64mod | Ddiv => Class::Wide,
+            Pk2h | Pk2us | Pk4b | Pk4ub | Up2h | Up2us | Up4b | Up4ub => Class::Packing,
+            Ddx | Ddy | DdxFine | DdyFine | Kill | KillIf | Demote | ReadHelper | Clock | Fbfetch | VoteAny
+            | VoteAll | VoteEq | Ballot | ReadFirst | ReadInvoc | InterpCentroid | InterpSample | InterpOffset => {
+                Class::Lanes
+            }
+            TexLz | TxfLz | Tex | Txd | Txp | Txb | Txl | Txf | Txq | Txqs | Tex2 | Txb2 | Txl2 | Tg4 | Lodq
+            | Sample | SampleI | SampleIMs | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4
+            | Sviewinfo | SamplePos | SampleInfo | Lod | Samp2hnd => Class::Texture,
+            Load | Store | Resq | Membar | Barrier | Img2hnd | Atomuadd | Atomxchg | Atomcas | Atomand | Atomor
+            | Atomxor | Atomumin | Atomumax | Atomimin | Atomimax | Atomfadd | AtomincWrap | AtomdecWrap => {
+                Class::Memory
+            }
+            Emit | Endprim => Class::Geometry,
+        }
     }
 }
 

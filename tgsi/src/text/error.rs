@@ -76,7 +76,7 @@ pub enum ParseErrorKind {
         /// Values that it can have.
         limit: usize,
     },
-    /// An immediate whose number is not its place.
+    /// An immediate whose number is not its position.
     #[error("IMM[{number}] stands where IMM[{expected}] should be declared")]
     ImmediateOrder {
         /// The number in the text.

@@ -255,9 +255,9 @@ fn hexadecimal(input: &[u8]) -> IResult<&[u8], FloatLiteral<'_>> {
     }
     let (rest, power) = opt(preceded(one_of("pP"), (opt(one_of("+-")), digit1))).parse(rest)?;
     let (mut mantissa, mut sticky, mut exponent) = (0u64, false, 0i32);
-    for (place, &digit) in whole.iter().chain(fraction).enumerate() {
+    for (position, &digit) in whole.iter().chain(fraction).enumerate() {
         let digit = (digit as char).to_digit(16).unwrap_or(0) as u64;
-        let in_fraction = place >= whole.len();
+        let in_fraction = position >= whole.len();
         if mantissa >> 60 == 0 {
             mantissa = mantissa << 4 | digit;
             exponent = exponent.saturating_sub(if in_fraction { 4 } else { 0 });
@@ -284,7 +284,7 @@ fn short(input: &[u8]) -> Option<(&[u8], FloatLiteral<'_>)> {
         _ => (false, input),
     };
     let (mut digits, mut point) = (0, None);
-    for (place, &byte) in unsigned.iter().enumerate() {
+    for (position, &byte) in unsigned.iter().enumerate() {
         match byte {
             b'0'..=b'9' => {
                 digits = 10 * digits + u32::from(byte - b'0');
@@ -292,14 +292,14 @@ fn short(input: &[u8]) -> Option<(&[u8], FloatLiteral<'_>)> {
                     return None;
                 }
             }
-            b'.' if point.is_none() && place > 0 => point = Some(place),
+            b'.' if point.is_none() && position > 0 => point = Some(position),
             b'e' | b'E' | b'.' => return None,
             _ => {
-                let decimals = point.map_or(0, |point| place - point - 1);
-                if place == 0 || decimals >= TENS.len() {
+                let decimals = point.map_or(0, |point| position - point - 1);
+                if position == 0 || decimals >= TENS.len() {
                     return None;
                 }
-                let rest = unsigned.get(place..)?;
+                let rest = unsigned.get(position..)?;
                 return Some((rest, FloatLiteral::Short { negative, digits, decimals: decimals as u8 }));
             }
         }

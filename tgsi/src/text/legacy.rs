@@ -68,13 +68,15 @@ pub(crate) struct Suffixes {
     pub(crate) precise: bool,
 }
 
+/// The word before a suffix, if it has it.
+pub(crate) fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
+    let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
+    let (head, tail) = word.split_at(at);
+    tail.is(suffix).then_some(head)
+}
+
 /// Mnemonic and suffixes of a word.
 pub(crate) fn split_suffixes(word: Word<'_>) -> (Word<'_>, Suffixes) {
-    fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
-        let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
-        let (head, tail) = word.split_at(at);
-        tail.is(suffix).then_some(head)
-    }
     let (mut name, mut suffixes) = (word, Suffixes::default());
     if let Some(head) = strip(name, "_PRECISE") {
         name = head;
@@ -287,7 +289,7 @@ pub(crate) struct Legacy {
     array_registers: i32,
     /// Constants of rewritings.
     constants: Vec<Immediate>,
-    /// Elements of `IMMX`, in runs: first index, last index, place of the first among the elements.
+    /// Elements of `IMMX`, in runs: first index, last index, position of the first among the elements.
     elements: Vec<Immediate>,
     element_runs: Vec<(u16, u16, i32)>,
     memories: [bool; 4],
@@ -369,8 +371,8 @@ impl Legacy {
                     (first as i32..=last as i32).contains(&register.index) || indirect
                 };
                 let &(first, _, base) = self.element_runs.iter().find(holds)?;
-                let place = base + register.index - first as i32;
-                register.index = ARRAY + place;
+                let position = base + register.index - first as i32;
+                register.index = ARRAY + position;
                 register.file = File::Immediate;
                 register.dimension = None;
                 Some((register, None))
@@ -380,8 +382,8 @@ impl Legacy {
 
     /// Whether a register lies in a declared array of this old file.
     pub(crate) fn is_array_of(&self, file: LegacyFile, register: Register) -> bool {
-        let place = register.index - ARRAY;
-        let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&place);
+        let position = register.index - ARRAY;
+        let holds = |a: &TemporaryArray| (a.base..=a.base + (a.last - a.first) as i32).contains(&position);
         register.file == File::Temporary && self.arrays.iter().any(|a| a.file == file && holds(a))
     }
 
@@ -394,11 +396,11 @@ impl Legacy {
     /// A constant.
     pub(crate) fn constant(&mut self, data_type: ImmediateType, words: [u32; 4]) -> Src {
         let same = |i: &Immediate| i.data_type == data_type && i.words.as_slice() == words;
-        let place = self.constants.iter().position(same).unwrap_or_else(|| {
+        let position = self.constants.iter().position(same).unwrap_or_else(|| {
             self.constants.push(Immediate::new(data_type, words));
             self.constants.len() - 1
         });
-        Src::new(Register::new(File::Immediate, SCRATCH + place as i32))
+        Src::new(Register::new(File::Immediate, SCRATCH + position as i32))
     }
 
     /// Appends an instruction of today to the shader, clamped as its suffix says.
@@ -438,7 +440,7 @@ impl Legacy {
             if self.memories[*memory as usize] && !is_declared(shader, File::Memory, memory.value() as u16) {
                 let mut declaration = Declaration::new(File::Memory, memory.value() as u16, memory.value() as u16);
                 declaration.memory_type = *memory;
-                insert_declaration(shader, declaration);
+                shader.insert_declarations([declaration].into_iter());
             }
         }
         // Texts of that time, not those of today that just lack something.
@@ -477,9 +479,9 @@ impl Legacy {
                 added.push(constant.clone());
             }
         }
-        // Behind all others, if possible before the first instruction.
+        // After all others, if possible before the first instruction.
         let last = shader.order.iter().rposition(|&kind| kind == ItemKind::Immediate).map_or(0, |last| last + 1);
-        let at = first_instruction(shader).max(last);
+        let at = shader.first_instruction().max(last);
         shader.order.splice(at..at, added.iter().map(|_| ItemKind::Immediate));
         shader.immediates.append(&mut added);
         if shader.immediates.len() as i64 > MAX_OPERAND_INDEX {
@@ -498,7 +500,7 @@ impl Legacy {
             return Ok(());
         }
         let declared = shader.declarations.iter().filter(|d| d.file == File::Temporary).map(|d| d.last as i32 + 1);
-        let used = shader.instructions.iter().flat_map(registers).filter(|r| r.file == File::Temporary);
+        let used = shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Temporary);
         let used = used.map(|r| r.index + 1).filter(|&index| index < PROVISIONAL);
         let arrays_at = declared.chain(used).max().unwrap_or(0).max(0);
         let scratch_at = arrays_at + self.array_registers;
@@ -506,7 +508,8 @@ impl Legacy {
         if last as i64 > MAX_OPERAND_INDEX {
             return Err(ParseErrorKind::NoRegisters("scratch temporaries"));
         }
-        insert_declaration(shader, Declaration::new(File::Temporary, arrays_at as u16, last as u16));
+        let declaration = Declaration::new(File::Temporary, arrays_at as u16, last as u16);
+        shader.insert_declarations([declaration].into_iter());
         patch(shader, File::Temporary, |index| match index {
             PROVISIONAL_ARRAY.. => arrays_at + (index - ARRAY),
             _ => scratch_at + (index - SCRATCH),
@@ -515,15 +518,10 @@ impl Legacy {
     }
 }
 
-fn registers(instruction: &Instruction) -> impl Iterator<Item = &Register> {
-    instruction.dst.iter().map(|d| &d.register).chain(instruction.src.iter().map(|s| &s.register))
-}
-
 /// Replaces the provisional numbers of a file.
 fn patch(shader: &mut Shader, file: File, number: impl Fn(i32) -> i32) {
     for instruction in &mut shader.instructions {
-        let destinations = instruction.dst.iter_mut().map(|d| &mut d.register);
-        for register in destinations.chain(instruction.src.iter_mut().map(|s| &mut s.register)) {
+        for register in instruction.registers_mut() {
             if register.file == file && register.index >= PROVISIONAL {
                 register.index = number(register.index);
             }
@@ -538,18 +536,6 @@ fn patch(shader: &mut Shader, file: File, number: impl Fn(i32) -> i32) {
 
 fn is_declared(shader: &Shader, file: File, index: u16) -> bool {
     shader.declarations.iter().any(|d| d.file == file && (d.first..=d.last).contains(&index))
-}
-
-/// The index of the first instruction among the items.
-fn first_instruction(shader: &Shader) -> usize {
-    shader.order.iter().position(|&kind| kind == ItemKind::Instruction).unwrap_or(shader.order.len())
-}
-
-fn insert_declaration(shader: &mut Shader, declaration: Declaration) {
-    let at = first_instruction(shader);
-    let before = shader.order.iter().take(at).filter(|&&kind| kind == ItemKind::Declaration).count();
-    shader.order.insert(at, ItemKind::Declaration);
-    shader.declarations.insert(before, declaration);
 }
 
 /// Compute programs used to be a set of subroutines, one of which the driver called. If there is nothing else, this
@@ -584,12 +570,9 @@ fn add_main(shader: &mut Shader) -> Option<(u32, Span)> {
     for label in shader.instructions.iter_mut().filter_map(|i| i.label.as_mut()) {
         *label = label.saturating_add(2).min(MAX_LABEL);
     }
-    let at = first_instruction(shader);
-    let mut call = Instruction::new(Opcode::Cal);
-    call.label = Some(entry + 2);
-    call.span = span;
-    let mut end = Instruction::new(Opcode::End);
-    end.span = span;
+    let at = shader.first_instruction();
+    let call = Instruction { label: Some(entry + 2), span, ..Instruction::new(Opcode::Cal) };
+    let end = Instruction { span, ..Instruction::new(Opcode::End) };
     shader.order.splice(at..at, [ItemKind::Instruction; 2]);
     shader.instructions.splice(0..0, [call, end]);
     Some((entry, span))

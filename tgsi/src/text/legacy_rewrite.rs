@@ -9,7 +9,7 @@ use super::error::ParseErrorKind;
 use super::legacy::{Legacy, LegacyOpcode, Rewrite, Saturation, Suffixes};
 use crate::shader::{Dst, Instruction, InstructionTexture, Register, Shader, Src};
 use crate::span::Span;
-use crate::tables::{File, ImmediateType, Opcode, ReturnType, TextureTarget};
+use crate::tables::{File, ImmediateType, Opcode, TextureTarget};
 
 /// An old instruction as it was read.
 #[derive(Default)]
@@ -39,23 +39,11 @@ fn select(src: Src, components: [u8; 4]) -> Src {
     Src { swizzle: components.map(|c| src.swizzle.get(c as usize).copied().unwrap_or(0)), ..src }
 }
 
-fn replicate(src: Src, component: u8) -> Src {
-    select(src, [component; 4])
-}
-
-fn negated(src: Src) -> Src {
-    Src { negate: !src.negate, ..src }
-}
-
-fn absolute(src: Src) -> Src {
-    Src { negate: false, absolute: true, ..src }
-}
-
 fn masked(dst: Dst, mask: u8) -> Dst {
     Dst { write_mask: dst.write_mask & mask, ..dst }
 }
 
-/// One component of a scratch register, in all places.
+/// One component of a scratch register, in all components.
 fn part(register: Register, component: u8) -> Src {
     Src::new(register).swizzled([component; 4])
 }
@@ -80,7 +68,7 @@ impl<'a> Rewriter<'a> {
                 }
                 self.shader.push_instruction(instruction);
                 let one = self.float(1.0);
-                self.step(Opcode::Max, write(t, dst.write_mask), &[Src::new(t), negated(one)]);
+                self.step(Opcode::Max, write(t, dst.write_mask), &[Src::new(t), one.negated()]);
                 self.step(Opcode::Min, dst, &[Src::new(t), one]);
             }
             (saturation, _) => {
@@ -91,11 +79,7 @@ impl<'a> Rewriter<'a> {
     }
 
     fn instruction(&self, opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
-        let mut instruction = Instruction::new(opcode);
-        instruction.span = self.span;
-        instruction.dst.extend(dst);
-        instruction.src.extend(src.iter().copied());
-        instruction
+        Instruction { span: self.span, ..Instruction::with_operands(opcode, dst, src) }
     }
 
     /// Appends an instruction whose result is only used by the sequence.
@@ -132,7 +116,7 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn rewrite(&mut self, row: &'static LegacyOpcode, old: &OldInstruction) -> Result<(), ParseErrorKind> {
         let null = Register::new(File::Null, 0);
         let d = old.dst.first().copied().unwrap_or(Dst::new(null));
-        let source = |place: usize| old.src.get(place).copied().unwrap_or(Src::new(null));
+        let source = |position: usize| old.src.get(position).copied().unwrap_or(Src::new(null));
         let (a, b, c) = (source(0), source(1), source(2));
         let t = match row.rewrite {
             // Scratch registers are declared only if they are used.
@@ -144,19 +128,14 @@ impl<'a> Rewriter<'a> {
             Rewrite::Renamed(opcode) => {
                 let mut instruction = self.instruction(opcode, old.dst.first().copied(), &old.src);
                 instruction.label = old.label;
-                let info = opcode.info();
-                if info.is_sample_family {
-                    instruction.texture = Some(Box::new(InstructionTexture {
-                        target: TextureTarget::Unknown,
-                        return_type: ReturnType::Unknown,
-                        offsets: ArrayVec::new(),
-                    }));
+                if opcode.info().is_sample_family {
+                    instruction.texture = Some(Box::new(InstructionTexture::new(TextureTarget::Unknown)));
                 }
                 self.push(instruction);
             }
-            Rewrite::Sub => self.result(Opcode::Add, d, &[a, negated(b)]),
-            Rewrite::Abs => self.result(Opcode::Mov, d, &[absolute(a)]),
-            Rewrite::Neg => self.result(Opcode::Mov, d, &[negated(a)]),
+            Rewrite::Sub => self.result(Opcode::Add, d, &[a, b.negated()]),
+            Rewrite::Abs => self.result(Opcode::Mov, d, &[a.absolute_value()]),
+            Rewrite::Neg => self.result(Opcode::Mov, d, &[a.negated()]),
             Rewrite::Clamp => {
                 self.step(Opcode::Max, write(t, d.write_mask), &[a, b]);
                 self.result(Opcode::Min, d, &[Src::new(t), c]);
@@ -165,12 +144,12 @@ impl<'a> Rewriter<'a> {
                 const LEFT: [u8; 4] = [1, 2, 0, 3];
                 const RIGHT: [u8; 4] = [2, 0, 1, 3];
                 self.step(Opcode::Mul, write(t, XYZ), &[select(a, RIGHT), select(b, LEFT)]);
-                self.result(Opcode::Mad, masked(d, XYZ), &[select(a, LEFT), select(b, RIGHT), negated(Src::new(t))]);
+                self.result(Opcode::Mad, masked(d, XYZ), &[select(a, LEFT), select(b, RIGHT), Src::new(t).negated()]);
                 self.one_in_w(d);
             }
             Rewrite::Dp2a => {
                 self.step(Opcode::Dp2, write(t, X), &[a, b]);
-                self.result(Opcode::Add, d, &[part(t, 0), replicate(c, 0)]);
+                self.result(Opcode::Add, d, &[part(t, 0), c.replicated(0)]);
             }
             Rewrite::Dph => {
                 self.step(Opcode::Mov, write(t, XYZ), &[a]);
@@ -179,15 +158,15 @@ impl<'a> Rewriter<'a> {
                 self.result(Opcode::Dp4, d, &[Src::new(t), b]);
             }
             Rewrite::Scs => {
-                self.step(Opcode::Cos, write(t, X), &[replicate(a, 0)]);
-                self.step(Opcode::Sin, write(t, Y), &[replicate(a, 0)]);
+                self.step(Opcode::Cos, write(t, X), &[a.replicated(0)]);
+                self.step(Opcode::Sin, write(t, Y), &[a.replicated(0)]);
                 self.result(Opcode::Mov, masked(d, XY), &[Src::new(t)]);
                 let rest = self.legacy.constant(ImmediateType::Float32, [0, 0, 0, 1.0f32.to_bits()]);
                 self.result(Opcode::Mov, masked(d, !XY), &[rest]);
             }
             Rewrite::Cnd => {
                 let half = self.float(0.5);
-                self.step(Opcode::Add, write(t, d.write_mask), &[half, negated(c)]);
+                self.step(Opcode::Add, write(t, d.write_mask), &[half, c.negated()]);
                 self.result(Opcode::Cmp, d, &[Src::new(t), a, b]);
             }
             Rewrite::Cnd0 => self.result(Opcode::Cmp, d, &[c, b, a]),
@@ -208,20 +187,20 @@ impl<'a> Rewriter<'a> {
                 self.step(Opcode::Rcp, write(t, Y), &[part(t, 1)]);
                 self.step(Opcode::Mul, write(t, X), &[part(t, 0), part(t, 1)]);
                 self.step(Opcode::Add, write(t, X), &[part(t, 0), part(t, 0)]);
-                self.result(Opcode::Mad, masked(d, XYZ), &[part(t, 0), a, negated(b)]);
+                self.result(Opcode::Mad, masked(d, XYZ), &[part(t, 0), a, b.negated()]);
                 self.one_in_w(d);
             }
             Rewrite::Rcc => {
                 let (low, high) = (self.float((-64f32).exp2()), self.float(64f32.exp2()));
-                self.step(Opcode::Rcp, write(t, X), &[replicate(a, 0)]);
-                self.step(Opcode::Max, write(t, Y), &[absolute(part(t, 0)), low]);
+                self.step(Opcode::Rcp, write(t, X), &[a.replicated(0)]);
+                self.step(Opcode::Max, write(t, Y), &[part(t, 0).absolute_value(), low]);
                 self.step(Opcode::Min, write(t, Y), &[part(t, 1), high]);
-                self.result(Opcode::Cmp, d, &[part(t, 0), negated(part(t, 1)), part(t, 1)]);
+                self.result(Opcode::Cmp, d, &[part(t, 0), part(t, 1).negated(), part(t, 1)]);
             }
             Rewrite::X2d => {
-                let first = [replicate(b, 0), select(c, [0, 2, 0, 2]), select(a, [0, 1, 0, 1])];
+                let first = [b.replicated(0), select(c, [0, 2, 0, 2]), select(a, [0, 1, 0, 1])];
                 self.step(Opcode::Mad, write(t, 0xf), &first);
-                self.result(Opcode::Mad, d, &[replicate(b, 1), select(c, [1, 3, 1, 3]), Src::new(t)]);
+                self.result(Opcode::Mad, d, &[b.replicated(1), select(c, [1, 3, 1, 3]), Src::new(t)]);
             }
             Rewrite::Sfl | Rewrite::Str => {
                 let value = self.float(if row.rewrite == Rewrite::Str { 1.0 } else { 0.0 });
@@ -247,11 +226,8 @@ impl<'a> Rewriter<'a> {
             Rewrite::TxqLz => {
                 let level = self.uint(0);
                 let mut instruction = self.instruction(Opcode::Txq, Some(d), &[level, a]);
-                instruction.texture = Some(Box::new(InstructionTexture {
-                    target: old.target.unwrap_or(TextureTarget::Unknown),
-                    return_type: ReturnType::Unknown,
-                    offsets: ArrayVec::new(),
-                }));
+                let target = old.target.unwrap_or(TextureTarget::Unknown);
+                instruction.texture = Some(Box::new(InstructionTexture::new(target)));
                 self.push(instruction);
             }
             Rewrite::Dfracexp => {

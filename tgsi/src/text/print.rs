@@ -34,8 +34,8 @@ use crate::shader::{
     Shader,
 };
 use crate::tables::{
-    CoordOrigin, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
-    PixelCenter, PixelFormat, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
+    File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
+    Processor, ReturnType, Semantic, TextureTarget,
 };
 
 /// Options of the printer.
@@ -80,16 +80,6 @@ pub fn print_instruction(number: u32, instruction: &Instruction, options: PrintO
     printer.instruction_number(number as usize);
     printer.instruction(instruction);
     printer.out
-}
-
-/// Whether declarations of the file have a bracket for the vertex in front, which says nothing: what stands there is
-/// dropped.
-pub(crate) const fn has_vertex_bracket(processor: Processor, file: File) -> bool {
-    match file {
-        File::Input => matches!(processor, Processor::Geometry | Processor::TessControl | Processor::TessEval),
-        File::Output => matches!(processor, Processor::TessControl),
-        _ => false,
-    }
 }
 
 struct Printer {
@@ -225,7 +215,8 @@ impl Printer {
         self.text("DCL ");
         self.text(d.file.name());
         let mesa = self.options.mesa;
-        let vertex_bracket = has_vertex_bracket(processor, d.file);
+        // What stands in the bracket of the vertex says nothing.
+        let vertex_bracket = processor.has_vertices(d.file);
         let per_patch = processor != Processor::Geometry && d.semantic.is_some_and(|s| s.name.is_patch());
         if vertex_bracket && (!per_patch || (d.dimension.is_some() && !mesa)) {
             self.text("[]");
@@ -308,16 +299,16 @@ impl Printer {
         let wide = immediate.data_type.is_64bit();
         if wide && immediate.words.len() % 2 == 1 && !self.options.mesa {
             self.text("WORDS {");
-            for (place, word) in immediate.words.iter().enumerate() {
-                let _ = write!(self.out, "{}0x{word:x}", if place == 0 { "" } else { ", " });
+            for (position, word) in immediate.words.iter().enumerate() {
+                let _ = write!(self.out, "{}0x{word:x}", if position == 0 { "" } else { ", " });
             }
             self.out.push('}');
             return;
         }
         self.out.push('{');
         let step = if wide { 2 } else { 1 };
-        for (place, words) in immediate.words.chunks_exact(step).enumerate() {
-            if place != 0 {
+        for (position, words) in immediate.words.chunks_exact(step).enumerate() {
+            if position != 0 {
                 self.text(", ");
             }
             let low = words.first().copied().unwrap_or(0);
@@ -344,9 +335,9 @@ impl Printer {
         if property.data.is_empty() && !self.options.mesa {
             self.text(" {}");
         }
-        for (place, &value) in property.data.iter().enumerate() {
-            self.text(if place == 0 { " " } else { ", " });
-            match property_value_name(property.name, value) {
+        for (position, &value) in property.data.iter().enumerate() {
+            self.text(if position == 0 { " " } else { ", " });
+            match property.name.value_names().map(|names| names.get(value as usize)) {
                 Some(Some(name)) => self.text(name),
                 Some(None) => self.number(value),
                 None => self.number(value as i32),
@@ -451,19 +442,5 @@ impl Printer {
         if memory.format != PixelFormat::NONE {
             self.format(memory.format);
         }
-    }
-}
-
-/// How a value of a property is printed: not an enumeration (none), an enumeration with or without a name for this
-/// value.
-fn property_value_name(property: PropertyName, value: u32) -> Option<Option<&'static str>> {
-    match property {
-        PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
-            Some(Primitive::from_value(value).map(Primitive::name))
-        }
-        PropertyName::FsCoordOrigin => Some(CoordOrigin::from_value(value).map(CoordOrigin::name)),
-        PropertyName::FsCoordPixelCenter => Some(PixelCenter::from_value(value).map(PixelCenter::name)),
-        PropertyName::NextShader => Some(Processor::from_value(value).map(Processor::name)),
-        _ => None,
     }
 }

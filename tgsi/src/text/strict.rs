@@ -1,7 +1,7 @@
 //! The grammar of Mesa 25, to the letter: what its parser reads, and nothing else.
 //!
 //! [`read`](super::read()) takes texts of every era. Who writes TGSI for hosts wants to know what today's Mesa takes:
-//! [`mesa25`] finds the first place where its parser stops. It decides only that; what the text means is what our
+//! [`mesa25`] finds the first position where its parser stops. It decides only that; what the text means is what our
 //! parser says. Texts on which that parser crashes are refused.
 //!
 //! The differences that matter: blanks are blank, TAB and LF, and there are no comments; names and suffixes in one
@@ -12,11 +12,12 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::tables::lookup::Word;
 use crate::tables::{
-    CoordOrigin, File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode,
-    PixelCenter, PixelFormat, Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
+    File, ImmediateType, Interpolation, InterpolationLocation, MemoryQualifiers, MemoryType, Opcode, PixelFormat,
+    Primitive, Processor, PropertyName, ReturnType, Semantic, TextureTarget,
 };
 
 use super::error::ParseErrorKind;
+use super::legacy::strip;
 use super::{float, lexer, names};
 
 /// Numbers of opcodes that Mesa has no longer but still has names for, `UNK67` and the like, without operands.
@@ -34,7 +35,7 @@ const MAX_PROPERTY_NAME: usize = 63;
 /// Whether Mesa 25 reads a text.
 ///
 /// # Errors
-/// The first place where its parser stops, with what it wants there.
+/// The first position where its parser stops, with what it wants there.
 pub fn mesa25(text: &[u8]) -> Result<(), Box<Diagnostic>> {
     // A text ends at the first NUL.
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
@@ -352,7 +353,7 @@ impl<'a> Strict<'a> {
         if file == File::Input && self.processor == Processor::Vertex {
             return Ok(());
         }
-        // Behind an array number the first part begins at the comma without a blank in front of it, or is left out.
+        // After an array number the first part begins at the comma without a blank in front of it, or is left out.
         if !has_array || self.peek() == Some(b',') {
             self.first_part(file)?;
         }
@@ -554,29 +555,16 @@ impl<'a> Strict<'a> {
             .of_table(|word| PropertyName::from_word(word).filter(|_| word.len() <= MAX_PROPERTY_NAME))
             .ok_or("a property of today")?;
         self.blanks();
-        let value = match name {
-            PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
-                let primitive = self.of_table(Primitive::from_word);
-                if let (PropertyName::GsInputPrimitive, Some(primitive), Processor::Geometry) =
-                    (name, primitive, self.processor)
-                {
-                    self.vertices = primitive.input_vertices().into();
-                }
-                primitive.map(|_| ())
-            }
-            PropertyName::FsCoordOrigin => self.of_table(CoordOrigin::from_word).map(|_| ()),
-            PropertyName::FsCoordPixelCenter => self.of_table(PixelCenter::from_word).map(|_| ()),
-            PropertyName::NextShader => self.of_table(Processor::from_word).map(|_| ()),
-            _ => return self.uint().map(|_| ()),
-        };
-        value.ok_or("a value of the property, by its name")
+        let Some(names) = name.value_names() else { return self.uint().map(|_| ()) };
+        let value = self.of_table(|word| names.iter().position(|name| word.is(name)));
+        let value = value.ok_or("a value of the property, by its name")?;
+        if (name, self.processor) == (PropertyName::GsInputPrimitive, Processor::Geometry)
+            && let Some(primitive) = Primitive::from_value(value as u32)
+        {
+            self.vertices = primitive.input_vertices().into();
+        }
+        Ok(())
     }
-}
-
-fn strip<'a>(word: Word<'a>, suffix: &str) -> Option<Word<'a>> {
-    let at = word.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
-    let (head, tail) = word.split_at(at);
-    tail.is(suffix).then_some(head)
 }
 
 /// A format that the search in Mesa's table finds: it stops at the hole, and compares with the text in capitals.

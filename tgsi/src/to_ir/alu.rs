@@ -1,5 +1,6 @@
 //! 32-bit arithmetic.
 
+use tgsi_ir::AluFlags;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
@@ -81,21 +82,12 @@ const fn simple(opcode: Opcode) -> Option<Simple> {
     })
 }
 
-/// The source types of an opcode, where they differ from the table.
-fn source_type(opcode: Opcode, place: usize) -> OperandType {
-    match (opcode, place) {
-        // The selector is an integer; the table types all operands alike.
-        (Opcode::Ucmp, 0) => OperandType::Uint,
-        _ => opcode.info().src_types.get(place).copied().unwrap_or(OperandType::Untyped),
-    }
-}
-
 impl Translator<'_, '_> {
     /// The sources of an instruction as `lanes` read them.
     fn sources(&mut self, instruction: &Instruction, lanes: Lanes) -> arrayvec::ArrayVec<AluSrc, 5> {
         let mut sources = arrayvec::ArrayVec::new();
-        for (place, src) in instruction.src.iter().enumerate() {
-            sources.push(self.fetch(src, source_type(instruction.opcode, place), lanes));
+        for (position, src) in instruction.src.iter().enumerate() {
+            sources.push(self.fetch(src, instruction.opcode.source_type(position), lanes));
         }
         sources
     }
@@ -106,8 +98,8 @@ impl Translator<'_, '_> {
         self.b.alu_sized(op, count, &[a, b])
     }
 
-    /// Translates an opcode of 32-bit arithmetic; false if it is none.
-    pub(super) fn alu(&mut self, instruction: &Instruction) -> bool {
+    /// Translates an opcode of 32-bit arithmetic.
+    pub(super) fn alu(&mut self, instruction: &Instruction) {
         let opcode = instruction.opcode;
         if let Some(simple) = simple(opcode) {
             let lanes = Self::result_lanes(instruction);
@@ -124,27 +116,10 @@ impl Translator<'_, '_> {
                     self.truth(flag.into(), lanes.count)
                 }
             };
-            self.write(instruction, lanes.by_channel(def));
-            return true;
+            return self.write(instruction, lanes.by_channel(def));
         }
         match opcode {
             Opcode::Mov | Opcode::Uarl => self.mov(instruction),
-            Opcode::Mul
-            | Opcode::Mad
-            | Opcode::Fma
-            | Opcode::Lrp
-            | Opcode::Ucmp
-            | Opcode::Arl
-            | Opcode::Arr
-            | Opcode::Ldexp
-            | Opcode::Ssg
-            | Opcode::Umad
-            | Opcode::Udiv
-            | Opcode::Umod
-            | Opcode::Mod
-            | Opcode::Ibfe
-            | Opcode::Ubfe
-            | Opcode::Bfi => self.componentwise(instruction),
             Opcode::Cmp => self.cmp(instruction),
             Opcode::Rcp => self.replicated(instruction, AluOp::Frcp),
             Opcode::Rsq => self.replicated(instruction, AluOp::Frsq),
@@ -161,9 +136,8 @@ impl Translator<'_, '_> {
             Opcode::Exp => self.exp(instruction),
             Opcode::Log => self.log(instruction),
             Opcode::Lit => self.lit(instruction),
-            _ => return false,
+            _ => self.componentwise(instruction),
         }
-        true
     }
 
     /// A constant for all channels.
@@ -182,9 +156,9 @@ impl Translator<'_, '_> {
         let [condition, b, c] = instruction.src[..] else { return };
         let lanes = Self::result_lanes(instruction);
         let count = lanes.count;
-        let a = self.fetch(&Src { negate: false, ..condition }, source_type(instruction.opcode, 0), lanes);
-        let b = self.fetch(&b, source_type(instruction.opcode, 1), lanes);
-        let c = self.fetch(&c, source_type(instruction.opcode, 2), lanes);
+        let a = self.fetch(&Src { negate: false, ..condition }, instruction.opcode.source_type(0), lanes);
+        let b = self.fetch(&b, instruction.opcode.source_type(1), lanes);
+        let c = self.fetch(&c, instruction.opcode.source_type(2), lanes);
         let zero = self.scalar_constant(0);
         let operands = if condition.negate { [zero, a] } else { [a, zero] };
         let chosen = self.b.alu_sized(AluOp::Flt, count, &operands);
@@ -196,7 +170,7 @@ impl Translator<'_, '_> {
     fn mov(&mut self, instruction: &Instruction) {
         let Some(src) = instruction.src.first() else { return };
         let lanes = Self::result_lanes(instruction);
-        let value = self.fetch(src, source_type(instruction.opcode, 0), lanes);
+        let value = self.fetch(src, instruction.opcode.source_type(0), lanes);
         self.write(instruction, lanes.swizzled_by_channel(value));
     }
 
@@ -204,7 +178,7 @@ impl Translator<'_, '_> {
         let lanes = Self::result_lanes(instruction);
         let n = lanes.count;
         let sources = self.sources(instruction, lanes);
-        let source = |place: usize| sources.get(place).copied();
+        let source = |position: usize| sources.get(position).copied();
         let (Some(a), b, c, d) = (source(0), source(1), source(2), source(3)) else { return };
         // Operand counts were checked; an absent operand is never read.
         let (b, c, d) = (b.unwrap_or(a), c.unwrap_or(a), d.unwrap_or(a));
@@ -217,11 +191,7 @@ impl Translator<'_, '_> {
             }
             Opcode::Fma => {
                 let op = if self.context.legacy_math { AluOp::Ffmaz } else { AluOp::Ffma };
-                let flags = self.b.flags;
-                self.b.flags = tgsi_ir::AluFlags::EXACT;
-                let def = self.b.alu_sized(op, n, &[a, b, c]);
-                self.b.flags = flags;
-                def
+                self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, &[a, b, c]))
             }
             Opcode::Lrp => {
                 let op = if self.context.legacy_math { AluOp::FlrpMadz } else { AluOp::FlrpMad };
@@ -284,8 +254,7 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), a, field.into()])
                 }
             }
-            // BFI
-            _ => {
+            Opcode::Bfi => {
                 let mask = self.b.alu_sized(AluOp::Bfm, n, &[d, c]);
                 let field = self.b.alu_sized(AluOp::Bfi, n, &[mask.into(), b, a]);
                 if self.is_nowhere(instruction, 3, lanes, |width| width == 32) {
@@ -296,6 +265,7 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), b, field.into()])
                 }
             }
+            _ => return,
         };
         self.write(instruction, lanes.by_channel(def));
     }
@@ -309,7 +279,7 @@ impl Translator<'_, '_> {
         let most = self.scalar_constant(most as u32);
         let bias = most;
         let shift = self.scalar_constant(fraction_bits);
-        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
+        let flags = std::mem::replace(&mut self.b.flags, AluFlags::EXACT);
         let clamped = |t: &mut Self, exponent: AluSrc| -> AluSrc {
             let low = t.b.alu_sized(AluOp::Imax, n, &[exponent, least]);
             t.b.alu_sized(AluOp::Imin, n, &[low.into(), most]).into()
@@ -334,15 +304,12 @@ impl Translator<'_, '_> {
     /// -1, 0 or 1. The sign of -0 is 0, where the instruction of that name gives -0.
     pub(super) fn sign(&mut self, n: u8, a: AluSrc, zero: AluSrc) -> Def {
         let sign = self.b.alu_sized(AluOp::Fsign, n, &[a]);
-        let flags = std::mem::replace(&mut self.b.flags, tgsi_ir::AluFlags::EXACT);
-        let sum = self.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]);
-        self.b.flags = flags;
-        sum
+        self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(AluOp::Fadd, n, &[sign.into(), zero]))
     }
 
     /// Whether an operand is known in all lanes, and nowhere what `is` asks for.
-    fn is_nowhere(&self, instruction: &Instruction, place: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
-        let Some(src) = instruction.src.get(place) else { return false };
+    fn is_nowhere(&self, instruction: &Instruction, position: usize, lanes: Lanes, is: impl Fn(u32) -> bool) -> bool {
+        let Some(src) = instruction.src.get(position) else { return false };
         (0..usize::from(lanes.count))
             .all(|lane| self.known_word(src, usize::from(lanes.channel[lane])).is_some_and(|word| !is(word)))
     }
@@ -376,8 +343,8 @@ impl Translator<'_, '_> {
     ) {
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let mut channels = [None; 4];
-        for place in (0..4u8).filter(|place| mask >> place & 1 != 0) {
-            channels[usize::from(place)] = Some(channel(self, place));
+        for position in (0..4u8).filter(|position| mask >> position & 1 != 0) {
+            channels[usize::from(position)] = Some(channel(self, position));
         }
         let Some(first) = channels.iter().flatten().next().copied() else { return };
         let sources = channels.map(|channel| channel.unwrap_or(first));

@@ -134,7 +134,7 @@ impl Pairs {
     }
 
     fn iter(self) -> impl Iterator<Item = (u8, u8)> {
-        (0..self.count).map(move |place| (place, self.number[usize::from(place)]))
+        (0..self.count).map(move |position| (position, self.number[usize::from(position)]))
     }
 }
 
@@ -161,16 +161,17 @@ impl Translator<'_, '_> {
         let low = self.b.alu_sized(AluOp::Unpack642x32SplitX, pairs.count, &[value.into()]);
         let high = self.b.alu_sized(AluOp::Unpack642x32SplitY, pairs.count, &[value.into()]);
         let last = pairs.count - 1;
-        let words = [(low, 0), (high, 0), (low, last), (high, last)].map(|(def, place)| AluSrc::component(def, place));
+        let words =
+            [(low, 0), (high, 0), (low, last), (high, last)].map(|(def, position)| AluSrc::component(def, position));
         let words = self.b.vec(&words);
         self.b.flags = flags;
         let mask = pairs.iter().fold(0, |mask, (_, pair)| mask | 3 << (2 * pair));
         self.store_wide(dst, mask, words);
     }
 
-    /// Translates a 64-bit opcode; false if it is none.
-    pub(super) fn alu64(&mut self, instruction: &Instruction) -> bool {
-        let Some(shape) = shape(instruction.opcode) else { return false };
+    /// Translates a 64-bit opcode.
+    pub(super) fn alu64(&mut self, instruction: &Instruction) {
+        let Some(shape) = shape(instruction.opcode) else { return };
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let bits = |pair: u8| mask >> (2 * pair) & 3;
         let pairs = match shape {
@@ -179,24 +180,21 @@ impl Translator<'_, '_> {
             _ => Pairs::of(|pair| bits(pair) != 0),
         };
         // Nothing is written.
-        let Some(pairs) = pairs else { return true };
-        let Some(&first) = instruction.src.first() else { return true };
+        let Some(pairs) = pairs else { return };
+        let Some(&first) = instruction.src.first() else { return };
         let n = pairs.count;
         let result = match shape {
             Shape::Both(op) | Shape::Either(op) | Shape::OnesForZero(op) => {
                 let sources: arrayvec::ArrayVec<AluSrc, 5> =
                     instruction.src.iter().map(|src| self.wide(src, pairs)).collect();
-                let flags = self.b.flags;
-                if op == AluOp::Ffma {
-                    self.b.flags = AluFlags::EXACT;
-                }
-                let result = if let (AluOp::Fsign, Some(&source)) = (op, sources.first()) {
-                    let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
-                    self.sign(n, source, zero)
-                } else {
-                    self.b.alu_sized(op, n, &sources)
+                let result = match (op, sources.first()) {
+                    (AluOp::Fsign, Some(&source)) => {
+                        let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
+                        self.sign(n, source, zero)
+                    }
+                    (AluOp::Ffma, _) => self.with_flags(AluFlags::EXACT, |t| t.b.alu_sized(op, n, &sources)),
+                    _ => self.b.alu_sized(op, n, &sources),
                 };
-                self.b.flags = flags;
                 match (shape, sources.get(1)) {
                     (Shape::OnesForZero(_), Some(&divisor)) => {
                         let zero = AluSrc::component(self.constant_of(64, &[0]), 0);
@@ -210,13 +208,13 @@ impl Translator<'_, '_> {
             Shape::MultiplyAdd => {
                 let sources: arrayvec::ArrayVec<AluSrc, 5> =
                     instruction.src.iter().map(|src| self.wide(src, pairs)).collect();
-                let [a, b, c] = [0, 1, 2].map(|place| sources.get(place).copied());
-                let (Some(a), Some(b), Some(c)) = (a, b, c) else { return true };
+                let [a, b, c] = [0, 1, 2].map(|position| sources.get(position).copied());
+                let (Some(a), Some(b), Some(c)) = (a, b, c) else { return };
                 let product = self.b.alu_sized(AluOp::Fmul, n, &[a, b]);
                 self.b.alu_sized(AluOp::Fadd, n, &[product.into(), c])
             }
             Shape::ByWord(op) => {
-                let Some(&second) = instruction.src.get(1) else { return true };
+                let Some(&second) = instruction.src.get(1) else { return };
                 let value = self.wide(&first, pairs);
                 if op == AluOp::Ldexp {
                     let exponent = self.fetch(&second, OperandType::Int, pairs.lanes(0));
@@ -234,19 +232,18 @@ impl Translator<'_, '_> {
                 self.b.alu_sized(op, n, &[value])
             }
             Shape::Compare(op) => {
-                let Some(&second) = instruction.src.get(1) else { return true };
+                let Some(&second) = instruction.src.get(1) else { return };
                 let (a, b) = (self.wide(&first, pairs), self.wide(&second, pairs));
                 let flag = self.b.alu_sized(op, n, &[a, b]);
                 let truth = self.truth(flag.into(), n);
                 let mut swizzle = Swizzle::replicate(0);
                 let mut written = 0;
-                for (place, pair) in pairs.iter() {
+                for (position, pair) in pairs.iter() {
                     let channel = 2 * pair + u8::from(bits(pair) & 1 == 0);
-                    swizzle = swizzle.with(usize::from(channel), place);
+                    swizzle = swizzle.with(usize::from(channel), position);
                     written |= 1 << channel;
                 }
-                self.write_masked(instruction, written, AluSrc::new(truth, swizzle));
-                return true;
+                return self.write_masked(instruction, written, AluSrc::new(truth, swizzle));
             }
             Shape::Narrow(op) => {
                 let value = self.wide(&first, pairs);
@@ -254,15 +251,13 @@ impl Translator<'_, '_> {
                 let mut swizzle = Swizzle::replicate(0);
                 let mut written = 0;
                 let channels = (0..4u8).filter(|channel| mask >> channel & 1 != 0);
-                for (place, channel) in channels.take(usize::from(n)).enumerate() {
-                    swizzle = swizzle.with(usize::from(channel), place as u8);
+                for (position, channel) in channels.take(usize::from(n)).enumerate() {
+                    swizzle = swizzle.with(usize::from(channel), position as u8);
                     written |= 1 << channel;
                 }
-                self.write_masked(instruction, written, AluSrc::new(narrow, swizzle));
-                return true;
+                return self.write_masked(instruction, written, AluSrc::new(narrow, swizzle));
             }
         };
         self.write_wide(instruction, pairs, result);
-        true
     }
 }

@@ -55,7 +55,8 @@ impl Translator<'_, '_> {
     /// Translates an atomic; nothing if the opcode is none.
     pub(super) fn atomic(&mut self, instruction: &Instruction) {
         let Some(op) = atomic_op(instruction.opcode) else { return };
-        let [Some(&name), Some(&address), Some(&value)] = [0, 1, 2].map(|place| instruction.src.get(place)) else {
+        let [Some(&name), Some(&address), Some(&value)] = [0, 1, 2].map(|position| instruction.src.get(position))
+        else {
             return;
         };
         let resource = self.resource(instruction, &name);

@@ -31,7 +31,7 @@ use super::declarations::Context;
 use super::sources::{Lanes, Loaded, Unchanging};
 use crate::shader::{Instruction, Register};
 use crate::structure::NO_PARTNER;
-use crate::tables::{BlockPart, Opcode, OperandType, Processor};
+use crate::tables::{BlockPart, Class, Opcode, OperandType, Processor};
 
 /// An open block.
 enum Frame {
@@ -447,16 +447,15 @@ impl<'t, 's> Translator<'t, 's> {
     // --------------------------------------------------------------------------------------------------
 
     fn compute(&mut self, instruction: &Instruction) {
-        if self.alu(instruction)
-            || self.alu64(instruction)
-            || self.packing(instruction)
-            || self.lanes_opcode(instruction)
-            || self.texture(instruction)
-            || self.texture_query(instruction)
-        {
-            return;
+        match instruction.opcode.class() {
+            Class::Float | Class::Integer => self.alu(instruction),
+            Class::Wide => self.alu64(instruction),
+            Class::Packing => self.packing(instruction),
+            Class::Lanes => self.lanes_opcode(instruction),
+            Class::Texture => self.texture(instruction),
+            Class::Memory => self.memory(instruction),
+            Class::Control | Class::Geometry => {}
         }
-        self.memory(instruction);
     }
 
     /// A boolean of `components` components as all ones or 0 in 32 bits.

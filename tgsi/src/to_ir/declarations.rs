@@ -1,11 +1,12 @@
 //! Where the registers of the files `TEMP`, `ADDR` and `OUT` live, and what a translation knows of the whole shader.
 //!
 //! A register is a [`VariableLocation`]: a register of its own, an element of an array variable, or nowhere
-//! (undeclared). A file's places and arrays are a [`Bank`]. Arrays of one file that share registers are one array
+//! (undeclared). A file's locations and arrays are a [`Bank`]. Arrays of one file that share registers are one array
 //! variable; an access that names no array makes one of the whole file.
 
 use hashbrown::HashMap;
 
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::entities::{Def, Function, Type, Variable};
 use tgsi_ir::intrinsics::IndexKind;
@@ -57,7 +58,7 @@ pub(super) struct Array {
 /// The registers of a file.
 #[derive(Debug, Default)]
 pub(super) struct Bank {
-    places: Vec<VariableLocation>,
+    positions: Vec<VariableLocation>,
     pub(super) arrays: Vec<Array>,
 }
 
@@ -65,22 +66,22 @@ pub(super) struct Bank {
 pub(super) type Bounds = (i32, i32);
 
 impl Bank {
-    pub(super) fn place(&self, index: i32) -> VariableLocation {
-        usize::try_from(index).ok().and_then(|index| self.places.get(index)).copied().unwrap_or_default()
+    pub(super) fn position(&self, index: i32) -> VariableLocation {
+        usize::try_from(index).ok().and_then(|index| self.positions.get(index)).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, index: usize, place: VariableLocation) {
-        if self.places.len() <= index {
-            self.places.resize(index + 1, VariableLocation::Nowhere);
+    fn set(&mut self, index: usize, position: VariableLocation) {
+        if self.positions.len() <= index {
+            self.positions.resize(index + 1, VariableLocation::Nowhere);
         }
-        self.places[index] = place;
+        self.positions[index] = position;
     }
 
     /// The array that holds a register.
-    pub(super) fn array_at(&self, index: i32) -> Option<(usize, Array)> {
-        match self.place(index) {
-            VariableLocation::Element(array, _) => self.arrays.get(array).map(|&data| (array, data)),
-            _ => None,
+    pub(super) fn array_at(&self, index: i32) -> Option<Array> {
+        match self.position(index) {
+            VariableLocation::Element(array, _) => self.arrays.get(array).copied(),
+            VariableLocation::Nowhere | VariableLocation::Single(_) => None,
         }
     }
 }
@@ -190,13 +191,9 @@ impl<'s> Context<'s> {
         self.array_bounds.get(&(file, array)).or_else(|| self.file_bounds.get(&file)).copied()
     }
 
-    /// Whether the stage addresses the file by vertex.
-    pub(super) fn has_vertices(&self, file: File) -> bool {
-        match self.shader.processor {
-            Processor::Geometry | Processor::TessEval => file == File::Input,
-            Processor::TessControl => matches!(file, File::Input | File::Output),
-            _ => false,
-        }
+    /// The registers of `TEMP`, or the shadows of the outputs.
+    pub(super) fn bank(&self, file: File) -> &Bank {
+        if file == File::Output { &self.outputs } else { &self.temporaries }
     }
 
     /// A `shader_temp` array of vec4s.
@@ -289,7 +286,7 @@ impl Translator<'_, '_> {
         let mut array_of = bank.arrays.clone().into_iter().enumerate().peekable();
         for index in plain {
             while array_of.next_if(|(_, array)| array.first + (array.length as i32) <= index).is_some() {}
-            let place = match array_of.peek() {
+            let position = match array_of.peek() {
                 Some(&(number, array)) if array.first <= index => {
                     VariableLocation::Element(number, (index - array.first) as u32)
                 }
@@ -298,7 +295,7 @@ impl Translator<'_, '_> {
                 }
                 _ => continue,
             };
-            bank.set(index as usize, place);
+            bank.set(index as usize, position);
         }
         self.context.temporaries = bank;
     }
@@ -342,12 +339,12 @@ impl Translator<'_, '_> {
                     (element < array.length).then_some(VariableLocation::Element(number, element))
                 });
                 let used = self.context.usage.outputs.get(index as usize).is_some_and(|used| *used);
-                let place = match element {
-                    Some(place) => place,
+                let position = match element {
+                    Some(position) => position,
                     None if used => VariableLocation::Single(self.single(4, || format!("shadow_{index}"))),
                     None => continue,
                 };
-                bank.set(index as usize, place);
+                bank.set(index as usize, position);
             }
         }
         self.context.outputs = bank;
@@ -409,6 +406,36 @@ impl Translator<'_, '_> {
         self.b.store_deref(deref, value, u32::from(mask));
     }
 
+    /// Reads a register of a bank; none if it does not exist.
+    pub(super) fn load_register(&mut self, file: File, index: i32) -> Option<Def> {
+        let bank = self.context.bank(file);
+        match bank.position(index) {
+            VariableLocation::Nowhere => None,
+            VariableLocation::Single(single) => Some(self.load_single(single)),
+            VariableLocation::Element(array, element) => {
+                let array = *bank.arrays.get(array)?;
+                Some(self.load_element(&array, element))
+            }
+        }
+    }
+
+    /// Writes components of a register of a bank, if it exists. `value` gives the vec4.
+    pub(super) fn store_register(&mut self, file: File, index: i32, mask: u8, value: impl FnOnce(&mut Self) -> Def) {
+        let bank = self.context.bank(file);
+        match bank.position(index) {
+            VariableLocation::Nowhere => {}
+            VariableLocation::Single(single) => {
+                let value = value(self);
+                self.store_single(single, value, mask);
+            }
+            VariableLocation::Element(array, element) => {
+                let Some(array) = bank.arrays.get(array).copied() else { return };
+                let value = value(self);
+                self.store_element(&array, element, value, mask);
+            }
+        }
+    }
+
     /// The index of an indirect access within an array: `base` (a register number) plus the run-time part, counted from
     /// element 0. An index outside `bounds` becomes one outside the array.
     pub(super) fn element_index(&mut self, first: i32, length: u32, base: i32, offset: Def, bounds: Bounds) -> Def {
@@ -420,11 +447,10 @@ impl Translator<'_, '_> {
         let low = self.constant(bounds.0.wrapping_sub(first) as u32);
         let count = self.constant((bounds.1 - bounds.0) as u32 + 1);
         let outside = self.constant(u32::MAX);
-        let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
-        let relative = self.b.alu(tgsi_ir::alu::AluOp::Isub, &[index, low]);
-        let inside = self.b.alu(tgsi_ir::alu::AluOp::Ult, &[relative, count]);
-        let index = self.b.alu(tgsi_ir::alu::AluOp::Bcsel, &[inside, index, outside]);
-        self.b.flags = flags;
-        index
+        self.with_flags(AluFlags::NONE, |t| {
+            let relative = t.b.alu(AluOp::Isub, &[index, low]);
+            let inside = t.b.alu(AluOp::Ult, &[relative, count]);
+            t.b.alu(AluOp::Bcsel, &[inside, index, outside])
+        })
     }
 }

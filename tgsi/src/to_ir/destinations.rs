@@ -6,7 +6,6 @@ use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
 
 use super::control_flow::Translator;
-use super::declarations::VariableLocation;
 use super::sources::Lanes;
 use crate::shader::{Dst, Instruction};
 use crate::tables::{File, Processor};
@@ -59,8 +58,8 @@ impl Translator<'_, '_> {
         }
         let lanes = Lanes::full(mask);
         let mut swizzle = Swizzle::IDENTITY;
-        for (place, &channel) in lanes.channel.iter().enumerate() {
-            swizzle = swizzle.with(place, value.swizzle.get(usize::from(channel)));
+        for (position, &channel) in lanes.channel.iter().enumerate() {
+            swizzle = swizzle.with(position, value.swizzle.get(usize::from(channel)));
         }
         self.b.mov(AluSrc::new(value.def, swizzle), 4)
     }
@@ -93,20 +92,7 @@ impl Translator<'_, '_> {
                     self.b.store_deref(deref, value, u32::from(mask));
                     return;
                 }
-                let bank =
-                    if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
-                match bank.place(register.index) {
-                    VariableLocation::Nowhere => {}
-                    VariableLocation::Single(single) => {
-                        let value = self.full_width(value, mask);
-                        self.store_single(single, value, mask);
-                    }
-                    VariableLocation::Element(array, element) => {
-                        let Some(array) = bank.arrays.get(array).copied() else { return };
-                        let value = self.full_width(value, mask);
-                        self.store_element(&array, element, value, mask);
-                    }
-                }
+                self.store_register(register.file, register.index, mask, |t| t.full_width(value, mask));
             }
             _ => {}
         }
@@ -119,7 +105,7 @@ impl Translator<'_, '_> {
     pub(super) fn store_outputs(&mut self) {
         for (register, group) in self.written_outputs() {
             let mask = self.context.written_mask(register);
-            let Some(value) = self.load_shadow(register) else { continue };
+            let Some(value) = self.load_register(File::Output, register) else { continue };
             let Some((deref, scalar)) = self.output_deref(group, register) else { continue };
             match scalar {
                 Some(component) => {
@@ -135,7 +121,7 @@ impl Translator<'_, '_> {
 
     /// Output registers that some instruction writes, with their groups, ascending by group.
     fn written_outputs(&self) -> Vec<(i32, usize)> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = hashbrown::HashSet::new();
         let mut written = Vec::new();
         for (number, group) in self.context.output_file.groups.iter().enumerate() {
             for register in group.first..=group.last {
@@ -147,30 +133,11 @@ impl Translator<'_, '_> {
         written
     }
 
-    fn load_shadow(&mut self, register: i32) -> Option<Def> {
-        match self.context.outputs.place(register) {
-            VariableLocation::Nowhere => None,
-            VariableLocation::Single(single) => Some(self.load_single(single)),
-            VariableLocation::Element(array, element) => {
-                let array = self.context.outputs.arrays.get(array).copied()?;
-                Some(self.load_element(&array, element))
-            }
-        }
-    }
-
     /// Sets the shadows of all written outputs to 0: a new vertex starts.
     pub(super) fn clear_shadows(&mut self) {
         let zero = self.constant_vector(&[0; 4]);
         for (register, _) in self.written_outputs() {
-            match self.context.outputs.place(register) {
-                VariableLocation::Nowhere => {}
-                VariableLocation::Single(single) => self.store_single(single, zero, 0xf),
-                VariableLocation::Element(array, element) => {
-                    if let Some(array) = self.context.outputs.arrays.get(array).copied() {
-                        self.store_element(&array, element, zero, 0xf);
-                    }
-                }
-            }
+            self.store_register(File::Output, register, 0xf, |_| zero);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! follow each other in register, semantic and interpolation. Where an index may reach registers of several groups, but
 //! no gap, the access names the *whole file*: it is an intrinsic on slots with the first register as its base and all
 //! as its range, not one on a variable. Outputs of such a file are all accessed so. What remains (gaps, interpolation
-//! at another place) is resolved by comparing the index with each register.
+//! at another location) is resolved by comparing the index with each register.
 //!
 //! In the stages that see several vertices, an access with an outer index goes to a variable whose outermost array is
 //! the vertices, one without to an ordinary one. A declaration may have both, though shaders use one of them.
@@ -119,7 +119,7 @@ impl<'s> Context<'s> {
     fn is_by_vertex(&self, file: File, group: usize) -> bool {
         let declaration = self.io(file).groups.get(group).and_then(|g| self.shader.declarations.get(g.declaration));
         let is_patch = declaration.and_then(|d| d.semantic).is_some_and(|semantic| semantic.name.is_patch());
-        self.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
+        self.shader.processor.has_vertices(file) && (self.shader.processor == Processor::Geometry || !is_patch)
     }
 
     fn group(&mut self, file: File) {
@@ -275,8 +275,11 @@ impl<'s> Context<'s> {
         if let Some(semantic) =
             declaration.semantic.filter(|_| processor == Processor::Geometry && file == File::Output)
         {
-            data.streams =
-                semantic.streams.iter().enumerate().fold(0, |bits, (place, stream)| bits | (stream & 3) << (2 * place));
+            data.streams = semantic
+                .streams
+                .iter()
+                .enumerate()
+                .fold(0, |bits, (position, stream)| bits | (stream & 3) << (2 * position));
         }
         let variable = self.ir.add_variable(data);
         self.note_slots(file, location, (last - first) as u32 + 1, tessellation && !by_vertex);
@@ -365,26 +368,20 @@ impl Translator<'_, '_> {
     /// a geometry shader come from vertices; those that are the same for all of them (`PRIM_ID`) are read from the
     /// first.
     fn vertex_index(&mut self, register: &Register) -> Option<Def> {
-        if !self.context.has_vertices(register.file) {
+        if !self.context.shader.processor.has_vertices(register.file) {
             return None;
         }
         let Some(dimension) = register.dimension else {
             return (self.context.shader.processor == Processor::Geometry).then(|| self.constant(0));
         };
-        Some(match dimension.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, dimension.index)
-            }
-            None => self.constant(dimension.index as u32),
-        })
+        Some(self.index(dimension.index, dimension.indirect))
     }
 
     /// Reads an input, or an output of a tessellation control shader, by `read`, which gets a deref of a vec4.
     pub(super) fn read_io(&mut self, register: &Register, read: &mut dyn FnMut(&mut Self, Def) -> Def) -> Option<Def> {
         let file = register.file;
         // A file that is not addressed by vertex has nothing but outer index 0.
-        if !self.context.has_vertices(file)
+        if !self.context.shader.processor.has_vertices(file)
             && register.dimension.is_some_and(|dimension| dimension.indirect.is_none() && dimension.index != 0)
         {
             return None;

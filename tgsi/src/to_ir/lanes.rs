@@ -14,8 +14,8 @@ use crate::shader::{Instruction, Src};
 use crate::tables::{File, Opcode, OperandType, Processor};
 
 impl Translator<'_, '_> {
-    /// Translates such an opcode; false if it is none.
-    pub(super) fn lanes_opcode(&mut self, instruction: &Instruction) -> bool {
+    /// Translates such an opcode.
+    pub(super) fn lanes_opcode(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Ddx => self.derivative(instruction, IntrinsicOp::Ddx),
             Opcode::Ddy => self.derivative(instruction, IntrinsicOp::Ddy),
@@ -47,7 +47,7 @@ impl Translator<'_, '_> {
             Opcode::Fbfetch => self.fetch_framebuffer(instruction),
             Opcode::VoteAny | Opcode::VoteAll | Opcode::VoteEq => self.vote(instruction),
             Opcode::Ballot => {
-                let Some(src) = instruction.src.first() else { return true };
+                let Some(src) = instruction.src.first() else { return };
                 let value = self.fetch_channel(src, OperandType::Float, 0);
                 let zero = self.constant(0);
                 let set = self.b.alu_sized(AluOp::Ine, 1, &[value, zero.into()]);
@@ -55,9 +55,9 @@ impl Translator<'_, '_> {
                 let words = self.b.alu(AluOp::Unpack642x32, &[ballot]);
                 self.write_two(instruction, words);
             }
-            _ => return false,
+            // The class of every other opcode is another.
+            _ => {}
         }
-        true
     }
 
     /// Writes two components and zeros after them.
@@ -206,8 +206,8 @@ impl Translator<'_, '_> {
         let value = value.unwrap_or_else(|| self.constant_vector(&[0; 4]));
         let lanes = Self::result_lanes(instruction);
         let mut swizzle = Swizzle::IDENTITY;
-        for (place, &channel) in lanes.channel.iter().enumerate() {
-            swizzle = swizzle.with(place, src.swizzle[usize::from(channel)] & 3);
+        for (position, &channel) in lanes.channel.iter().enumerate() {
+            swizzle = swizzle.with(position, src.swizzle[usize::from(channel)] & 3);
         }
         let value = self.modified(AluSrc::new(value, swizzle), lanes.count, src, OperandType::Float);
         self.write(instruction, lanes.swizzled_by_channel(value));

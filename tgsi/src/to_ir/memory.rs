@@ -1,16 +1,17 @@
 //! Buffers, shared memory, images, atomic counters: loads, stores, sizes, barriers. Atomics are in [`super::atomics`].
 
-use tgsi_ir::alu::{AluOp, AluType};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::Def;
-use tgsi_ir::intrinsics::indices::{Access, MemorySemantics, SamplerDim, Scope};
+use tgsi_ir::intrinsics::indices::{Access, DescType, MemorySemantics, Scope};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::{ScalarType, TypeData};
 use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{PixelFormat, Swizzle};
 
 use super::control_flow::Translator;
+use super::textures::alu_type;
 use crate::shader::{Instruction, Register, Src};
 use crate::tables::{File, MemoryQualifiers, Opcode, OperandType, Processor, TextureTarget};
 
@@ -81,14 +82,6 @@ fn texel_type(format: PixelFormat) -> ScalarType {
     }
 }
 
-const fn texel_alu_type(scalar: ScalarType) -> AluType {
-    match scalar {
-        ScalarType::Int => AluType::INT32,
-        ScalarType::Uint => AluType::UINT32,
-        _ => AluType::FLOAT32,
-    }
-}
-
 impl ImageAccess {
     /// The indices that every image intrinsic has.
     pub(super) fn indices(&self) -> arrayvec::ArrayVec<(IndexKind, i32), 6> {
@@ -108,35 +101,24 @@ impl Translator<'_, '_> {
     pub(super) fn resource(&mut self, instruction: &Instruction, src: &Src) -> Resource {
         let register = src.register;
         match register.file {
-            File::Buffer => {
-                let number = self.resource_number(&register);
-                Resource::Buffer(number)
-            }
+            File::Buffer => Resource::Buffer(self.index(register.index, register.indirect)),
             File::Memory => Resource::Shared,
             File::Constant | File::ConstantBuffer => {
                 // The buffer is the outer index if there is one. Block k is constant buffer k + 1.
-                let buffer = match register.dimension {
-                    Some(outer) => match outer.indirect {
-                        Some(indirect) => {
-                            let offset = self.index_value(indirect);
-                            self.add_constant(offset, outer.index.wrapping_sub(1))
-                        }
-                        None => self.constant(outer.index.wrapping_sub(1) as u32),
-                    },
-                    None => self.resource_number(&Register { index: register.index.wrapping_sub(1), ..register }),
+                let (index, indirect) = match register.dimension {
+                    Some(outer) => (outer.index, outer.indirect),
+                    None => (register.index, register.indirect),
                 };
+                let buffer = self.index(index.wrapping_sub(1), indirect);
                 Resource::Constants(buffer)
             }
             File::HwAtomic => {
                 let dynamic = register.indirect.map(|indirect| self.index_value(indirect));
                 let buffer = match register.dimension {
-                    Some(outer) => match outer.indirect {
-                        Some(indirect) => {
-                            let offset = self.index_value(indirect);
-                            CounterBuffer::Index(self.add_constant(offset, outer.index))
-                        }
-                        None => CounterBuffer::Known(outer.index),
-                    },
+                    Some(outer) if outer.indirect.is_some() => {
+                        CounterBuffer::Index(self.index(outer.index, outer.indirect))
+                    }
+                    Some(outer) => CounterBuffer::Known(outer.index),
                     None => CounterBuffer::Known(0),
                 };
                 Resource::Counter { buffer, offset: register.index.wrapping_mul(4), dynamic }
@@ -155,17 +137,6 @@ impl Translator<'_, '_> {
                 })
             }
             File::Null | File::Sampler | File::SamplerView => Resource::Nothing,
-        }
-    }
-
-    /// The number of a resource.
-    fn resource_number(&mut self, register: &Register) -> Def {
-        match register.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, register.index)
-            }
-            None => self.constant(register.index as u32),
         }
     }
 
@@ -192,7 +163,7 @@ impl Translator<'_, '_> {
         let access = access(instruction);
         self.note_image(name, format, access, declared.is_none_or(|declared| declared.writable));
         let info = &mut self.context.ir.info;
-        // Masks have 64 places, and an index may reach a thousand times as many units.
+        // Masks have 64 bits, and an index may reach a thousand times as many units.
         let (first, last) = match register.indirect {
             Some(indirect) => self
                 .context
@@ -234,12 +205,13 @@ impl Translator<'_, '_> {
         (coordinate, sample)
     }
 
-    /// Translates a memory opcode; nothing if it is none.
+    /// Translates a memory opcode.
     pub(super) fn memory(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Load => self.load_memory(instruction),
             Opcode::Store => self.store_memory(instruction),
             Opcode::Resq => self.query_resource(instruction),
+            Opcode::Img2hnd => self.handle(instruction, DescType::Image),
             Opcode::Barrier => self.barrier(),
             Opcode::Membar => self.memory_barrier(instruction),
             _ => self.atomic(instruction),
@@ -301,7 +273,7 @@ impl Translator<'_, '_> {
         let (coordinate, sample) = self.texel(address, image.target);
         let level = self.constant(0);
         let mut indices = image.indices();
-        indices.push((IndexKind::DestType, texel_alu_type(texel_type(image.format)).to_i32()));
+        indices.push((IndexKind::DestType, alu_type(texel_type(image.format)).to_i32()));
         let op = if image.is_handle { IntrinsicOp::BindlessImageLoad } else { IntrinsicOp::ImageDerefLoad };
         self.b.intrinsic_def(op, &[image.name, coordinate, sample, level], &indices, Shape::new(4, 32))
     }
@@ -336,7 +308,7 @@ impl Translator<'_, '_> {
                 let value = self.vector(&value, OperandType::Float, 4);
                 let level = self.constant(0);
                 let mut indices = image.indices();
-                indices.push((IndexKind::SrcType, texel_alu_type(texel_type(image.format)).to_i32()));
+                indices.push((IndexKind::SrcType, alu_type(texel_type(image.format)).to_i32()));
                 let op = if image.is_handle { IntrinsicOp::BindlessImageStore } else { IntrinsicOp::ImageDerefStore };
                 self.b.intrinsic(op, &[image.name, coordinate, sample, value, level], &indices, None);
             }
@@ -387,13 +359,7 @@ impl Translator<'_, '_> {
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let indices = image.indices();
         let zero = self.constant(0);
-        let dim = image.target.sampler_dim();
-        let extents = match dim {
-            SamplerDim::Dim1D | SamplerDim::Buf => 1,
-            SamplerDim::Dim3D => 3,
-            _ => 2,
-        };
-        let components = extents + u8::from(image.target.is_array());
+        let components = image.target.size_components();
         let size = (mask & 7 != 0).then(|| {
             let op = if image.is_handle { IntrinsicOp::BindlessImageSize } else { IntrinsicOp::ImageDerefSize };
             self.b.intrinsic_def(op, &[image.name, zero], &indices, Shape::new(components, 32))

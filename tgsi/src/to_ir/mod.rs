@@ -41,16 +41,12 @@ mod usage;
 
 use hashbrown::HashMap;
 
-use tgsi_ir::entities::Function;
 use tgsi_ir::shader::{FunctionData, NO_INLINE};
 use tgsi_ir::{Body, Shader as IrShader};
-use thiserror::Error;
 
 use crate::call_graph::{CallGraph, KeepSubroutines};
 use crate::shader::Shader;
-use crate::span::Span;
-use crate::structure::{StructureError, structure};
-use crate::tables::Opcode;
+use crate::structure::{MalformedShader, prepared};
 
 use control_flow::Translator;
 use declarations::Context;
@@ -63,70 +59,17 @@ pub struct ToIrOptions {
     pub name: String,
     /// `KILL` and `KILL_IF` become `demote`, for targets whose derivatives need the killed lanes.
     pub kill_is_demote: bool,
-    /// Which subroutines are to stay functions: they are marked (`noinline`). Without it none.
+    /// The subroutines that are to stay functions: they are marked (`noinline`). Without it none.
     pub keep_subroutines: Option<KeepSubroutines>,
-}
-
-/// An error of the conversion. [`crate::check`] reports all of these, and more.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum ToIrError {
-    /// Blocks do not nest, or calls lead nowhere.
-    #[error("{}", .0.first().map_or_else(|| String::from("broken control structure"), ToString::to_string))]
-    Structure(Vec<StructureError>),
-    /// An instruction has fewer operands than its opcode needs.
-    #[error("{opcode} (instruction {instruction}) needs {destinations} destinations and {sources} sources")]
-    Operands {
-        /// The opcode.
-        opcode: Opcode,
-        /// Number of the instruction.
-        instruction: u32,
-        /// Destinations that the opcode needs.
-        destinations: u8,
-        /// Sources that the opcode needs.
-        sources: u8,
-        /// Its position.
-        span: Span,
-    },
-}
-
-impl ToIrError {
-    tgsi_ir::error_codes! {
-        Structure => "T0600" "structure",
-        Operands => "T0400" "operand-count",
-    }
-
-    /// The position of the (first) error.
-    pub fn span(&self) -> Option<Span> {
-        match self {
-            ToIrError::Structure(errors) => errors.first().map(StructureError::span),
-            ToIrError::Operands { span, .. } => Some(*span),
-        }
-    }
 }
 
 /// Translates a shader.
 ///
 /// # Errors
-/// [`ToIrError`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the check
-/// passes has no errors.
-pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrError> {
-    let structure = structure(shader).map_err(ToIrError::Structure)?;
-    for (number, instruction) in shader.instructions.iter().enumerate() {
-        let info = instruction.opcode.info();
-        // The stream operand of old streams' EMIT and ENDPRIM is absent and means stream 0.
-        let optional = matches!(instruction.opcode, Opcode::Emit | Opcode::Endprim);
-        if instruction.dst.len() < usize::from(info.num_dst)
-            || (instruction.src.len() < usize::from(info.num_src) && !optional)
-        {
-            return Err(ToIrError::Operands {
-                opcode: instruction.opcode,
-                instruction: number as u32,
-                destinations: info.num_dst,
-                sources: info.num_src,
-                span: instruction.span,
-            });
-        }
-    }
+/// [`MalformedShader`]: blocks that do not nest, calls without target, recursion, missing operands. A shader that the
+/// check passes has no errors.
+pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, MalformedShader> {
+    let structure = prepared(shader)?;
     let usage = Usage::of(shader, &structure);
     let subroutines = structure.subroutines.clone();
     let mut context = Context::new(shader, options, structure, usage);
@@ -140,9 +83,9 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
             let graph = CallGraph::new(shader, &context.structure)?;
             Some(graph.inlining(&context.structure.sizes(), Some(keep)))
         });
-        for (place, &(begin, _)) in subroutines.iter().enumerate() {
+        for (position, &(begin, _)) in subroutines.iter().enumerate() {
             let mut data = subroutine(begin);
-            if inlining.as_ref().is_some_and(|inlining| inlining.stays[place]) {
+            if inlining.as_ref().is_some_and(|inlining| inlining.stays[position]) {
                 data.remarks.push(String::from(NO_INLINE));
             }
             functions.insert(begin, context.ir.functions.push(data));
@@ -164,7 +107,7 @@ pub fn to_ir(shader: &Shader, options: &ToIrOptions) -> Result<IrShader, ToIrErr
         let Some(&function) = context.subroutines.get(&begin) else { continue };
         let mut body = Body::new();
         Translator::subroutine(&mut context, &mut body).translate(begin + 1, end);
-        set_body(&mut context.ir, function, body);
+        context.ir.functions[function].body = Some(body);
     }
     context.finish_info();
     Ok(context.ir)
@@ -179,8 +122,4 @@ fn subroutine(begin: u32) -> FunctionData {
         remarks: Vec::new(),
         body: None,
     }
-}
-
-fn set_body(shader: &mut IrShader, function: Function, body: Body) {
-    shader.functions[function].body = Some(body);
 }

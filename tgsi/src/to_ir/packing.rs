@@ -9,8 +9,8 @@ use crate::shader::Instruction;
 use crate::tables::{Opcode, OperandType};
 
 impl Translator<'_, '_> {
-    /// Translates a packing opcode; false if it is none.
-    pub(super) fn packing(&mut self, instruction: &Instruction) -> bool {
+    /// Translates a packing opcode.
+    pub(super) fn packing(&mut self, instruction: &Instruction) {
         let (op, components) = match instruction.opcode {
             Opcode::Pk2h => (AluOp::PackHalf2x16, 2),
             Opcode::Pk2us => (AluOp::PackUnorm2x16, 2),
@@ -20,9 +20,9 @@ impl Translator<'_, '_> {
             Opcode::Up2us => (AluOp::UnpackUnorm2x16, 2),
             Opcode::Up4b => (AluOp::UnpackSnorm4x8, 4),
             Opcode::Up4ub => (AluOp::UnpackUnorm4x8, 4),
-            _ => return false,
+            _ => return,
         };
-        let Some(src) = instruction.src.first() else { return true };
+        let Some(src) = instruction.src.first() else { return };
         match instruction.opcode {
             Opcode::Pk2h | Opcode::Pk2us | Opcode::Pk4b | Opcode::Pk4ub => {
                 let mut value = self.fetch(src, OperandType::Float, Lanes::first(components));
@@ -43,6 +43,5 @@ impl Translator<'_, '_> {
                 self.write(instruction, AluSrc::new(value, swizzle));
             }
         }
-        true
     }
 }

@@ -9,10 +9,10 @@ use tgsi_ir::body::Shape;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::entities::{Block, Def};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::system_value::SystemValue;
 use tgsi_ir::{AluFlags, Cursor, InstData, Swizzle};
 
 use super::control_flow::{KNOWN_WORDS, Translator};
-use super::declarations::VariableLocation;
 use crate::shader::{Indirect, Register, Src};
 use crate::tables::{File, OperandType, Processor, Semantic};
 
@@ -28,9 +28,9 @@ impl Lanes {
     pub(super) fn full(mask: u8) -> Lanes {
         let first = mask.trailing_zeros().min(3) as u8;
         let mut last = first;
-        let channel = std::array::from_fn(|place| {
-            if mask >> place & 1 != 0 {
-                last = place as u8;
+        let channel = std::array::from_fn(|position| {
+            if mask >> position & 1 != 0 {
+                last = position as u8;
             }
             last
         });
@@ -65,13 +65,13 @@ impl Lanes {
 
     /// Reads a swizzled value of these lanes by channel.
     pub(super) fn swizzled_by_channel(self, value: AluSrc) -> AluSrc {
-        // With four lanes each channel that counts is in its own place.
+        // With four lanes each channel that counts is the component of its own number.
         if self.count == 4 {
             return value;
         }
         let mut swizzle = Swizzle::replicate(value.swizzle.get(0));
-        for place in 0..usize::from(self.count) {
-            swizzle = swizzle.with(usize::from(self.channel[place]), value.swizzle.get(place));
+        for position in 0..usize::from(self.count) {
+            swizzle = swizzle.with(usize::from(self.channel[position]), value.swizzle.get(position));
         }
         AluSrc::new(value.def, swizzle)
     }
@@ -134,12 +134,12 @@ impl Translator<'_, '_> {
 
     /// A 32-bit constant.
     pub(super) fn constant(&mut self, value: u32) -> Def {
-        let place = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % KNOWN_WORDS;
-        match self.words[place] {
+        let position = (value.wrapping_mul(0x9e37_79b1) >> 16) as usize % KNOWN_WORDS;
+        match self.words[position] {
             Some((known, def)) if known == value => def,
             _ => {
                 let def = self.constant_of(32, &[u64::from(value)]);
-                self.words[place] = Some((value, def));
+                self.words[position] = Some((value, def));
                 def
             }
         }
@@ -160,13 +160,13 @@ impl Translator<'_, '_> {
         if self.immediates.is_empty() {
             self.immediates.resize(self.context.shader.immediates.len(), None);
         }
-        let place = usize::try_from(index).ok();
-        if let Some(&Some(def)) = place.and_then(|place| self.immediates.get(place)) {
+        let position = usize::try_from(index).ok();
+        if let Some(&Some(def)) = position.and_then(|position| self.immediates.get(position)) {
             return def;
         }
         let words = self.immediate_words(index);
         let def = self.constant_vector(&words);
-        if let Some(known) = place.and_then(|place| self.immediates.get_mut(place)) {
+        if let Some(known) = position.and_then(|position| self.immediates.get_mut(position)) {
             *known = Some(def);
         }
         def
@@ -186,16 +186,21 @@ impl Translator<'_, '_> {
             .then(|| self.immediate_words(register.index)[usize::from(src.swizzle[channel & 3] & 3)])
     }
 
+    /// Builds instructions with flags other than those of the TGSI instruction.
+    pub(super) fn with_flags<T>(&mut self, flags: AluFlags, build: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.b.flags, flags);
+        let result = build(self);
+        self.b.flags = before;
+        result
+    }
+
     /// `value + constant` as integers.
     pub(super) fn add_constant(&mut self, value: Def, constant: i32) -> Def {
         if constant == 0 {
             return value;
         }
         let constant = self.constant(constant as u32);
-        let flags = std::mem::replace(&mut self.b.flags, AluFlags::NONE);
-        let sum = self.b.alu(AluOp::Iadd, &[value, constant]);
-        self.b.flags = flags;
-        sum
+        self.with_flags(AluFlags::NONE, |t| t.b.alu(AluOp::Iadd, &[value, constant]))
     }
 
     // ---- operands
@@ -205,9 +210,9 @@ impl Translator<'_, '_> {
     pub(super) fn fetch(&mut self, src: &Src, operand: OperandType, lanes: Lanes) -> AluSrc {
         let mut selectors = lanes.channel.map(|channel| src.swizzle[usize::from(channel & 3)] & 3);
         // Beyond the lanes nothing is read; the first selector is one that is valid.
-        for place in 1..4 {
-            if place >= usize::from(lanes.count) {
-                selectors[place] = selectors[0];
+        for position in 1..4 {
+            if position >= usize::from(lanes.count) {
+                selectors[position] = selectors[0];
             }
         }
         let [x, y, z, w] = selectors;
@@ -260,6 +265,17 @@ impl Translator<'_, '_> {
         self.b.mov(AluSrc::component(loaded.def, loaded.components.get(usize::from(component))), 1)
     }
 
+    /// An index with its run-time part, if it has one.
+    pub(super) fn index(&mut self, index: i32, indirect: Option<Indirect>) -> Def {
+        match indirect {
+            Some(indirect) => {
+                let offset = self.index_value(indirect);
+                self.add_constant(offset, index)
+            }
+            None => self.constant(index as u32),
+        }
+    }
+
     /// Loads a register; only the components of `needed` will be read.
     pub(super) fn load(&mut self, register: &Register, needed: u8, operand: OperandType) -> Loaded {
         match register.file {
@@ -290,8 +306,8 @@ impl Translator<'_, '_> {
     /// one.
     fn load_unchanging(&mut self, register: &Register, operand: OperandType) -> Loaded {
         let block = self.b.block();
-        let place = register.index as usize % self.unchanging.len();
-        if let Some(known) = &self.unchanging[place]
+        let position = register.index as usize % self.unchanging.len();
+        if let Some(known) = &self.unchanging[position]
             && known.register == *register
             && known.operand == operand
             && (known.block == block || known.block == self.b.body.start_block())
@@ -299,7 +315,7 @@ impl Translator<'_, '_> {
             return known.loaded;
         }
         let loaded = self.load_uncached(register, operand);
-        self.unchanging[place] = Some(Unchanging { register: *register, operand, block, loaded });
+        self.unchanging[position] = Some(Unchanging { register: *register, operand, block, loaded });
         loaded
     }
 
@@ -317,15 +333,23 @@ impl Translator<'_, '_> {
                 None => self.zero(),
             },
             File::Constant | File::ConstantBuffer => self.load_constant_register(register, operand),
-            _ => self.zero(),
+            // The first two are loaded component by component, the others have no value.
+            File::Address
+            | File::SystemValue
+            | File::Null
+            | File::Sampler
+            | File::SamplerView
+            | File::Image
+            | File::Buffer
+            | File::Memory
+            | File::HwAtomic => self.zero(),
         }
     }
 
     fn load_immediate(&mut self, register: &Register) -> Loaded {
         let Some(indirect) = register.indirect else { return self.immediate(register.index).into() };
         let Some(array) = self.context.immediate_array else { return self.zero() };
-        let offset = self.index_value(indirect);
-        let index = self.add_constant(offset, register.index);
+        let index = self.index(register.index, Some(indirect));
         let deref = self.element_deref(&array, index);
         self.b.load_deref(deref, Shape::new(4, 32)).into()
     }
@@ -339,10 +363,6 @@ impl Translator<'_, '_> {
         if Self::is_elsewhere(register) {
             return self.zero();
         }
-        let bank = |t: &Self| {
-            if register.file == File::Output { &t.context.outputs } else { &t.context.temporaries }
-                .place(register.index)
-        };
         if let Some(indirect) = register.indirect {
             let Some((array, bounds)) = self.indirect_array(register.file, indirect) else { return self.zero() };
             let offset = self.index_value(indirect);
@@ -350,15 +370,9 @@ impl Translator<'_, '_> {
             let deref = self.element_deref(&array, index);
             return self.b.load_deref(deref, Shape::new(4, 32)).into();
         }
-        match bank(self) {
-            VariableLocation::Nowhere => self.zero(),
-            VariableLocation::Single(single) => self.load_single(single).into(),
-            VariableLocation::Element(array, element) => {
-                let bank =
-                    if register.file == File::Output { &self.context.outputs } else { &self.context.temporaries };
-                let Some(array) = bank.arrays.get(array).copied() else { return self.zero() };
-                self.load_element(&array, element).into()
-            }
+        match self.load_register(register.file, register.index) {
+            Some(def) => def.into(),
+            None => self.zero(),
         }
     }
 
@@ -369,8 +383,7 @@ impl Translator<'_, '_> {
         indirect: Indirect,
     ) -> Option<(super::declarations::Array, (i32, i32))> {
         let bounds = self.context.bounds(file, indirect.array_id)?;
-        let bank = if file == File::Output { &self.context.outputs } else { &self.context.temporaries };
-        let (_, array) = bank.array_at(bounds.0)?;
+        let array = self.context.bank(file).array_at(bounds.0)?;
         Some((array, bounds))
     }
 
@@ -418,22 +431,15 @@ impl Translator<'_, '_> {
         }
         // Block k is constant buffer k + 1.
         let block = match outer {
-            Some(outer) => match outer.indirect {
-                Some(indirect) => {
-                    let offset = self.index_value(indirect);
-                    self.add_constant(offset, outer.index.wrapping_sub(1))
-                }
-                None if outer.index < 0 => return self.zero(),
-                None => self.constant((outer.index - 1) as u32),
-            },
+            Some(outer) if outer.indirect.is_none() && outer.index < 0 => return self.zero(),
+            Some(outer) => self.index(outer.index.wrapping_sub(1), outer.indirect),
             None => self.constant(0),
         };
         let mut range_base = 0;
         let mut range = -1;
         let offset = match register.indirect {
             Some(indirect) => {
-                let offset = self.index_value(indirect);
-                let index = self.add_constant(offset, register.index);
+                let index = self.index(register.index, Some(indirect));
                 // An index so large that its byte offset would come round again is beyond every buffer.
                 let most = self.constant(u32::MAX >> 4);
                 let index = self.b.alu(AluOp::Umin, &[index, most]);
@@ -461,25 +467,21 @@ impl Translator<'_, '_> {
 
     /// A system value of fewer than four components; the others, if they are read, are 0.
     fn padded(&mut self, def: Def, components: u8, needed: u8) -> Loaded {
-        let swizzle: [u8; 4] = std::array::from_fn(|place| (place as u8).min(components.saturating_sub(1)));
+        let swizzle: [u8; 4] = std::array::from_fn(|position| (position as u8).min(components.saturating_sub(1)));
         if needed >> components == 0 {
             return Loaded { def, components: Swizzle::new(&swizzle) };
         }
         let zero = AluSrc::component(self.constant(0), 0);
-        let sources: [AluSrc; 4] =
-            std::array::from_fn(
-                |place| {
-                    if (place as u8) < components { AluSrc::component(def, place as u8) } else { zero }
-                },
-            );
+        let sources: [AluSrc; 4] = std::array::from_fn(|position| {
+            if (position as u8) < components { AluSrc::component(def, position as u8) } else { zero }
+        });
         self.b.vec(&sources).into()
     }
 
     fn load_system_values(&mut self, register: &Register, needed: u8) -> Loaded {
         let Some(indirect) = register.indirect else { return self.load_system_value(register.index, needed) };
         let Some(bounds) = self.context.bounds(File::SystemValue, indirect.array_id) else { return self.zero() };
-        let offset = self.index_value(indirect);
-        let index = self.add_constant(offset, register.index);
+        let index = self.index(register.index, Some(indirect));
         let mut value = self.zero().def;
         for candidate in bounds.0..=bounds.1 {
             if self.context.declaration_of(File::SystemValue, candidate).is_none() {
@@ -495,82 +497,27 @@ impl Translator<'_, '_> {
     }
 
     fn load_system_value(&mut self, index: i32, needed: u8) -> Loaded {
-        use IntrinsicOp::*;
         let semantic = self.context.declaration_of(File::SystemValue, index).and_then(|d| d.semantic).map(|s| s.name);
-        let Some(semantic) = semantic else { return self.zero() };
-        let (op, components) = match semantic {
-            Semantic::VertexId => (LoadVertexId, 1),
-            Semantic::VertexIdNoBase => (LoadVertexIdZeroBase, 1),
-            Semantic::BaseVertex => (LoadBaseVertex, 1),
-            Semantic::InstanceId => (LoadInstanceId, 1),
-            Semantic::BaseInstance => (LoadBaseInstance, 1),
-            Semantic::DrawId => (LoadDrawId, 1),
-            Semantic::InvocationId => (LoadInvocationId, 1),
-            Semantic::PrimitiveId => (LoadPrimitiveId, 1),
-            Semantic::Position => (LoadFragCoord, 4),
-            Semantic::PointCoord => (LoadPointCoord, 2),
-            Semantic::SampleId => {
-                self.context.ir.info.fs.uses_sample_shading = true;
-                (LoadSampleId, 1)
+        let Some(value) = semantic.and_then(Semantic::system_value) else { return self.zero() };
+        let Some(op) = value.intrinsic() else { return self.zero() };
+        if matches!(value, SystemValue::SampleId | SystemValue::SamplePos) {
+            self.context.ir.info.fs.uses_sample_shading = true;
+        }
+        let (components, bit_size) = (value.num_components(), value.bit_size());
+        let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, bit_size));
+        match bit_size {
+            // All ones or 0.
+            1 => {
+                let truth = self.truth(def.into(), components);
+                self.padded(truth, components, needed)
             }
-            Semantic::SamplePosition => {
-                self.context.ir.info.fs.uses_sample_shading = true;
-                (LoadSamplePos, 2)
+            // The low word, the high word.
+            64 => {
+                let words = self.b.alu(AluOp::Unpack642x32, &[def]);
+                self.padded(words, 2, needed)
             }
-            Semantic::SampleMask => (LoadSampleMaskIn, 1),
-            Semantic::ThreadId => (LoadLocalInvocationId, 3),
-            Semantic::BlockId => (LoadWorkgroupId, 3),
-            Semantic::BlockSize => (LoadWorkgroupSize, 3),
-            Semantic::GridSize => (LoadNumWorkgroups, 3),
-            Semantic::WorkDim => (LoadWorkDim, 1),
-            Semantic::TessCoord => (LoadTessCoord, 3),
-            Semantic::VerticesIn => (LoadPatchVerticesIn, 1),
-            Semantic::TessOuter => (LoadTessLevelOuter, 4),
-            Semantic::TessInner => (LoadTessLevelInner, 2),
-            Semantic::TessDefaultOuterLevel => (LoadTessLevelOuterDefault, 4),
-            Semantic::TessDefaultInnerLevel => (LoadTessLevelInnerDefault, 2),
-            Semantic::SubgroupSize => (LoadSubgroupSize, 1),
-            Semantic::SubgroupInvocation => (LoadSubgroupInvocation, 1),
-            Semantic::CsUserDataAmd => (LoadUserDataAmd, 4),
-            Semantic::Face => return self.load_flag(LoadFrontFace, needed),
-            Semantic::HelperInvocation => return self.load_flag(LoadHelperInvocation, needed),
-            Semantic::SubgroupEqMask => return self.load_lane_mask(LoadSubgroupEqMask, needed),
-            Semantic::SubgroupGeMask => return self.load_lane_mask(LoadSubgroupGeMask, needed),
-            Semantic::SubgroupGtMask => return self.load_lane_mask(LoadSubgroupGtMask, needed),
-            Semantic::SubgroupLeMask => return self.load_lane_mask(LoadSubgroupLeMask, needed),
-            Semantic::SubgroupLtMask => return self.load_lane_mask(LoadSubgroupLtMask, needed),
-            // Not system values.
-            Semantic::Color
-            | Semantic::BackColor
-            | Semantic::Fog
-            | Semantic::PointSize
-            | Semantic::Generic
-            | Semantic::Normal
-            | Semantic::EdgeFlag
-            | Semantic::Stencil
-            | Semantic::ClipDistance
-            | Semantic::ClipVertex
-            | Semantic::TexCoord
-            | Semantic::ViewportIndex
-            | Semantic::Layer
-            | Semantic::Patch
-            | Semantic::ViewportMask => return self.zero(),
-        };
-        let def = self.b.intrinsic_def(op, &[], &[], Shape::new(components, 32));
-        self.padded(def, components, needed)
-    }
-
-    /// A boolean system value as all ones or 0.
-    fn load_flag(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
-        let flag = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 1));
-        let def = self.truth(flag.into(), 1);
-        self.padded(def, 1, needed)
-    }
-
-    /// A 64-bit mask of lanes as (low, high).
-    fn load_lane_mask(&mut self, op: IntrinsicOp, needed: u8) -> Loaded {
-        let mask = self.b.intrinsic_def(op, &[], &[], Shape::new(1, 64));
-        let words = self.b.alu(AluOp::Unpack642x32, &[mask]);
-        self.padded(words, 2, needed)
+            // A register has four of the words that a value may have.
+            _ => self.padded(def, components.min(4), needed),
+        }
     }
 }

@@ -8,23 +8,12 @@ use tgsi_ir::intrinsics::indices::DescType;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 
 use super::control_flow::Translator;
-use super::textures::operand_places;
 use crate::shader::{Instruction, Register, Src};
-use crate::tables::{File, Opcode, OperandType, TextureTarget};
-
-/// Positions of samples in a pixel, in sixteenths from the left and top edge, four bits a sample, first sample lowest,
-/// for 1, 2, 4, 8 and 16 samples (the standard patterns): numbers of samples, x, y.
-const SAMPLE_POSITIONS: [(u32, u64, u64); 5] = [
-    (1, 0x8, 0x8),
-    (2, 0x4c, 0x4c),
-    (4, 0xa2e6, 0xea62),
-    (8, 0xfb13_5d79, 0x1f7d_39b5),
-    (16, 0x1ef0_2486_bda3_c579, 0x0f48_c21e_3bd6_7a59),
-];
+use crate::tables::{File, Opcode, OperandType, SAMPLE_POSITIONS, TextureTarget};
 
 impl Translator<'_, '_> {
-    /// Translates a query; false if the opcode is none.
-    pub(super) fn texture_query(&mut self, instruction: &Instruction) -> bool {
+    /// Translates a query.
+    pub(super) fn texture_query(&mut self, instruction: &Instruction) {
         match instruction.opcode {
             Opcode::Txq | Opcode::Sviewinfo => self.query_size(instruction),
             Opcode::Txqs => {
@@ -39,10 +28,9 @@ impl Translator<'_, '_> {
                 self.write_first(instruction, samples);
             }
             Opcode::Samp2hnd => self.handle(instruction, DescType::TextureSampler),
-            Opcode::Img2hnd => self.handle(instruction, DescType::Image),
-            _ => return false,
+            // The others are lookups.
+            _ => {}
         }
-        true
     }
 
     /// Writes a value to x and zeros to the other channels.
@@ -52,7 +40,7 @@ impl Translator<'_, '_> {
     }
 
     fn query_target(&self, instruction: &Instruction) -> TextureTarget {
-        let (view, _) = operand_places(instruction.opcode);
+        let (view, _) = instruction.opcode.texture_operands();
         match instruction.src.get(view) {
             Some(view) => self.texture_target(instruction, view),
             None => TextureTarget::Texture2D,
@@ -140,7 +128,7 @@ impl Translator<'_, '_> {
     }
 
     /// The 64-bit handle of a unit, in xy.
-    fn handle(&mut self, instruction: &Instruction, kind: DescType) {
+    pub(super) fn handle(&mut self, instruction: &Instruction, kind: DescType) {
         let Some(src) = instruction.src.first() else { return };
         let Src { register: Register { index, indirect, .. }, .. } = *src;
         let offset = match indirect {

@@ -33,29 +33,16 @@ pub(super) enum Unit {
     Handle(Def),
 }
 
-/// The operand indices of view and sampler among the sources of a lookup.
-pub(super) const fn operand_places(opcode: Opcode) -> (usize, Option<usize>) {
-    use Opcode::*;
-    match opcode {
-        Txqs | Samp2hnd => (0, Some(0)),
-        Tex2 | Txb2 | Txl2 | Tg4 => (2, Some(2)),
-        Txd => (3, Some(3)),
-        SampleI | SampleIMs | Sviewinfo => (1, None),
-        SamplePos | SampleInfo => (0, None),
-        Sample | SampleB | SampleC | SampleCLz | SampleD | SampleL | Gather4 | Lod => (1, Some(2)),
-        _ => (1, Some(1)),
-    }
-}
-
 const fn result_type(return_type: ReturnType) -> ScalarType {
     match return_type {
         ReturnType::Sint => ScalarType::Int,
         ReturnType::Uint => ScalarType::Uint,
-        _ => ScalarType::Float,
+        ReturnType::Unorm | ReturnType::Snorm | ReturnType::Float | ReturnType::Unknown => ScalarType::Float,
     }
 }
 
-const fn alu_type(scalar: ScalarType) -> AluType {
+/// The type of a value of this scalar type in 32 bits.
+pub(super) const fn alu_type(scalar: ScalarType) -> AluType {
     match scalar {
         ScalarType::Int => AluType::INT32,
         ScalarType::Uint => AluType::UINT32,
@@ -71,7 +58,7 @@ pub(super) struct Lookup {
 
 impl Lookup {
     fn push(&mut self, kind: TexSrcKind, def: Def) {
-        // There are fewer kinds of sources than places.
+        // There are fewer kinds of sources than the list has room for.
         let _ = self.sources.try_push((kind, def));
     }
 }
@@ -130,13 +117,7 @@ impl Translator<'_, '_> {
         let array_type = self.context.ir.types.array(ty, (last - first) as u32 + 1);
         let variable = self.resource_variable(name, array_type, mode, first);
         let parent = self.b.deref_var(variable, mode, array_type);
-        let index = match register.indirect {
-            Some(indirect) => {
-                let offset = self.index_value(indirect);
-                self.add_constant(offset, register.index.wrapping_sub(first))
-            }
-            None => self.constant((register.index - first) as u32),
-        };
+        let index = self.index(register.index.wrapping_sub(first), register.indirect);
         self.b.deref_array(parent, index, ty)
     }
 
@@ -164,7 +145,7 @@ impl Translator<'_, '_> {
         target: TextureTarget,
         compares: bool,
     ) -> Option<Lookup> {
-        let (view_place, sampler_place) = operand_places(instruction.opcode);
+        let (view_place, sampler_place) = instruction.opcode.texture_operands();
         let view = *instruction.src.get(view_place)?;
         let result = self.sampled_type(instruction, &view);
         let shadow_type = compares || target.is_shadow();
@@ -182,7 +163,7 @@ impl Translator<'_, '_> {
             Unit::Handle(handle) => lookup.push(TexSrcKind::TextureHandle, handle),
         }
         if op.needs_sampler() {
-            let sampler = sampler_place.and_then(|place| instruction.src.get(place)).copied().unwrap_or(view);
+            let sampler = sampler_place.and_then(|position| instruction.src.get(position)).copied().unwrap_or(view);
             let unit = if sampler_place == Some(view_place) {
                 match lookup.sources.first() {
                     Some(&(TexSrcKind::TextureHandle, handle)) => Unit::Handle(handle),
@@ -203,9 +184,9 @@ impl Translator<'_, '_> {
 
     /// Records the units of a lookup in the shader's information.
     fn note_texture(&mut self, instruction: &Instruction, op: TexOp) {
-        let (view, sampler) = operand_places(instruction.opcode);
-        let units = |place: usize| {
-            let register = instruction.src.get(place)?.register;
+        let (view, sampler) = instruction.opcode.texture_operands();
+        let units = |position: usize| {
+            let register = instruction.src.get(position)?.register;
             if !matches!(register.file, File::Sampler | File::SamplerView) {
                 return None;
             }
@@ -230,8 +211,8 @@ impl Translator<'_, '_> {
         info.uses_resource_info_query |= matches!(op, TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples);
     }
 
-    /// Translates a lookup; false if the opcode is none.
-    pub(super) fn texture(&mut self, instruction: &Instruction) -> bool {
+    /// Translates a lookup or a query.
+    pub(super) fn texture(&mut self, instruction: &Instruction) {
         use Opcode::*;
         let opcode = instruction.opcode;
         let mut op = match opcode {
@@ -242,11 +223,11 @@ impl Translator<'_, '_> {
             Txf | TxfLz | SampleI | SampleIMs => TexOp::Txf,
             Tg4 | Gather4 => TexOp::Tg4,
             Lodq | Lod => TexOp::Lod,
-            _ => return false,
+            _ => return self.texture_query(instruction),
         };
-        let (view_place, _) = operand_places(opcode);
-        let Some(&view) = instruction.src.get(view_place) else { return true };
-        let Some(&coordinates) = instruction.src.first() else { return true };
+        let (view_place, _) = opcode.texture_operands();
+        let Some(&view) = instruction.src.get(view_place) else { return };
+        let Some(&coordinates) = instruction.src.first() else { return };
         let target = self.texture_target(instruction, &view);
         let fetches = op == TexOp::Txf;
         if fetches && target.is_msaa() {
@@ -254,7 +235,7 @@ impl Translator<'_, '_> {
         }
         let compares = matches!(opcode, SampleC | SampleCLz);
         let is_shadow = compares || (target.is_shadow() && !fetches && op != TexOp::Lod);
-        let Some(mut lookup) = self.start_lookup(instruction, op, target, compares) else { return true };
+        let Some(mut lookup) = self.start_lookup(instruction, op, target, compares) else { return };
         lookup.data.is_shadow = is_shadow;
 
         // Coordinates, and what the projective divide takes with them.
@@ -283,8 +264,8 @@ impl Translator<'_, '_> {
         if op == TexOp::Txd {
             let first = if opcode == Txd { 1 } else { 3 };
             let size = lookup.data.dim.num_coords();
-            for (kind, place) in [(TexSrcKind::Ddx, first), (TexSrcKind::Ddy, first + 1)] {
-                if let Some(&src) = instruction.src.get(place) {
+            for (kind, position) in [(TexSrcKind::Ddx, first), (TexSrcKind::Ddy, first + 1)] {
+                if let Some(&src) = instruction.src.get(position) {
                     let gradient = self.vector(&src, OperandType::Float, size);
                     lookup.push(kind, gradient);
                 }
@@ -317,12 +298,11 @@ impl Translator<'_, '_> {
                 if component < components { AluSrc::component(result, component) } else { zero }
             });
         }
-        true
     }
 
     /// The reference value of a comparing lookup.
     fn comparator(&mut self, instruction: &Instruction, target: TextureTarget, compares: bool) -> Def {
-        let (place, channel) = match target.comparator_position() {
+        let (position, channel) = match target.comparator_position() {
             _ if compares => (3, 0),
             // A second operand with both the bias or level and the reference value has the latter in y.
             Some(4) if matches!(instruction.opcode, Opcode::Txb2 | Opcode::Txl2) => (1, 1),
@@ -330,7 +310,7 @@ impl Translator<'_, '_> {
             Some(channel @ 0..4) => (0, channel),
             _ => return self.constant(0),
         };
-        match instruction.src.get(place) {
+        match instruction.src.get(position) {
             Some(src) => self.scalar(src, OperandType::Float, channel),
             None => self.constant(0),
         }
@@ -421,8 +401,8 @@ impl Translator<'_, '_> {
             for (value, &component) in texel.iter_mut().zip(&offset.swizzle) {
                 let src = Src::new(Register::new(offset.file, offset.index)).swizzled([component & 3; 4]);
                 match self.known_word(&src, 0) {
-                    Some(word) => *value = word as i8,
-                    None => all_known = false,
+                    Some(word) if i8::try_from(word as i32).is_ok() => *value = word as i8,
+                    _ => all_known = false,
                 }
             }
         }

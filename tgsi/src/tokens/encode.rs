@@ -76,8 +76,8 @@ impl Writer<'_> {
     /// Packs components of two bits from bit `low` on.
     fn components(&self, field: &'static str, components: &[u8], low: u32) -> Result<u32, EncodeError> {
         let mut word = 0;
-        for (place, &component) in components.iter().enumerate() {
-            word |= self.check(field, component, 0, 3)? << (low + 2 * place as u32);
+        for (position, &component) in components.iter().enumerate() {
+            word |= self.check(field, component, 0, 3)? << (low + 2 * position as u32);
         }
         Ok(word)
     }
@@ -89,8 +89,8 @@ impl Writer<'_> {
         let first = self.words.len();
         let flags = [d.dimension.is_some(), d.semantic.is_some(), d.interpolation.is_some(), d.invariant, d.local];
         let mut word = (d.file.value() as u32) << 12 | self.mask("usage mask", d.usage_mask)? << 16;
-        for (place, set) in flags.into_iter().enumerate() {
-            word |= (set as u32) << (20 + place);
+        for (position, set) in flags.into_iter().enumerate() {
+            word |= (set as u32) << (20 + position);
         }
         word |= (d.array_id.is_some() as u32) << 25 | (d.atomic as u32) << 26 | (d.memory_type.value() as u32) << 27;
         self.words.push(word);

@@ -71,7 +71,7 @@ mod tests {
         let errors = [
             tgsi::tokens::DecodeError::CODES,
             tgsi::tokens::EncodeError::CODES,
-            tgsi::to_ir::ToIrError::CODES,
+            tgsi::structure::MalformedShader::CODES,
             tgsi::run::RunError::CODES,
             tgsi_ir::text::TextErrorKind::CODES,
             tgsi_ir::run::RunError::CODES,

@@ -1,7 +1,6 @@
 //! Generates deterministic inputs of several kinds for any shader.
 
 use tgsi::Shader;
-use tgsi::run::system_value_of;
 use tgsi::tables::{File, Primitive, Processor, PropertyName, Semantic};
 use tgsi_ir::run::environment::{Inputs, LaneRegisters, MAX_LANES};
 use tgsi_ir::run::random::Random;
@@ -134,7 +133,7 @@ pub fn make(shader: &Shader, seed: u64) -> Inputs {
     }
     for declaration in registers(File::SystemValue) {
         let Some(semantic) = declaration.semantic else { continue };
-        let Some(value) = system_value_of(semantic.name, shader.processor) else { continue };
+        let Some(value) = semantic.name.system_value() else { continue };
         let words = (0..4)
             .take(usize::from(value.num_components()) * usize::from(value.bit_size()).div_ceil(32))
             .map(|component| {

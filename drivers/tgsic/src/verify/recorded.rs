@@ -161,7 +161,7 @@ fn one_shader(file: &str, vectors: &[Vector], root: &Path, via: ExecutorKind, pl
                         totals.different += 1;
                         let what = comparison.different.first().map(|d| {
                             let word = |w: Option<u32>| w.map_or("nothing".to_string(), |w| format!("{w:08x}"));
-                            format!("{}: recorded {}, found {}", d.place, word(d.expected), word(d.found))
+                            format!("{}: recorded {}, found {}", d.position, word(d.expected), word(d.found))
                         });
                         totals.first.push(format!("{file} seed {}: {}", vector.seed, what.unwrap_or_default()));
                     }

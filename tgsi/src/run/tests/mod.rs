@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, Resources, RunLimits, Vec4};
 use tgsi_ir::system_value::SystemValue;
 
-use super::{Program, RunError, run, system_value_of};
+use super::{Program, RunError, run};
 use crate::shader::Shader;
 use crate::tables::{Opcode, Processor, Semantic};
 
@@ -690,10 +690,10 @@ fn every_opcode_runs() {
 
 #[test]
 fn system_values_by_semantic() {
-    assert_eq!(system_value_of(Semantic::ThreadId, Processor::Compute), Some(SystemValue::LocalInvocationId));
-    assert_eq!(system_value_of(Semantic::Generic, Processor::Fragment), None);
+    assert_eq!(Semantic::ThreadId.system_value(), Some(SystemValue::LocalInvocationId));
+    assert_eq!(Semantic::Generic.system_value(), None);
     let of: std::collections::BTreeSet<SystemValue> =
-        Semantic::ALL.iter().filter_map(|&semantic| system_value_of(semantic, Processor::Vertex)).collect();
+        Semantic::ALL.iter().filter_map(|&semantic| semantic.system_value()).collect();
     // No two semantics share a value.
-    assert_eq!(of.len(), Semantic::ALL.iter().filter(|&&s| system_value_of(s, Processor::Vertex).is_some()).count());
+    assert_eq!(of.len(), Semantic::ALL.iter().filter(|&&s| s.system_value().is_some()).count());
 }

@@ -29,7 +29,7 @@ fn vectors_read_run_and_compare() {
     assert_eq!(vector.compare(&outputs).verdict(), Agreement::Close);
     outputs.outputs.set(0, 0, 1, 1);
     assert_eq!(vector.compare(&outputs).verdict(), Agreement::Different);
-    assert_eq!(vector.compare(&outputs).different[0].place, "OUT[0].x lane 1");
+    assert_eq!(vector.compare(&outputs).different[0].position, "OUT[0].x lane 1");
     assert!(Vector::parse("{}").is_err());
     assert!(Vector::parse(r#"{"f":"a","seed":0,"live":1,"in":{"0":"12345"}}"#).is_err());
 }

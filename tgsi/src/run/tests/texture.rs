@@ -1,4 +1,4 @@
-//! Which request a texture opcode makes, size queries, bindless handles.
+//! Requests of texture opcodes, size queries, bindless handles.
 
 use std::collections::BTreeMap;
 
@@ -140,4 +140,16 @@ fn bindless_handles() {
                 SAMP2HND OUT[0].xy, SAMP[3], 2D\nIMG2HND OUT[1].xy, IMAGE[5], 2D, PIPE_FORMAT_R32_UINT\nEND\n";
     let outputs = execute(text, &lanes(1));
     assert_eq!((out(&outputs, 0), outputs.outputs.get(1, 0, 0)), ([3, 0, 0, 0], 5));
+}
+
+#[test]
+fn a_comparing_gather_has_no_component() {
+    let component = |body: &str| match request_of(body).0.lookup {
+        TextureLookup::Gather { component } => component,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(component("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0].wwww, SHADOWCUBEARRAY"), 0);
+    assert_eq!(component("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0], SHADOW2D"), 0);
+    assert_eq!(component("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0].wwww, 2D"), 3);
+    assert_eq!(component("TG4 OUT[0], IN[0], IMM[0].yyyy, SAMP[0], 2D"), 2);
 }

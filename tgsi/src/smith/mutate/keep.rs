@@ -1,12 +1,12 @@
 //! Changes that keep what a shader computes.
 
-use super::{free_number, insert, registers};
+use super::{free_number, insert};
 use crate::shader::{Declaration, Dst, Immediate, Indirect, Instruction, Register, Shader, Src};
 use crate::smith::choices::Choices;
 use crate::structure::structure;
 use crate::tables::{BlockPart, File, ImmediateType, Opcode, OutputMode};
 
-/// Makes one change, if there is a place for it.
+/// Makes one change, if it can be made.
 pub(super) fn mutate(shader: &mut Shader, choices: &mut Choices<'_>) {
     if structure(shader).is_err() || shader.instructions.is_empty() {
         return;
@@ -36,16 +36,9 @@ fn new_immediate(shader: &mut Shader, words: [u32; 4]) -> Src {
     Src::new(Register::new(File::Immediate, shader.immediates.len() as i32 - 1))
 }
 
-pub(super) fn instruction(opcode: Opcode, dst: Option<Dst>, src: &[Src]) -> Instruction {
-    let mut instruction = Instruction::new(opcode);
-    instruction.dst.extend(dst);
-    instruction.src.extend(src.iter().copied());
-    instruction
-}
-
 /// Whether instructions can be put in front of a number: not between a `SWITCH` and its first label, and not after the
 /// main program.
-pub(super) fn is_place(shader: &Shader, number: usize) -> bool {
+pub(super) fn is_insertion_point(shader: &Shader, number: usize) -> bool {
     let at = |number: usize| shader.instructions.get(number).map(|i| i.opcode);
     let outside = matches!(at(number), None | Some(Opcode::Bgnsub))
         || number > 0
@@ -68,7 +61,7 @@ fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let source = choices.below(shader.instructions.len());
     let mut copy = shader.instructions[source].clone();
-    if !is_place(shader, number) || !is_plain(copy.opcode) || copy.dst.is_empty() {
+    if !is_insertion_point(shader, number) || !is_plain(copy.opcode) || copy.dst.is_empty() {
         return;
     }
     let temporary = new_temporaries(shader, 1, false);
@@ -79,7 +72,7 @@ fn dead_code(shader: &mut Shader, choices: &mut Choices<'_>) {
 /// A range of whole blocks in one block, without jumps out of it but returns.
 fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
     let first = choices.below(shader.instructions.len());
-    if !is_place(shader, first) {
+    if !is_insertion_point(shader, first) {
         return None;
     }
     let wanted = 1 + choices.below(8);
@@ -110,7 +103,7 @@ fn range(shader: &Shader, choices: &mut Choices<'_>) -> Option<(usize, usize)> {
 /// A loop that is left after one round.
 fn loop_once(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some((first, last)) = range(shader, choices) else { return };
-    let bare = |opcode| instruction(opcode, None, &[]);
+    let bare = |opcode| Instruction::with_operands(opcode, None, &[]);
     insert(shader, last + 1, vec![bare(Opcode::Brk), bare(Opcode::Endloop)]);
     insert(shader, first, vec![bare(Opcode::Bgnloop)]);
 }
@@ -120,9 +113,9 @@ fn always_taken(shader: &mut Shader, choices: &mut Choices<'_>) {
     let Some((first, last)) = range(shader, choices) else { return };
     let in_else = choices.one_in(2);
     let condition = new_immediate(shader, [u32::from(!in_else); 4]).replicated(0);
-    let bare = |opcode| instruction(opcode, None, &[]);
+    let bare = |opcode| Instruction::with_operands(opcode, None, &[]);
     insert(shader, last + 1, vec![bare(Opcode::Endif)]);
-    let mut opening = vec![instruction(Opcode::Uif, None, &[condition])];
+    let mut opening = vec![Instruction::with_operands(Opcode::Uif, None, &[condition])];
     if in_else {
         opening.push(bare(Opcode::Else));
     }
@@ -165,15 +158,15 @@ fn copy_source(shader: &mut Shader, choices: &mut Choices<'_>) {
         OutputMode::Componentwise | OutputMode::Replicate | OutputMode::ChannelDependent
     );
     let count = shader.instructions[number].src.len();
-    if !computes || count == 0 || !is_place(shader, number) {
+    if !computes || count == 0 || !is_insertion_point(shader, number) {
         return;
     }
-    let place = choices.below(count);
+    let position = choices.below(count);
     let temporary = new_temporaries(shader, 1, false);
     let register = Register::new(File::Temporary, temporary);
-    let from = Src::new(shader.instructions[number].src[place].register);
-    shader.instructions[number].src[place].register = register;
-    insert(shader, number, vec![instruction(Opcode::Mov, Some(Dst::new(register)), &[from])]);
+    let from = Src::new(shader.instructions[number].src[position].register);
+    shader.instructions[number].src[position].register = register;
+    insert(shader, number, vec![Instruction::with_operands(Opcode::Mov, Some(Dst::new(register)), &[from])]);
 }
 
 /// A temporary that is named by itself everywhere, and belongs to no array.
@@ -182,7 +175,7 @@ fn plain_temporary(shader: &Shader, choices: &mut Choices<'_>) -> Option<i32> {
     let any_indirect = shader
         .instructions
         .iter()
-        .flat_map(registers)
+        .flat_map(Instruction::registers)
         .any(|r| unnamed(r) && r.indirect.is_some_and(|i| i.array_id == 0));
     if any_indirect {
         return None;
@@ -202,7 +195,7 @@ fn is_index(shader: &Shader, temporary: i32) -> bool {
     shader.instructions.iter().any(|instruction| {
         let offsets = instruction.texture.iter().flat_map(|t| &t.offsets);
         let mut offsets = offsets.map(|offset| (offset.file, offset.index));
-        let mut indices = registers(instruction).flat_map(|register| {
+        let mut indices = instruction.registers().flat_map(|register| {
             [register.indirect, register.dimension.and_then(|d| d.indirect)].into_iter().flatten()
         });
         offsets.any(|named| named == (File::Temporary, temporary))
@@ -227,8 +220,8 @@ fn permute_components(shader: &mut Shader, choices: &mut Choices<'_>) {
         return;
     }
     let mut to = [0u8, 1, 2, 3];
-    for place in (1..4).rev() {
-        to.swap(place, choices.below(place + 1));
+    for position in (1..4).rev() {
+        to.swap(position, choices.below(position + 1));
     }
     for i in &mut shader.instructions {
         for src in i.src.iter_mut().filter(|src| is_it(&src.register)) {
@@ -270,12 +263,13 @@ fn into_array(shader: &mut Shader, choices: &mut Choices<'_>) {
         }
     }
     let set = Dst::new(Register::new(File::Address, address)).masked(1);
-    insert(shader, 0, vec![instruction(Opcode::Uarl, Some(set), &[one])]);
+    insert(shader, 0, vec![Instruction::with_operands(Opcode::Uarl, Some(set), &[one])]);
 }
 
 /// Arrays whose elements are all named by themselves, as plain temporaries.
 fn out_of_arrays(shader: &mut Shader, _: &mut Choices<'_>) {
-    let mut indirect = shader.instructions.iter().flat_map(registers).filter(|r| r.file == File::Temporary);
+    let mut indirect =
+        shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Temporary);
     if indirect.any(|register| register.indirect.is_some()) {
         return;
     }

@@ -16,7 +16,7 @@ pub use rounding::round_otherwise;
 pub use surroundings::{Variant, change_surroundings};
 
 use super::choices::Choices;
-use crate::shader::{Instruction, Register, Shader};
+use crate::shader::{Instruction, Shader};
 use crate::tables::{File, Opcode};
 
 /// The shader with some changes that a seed chooses, none of which changes what it computes. Shaders with a broken
@@ -55,11 +55,6 @@ fn insert(shader: &mut Shader, at: usize, new: Vec<Instruction>) {
             *label += count;
         }
     }
-}
-
-/// All registers that an instruction names as operands.
-fn registers(instruction: &Instruction) -> impl Iterator<Item = &Register> {
-    instruction.src.iter().map(|src| &src.register).chain(instruction.dst.iter().map(|dst| &dst.register))
 }
 
 /// The first number of a file that no declaration and no operand has.

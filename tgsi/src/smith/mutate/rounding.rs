@@ -4,7 +4,7 @@
 //! product and sum or not, GLSL's `mix` is not a multiple of a difference, and sums of products begin at either end.
 //! Two shaders that are to have the same bits everywhere must have them here too.
 
-use super::keep::{instruction, new_temporaries};
+use super::keep::new_temporaries;
 use crate::shader::{Dst, Immediate, Instruction, Register, Shader, Src};
 use crate::tables::{File, ImmediateType, Opcode};
 
@@ -23,13 +23,13 @@ pub fn round_otherwise(shader: &Shader) -> Shader {
     let one = Src::new(Register::new(File::Immediate, result.immediates.len() as i32 - 1));
     let mut instructions = Vec::with_capacity(result.instructions.len());
     // Where each old instruction begins, for calls.
-    let mut places = Vec::with_capacity(result.instructions.len());
+    let mut positions = Vec::with_capacity(result.instructions.len());
     for old in std::mem::take(&mut result.instructions) {
-        places.push(instructions.len() as u32);
+        positions.push(instructions.len() as u32);
         expand(old, temporary, one, &mut instructions);
     }
     for label in instructions.iter_mut().filter_map(|i: &mut Instruction| i.label.as_mut()) {
-        *label = places.get(*label as usize).copied().unwrap_or(*label);
+        *label = positions.get(*label as usize).copied().unwrap_or(*label);
     }
     result.instructions = instructions;
     result.order_by_kind();
@@ -43,8 +43,8 @@ fn expand(old: Instruction, temporary: Register, one: Src, out: &mut Vec<Instruc
         (Opcode::Lrp, &[a, b, c]) => {
             let rest = Src::new(temporary);
             let to = Some(Dst::new(temporary).masked(mask));
-            out.push(instruction(Opcode::Add, to, &[one, Src { negate: !a.negate, ..a }]));
-            out.push(instruction(Opcode::Mul, to, &[rest, c]));
+            out.push(Instruction::with_operands(Opcode::Add, to, &[one, Src { negate: !a.negate, ..a }]));
+            out.push(Instruction::with_operands(Opcode::Mul, to, &[rest, c]));
             let mut last = Instruction { opcode: Opcode::Fma, ..old };
             last.src.clear();
             last.src.extend([a, b, rest]);
@@ -59,11 +59,11 @@ fn expand(old: Instruction, temporary: Register, one: Src, out: &mut Vec<Instruc
             let product = |component: u8| Src::new(temporary).swizzled([component; 4]);
             let sum = Register { index: temporary.index + 1, ..temporary };
             let products = Dst::new(temporary).masked((1 << count) - 1);
-            out.push(instruction(Opcode::Mul, Some(products), &[a, b]));
+            out.push(Instruction::with_operands(Opcode::Mul, Some(products), &[a, b]));
             let mut so_far = product(count - 1);
             for component in (1..count - 1).rev() {
                 let to = Dst::new(sum).masked(1);
-                out.push(instruction(Opcode::Add, Some(to), &[so_far, product(component)]));
+                out.push(Instruction::with_operands(Opcode::Add, Some(to), &[so_far, product(component)]));
                 so_far = Src::new(sum).swizzled([0; 4]);
             }
             let mut last = Instruction { opcode: Opcode::Add, ..old };

@@ -119,13 +119,13 @@ fn register(register: &mut Register, choices: &mut Choices<'_>) {
 
 fn declaration(shader: &mut Shader, choices: &mut Choices<'_>) {
     let count = shader.declarations.len();
-    let place = choices.below(count);
+    let position = choices.below(count);
     let number = choices.of(NUMBERS) as u16;
     let (file, semantic) = (choices.pick(File::ALL), choices.pick(Semantic::ALL));
-    let Some(d) = shader.declarations.get_mut(place) else { return };
+    let Some(d) = shader.declarations.get_mut(position) else { return };
     match choices.below(9) {
         0 => {
-            shader.declarations.remove(place);
+            shader.declarations.remove(position);
         }
         1 => {
             let copy = d.clone();
@@ -155,10 +155,10 @@ fn item(shader: &mut Shader, choices: &mut Choices<'_>) {
         property.data.push(choices.of(NUMBERS) as u32);
     } else {
         let count = shader.immediates.len();
-        let place = choices.below(count);
-        match shader.immediates.get_mut(place) {
+        let position = choices.below(count);
+        match shader.immediates.get_mut(position) {
             Some(_) if choices.one_in(3) => {
-                shader.immediates.remove(place);
+                shader.immediates.remove(position);
             }
             Some(immediate) => {
                 if let Some(word) = immediate.words.first_mut() {

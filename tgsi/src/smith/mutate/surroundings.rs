@@ -1,8 +1,8 @@
 //! Other programs with the same expressions: what is read besides, what is computed before and after, and which outputs
 //! there are changes; what is computed for the outputs that stay does not.
 
-use super::keep::{instruction, is_place, is_plain, new_temporaries};
-use super::{free_number, insert, registers};
+use super::keep::{is_insertion_point, is_plain, new_temporaries};
+use super::{free_number, insert};
 use crate::shader::{Declaration, DeclarationSemantic, Dst, Instruction, Register, Shader, Src};
 use crate::smith::choices::Choices;
 use crate::structure::structure;
@@ -113,11 +113,15 @@ fn read_result(variant: &mut Variant, choices: &mut Choices<'_>) {
     let number = choices.below(shader.instructions.len());
     let Some(dst) = shader.instructions[number].dst.first().copied() else { return };
     let is_direct = dst.register.indirect.is_none() && dst.register.dimension.is_none();
-    if dst.register.file != File::Temporary || !is_direct || !is_place(shader, number + 1) {
+    if dst.register.file != File::Temporary || !is_direct || !is_insertion_point(shader, number + 1) {
         return;
     }
     let Some(output) = new_output(shader) else { return };
-    let copy = instruction(Opcode::Mov, Some(Dst::new(output).masked(dst.write_mask)), &[Src::new(dst.register)]);
+    let copy = Instruction::with_operands(
+        Opcode::Mov,
+        Some(Dst::new(output).masked(dst.write_mask)),
+        &[Src::new(dst.register)],
+    );
     insert(shader, number + 1, vec![copy]);
 }
 
@@ -133,7 +137,7 @@ fn repeat_part(variant: &mut Variant, choices: &mut Choices<'_>) {
 
 fn repeated(shader: &mut Shader, choices: &mut Choices<'_>, part: impl Fn(&Instruction) -> Instruction) {
     let Some((number, found)) = some_computation(shader, choices) else { return };
-    if !is_place(shader, number) {
+    if !is_insertion_point(shader, number) {
         return;
     }
     let Some(copy) = to_output(shader, part(&found)) else { return };
@@ -149,7 +153,7 @@ fn compute_before(variant: &mut Variant, choices: &mut Choices<'_>) {
         let is_fixed = register.indirect.is_none() && register.dimension.is_none_or(|d| d.indirect.is_none());
         is_fixed && matches!(register.file, File::Constant | File::Immediate | File::Input)
     };
-    if !found.src.iter().all(|src| is_there(&src.register)) || !is_place(shader, 0) {
+    if !found.src.iter().all(|src| is_there(&src.register)) || !is_insertion_point(shader, 0) {
         return;
     }
     let Some(copy) = to_output(shader, found) else { return };
@@ -161,7 +165,8 @@ fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
     let Some((_, found)) = some_computation(shader, choices) else { return };
     let Some(end) = shader.instructions.iter().position(|i| i.opcode == Opcode::End) else { return };
-    let is_indexed = registers(&found)
+    let is_indexed = found
+        .registers()
         .any(|r| r.indirect.is_some() || r.dimension.is_some_and(|dimension| dimension.indirect.is_some()));
     if is_indexed {
         return;
@@ -173,11 +178,11 @@ fn compute_after(variant: &mut Variant, choices: &mut Choices<'_>) {
 /// An output less.
 fn drop_output(variant: &mut Variant, choices: &mut Choices<'_>) {
     let shader = &mut variant.shader;
-    let outputs = shader.instructions.iter().flat_map(registers).filter(|r| r.file == File::Output);
+    let outputs = shader.instructions.iter().flat_map(Instruction::registers).filter(|r| r.file == File::Output);
     let is_indexed = outputs.into_iter().any(|r| r.indirect.is_some() || r.dimension.is_some());
     let candidates: Vec<usize> = (0..shader.declarations.len())
-        .filter(|&place| {
-            let d = &shader.declarations[place];
+        .filter(|&position| {
+            let d = &shader.declarations[position];
             let is_varying = d.semantic.is_some_and(|semantic| {
                 matches!(semantic.name, Semantic::Generic | Semantic::TexCoord | Semantic::Color | Semantic::Fog)
             });
@@ -190,8 +195,7 @@ fn drop_output(variant: &mut Variant, choices: &mut Choices<'_>) {
     let gone = shader.declarations.remove(candidates[choices.below(candidates.len())]).first;
     let temporary = new_temporaries(shader, 1, false);
     for of in &mut shader.instructions {
-        let destinations = of.dst.iter_mut().map(|dst| &mut dst.register);
-        for register in destinations.chain(of.src.iter_mut().map(|src| &mut src.register)) {
+        for register in of.registers_mut() {
             if register.file == File::Output && register.index == i32::from(gone) {
                 *register = Register::new(File::Temporary, temporary);
             }

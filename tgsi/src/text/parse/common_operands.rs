@@ -1,7 +1,7 @@
 //! The operands that nearly all texts consist of: a comma and a blank, `FILE[n]` or `FILE[m][n]`, components.
 //!
 //! They are recognised here in one go, without a look for definitions, old names, comments and mistakes. Everything
-//! else gives none and takes nothing; then the functions that know all of the language read the same place. What is
+//! else gives none and takes nothing; then the functions that know all of the language read the same text. What is
 //! recognised here they would read as the same.
 
 use super::Parser;
@@ -45,14 +45,14 @@ fn index(text: &[u8], bracket: usize) -> Option<(i32, usize)> {
     None
 }
 
-/// A register that begins at `place`, and where it ends.
+/// A register that begins at `position`, and where it ends.
 #[inline(always)]
-fn register(text: &[u8], place: usize) -> Option<(Register, usize)> {
-    let name = text.get(place..)?;
+fn register(text: &[u8], position: usize) -> Option<(Register, usize)> {
+    let name = text.get(position..)?;
     let length = bracket_in(*name.first_chunk()?)?;
     // What is not a word could be folded to a name that is shorter.
     let file = File::from_word(Word::at_start(name, length)).filter(|file| file.name().len() == length)?;
-    let (mut inner, mut end) = index(text, place + length)?;
+    let (mut inner, mut end) = index(text, position + length)?;
     let mut dimension = None;
     if text.get(end) == Some(&b'[') {
         dimension = Some(Dimension { index: inner, indirect: None });
@@ -120,10 +120,10 @@ impl Parser<'_> {
         let text = self.rest();
         let begin = begin(text, first)?;
         let negate = text.get(begin) == Some(&b'-');
-        let mut place = begin + usize::from(negate);
-        let absolute = text.get(place) == Some(&b'|');
-        place += usize::from(absolute);
-        let (register, mut end) = register(text, place)?;
+        let mut position = begin + usize::from(negate);
+        let absolute = text.get(position) == Some(&b'|');
+        position += usize::from(absolute);
+        let (register, mut end) = register(text, position)?;
         let mut swizzle = [0, 1, 2, 3];
         if let Some(&[b'.', x, y, z, w]) = text.get(end..).and_then(<[u8]>::first_chunk) {
             swizzle = components_of([x, y, z, w])?;
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn brackets_in_eight_bytes() {
-        for (bytes, place) in
+        for (bytes, position) in
             [(b"TEMP[0].", Some(4)), (b"[[[[[[[[", Some(0)), (b"ABCDEFG[", Some(7)), (b"Z\\]\0\xff\x5a\x5cx", None)]
         {
-            assert_eq!(bracket_in(*bytes), place);
+            assert_eq!(bracket_in(*bytes), position);
         }
     }
 
-    /// Blanks in all places where they may stand take the long way, which must lead to the same.
+    /// Blanks wherever they may stand take the long way, which must lead to the same.
     #[test]
     fn the_long_way_leads_to_the_same() {
         let operands = [

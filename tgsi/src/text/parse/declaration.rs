@@ -17,7 +17,6 @@ use crate::tables::{
 use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyFile};
 use crate::text::names;
-use crate::text::print::has_vertex_bracket;
 
 /// The file of a declaration: a current one, or one of old texts.
 #[derive(Clone, Copy, PartialEq)]
@@ -60,7 +59,7 @@ struct Attributes {
     writable: bool,
     raw: bool,
     /// Where the array number, the streams, the mode, the memory type, the semantic and the location stand.
-    places: [Span; 6],
+    positions: [Span; 6],
 }
 
 impl Attributes {
@@ -77,6 +76,18 @@ impl Attributes {
             &[first, ..] => [first; 4],
             [] => [ReturnType::Unorm; 4],
         }
+    }
+}
+
+/// Sets an attribute that stands at `span`.
+///
+/// # Errors
+/// It is set already, by what stands at `position`.
+fn once<T>(attribute: &mut Option<T>, value: T, position: &mut Span, span: Span, what: &'static str) -> Parse<()> {
+    let first = std::mem::replace(position, span);
+    match attribute.replace(value) {
+        Some(_) => Err(Box::new(ParseErrorKind::DuplicateAttribute(what).at(span).with_note(first, "the first one"))),
+        None => Ok(()),
     }
 }
 
@@ -185,9 +196,9 @@ impl<'a> Parser<'a> {
         };
         let mut brackets = [None; 3];
         if !matches!(file, DeclaredFile::Legacy(LegacyFile::Memory(_))) {
-            for (place, bracket) in brackets.iter_mut().enumerate() {
+            for (position, bracket) in brackets.iter_mut().enumerate() {
                 let more = self.peek_ahead() == Some(b'[');
-                if place == 0 || more {
+                if position == 0 || more {
                     *bracket = Some(self.declared_bracket()?);
                 } else {
                     break;
@@ -223,7 +234,7 @@ impl<'a> Parser<'a> {
     /// Outer index and range that the brackets mean.
     fn declared_range(&self, declared: &Declared) -> Parse<(Option<u16>, (u16, u16))> {
         let vertices = match declared.file {
-            DeclaredFile::File(file) => has_vertex_bracket(self.shader.processor, file),
+            DeclaredFile::File(file) => self.shader.processor.has_vertices(file),
             DeclaredFile::Legacy(_) => false,
         };
         let outer = |range: Range| match range {
@@ -278,11 +289,7 @@ impl<'a> Parser<'a> {
             self.expect(b'(')?;
             let id = self.number("array number", 0, MAX_ARRAY_ID as i64)? as u16;
             self.expect(b')')?;
-            if a.array_id.replace(id).is_some() {
-                return twice(a.places[0], "array number");
-            }
-            a.places[0] = span;
-            return Ok(());
+            return once(&mut a.array_id, id, &mut a.positions[0], span, "array number");
         }
         for (name, flag) in [("LOCAL", &mut a.local), ("INVARIANT", &mut a.invariant), ("ATOMIC", &mut a.atomic)] {
             if is(name) {
@@ -300,11 +307,7 @@ impl<'a> Parser<'a> {
                 *stream = self.number("vertex stream", 0, 3)? as u8;
             }
             self.expect(b')')?;
-            if a.streams.replace((streams, span)).is_some() {
-                return twice(a.places[1], "STREAM");
-            }
-            a.places[1] = span;
-            return Ok(());
+            return once(&mut a.streams, (streams, span), &mut a.positions[1], span, "STREAM");
         }
         if is("INTERPOLATE") {
             self.expect(b'(')?;
@@ -315,9 +318,9 @@ impl<'a> Parser<'a> {
             };
             self.expect(b')')?;
             if a.mode.replace(mode).is_some() {
-                return twice(a.places[2], "interpolation mode");
+                return twice(a.positions[2], "interpolation mode");
             }
-            a.places[2] = span;
+            a.positions[2] = span;
             return Ok(());
         }
         if word.split_at(8).0.is("CYLWRAP_") {
@@ -369,36 +372,24 @@ impl<'a> Parser<'a> {
             }
         }
         if let Some(memory_type) = MemoryType::from_word(word) {
-            let first = std::mem::replace(&mut a.places[3], span);
-            return match a.memory_type.replace(memory_type) {
-                Some(_) => twice(first, "memory type"),
-                None => Ok(()),
-            };
+            return once(&mut a.memory_type, memory_type, &mut a.positions[3], span, "memory type");
         }
         if a.semantic.is_none()
             && let Some(semantic) = names::semantic(word)
         {
             let index = self.semantic_index()?;
             a.semantic = Some((semantic, index));
-            a.places[4] = span;
+            a.positions[4] = span;
             return Ok(());
         }
         if let Some(mode) = Interpolation::from_word(word) {
-            let first = std::mem::replace(&mut a.places[2], span);
-            return match a.mode.replace(mode) {
-                Some(_) => twice(first, "interpolation mode"),
-                None => Ok(()),
-            };
+            return once(&mut a.mode, mode, &mut a.positions[2], span, "interpolation mode");
         }
         if let Some(location) = InterpolationLocation::from_word(word) {
-            let first = std::mem::replace(&mut a.places[5], span);
-            return match a.location.replace((location, span)) {
-                Some(_) => twice(first, "interpolation location"),
-                None => Ok(()),
-            };
+            return once(&mut a.location, (location, span), &mut a.positions[5], span, "interpolation location");
         }
         if names::semantic(word).is_some() {
-            return twice(a.places[4], "semantic");
+            return twice(a.positions[4], "semantic");
         }
         if (image || view) && a.target.is_none() && !resource {
             let known = TextureTarget::ALL.iter().map(|t| t.name());

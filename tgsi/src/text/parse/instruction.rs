@@ -1,7 +1,5 @@
 //! Instructions.
 
-use arrayvec::ArrayVec;
-
 use super::predicate::{Held, Predicate};
 use super::{Parse, Parser};
 use crate::limits::MAX_LABEL;
@@ -13,11 +11,6 @@ use crate::text::error::ParseErrorKind;
 use crate::text::legacy::{self, LegacyOpcode, Saturation, Suffixes};
 use crate::text::legacy_rewrite::OldInstruction;
 use crate::text::names;
-
-/// A texture word as text makes it.
-fn texture_word(target: TextureTarget) -> InstructionTexture {
-    InstructionTexture { target, return_type: ReturnType::Unknown, offsets: ArrayVec::new() }
-}
 
 impl<'a> Parser<'a> {
     /// An instruction whose first word was just read.
@@ -95,9 +88,9 @@ impl<'a> Parser<'a> {
             }
         }
         if info.is_tex {
-            instruction.texture = self.texture_target(info.name)?.map(texture_word).map(Box::new);
+            instruction.texture = self.texture_target(info.name)?.map(InstructionTexture::new).map(Box::new);
         } else if info.is_sample_family {
-            instruction.texture = Some(Box::new(texture_word(TextureTarget::Unknown)));
+            instruction.texture = Some(Box::new(InstructionTexture::new(TextureTarget::Unknown)));
         }
         if info.has_memory {
             instruction.memory = Some(InstructionMemory {
@@ -219,7 +212,7 @@ impl<'a> Parser<'a> {
             let (word, span) = self.expect_word("a texture target")?;
             let target = self.target_named(word, span)?;
             self.expect(b')')?;
-            instruction.texture.get_or_insert_with(|| Box::new(texture_word(target))).target = target;
+            instruction.texture.get_or_insert_with(|| Box::new(InstructionTexture::new(target))).target = target;
             return Ok(());
         }
         if is("RETURN") {

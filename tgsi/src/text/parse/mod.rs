@@ -117,7 +117,7 @@ struct Blanks {
 }
 
 impl Blanks {
-    /// Those of no place in the text.
+    /// Those of no position in the text.
     const NONE: Blanks = Blanks { from: usize::MAX, to: usize::MAX, comment: usize::MAX };
 }
 
@@ -399,9 +399,9 @@ impl<'a> Parser<'a> {
                 // A definition may have been left in the middle.
                 self.enter(self.at, full);
                 self.leave_gap(start, before);
-                let place = (diagnostic.span.start as usize).max(start);
+                let position = (diagnostic.span.start as usize).max(start);
                 self.report(*diagnostic);
-                self.at = self.resume(start, place);
+                self.at = self.resume(start, position);
             }
         }
         self.finish_preprocessor();
@@ -468,9 +468,9 @@ impl<'a> Parser<'a> {
         };
         self.begin_stage(processor, span);
         if let Err(diagnostic) = self.after_statement() {
-            let place = diagnostic.span.start as usize;
+            let position = diagnostic.span.start as usize;
             self.report(*diagnostic);
-            self.at = self.resume(span.start as usize, place);
+            self.at = self.resume(span.start as usize, position);
         }
         Ok(())
     }
@@ -484,17 +484,18 @@ impl<'a> Parser<'a> {
         };
     }
 
-    /// Where to go on after an error at `place` in the statement that began at `start`: at `place` if it is the first
-    /// of its line (the statement above it was not complete), else at the next line or the next instruction number.
-    fn resume(&self, start: usize, place: usize) -> usize {
+    /// Where to go on after an error at `position` in the statement that began at `start`: at `position` if it is the
+    /// first of its line (the statement above it was not complete), else at the next line or the next instruction
+    /// number.
+    fn resume(&self, start: usize, position: usize) -> usize {
         let end = self.end();
-        let place = place.min(end);
-        let line = self.text.get(start..place).unwrap_or_default();
+        let position = position.min(end);
+        let line = self.text.get(start..position).unwrap_or_default();
         let blanks = line.iter().rev().take_while(|&&byte| lexer::is_blank(byte));
-        if place > start && blanks.clone().any(|&byte| byte == b'\n') {
-            return place;
+        if position > start && blanks.clone().any(|&byte| byte == b'\n') {
+            return position;
         }
-        let mut at = place;
+        let mut at = position;
         while let Some(&byte) = self.text.get(at).filter(|_| at < end) {
             at += 1;
             if byte == b'\n' {

@@ -84,9 +84,9 @@ impl<'a> Parser<'a> {
         blanks.contains(&b'\n') && self.begins_statement(ahead)
     }
 
-    /// Whether what stands at `place`, the first of its line, begins a statement.
-    fn begins_statement(&self, place: usize) -> bool {
-        let ahead = self.source.get(place..).unwrap_or_default();
+    /// Whether what stands at `position`, the first of its line, begins a statement.
+    fn begins_statement(&self, position: usize) -> bool {
+        let ahead = self.source.get(position..).unwrap_or_default();
         let Some(word) = lexer::word(ahead) else { return ahead.first() == Some(&b'#') };
         let after = ahead.get(word.len()..).unwrap_or_default();
         if word.is_digits() {
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
             Ok(operand)
         });
         self.enter(outside.0, outside.1);
-        // The place that matters is where the name is used.
+        // The position that matters is where the name is used.
         result.map_err(|mut diagnostic| {
             diagnostic.span = span;
             diagnostic

@@ -68,8 +68,8 @@ impl<'a> Parser<'a> {
                 }
                 self.open(predicate, component, span);
                 let opcode = if dst.register.file == File::Address { Opcode::Uarl } else { Opcode::Mov };
-                self.emit(opcode, Some(dst.masked(mask)), Some(Src::new(register)), span);
-                self.emit(Opcode::Endif, None, None, span);
+                self.emit(opcode, Some(dst.masked(mask)), &[Src::new(register)], span);
+                self.emit(Opcode::Endif, None, &[], span);
             }
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
 
     /// Ends it.
     pub(super) fn close(&mut self, span: Span) {
-        self.emit(Opcode::Endif, None, None, span);
+        self.emit(Opcode::Endif, None, &[], span);
     }
 
     fn open(&mut self, predicate: &Predicate, component: u8, span: Span) {
@@ -95,21 +95,14 @@ impl<'a> Parser<'a> {
         if predicate.negated {
             let scratch = self.legacy.scratch(4);
             let zero = self.legacy.constant(ImmediateType::Uint32, [0; 4]);
-            let mut instruction = Instruction::new(Opcode::Useq);
-            instruction.span = span;
-            instruction.dst.push(Dst::new(scratch).masked(1));
-            instruction.src.extend([condition, zero]);
-            self.legacy.push(&mut self.shader, instruction, Suffixes::default());
+            self.emit(Opcode::Useq, Some(Dst::new(scratch).masked(1)), &[condition, zero], span);
             condition = Src::new(scratch).swizzled([0; 4]);
         }
-        self.emit(Opcode::Uif, None, Some(condition), span);
+        self.emit(Opcode::Uif, None, &[condition], span);
     }
 
-    fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, src: Option<Src>, span: Span) {
-        let mut instruction = Instruction::new(opcode);
-        instruction.span = span;
-        instruction.dst.extend(dst);
-        instruction.src.extend(src);
+    fn emit(&mut self, opcode: Opcode, dst: Option<Dst>, src: &[Src], span: Span) {
+        let instruction = Instruction { span, ..Instruction::with_operands(opcode, dst, src) };
         self.legacy.push(&mut self.shader, instruction, Suffixes::default());
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Preprocessor<'a> {
 }
 
 struct Conditional {
-    place: Span,
+    position: Span,
     active: bool,
     taken: bool,
 }
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         let line = self.text.get(self.at..line_end).unwrap_or_default();
         let Some(name) = lexer::word(line) else { return Ok(()) };
         let line = line.get(name.len()..).unwrap_or_default();
-        let place = Span::new(start as u32, (line_end - line.len()) as u32);
+        let position = Span::new(start as u32, (line_end - line.len()) as u32);
         let line = lexer::skip_blanks_of_line(line);
         let argument = lexer::word(line);
         let active = self.preprocessor.active();
@@ -80,18 +80,18 @@ impl<'a> Parser<'a> {
                 let defined = self.preprocessor.definitions.contains_key(symbol.bytes());
                 let counts = active && defined == (name.bytes() == b"ifdef");
                 // Inside a part that does not count, no part does.
-                self.preprocessor.conditionals.push(Conditional { place, active: counts, taken: counts || !active });
+                self.preprocessor.conditionals.push(Conditional { position, active: counts, taken: counts || !active });
             }
             "else" => match self.preprocessor.conditionals.last_mut() {
                 Some(conditional) => {
                     conditional.active = !conditional.taken;
                     conditional.taken = true;
                 }
-                None => return self.fail(ParseErrorKind::UnbalancedConditional("else"), place),
+                None => return self.fail(ParseErrorKind::UnbalancedConditional("else"), position),
             },
             "endif" => match self.preprocessor.conditionals.pop() {
                 Some(_) => {}
-                None => return self.fail(ParseErrorKind::UnbalancedConditional("endif"), place),
+                None => return self.fail(ParseErrorKind::UnbalancedConditional("endif"), position),
             },
             "define" if active => {
                 if let Some(name) = argument {
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
                     let from = line_end - body.len();
                     let full = self.preprocessor.definitions.len() >= MAX_MACROS;
                     if full && !self.preprocessor.definitions.contains_key(name.bytes()) {
-                        return self.fail(ParseErrorKind::MacroDepth(self.quote(place)), place);
+                        return self.fail(ParseErrorKind::MacroDepth(self.quote(position)), position);
                     }
                     self.preprocessor.definitions.insert(name.bytes(), Span::new(from as u32, (from + used) as u32));
                 }
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
     pub(super) fn finish_preprocessor(&mut self) {
         for conditional in std::mem::take(&mut self.preprocessor.conditionals) {
             self.leave_gaps_everywhere();
-            self.report(ParseErrorKind::UnbalancedConditional("ifdef").at(conditional.place));
+            self.report(ParseErrorKind::UnbalancedConditional("ifdef").at(conditional.position));
         }
     }
 }

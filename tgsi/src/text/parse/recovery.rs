@@ -72,11 +72,12 @@ impl Parser<'_> {
             let end = statement.iter().take(64).position(|&byte| byte == b')').map_or(statement.len(), |end| end + 1);
             statement = lexer::skip_blanks(statement.get(end..).unwrap_or_default());
         }
-        let place = self.text.len() - statement.len();
-        let place = Span::new(place as u32, (place + lexer::word(statement).map_or(0, |word| word.len())) as u32);
+        let position = self.text.len() - statement.len();
+        let position =
+            Span::new(position as u32, (position + lexer::word(statement).map_or(0, |word| word.len())) as u32);
         let Some(word) = lexer::word(statement) else {
             if numbered.is_some() {
-                self.gap_of(Opcode::Nop, place);
+                self.gap_of(Opcode::Nop, position);
             }
             return;
         };
@@ -87,37 +88,35 @@ impl Parser<'_> {
                 self.gaps.files |= file.map_or(u32::MAX, |file| 1 << file as u32);
             }
         } else if word.is("IMM") {
-            // It is there, as zeros, perhaps in another place.
+            // It is there, as zeros, perhaps with another number.
             self.gaps.files |= 1 << File::Immediate as u32;
         } else if word.is("PROPERTY") {
             self.gaps.properties |= after[2] == before[2];
         } else if after[3] == before[3] {
-            self.unknown_instruction(word, place);
+            self.unknown_instruction(word, position);
         } else {
             self.gaps.instructions = true;
         }
     }
 
-    fn unknown_instruction(&mut self, word: Word<'_>, place: Span) {
+    fn unknown_instruction(&mut self, word: Word<'_>, position: Span) {
         use Opcode::*;
         let (name, _) = legacy::split_suffixes(word);
         let counts = |opcode: Opcode| opcode.block().is_some() || matches!(opcode, Brk | Cont | Ret | End);
         match Opcode::from_word(name) {
-            Some(opcode) if counts(opcode) => self.gap_of(opcode, place),
-            Some(_) => self.gap_of(Nop, place),
+            Some(opcode) if counts(opcode) => self.gap_of(opcode, position),
+            Some(_) => self.gap_of(Nop, position),
             None => {
                 let names = Opcode::ALL.iter().map(|opcode| opcode.name());
                 let meant = closest_name(name.as_str(), names).and_then(Opcode::from_name);
                 self.gaps.structure |= legacy::opcode(name).is_some() || meant.is_some_and(counts);
-                self.gap_of(Nop, place);
+                self.gap_of(Nop, position);
             }
         }
     }
 
-    fn gap_of(&mut self, opcode: Opcode, place: Span) {
+    fn gap_of(&mut self, opcode: Opcode, position: Span) {
         self.gaps.instructions = true;
-        let mut instruction = Instruction::new(opcode);
-        instruction.span = place;
-        self.shader.push_instruction(instruction);
+        self.shader.push_instruction(Instruction { span: position, ..Instruction::new(opcode) });
     }
 }

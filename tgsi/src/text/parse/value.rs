@@ -7,7 +7,7 @@ use crate::diagnostic::Focus;
 use crate::shader::{Immediate, Property};
 use crate::span::Span;
 use crate::tables::lookup::Word;
-use crate::tables::{CoordOrigin, ImmediateType, PixelCenter, Primitive, Processor, PropertyName};
+use crate::tables::{ImmediateType, Primitive, PropertyName};
 use crate::text::error::ParseErrorKind;
 use crate::text::float::{self, FloatLiteral};
 use crate::text::lexer;
@@ -218,34 +218,17 @@ impl<'a> Parser<'a> {
         self.at = start;
         let (found, span) = self.found();
         let word = self.peek_word().unwrap_or(Word::at_start(&[], 0));
-        let value = match name {
-            PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
-                Primitive::from_word(word).map(|p| p.value())
-            }
-            PropertyName::FsCoordOrigin => CoordOrigin::from_word(word).map(|o| o.value()),
-            PropertyName::FsCoordPixelCenter => PixelCenter::from_word(word).map(|c| c.value()),
-            PropertyName::NextShader => Processor::from_word(word).map(|p| p.value()),
-            _ => None,
-        };
-        if let Some(value) = value {
+        let known = name.value_names().unwrap_or_default();
+        if let Some(value) = known.iter().position(|name| word.is(name)) {
             self.at = span.end as usize;
             return Ok(value as u32);
         }
-        let known: Vec<&str> = match name {
-            PropertyName::GsInputPrimitive | PropertyName::GsOutputPrimitive => {
-                Primitive::ALL.iter().map(|p| p.name()).collect()
-            }
-            PropertyName::FsCoordOrigin => CoordOrigin::ALL.iter().map(|o| o.name()).collect(),
-            PropertyName::FsCoordPixelCenter => PixelCenter::ALL.iter().map(|c| c.name()).collect(),
-            PropertyName::NextShader => Processor::ALL.iter().map(|p| p.name()).collect(),
-            _ => Vec::new(),
-        };
         let value = found.trim_matches('`').to_owned();
         let kind = ParseErrorKind::PropertyValue { property: name.name(), value };
         let diagnostic = match known.len() {
             0 => kind.at(span).with_hint("a number of 32 bits"),
             1..=8 => kind.at(span).with_hint(format!("possible are {}", known.join(", "))),
-            _ => return self.fail_name(kind, span, known.into_iter()),
+            _ => return self.fail_name(kind, span, known.iter().copied()),
         };
         Err(Box::new(diagnostic))
     }

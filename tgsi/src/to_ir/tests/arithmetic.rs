@@ -125,3 +125,117 @@ fn precise_dot_products_add_in_order() {
     let ir = agree_in("VERT", "", "DP4_PRECISE OUT[0], IN[0], IN[1]\nDP3_PRECISE OUT[1].y, IN[0], IN[1]");
     assert_eq!(count_alu(&ir, AluOp::Fdot4), 0);
 }
+
+/// Whether the bits of an arithmetic opcode's results are the same in both interpreters: not where a math library or
+/// the sign of a zero decides.
+fn is_defined_to_the_bit(opcode: Opcode) -> bool {
+    use crate::tables::Class::{Float, Integer, Packing, Wide};
+    use Opcode::{Dmax, Dmin, Lg2, Lit, Log, Max, Min};
+    matches!(opcode.class(), Float | Integer | Packing | Wide)
+        && !matches!(opcode, Lg2 | Log | Lit | Min | Max | Dmin | Dmax)
+}
+
+/// Zeros, ones, infinities, NaNs, denormals and extremes, as floats and as integers.
+const SPECIAL_WORDS: [u32; 20] = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    63,
+    64,
+    0x007f_ffff,
+    0x3f00_0000,
+    0x3f80_0000,
+    0x4f00_0000,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0x7fc0_0000,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xbf80_0000,
+    0xff80_0000,
+    0xffc1_2345,
+    0xffff_ffff,
+];
+const SPECIAL_PAIRS: [u64; 16] = [
+    0,
+    1,
+    63,
+    64,
+    0x000f_ffff_ffff_ffff,
+    0x3fe0_0000_0000_0000,
+    0x3ff0_0000_0000_0000,
+    0x43f0_0000_0000_0000,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0x7ff8_0000_0000_0000,
+    0x8000_0000_0000_0000,
+    0xbff0_0000_0000_0000,
+    0xfff0_0000_0000_0000,
+    0xfff8_0000_0000_0001,
+    0xffff_ffff_ffff_ffff,
+];
+
+/// Whether the bits are the same, or those of a NaN, which nothing defines.
+fn same_number(is_pair: bool, a: &[u32], b: &[u32]) -> bool {
+    let double = |words: &[u32]| f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
+    let both_nan = match is_pair {
+        true => double(a).is_nan() && double(b).is_nan(),
+        false => a.iter().zip(b).all(|(&a, &b)| a == b || f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan()),
+    };
+    a == b || both_nan
+}
+
+#[test]
+fn special_values_mean_the_same() {
+    const LANES: usize = 64;
+    let mut different = Vec::new();
+    let arithmetic = Opcode::ALL.iter().filter(|opcode| is_defined_to_the_bit(**opcode));
+    for (opcode, rules) in
+        arithmetic.flat_map(|&opcode| ["", "PROPERTY LEGACY_MATH_RULES 1\n"].map(|rules| (opcode, rules)))
+    {
+        let info = opcode.info();
+        let sources = ["IN[0]", "IN[1]", "IN[2]", "IN[3]"][..usize::from(info.num_src)].join(", ");
+        let text = with_registers("VERT", "", &format!("{opcode} OUT[0], {sources}"));
+        let text = text.replace("VERT\n", &format!("VERT\n{rules}"));
+        let shader = parse(&text);
+        let (program, ir) = (Program::new(&shader).unwrap(), convert(&text));
+        let mut computes = false;
+        for seed in 0..8 {
+            let mut random = tgsi_ir::run::random::Random::new(seed);
+            let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 4), ..Inputs::default() };
+            for (register, ty) in info.src_types.iter().enumerate() {
+                for (pair, lane) in (0..2).flat_map(|pair| (0..LANES).map(move |lane| (pair, lane))) {
+                    let mut pick = |count: usize| random.bits() as usize % count;
+                    let (low, high) = if ty.is_64bit() {
+                        let value = SPECIAL_PAIRS[pick(SPECIAL_PAIRS.len())];
+                        (value as u32, (value >> 32) as u32)
+                    } else {
+                        (SPECIAL_WORDS[pick(SPECIAL_WORDS.len())], SPECIAL_WORDS[pick(SPECIAL_WORDS.len())])
+                    };
+                    inputs.inputs.set(register, 2 * pair, lane, low);
+                    inputs.inputs.set(register, 2 * pair + 1, lane, high);
+                }
+            }
+            let mut resources = AnalyticResources::default();
+            let expected = run(&program, &inputs, &mut resources, RunLimits::default()).unwrap();
+            let found = tgsi_ir::run::run(&ir, &inputs, &mut resources, RunLimits::default()).unwrap();
+            for (lane, pair) in (0..LANES).flat_map(|lane| [(lane, 0), (lane, 1)]) {
+                let words = |outputs: &Outputs| [0, 1].map(|c| outputs.outputs.get(0, 2 * pair + c, lane));
+                let (a, b) = (words(&expected), words(&found));
+                computes |= a != [0, 0];
+                if !same_number(info.dst_type.is_64bit(), &a, &b) {
+                    let operands: Vec<_> = (0..usize::from(info.num_src))
+                        .map(|source| [0, 1, 2, 3].map(|c| inputs.inputs.get(source, c, lane)))
+                        .collect();
+                    different.push(format!(
+                        "{opcode} {rules:?} pair {pair} of {operands:08x?}: {a:08x?}, through the IR {b:08x?}"
+                    ));
+                }
+            }
+        }
+        assert!(computes, "{opcode} computes nothing");
+    }
+    assert!(different.is_empty(), "{}: {:#?}", different.len(), different);
+}

@@ -184,7 +184,7 @@ fn broken_shaders_are_errors() {
     let mut shader = Shader::new(Processor::Fragment);
     shader.push_instruction(Instruction::new(Opcode::Endif));
     let error = to_ir(&shader, &ToIrOptions::default()).unwrap_err();
-    assert!(matches!(error, ToIrError::Structure(_)));
+    assert!(matches!(error, MalformedShader::Structure(_)));
     assert_eq!(error.code().name, "structure");
     let mut shader = Shader::new(Processor::Fragment);
     shader.push_instruction(Instruction::new(Opcode::Mov));

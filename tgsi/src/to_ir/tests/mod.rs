@@ -14,10 +14,11 @@ use tgsi_ir::types::TypeData;
 use tgsi_ir::variable::{VariableData, VariableModes};
 use tgsi_ir::{InstData, Shader as IrShader};
 
-use super::{ToIrError, ToIrOptions, to_ir};
+use super::{ToIrOptions, to_ir};
 use crate::Shader;
-use crate::run::{Program, run, system_value_of};
+use crate::run::{Program, run};
 use crate::shader::Instruction;
+use crate::structure::MalformedShader;
 use crate::tables::{File, Opcode, Processor};
 
 fn parse(text: &str) -> Shader {
@@ -62,13 +63,13 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     let lanes = 4;
     let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 0), ..Inputs::default() };
     if shader.processor != Processor::Geometry {
-        for place in 0..8 * 4 * lanes {
-            inputs.inputs.set(place / (4 * lanes), place / lanes % 4, place % lanes, word());
+        for position in 0..8 * 4 * lanes {
+            inputs.inputs.set(position / (4 * lanes), position / lanes % 4, position % lanes, word());
         }
     }
     inputs.vertices = (0..3).map(|_| (0..8).map(|_| std::array::from_fn(|_| word())).collect()).collect();
     for declaration in shader.declarations.iter().filter(|d| d.file == File::SystemValue) {
-        if let Some(value) = declaration.semantic.and_then(|s| system_value_of(s.name, shader.processor)) {
+        if let Some(value) = declaration.semantic.and_then(|s| s.name.system_value()) {
             let rows = usize::from(value.num_components()) * usize::from(value.bit_size().div_ceil(32));
             let boolean = value.bit_size() == 1;
             let mut bit = || if boolean { (word() & 1).wrapping_neg() } else { word() & 7 };
@@ -77,7 +78,7 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
     }
     inputs.constants = (0..3).map(|_| (0..64).map(|_| word()).collect()).collect();
     inputs.buffers =
-        (0..2).map(|_| (0..256).map(|place| if place % 4 == 0 { word() as u8 } else { 0 }).collect()).collect();
+        (0..2).map(|_| (0..256).map(|position| if position % 4 == 0 { word() as u8 } else { 0 }).collect()).collect();
     inputs.counters = (0..2).map(|_| (0..8).map(|_| word()).collect()).collect();
     inputs.shared_size = 256;
     inputs.framebuffer = LaneRegisters::new(lanes, 0);
@@ -89,10 +90,10 @@ fn inputs(shader: &Shader, seed: u32) -> Inputs {
 fn left(mut outputs: Outputs, resources: &mut AnalyticResources, registers: usize) -> String {
     outputs.steps = 0;
     let live: Vec<Vec<u32>> = (0..registers * 4)
-        .map(|place| {
+        .map(|position| {
             (0..outputs.outputs.lanes())
                 .filter(|&lane| outputs.live[lane])
-                .map(|lane| outputs.outputs.get(place / 4, place % 4, lane))
+                .map(|lane| outputs.outputs.get(position / 4, position % 4, lane))
                 .collect()
         })
         .collect();
