@@ -1,55 +1,59 @@
-//! When places were last touched, and what was noted of them when: what the passes over variables know while they walk
-//! along the text.
+//! Memory versions of variables: what the passes over them know while they walk along the code.
 //!
-//! What "touched" means is up to the pass: written for one that walks forward, read for one that walks backward. Time
-//! only grows. A fact that was noted of a place holds as long as nothing that may overlap the place was touched since;
-//! so nothing has to be searched and removed when something is touched, and both touching and asking cost as much as
-//! the path is long.
+//! What clobbers memory is up to the pass: writes for one that walks forward, reads for one that walks backward.
+//! Versions only grow. A fact that was noted of a node holds as long as nothing that may overlap the node was clobbered
+//! since; so nothing has to be searched and removed when something is clobbered, and both clobbering and asking cost
+//! the same however much is known.
 //!
 //! All is words in one vector; a change within a scope is logged, and the end of the scope takes it back. Scopes are
-//! the sides of ifs and the bodies of loops, whose effects on later code are a [`TouchSet`]: a bounded list of
-//! places, gathered beforehand by [`TouchSets`], that grows coarser rather than long.
+//! the sides of ifs and the bodies of loops, whose effects on later code are a [`ClobberSet`]: a bounded list of nodes,
+//! gathered beforehand by [`ClobberSets`], that grows coarser rather than long.
 
 use cranelift_entity::SecondaryMap;
 
 use crate::body::{Body, CfNode, CfParent};
 use crate::entities::{Block, Def, If, Inst, Loop};
-use crate::passes::variables::deref_tree::{COMPONENT_WORDS, DerefTree, NODE_WORDS};
+use crate::passes::variables::deref_tree::DerefTree;
 use crate::variable::VariableModes;
 
 /// Words of everything and of modes.
 pub(crate) const FIRST_WORD: u32 = 2;
 const EVERYTHING: u32 = 0;
 const GLOBALS: u32 = 1;
-/// Of a node: when it was touched as a whole; the same on its widened path; when something on the widened path or below
-/// it was touched; a fact.
-const TOUCHED: u32 = 0;
-const TOUCHED_WIDE: u32 = 1;
-const TOUCHED_BELOW: u32 = 2;
-const FACT_TIME: u32 = 3;
-const FACT: u32 = 4;
-/// Of a component: when it was touched; the same on the widened path; a fact.
-const COMPONENT_FACT_TIME: u32 = 2;
+
+/// The words of a node besides those of its components.
+pub(crate) const NODE_WORDS: u32 = 3;
+/// The version in which an array was clobbered as a whole.
+const CLOBBERED: u32 = 0;
+const FACT_VERSION: u32 = 1;
+const FACT: u32 = 2;
+
+/// The words of a component.
+pub(crate) const COMPONENT_WORDS: u32 = 5;
+/// The version in which it was clobbered through a merged path, and through a widened one.
+const COMPONENT_CLOBBERED: u32 = 0;
+const COMPONENT_CLOBBERED_WIDE: u32 = 1;
+const COMPONENT_FACT_VERSION: u32 = 2;
 const COMPONENT_FACT: u32 = 3;
 
-/// Modes that calls touch.
+/// Modes that calls clobber.
 const GLOBAL_MODES: VariableModes = VariableModes(VariableModes::SHADER_TEMP.0 | VariableModes::SHADER_OUT.0);
-/// Places of a set beyond which it says variables, and variables beyond which it says everything.
-const MAX_TOUCHES: usize = 32;
-/// All components, and all below.
+/// Nodes of a set beyond which it says variables, and variables beyond which it says everything.
+const MAX_CLOBBERS: usize = 32;
+/// All components.
 pub(crate) const ALL: u32 = u32::MAX;
 
 /// See the [module](self).
-pub(crate) struct AccessTimes {
+pub(crate) struct MemoryVersions {
     words: Vec<u32>,
     log: Vec<(u32, u32)>,
     scopes: Vec<usize>,
     now: u32,
 }
 
-impl AccessTimes {
-    pub fn new(tree: &DerefTree) -> AccessTimes {
-        AccessTimes { words: vec![0; tree.num_words as usize], log: Vec::new(), scopes: Vec::new(), now: 0 }
+impl MemoryVersions {
+    pub fn new(tree: &DerefTree) -> MemoryVersions {
+        MemoryVersions { words: vec![0; tree.num_words as usize], log: Vec::new(), scopes: Vec::new(), now: 0 }
     }
 
     fn get(&self, word: u32) -> u32 {
@@ -67,8 +71,8 @@ impl AccessTimes {
         self.words[word as usize] = value;
     }
 
-    /// A new point in time.
-    pub fn tick(&mut self) -> u32 {
+    /// Begins a new version.
+    pub fn advance(&mut self) -> u32 {
         self.now += 1;
         self.now
     }
@@ -85,49 +89,38 @@ impl AccessTimes {
         }
     }
 
-    // ---- touching
-    // -----------------------------------------------------------------------------------------------------
-
-    /// Touches components of a place, or all of it.
-    pub fn touch(&mut self, tree: &DerefTree, node: u32, mask: u32) {
-        let now = self.tick();
-        self.touch_at(tree, node, mask, now);
+    /// Clobbers components of a node.
+    pub fn clobber(&mut self, tree: &DerefTree, node: u32, mask: u32) {
+        let now = self.advance();
+        self.clobber_at(tree, node, mask, now);
     }
 
-    fn touch_at(&mut self, tree: &DerefTree, node: u32, mask: u32, now: u32) {
-        let (merged, widened) = (tree.node(node).merged, tree.node(node).widened);
-        let components = u32::from(tree.node(node).components);
-        if components == 0 || mask == ALL {
-            self.set(tree.node(merged).words + TOUCHED, now);
-            self.set(tree.node(widened).words + TOUCHED_WIDE, now);
-        } else {
-            for c in (0..components).filter(|c| mask >> c & 1 != 0) {
-                self.set(component_word(tree, merged, c), now);
-                self.set(component_word(tree, widened, c) + 1, now);
-            }
+    fn clobber_at(&mut self, tree: &DerefTree, node: u32, mask: u32, now: u32) {
+        let data = *tree.node(node);
+        if data.components == 0 {
+            return self.set(data.words + CLOBBERED, now);
         }
-        let mut above = Some(widened);
-        while let Some(id) = above {
-            self.set(tree.node(id).words + TOUCHED_BELOW, now);
-            above = tree.node(id).parent;
+        for c in (0..data.components.into()).filter(|c| mask >> c & 1 != 0) {
+            self.set(component_word(tree, data.merged, c) + COMPONENT_CLOBBERED, now);
+            self.set(component_word(tree, data.widened, c) + COMPONENT_CLOBBERED_WIDE, now);
         }
     }
 
-    pub fn touch_everything(&mut self) {
-        let now = self.tick();
+    pub fn clobber_everything(&mut self) {
+        let now = self.advance();
         self.set(EVERYTHING, now);
     }
 
-    /// Touches all variables of these modes that other functions or stages see.
-    pub fn touch_modes(&mut self, modes: VariableModes) {
+    /// Clobbers all variables of these modes that other functions or stages see.
+    pub fn clobber_modes(&mut self, modes: VariableModes) {
         if modes.intersects(GLOBAL_MODES) {
-            let now = self.tick();
+            let now = self.advance();
             self.set(GLOBALS, now);
         }
     }
 
-    pub fn touch_set(&mut self, tree: &DerefTree, set: &TouchSet) {
-        let now = self.tick();
+    pub fn clobber_set(&mut self, tree: &DerefTree, set: &ClobberSet) {
+        let now = self.advance();
         if set.everything {
             self.set(EVERYTHING, now);
             return;
@@ -135,92 +128,67 @@ impl AccessTimes {
         if set.globals {
             self.set(GLOBALS, now);
         }
-        for &(node, mask) in &set.touches {
-            self.touch_at(tree, node, mask, now);
+        for &(node, mask) in &set.clobbers {
+            self.clobber_at(tree, node, mask, now);
         }
     }
 
-    // ---- asking
-    // -------------------------------------------------------------------------------------------------------
-
-    /// When one of these components of the place, or something that may overlap them, was last touched; 0 if it never
-    /// was.
-    pub fn last_touch(&self, tree: &DerefTree, node: u32, mask: u32) -> u32 {
+    /// The version in which one of these components of a vector that is written, or something that may overlap them,
+    /// was last clobbered; 0 if it never was.
+    pub fn last_clobber(&self, tree: &DerefTree, node: u32, mask: u32) -> u32 {
         let data = tree.node(node);
         let mut last = self.get(EVERYTHING);
         if data.mode.intersects(GLOBAL_MODES) {
             last = last.max(self.get(GLOBALS));
         }
-        let of_components = |id: u32, word: u32| {
-            let components = u32::from(tree.node(id).components);
-            (0..components)
-                .filter(|c| mask >> c & 1 != 0)
-                .map(|c| self.get(component_word(tree, id, c) + word))
-                .max()
-                .unwrap_or(0)
-        };
-        if data.is_exact && data.components > 0 {
-            if let Some(root) = tree.root(data.root) {
-                tree.overlapping(&tree.path(node), root, |id, is_leaf| {
-                    last = last.max(self.get(tree.node(id).words + TOUCHED));
-                    if is_leaf {
-                        last = last.max(of_components(id, 0));
-                    }
-                });
-            }
-            return last;
+        if let Some(array) = data.parent {
+            last = last.max(self.get(tree.node(array).words + CLOBBERED));
         }
-        let leaf = data.widened;
-        last = last.max(if data.components > 0 {
-            of_components(leaf, 1)
-        } else {
-            self.get(tree.node(leaf).words + TOUCHED_BELOW)
-        });
-        let mut above = Some(leaf);
-        while let Some(id) = above {
-            last = last.max(self.get(tree.node(id).words + TOUCHED_WIDE));
-            above = tree.node(id).parent;
+        for c in (0..data.components.into()).filter(|c| mask >> c & 1 != 0) {
+            let wide = component_word(tree, data.widened, c);
+            last = last.max(if data.has_index || data.has_wildcard {
+                self.get(wide + COMPONENT_CLOBBERED_WIDE)
+            } else {
+                let exact = component_word(tree, node, c) + COMPONENT_CLOBBERED;
+                self.get(exact).max(self.get(wide + COMPONENT_CLOBBERED))
+            });
         }
         last
     }
 
-    // ---- facts
-    // --------------------------------------------------------------------------------------------------------
-
     /// Notes something of a component: a value and a component of it.
     pub fn note_component(&mut self, tree: &DerefTree, node: u32, component: u8, fact: (Def, u8)) {
         let word = component_word(tree, node, component.into());
-        let now = self.tick();
-        self.set(word + COMPONENT_FACT_TIME, now);
+        let now = self.advance();
+        self.set(word + COMPONENT_FACT_VERSION, now);
         self.set(word + COMPONENT_FACT, fact.0.as_u32());
         self.set(word + COMPONENT_FACT + 1, fact.1.into());
     }
 
-    /// What was last noted of a component, if nothing touched it since.
+    /// The last fact about a component, if nothing clobbered it since.
     pub fn component_fact(&self, tree: &DerefTree, node: u32, component: u8) -> Option<(Def, u8)> {
-        let word = component_word(tree, node, component.into());
-        let time = self.get(word + COMPONENT_FACT_TIME);
-        (time != 0 && time > self.last_touch(tree, node, 1 << component))
-            .then(|| (Def::from_u32(self.get(word + COMPONENT_FACT)), self.get(word + COMPONENT_FACT + 1) as u8))
+        self.component_fact_version(tree, node, component)?;
+        let word = component_word(tree, node, component.into()) + COMPONENT_FACT;
+        Some((Def::from_u32(self.get(word)), self.get(word + 1) as u8))
     }
 
-    /// When something was noted of a component, if nothing touched it since.
-    pub fn component_fact_time(&self, tree: &DerefTree, node: u32, component: u8) -> Option<u32> {
-        let time = self.get(component_word(tree, node, component.into()) + COMPONENT_FACT_TIME);
-        (time != 0 && time > self.last_touch(tree, node, 1 << component)).then_some(time)
+    /// The version in which something was noted of a component, if nothing clobbered it since.
+    pub fn component_fact_version(&self, tree: &DerefTree, node: u32, component: u8) -> Option<u32> {
+        let version = self.get(component_word(tree, node, component.into()) + COMPONENT_FACT_VERSION);
+        (version != 0 && version > self.last_clobber(tree, node, 1 << component)).then_some(version)
     }
 
-    /// Notes something of a whole place: a number.
+    /// Notes a number of a whole node.
     pub fn note(&mut self, tree: &DerefTree, node: u32, fact: u32) {
-        let now = self.tick();
-        self.set(tree.node(node).words + FACT_TIME, now);
+        let now = self.advance();
+        self.set(tree.node(node).words + FACT_VERSION, now);
         self.set(tree.node(node).words + FACT, fact);
     }
 
-    /// What was last noted of a whole place, and when, whatever happened since.
+    /// The version in which something was last noted of a whole node, and what, whatever happened since.
     pub fn fact(&self, tree: &DerefTree, node: u32) -> Option<(u32, u32)> {
-        let time = self.get(tree.node(node).words + FACT_TIME);
-        (time != 0).then(|| (time, self.get(tree.node(node).words + FACT)))
+        let version = self.get(tree.node(node).words + FACT_VERSION);
+        (version != 0).then(|| (version, self.get(tree.node(node).words + FACT)))
     }
 }
 
@@ -228,86 +196,86 @@ fn component_word(tree: &DerefTree, node: u32, component: u32) -> u32 {
     tree.node(node).words + NODE_WORDS + COMPONENT_WORDS * component
 }
 
-/// Places that are touched somewhere within an `if` or loop.
+/// Nodes that are clobbered somewhere within an `if` or loop.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct TouchSet {
+pub(crate) struct ClobberSet {
     /// Nodes and components, sorted.
-    touches: Vec<(u32, u32)>,
+    clobbers: Vec<(u32, u32)>,
     globals: bool,
     everything: bool,
 }
 
-impl TouchSet {
-    pub fn touch(&mut self, tree: &DerefTree, node: u32, mask: u32) {
+impl ClobberSet {
+    pub fn clobber(&mut self, tree: &DerefTree, node: u32, mask: u32) {
         // What overlaps a node overlaps the merged one.
-        self.insert(tree.node(node).merged, if tree.node(node).components == 0 { ALL } else { mask });
+        self.insert(tree.node(node).merged, mask);
         self.bound(tree);
     }
 
-    pub fn touch_modes(&mut self, modes: VariableModes) {
+    pub fn clobber_modes(&mut self, modes: VariableModes) {
         self.globals |= modes.intersects(GLOBAL_MODES);
     }
 
-    pub fn touch_everything(&mut self) {
-        *self = TouchSet { everything: true, ..TouchSet::default() };
+    fn clobber_everything(&mut self) {
+        *self = ClobberSet { everything: true, ..ClobberSet::default() };
     }
 
     fn insert(&mut self, node: u32, mask: u32) {
         if self.everything {
             return;
         }
-        match self.touches.binary_search_by_key(&node, |&(n, _)| n) {
-            Ok(at) => self.touches[at].1 |= mask,
-            Err(at) => self.touches.insert(at, (node, mask)),
+        match self.clobbers.binary_search_by_key(&node, |&(n, _)| n) {
+            Ok(at) => self.clobbers[at].1 |= mask,
+            Err(at) => self.clobbers.insert(at, (node, mask)),
         }
     }
 
-    fn merge(&mut self, tree: &DerefTree, other: &TouchSet) {
+    fn merge(&mut self, tree: &DerefTree, other: &ClobberSet) {
         if other.everything {
-            self.touch_everything();
+            self.clobber_everything();
             return;
         }
         self.globals |= other.globals;
-        for &(node, mask) in &other.touches {
+        for &(node, mask) in &other.clobbers {
             self.insert(node, mask);
         }
         self.bound(tree);
     }
 
     fn bound(&mut self, tree: &DerefTree) {
-        if self.touches.len() <= MAX_TOUCHES {
+        if self.clobbers.len() <= MAX_CLOBBERS {
             return;
         }
         let mut roots: Vec<(u32, u32)> =
-            self.touches.iter().filter_map(|&(node, _)| Some((tree.root(tree.node(node).root)?, ALL))).collect();
+            self.clobbers.iter().filter_map(|&(node, _)| Some((tree.root(tree.node(node).root)?, ALL))).collect();
         roots.sort_unstable();
         roots.dedup();
-        self.touches = roots;
-        if self.touches.len() > MAX_TOUCHES {
-            self.touch_everything();
+        self.clobbers = roots;
+        if self.clobbers.len() > MAX_CLOBBERS {
+            self.clobber_everything();
         }
     }
 }
 
-/// What is touched within ifs and loops.
+/// The clobber sets of ifs and loops.
 #[derive(Default)]
-pub(crate) struct TouchSets {
-    /// On the ways through an `if` that come out behind it.
-    pub ifs: SecondaryMap<If, TouchSet>,
-    pub loops: SecondaryMap<Loop, TouchSet>,
+pub(crate) struct ClobberSets {
+    /// Of the sides of an `if` after which control goes on.
+    pub ifs: SecondaryMap<If, ClobberSet>,
+    pub loops: SecondaryMap<Loop, ClobberSet>,
 }
 
-impl TouchSets {
-    /// Gathers what `touches` says of each instruction.
-    pub fn new(body: &Body, tree: &DerefTree, touches: impl Fn(Inst, &mut TouchSet)) -> TouchSets {
-        let mut sets = TouchSets::default();
-        let mut open = vec![TouchSet::default()];
+impl ClobberSets {
+    /// Gathers what `clobbers` says of each instruction.
+    pub fn new(body: &Body, tree: &DerefTree, clobbers: impl Fn(Inst, &mut ClobberSet)) -> ClobberSets {
+        let mut sets = ClobberSets::default();
+        let mut open = vec![ClobberSet::default()];
         for block in body.blocks() {
             if list_begun(body, block).is_some() {
-                open.push(TouchSet::default());
+                open.push(ClobberSet::default());
             }
             if let Some(top) = open.last_mut() {
-                body.insts(block).for_each(|inst| touches(inst, top));
+                body.insts(block).for_each(|inst| clobbers(inst, top));
             }
             let Some(list) = list_ended(body, block) else { continue };
             let Some(set) = open.pop() else { continue };
