@@ -22,7 +22,7 @@ impl Merged {
     pub(super) fn of(low: &Entry, high: &Entry) -> Option<Merged> {
         let bytes = high.offset - low.offset;
         let (distance, words) = (bytes / 4, low.bytes().max(bytes + high.bytes()) / 4);
-        let is_aligned = bytes % 4 == 0 && low.align_offset % 4 == 0 && low.align_mul >= 4;
+        let is_aligned = bytes % 4 == 0 && low.align_offset.is_multiple_of(4) && low.align_mul >= 4;
         let fits = is_aligned && words <= MAX_WORDS;
         fits.then_some(Merged { num_components: words as u8, distance: distance as u8 })
     }
