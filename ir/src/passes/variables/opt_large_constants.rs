@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Variables of a function that are arrays of vectors or scalars, no booleans, that something indexes at run time and
-//! that have at least [`MIN_SIZE`] bytes. Everything that is stored to them is constant, at constant indices, in
+//! that have at least `MIN_SIZE` bytes. Everything that is stored to them is constant, at constant indices, in
 //! the first block, before the first load; nothing else is done with them but loads of elements. What is not stored is
 //! what the initialiser says, or 0. An element of zeros after the array is what indices past the end read. Arrays
 //! with equal content share their data.
