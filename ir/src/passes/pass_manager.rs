@@ -4,7 +4,7 @@
 //! The record goes to the target `tgsi_ir::passes` of the `log` crate: at debug level passes that changed something, at
 //! trace level the others.
 //!
-//! [`run_pass`] is the one place where a pass runs. The pipelines run theirs through [`Passes`], which leaves out those
+//! All passes run through [`run_pass`]. The pipelines run theirs through [`Passes`], which leaves out those
 //! it was told to, and shows the shader after each to a [`PassObserver`] if there is one; without one, neither a clock
 //! nor anything else is asked. Drivers run what they do themselves through [`Passes::run_driver`], so that observers
 //! hear of it too.

@@ -13,8 +13,7 @@ use crate::passes::table::PassId::{self, *};
 use crate::shader::Shader;
 
 /// Calls, returns and copies go.
-const FLATTEN: &[PassId] =
-    &[inline_functions, lower_returns, lower_global_vars_to_local, split_var_copies, lower_var_copies];
+const FLATTEN: &[PassId] = &[inline_functions, lower_returns, lower_global_vars_to_local, lower_var_copies];
 
 /// While there are registers: what only feeds itself, and loops that do nothing, need no phis.
 const SIMPLIFY_REGISTERS: &[PassId] = &[opt_dce, opt_dead_cf];
@@ -57,7 +56,6 @@ const BEFORE: &[PassId] = &[opt_shrink_vectors];
 const OPTIMIZE: &[PassId] = &[
     // Variables. Those that are `first` in the table run in the first round only.
     lower_global_vars_to_local,
-    split_array_vars,
     opt_find_array_copies,
     opt_copy_prop_vars,
     opt_dead_write_vars,
@@ -76,7 +74,7 @@ const OPTIMIZE: &[PassId] = &[
     opt_loop_unroll,
 ];
 
-/// What a target has, once and last, as a stage before would undo it.
+/// Rules for what a target has, once and last, as a stage before would undo it.
 const LATE: &[PassId] = &[opt_algebraic_late, opt_algebraic_distribute_src_mods];
 
 /// After that.
@@ -93,7 +91,7 @@ const MAX_CLEANING_ROUNDS: usize = 2 * MAX_ROUNDS;
 /// Loops in a row that are found to do nothing while there are registers. What is left is found in SSA form.
 const MAX_REGISTER_ROUNDS: usize = 3;
 
-/// How far [`optimize_with`] goes.
+/// The limits of [`optimize_with`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub enum Level {
     /// Only [`finish`]: the shader stays as it was cleaned.

@@ -13,7 +13,7 @@ use crate::shader::Shader;
 pub struct Profile {
     /// Its name.
     pub name: &'static str,
-    /// What the target is, in one sentence.
+    /// Describes the target in one sentence.
     pub about: &'static str,
     /// The passes in order.
     pub passes: &'static [PassId],

@@ -6,8 +6,8 @@
 //! - `once` or `loops` or `again`: whether it leaves anything to itself. A pass that is `once` changes nothing if it
 //!   runs again at once; one that is `loops` may, in shaders with loops. One that is `first` has nothing to do after
 //!   its first run, whatever others change.
-//! - The list: passes that leave nothing to this one when they change something. What [`opt_dce`](PassId::opt_dce) removes, for example,
-//!   concerns passes that count uses or effects, and no others.
+//! - The list: passes that leave nothing to this one when they change something. What [`opt_dce`](PassId::opt_dce)
+//!   removes, for example, concerns passes that count uses or effects, and no others.
 //!
 //! - `if`: pipelines run the pass only in such shaders. By its name it runs anywhere.
 //!
@@ -16,9 +16,6 @@
 
 use crate::body::Body;
 use crate::options::CompilerOptions;
-use crate::passes::lower_resources::lower_system_values::SystemValueOptions;
-use crate::passes::lower_resources::lower_uniforms_to_ubo::UniformLoads;
-use crate::passes::variables::opt_load_store_vectorize::VectorizeOptions;
 use crate::shader::Shader;
 use crate::variable::VariableModes;
 
@@ -35,7 +32,7 @@ pub struct PassInfo {
     pub name: &'static str,
     /// The folder of its file, which is a section of the manual too.
     pub room: &'static str,
-    /// What it does, in one sentence.
+    /// Describes it in one sentence.
     pub about: &'static str,
     /// Runs it, with the most usual choice where its function takes more than a target.
     pub run: PassFn,
@@ -204,7 +201,7 @@ passes! {
             |s, _| super::opt_comparison_pre(s);
         opt_rematerialize_compares again [] "Comparisons are computed anew where they are read."
             |s, _| super::opt_rematerialize_compares(s);
-        opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s, 8);
+        opt_idiv_const again [] "Divisions by constants become multiplications." |s, _| super::opt_idiv_const(s);
     }
     control_flow {
         opt_dead_cf again [opt_cse] "Branches that are never taken, and loops without effect, go." |s, _| super::opt_dead_cf(s);
@@ -219,10 +216,6 @@ passes! {
         opt_licm again [] "What does not change in a loop moves before it." super::opt_licm;
     }
     variables {
-        split_array_vars first [] if have_variables "Arrays with constant indices become variables."
-            |s, _| super::split_array_vars(s);
-        split_var_copies again [] "Copies of structs and arrays become copies of their elements."
-            |s, _| super::split_var_copies(s);
         lower_var_copies first [] "Copies of variables become loads and stores."
             |s, _| super::lower_var_copies(s);
         opt_copy_prop_vars again [] if have_variables "Loads read what was stored or loaded before."
@@ -232,8 +225,9 @@ passes! {
         opt_find_array_copies first [] if have_variables "Copies of arrays, element by element, become one."
             |s, _| super::opt_find_array_copies(s);
         opt_large_constants again [] "Arrays that hold constants become data of the shader."
-            |s, _| super::opt_large_constants(s, 32);
-        opt_load_store_vectorize again [] "Accesses to neighbouring memory become one." vectorize_memory;
+            |s, _| super::opt_large_constants(s);
+        opt_load_store_vectorize again [] "Accesses to neighbouring memory become one."
+            |s, _| super::opt_load_store_vectorize(s);
         shrink_vec_array_vars again [] if have_variables "Components and elements of arrays that nothing uses go."
             |s, _| super::shrink_vec_array_vars(s);
         remove_dead_variables once [] "Variables that nothing reads go." |s, _| super::remove_dead_variables(s, TEMPORARIES);
@@ -249,7 +243,7 @@ passes! {
     lower_numbers {
         lower_alu again [] "Bit counts, reversals and high products, where the target lacks them." super::lower_alu;
         lower_alu_to_scalar again [] "Vector operations become scalar ones."
-            |s, o| super::lower_alu_to_scalar(s, o, &|_, _| true);
+            super::lower_alu_to_scalar;
         lower_doubles again [] "Operations on 64-bit floats that the target lacks." super::lower_doubles;
         lower_fp16_casts again [] "Conversions to 16-bit floats that the target lacks." super::lower_fp16_casts;
         lower_frexp again [] "Fractions and exponents, where the target lacks them." super::lower_frexp;
@@ -260,7 +254,7 @@ passes! {
         lower_load_const_to_scalar again [] "Vector constants become scalar ones."
             |s, _| super::lower_load_const_to_scalar(s);
         lower_pack again [] "Packing and unpacking that the target lacks." super::lower_pack;
-        lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s, true);
+        lower_phis_to_scalar again [] "Vector phis become scalar ones." |s, _| super::lower_phis_to_scalar(s);
     }
     lower_booleans {
         lower_bool_to_float again [] "Booleans become 0.0 and 1.0." |s, _| super::lower_bool_to_float(s);
@@ -270,12 +264,12 @@ passes! {
         lower_io again [] "Inputs and outputs are accessed by slot." |s, _| {
             super::lower_io(s, VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0))
         };
-        lower_system_values again [] "System values become intrinsics."
-            |s, _| super::lower_system_values(s, &SystemValueOptions::default());
+        lower_system_values again [] "System values that follow from the size of the workgroup are computed."
+            |s, _| super::lower_system_values(s);
         lower_uniforms_to_ubo again [] "Uniforms become loads from a uniform buffer."
-            |s, _| super::lower_uniforms_to_ubo(s, UniformLoads::Vectors);
+            |s, _| super::lower_uniforms_to_ubo(s);
         lower_atomics_to_ssbo again [] "Atomic counters become atomics on storage buffers."
-            |s, _| super::lower_atomics_to_ssbo(s, 0);
+            |s, _| super::lower_atomics_to_ssbo(s);
     }
 }
 
@@ -298,15 +292,6 @@ fn have_shared_variables(shader: &Shader) -> bool {
 /// Whether there are variables that only the shader sees: most shaders have none left in SSA form.
 fn have_variables(shader: &Shader) -> bool {
     bodies(shader).any(|body| !body.locals.is_empty()) || shader.functions.len() > 1 && have_shared_variables(shader)
-}
-
-fn vectorize_memory(shader: &mut Shader, _: &CompilerOptions) -> bool {
-    let options = VectorizeOptions {
-        modes: VectorizeOptions::MODES,
-        robust_modes: VariableModes::NONE,
-        may: &|candidate| candidate.is_plain(),
-    };
-    super::opt_load_store_vectorize(shader, &options)
 }
 
 #[cfg(test)]
@@ -336,6 +321,6 @@ mod tests {
         let enabled = PassId::opt_dce.enables(&shader);
         assert!(!enabled.contains(PassId::opt_remove_phis) && enabled.contains(PassId::opt_algebraic));
         assert!(!enabled.contains(PassId::opt_dce) && PassId::opt_if.enables(&shader).contains(PassId::opt_if));
-        assert!(!PassId::opt_if.enables(&shader).contains(PassId::split_array_vars), "first");
+        assert!(!PassId::opt_if.enables(&shader).contains(PassId::opt_find_array_copies), "first");
     }
 }

@@ -92,7 +92,7 @@ fn is_unreachable(body: &Body, block: Block) -> bool {
     body.predecessors(block).is_empty() && body.node_before(block).is_some()
 }
 
-/// Empties a block that follows a node which is never left, with everything behind it.
+/// Empties a block that follows a node which is never left, with everything after it.
 fn remove_unreachable(body: &mut Body, block: Block) -> bool {
     if !is_unreachable(body, block) {
         return false;
@@ -110,11 +110,11 @@ fn remove_unreachable(body: &mut Body, block: Block) -> bool {
     progress
 }
 
-/// What is known of a node while its inside is walked.
+/// Facts about a node while its inside is walked.
 struct Summary {
     /// Number of its first block.
     start: u32,
-    /// Number of the block behind it.
+    /// Number of the block after it.
     after: u32,
     is_loop: bool,
     /// It stays, whatever its inside does: a phi comes after it.
@@ -228,7 +228,7 @@ struct RegisterReaders<'a> {
 }
 
 impl RegisterReaders<'_> {
-    /// The readers of a register; none as soon as one is found at or behind the block of number `beyond`.
+    /// The readers of a register; none as soon as one is found at or after the block of number `beyond`.
     fn of(&mut self, body: &Body, handle: Def, beyond: u32) -> Option<(u32, u32)> {
         if let Some(range) = self.ranges[handle] {
             return (range.1 < beyond).then_some(range);
@@ -239,7 +239,7 @@ impl RegisterReaders<'_> {
     }
 
     /// The numbers of the first and the last block in which a value has a user of some kind; empty without one. None as
-    /// soon as one is found at or behind the block of number `beyond`: lists of uses begin with the newest, which most
+    /// soon as one is found at or after the block of number `beyond`: lists of uses begin with the newest, which most
     /// often is the last.
     fn block_range(&self, body: &Body, def: Def, beyond: u32, counts: impl Fn(Inst) -> bool) -> Option<(u32, u32)> {
         let (mut lowest, mut highest) = (u32::MAX, 0);
@@ -261,7 +261,7 @@ impl RegisterReaders<'_> {
 }
 
 /// Enters what an instruction does into the summary of the node that it is in. Returns whether it has an effect: also
-/// that its value is used behind all that is open (from the block of number `beyond` on), for which all of it stays.
+/// that its value is used after all that is open (from the block of number `beyond` on), for which all of it stays.
 fn look_at(
     body: &Body,
     inst: Inst,

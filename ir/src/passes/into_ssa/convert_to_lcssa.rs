@@ -1,4 +1,4 @@
-//! Loop-closed SSA: whatever a loop makes is read outside of it only through phis right behind it.
+//! Loop-closed SSA: whatever a loop makes is read outside of it only through phis right after it.
 //!
 //! ```text
 //! before:                                  after:
@@ -7,8 +7,8 @@
 //!                                              %2 = fneg %3
 //! ```
 //!
-//! So a loop can be changed, or put in several copies, and only the phis behind it must know. Inner loops come first:
-//! what leaves several loops passes a phi behind each. Derefs, which phis may not hold, stay as they are:
+//! So a loop can be changed, or put in several copies, and only the phis after it must know. Inner loops come first:
+//! what leaves several loops passes a phi after each. Derefs, which phis may not hold, stay as they are:
 //! [`rematerialize_derefs_in_use_blocks`](mod@crate::passes::into_ssa::rematerialize_derefs_in_use_blocks). Linear in
 //! the uses of what loops make, times the depth of nesting.
 
@@ -34,7 +34,7 @@ pub fn convert_to_lcssa(shader: &mut Shader) -> bool {
 pub(crate) fn close_loop(body: &mut Body, tree: &LoopTree, id: Loop) -> bool {
     let after = body.block_after_loop(id);
     let preds: Vec<Block> = body.predecessors(after).to_vec();
-    // A loop without an exit: nothing behind it is ever reached.
+    // A loop without an exit: nothing after it is ever reached.
     if preds.is_empty() {
         return false;
     }

@@ -1,9 +1,9 @@
-//! Which variables that functions have in common carry nothing from one to the other: whoever reads a component has
-//! written it before, on every way to there, and called nobody since who may write it.
+//! Finds variables that functions have in common but that carry nothing from one to the other: whoever reads a
+//! component has written it before, on every way to there, and called nobody since who may write it.
 //!
 //! A walk along the code of each function knows the components that it has surely written. What a side of an `if`
-//! writes is known behind it where the other side writes it too, or ends in a jump; what a loop writes is not known
-//! behind it. The entry point starts with everything written: variables start as zero, be they global or its own.
+//! writes is known after it where the other side writes it too, or ends in a jump; what a loop writes is not known
+//! after it. The entry point starts with everything written: variables start as zero, be they global or its own.
 //!
 //! Cost: the code, once for each level of nesting; for each call, what the callee may write. Where that is more than
 //! [`MAX_WORK`], all variables count as exposed.
@@ -14,8 +14,8 @@ use crate::analysis::{CallGraph, calls};
 use crate::body::{Body, CfList, CfNode, DerefKind, InstData};
 use crate::entities::{Def, Function, If, Inst, Loop, User, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::into_ssa::lower_vars_to_ssa::vector_shape;
 use crate::passes::lower_numbers::lower_int_to_float::components_read;
+use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::Shader;
 
 /// Variables in sets of what functions may write, and in those of all calls, that are looked at.
@@ -37,13 +37,13 @@ pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Varia
     if variables.is_empty() || !bodies.all(is_known) {
         return Vec::new();
     }
-    let mut places = SecondaryMap::new();
-    for (place, &variable) in variables.iter().enumerate() {
-        places[variable] = place as u32 + 1;
+    let mut numbers = SecondaryMap::new();
+    for (number, &variable) in variables.iter().enumerate() {
+        numbers[variable] = number as u32 + 1;
     }
-    let mut all = Variables { places, exposed: vec![false; variables.len()], written: SecondaryMap::new(), work: 0 };
-    for (place, &variable) in variables.iter().enumerate() {
-        all.exposed[place] = vector_shape(&shader.types, shader.variables[variable].ty).is_none();
+    let mut all = Variables { numbers, exposed: vec![false; variables.len()], written: SecondaryMap::new(), work: 0 };
+    for (number, &variable) in variables.iter().enumerate() {
+        all.exposed[number] = vector_shape(&shader.types, shader.variables[variable].ty).is_none();
     }
     for function in graph.bottom_up() {
         if let Some(body) = &shader.functions[function].body {
@@ -62,22 +62,27 @@ pub(crate) fn not_exposed(shader: &Shader, entry: Function, variables: Vec<Varia
     if all.work > MAX_WORK {
         return Vec::new();
     }
-    variables.into_iter().enumerate().filter(|&(place, _)| !all.exposed[place]).map(|(_, variable)| variable).collect()
+    variables
+        .into_iter()
+        .enumerate()
+        .filter(|&(number, _)| !all.exposed[number])
+        .map(|(_, variable)| variable)
+        .collect()
 }
 
 /// The variables that are looked at, which have numbers.
 struct Variables {
     /// Their numbers plus 1; 0 for all others.
-    places: SecondaryMap<Variable, u32>,
+    numbers: SecondaryMap<Variable, u32>,
     exposed: Vec<bool>,
-    /// What each function may write, in order.
+    /// The variables that each function may write, in order.
     written: SecondaryMap<Function, Vec<u32>>,
     work: usize,
 }
 
 impl Variables {
     fn number(&self, variable: Variable) -> Option<u32> {
-        self.places[variable].checked_sub(1)
+        self.numbers[variable].checked_sub(1)
     }
 
     /// The variable that a deref names.
@@ -122,7 +127,7 @@ impl Variables {
 /// The components of each variable that were surely written.
 struct Known {
     components: Vec<u16>,
-    /// What they were before they changed.
+    /// Their components before they changed.
     log: Vec<(u32, u16)>,
     /// When a variable was last looked at, and what was noted then.
     stamps: Vec<(u32, u16)>,
@@ -147,16 +152,16 @@ impl Known {
         self.now += 1;
         let mut changes = Vec::new();
         for (number, before) in self.log.drain(start..).rev() {
-            let place = number as usize;
-            if std::mem::replace(&mut self.stamps[place].0, self.now) != self.now {
-                changes.push((number, self.components[place]));
+            let index = number as usize;
+            if std::mem::replace(&mut self.stamps[index].0, self.now) != self.now {
+                changes.push((number, self.components[index]));
             }
-            self.components[place] = before;
+            self.components[index] = before;
         }
         changes
     }
 
-    /// What is known behind two sides that changed this.
+    /// Keeps what is known after both of two sides that changed this.
     fn join(&mut self, first: &[(u32, u16)], second: &[(u32, u16)]) {
         self.now += 1;
         let one = self.now;
@@ -165,21 +170,21 @@ impl Known {
         }
         self.now += 1;
         for &(number, components) in second {
-            let place = number as usize;
-            let (stamp, noted) = std::mem::replace(&mut self.stamps[place], (self.now, 0));
-            let other = if stamp == one { noted } else { self.components[place] };
+            let index = number as usize;
+            let (stamp, noted) = std::mem::replace(&mut self.stamps[index], (self.now, 0));
+            let other = if stamp == one { noted } else { self.components[index] };
             self.set(number, components & other);
         }
         for &(number, components) in first {
-            let place = number as usize;
-            if self.stamps[place].0 == one {
-                self.set(number, components & self.components[place]);
+            let index = number as usize;
+            if self.stamps[index].0 == one {
+                self.set(number, components & self.components[index]);
             }
         }
     }
 }
 
-/// What is still to be done. Numbers are lengths of the log.
+/// A step that is still to be done. Numbers are lengths of the log.
 enum Step {
     List(CfList),
     Node(CfNode),

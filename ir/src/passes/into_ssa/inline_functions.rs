@@ -20,7 +20,7 @@
 //! - Calls of calls can make exponentially much code; calls stay once more than [`MAX_COPIED`] instructions were
 //!   copied. What takes the place of the first call of a function is no copy: the function itself goes.
 //!
-//! Cost: the size of the result, and for every call with control flow what stands behind it in its block.
+//! Cost: the size of the result, and for every call with control flow what stands after it in its block.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
@@ -30,8 +30,8 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Function, Inst, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::into_ssa::lower_vars_to_ssa::vector_shape;
 use crate::passes::lower_returns;
+use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::{FunctionData, Shader};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -149,7 +149,7 @@ impl Inliner<'_> {
         calls
     }
 
-    /// Makes the clone fit its new place.
+    /// Makes the clone fit into the caller.
     fn adapt(&mut self, list: CfList, locals: &[(Variable, Variable)], arguments: &[Def]) -> Adapted {
         let mut renamed: SecondaryMap<Variable, Option<Variable>> = SecondaryMap::new();
         for &(old, new) in locals {
@@ -186,7 +186,7 @@ impl Inliner<'_> {
     }
 }
 
-/// What there is in a clone.
+/// Parts of a clone that the caller must know.
 #[derive(Default)]
 struct Adapted {
     /// Handles of its registers.

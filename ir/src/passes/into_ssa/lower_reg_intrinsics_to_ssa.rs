@@ -20,7 +20,7 @@
 //! - The element number (`base`) of a register that is no array does not count.
 //! - Array registers stay, unless nothing reads them: then they go with all their writes.
 //!
-//! Cost: linear in the instructions, plus the places where values of a register meet. Each takes one walk, in the order
+//! Cost: linear in the instructions, plus the blocks where values of a register meet. Each takes one walk, in the order
 //! of memory.
 
 use std::ops::Range;
@@ -123,7 +123,7 @@ fn lower_one_block(body: &mut Body, registers: &[(Inst, Def)]) {
 /// Most slots for phis at a time: registers that need more take several walks.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// What is known of a register before the walk that lowers it.
+/// Facts about a register before the walk that lowers it.
 struct Register {
     handle: Def,
     shape: Shape,
@@ -168,7 +168,7 @@ fn lower_blocks(body: &mut Body, handles: &[(Inst, Def)]) {
         while end < registers.len() && (end == first || slots.len() < MAX_SLOTS) {
             let register = &mut registers[end];
             if register.is_exposed {
-                slots.place(end as u32, &register.writers);
+                slots.add(end as u32, &register.writers);
             }
             register.writers = Vec::new();
             end += 1;

@@ -20,7 +20,7 @@
 //! - The flag is a 1-bit register:
 //!   [`lower_reg_intrinsics_to_ssa`](mod@crate::passes::into_ssa::lower_reg_intrinsics_to_ssa) makes phis of it. It is
 //!   cleared at the start, so that the function may be called again.
-//! - Values that are used behind what became a guard are repaired
+//! - Values that are used after what became a guard are repaired
 //!   ([`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa)): a way on which the function has returned brings an
 //!   undefined value, and nothing looks at it there.
 //! - `halt` ends the invocation and stays.

@@ -10,7 +10,7 @@
 //! Registers and variables start as zero, and so do outputs: an output that is given the initial value of a register,
 //! and that nothing has written before, is zero without that. The text cannot say that a zero is an initial one and not
 //! written by the program, whose zeros stay; the passes that make values of registers and variables mark such constants
-//! ([`INITIAL`]), those for reads outside of arrays too, and this pass, which comes right behind them, takes the marks
+//! ([`INITIAL`]), those for reads outside of arrays too, and this pass, which comes right after them, takes the marks
 //! away.
 //!
 //! Only in stages whose outputs are seen at the end and by nobody else, and only where outputs are stored by name. In a
@@ -59,7 +59,7 @@ fn is_initial(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::LoadConst { .. }) && body.pass_flags(inst) == INITIAL
 }
 
-/// What is known of an output.
+/// Facts about an output.
 #[derive(Clone, Copy, Default)]
 struct Output {
     /// It is accessed by more than its name, or copied.

@@ -27,7 +27,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def, Inst};
 use crate::passes::into_ssa::opt_unwritten_outputs::INITIAL;
 
-/// What a value is before anything wrote it.
+/// The value before anything wrote it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Initial {
     /// Zero.
@@ -36,7 +36,7 @@ pub enum Initial {
     Undefined,
 }
 
-/// What is known of the value at the end of a block.
+/// Knowledge of the value at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Entry {
     /// Nothing: it is that of the immediate dominator.
@@ -75,7 +75,7 @@ pub struct PhiBuilder {
     generation: u32,
     shape: Shape,
     initial: Initial,
-    /// Phis made for the current value, not placed yet.
+    /// Phis made for the current value, not inserted yet.
     phis: Vec<(Inst, Block)>,
     zeros: Zeros,
     /// The same for undefined values.
@@ -131,7 +131,7 @@ impl PhiBuilder {
         self.zeros.get(body, shape)
     }
 
-    /// What the value is before anything wrote it.
+    /// The value before anything wrote it.
     fn initial(&mut self, body: &mut Body) -> Def {
         let shape = self.shape;
         if self.initial == Initial::Zero {
@@ -152,7 +152,7 @@ impl PhiBuilder {
         self.entries[block] = (self.generation, Entry::Known(def));
     }
 
-    /// The value at this place of the block: as set last in it, or as it comes in.
+    /// The value at this point of the block: as set last in it, or as it comes in.
     pub fn get(&mut self, body: &mut Body, block: Block) -> Def {
         let shape = self.shape;
         // An unreachable block has no dominators, and nothing that it reads matters.
@@ -191,7 +191,7 @@ impl PhiBuilder {
         }
     }
 
-    /// Gives the phis their sources and places them. Returns their number.
+    /// Gives the phis their sources and inserts them. Returns their number.
     pub fn finish(&mut self, body: &mut Body) -> usize {
         let mut done = 0;
         let mut sources: Vec<SourceSpec> = Vec::new();

@@ -1,5 +1,5 @@
-//! A helper, not a pass: phis for many things at once that are written in several blocks, made in the order of the
-//! text.
+//! A helper, not a pass: phis for many things at once that are written in several blocks, made in program
+//! order.
 //!
 //! ```text
 //! before, with the "thing" a register:          after:
@@ -15,7 +15,7 @@
 //! slot; here phis get their numbers next to those of the code around them, and everything that walks over large bodies
 //! later on goes along memory.
 //!
-//! Order of calls: [`PhiSlots::place`] for each thing, [`PhiSlots::settle`]; then, block by block in the pre-order of
+//! Order of calls: [`PhiSlots::add`] for each thing, [`PhiSlots::settle`]; then, block by block in the pre-order of
 //! the dominator tree, [`PhiSlots::at`], [`PhiSlots::get`] and [`PhiSlots::leave`]; then [`PhiSlots::finish`].
 
 use std::ops::Range;
@@ -30,7 +30,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Def};
 use crate::passes::into_ssa::phi_builder::Zeros;
 
-/// What a thing is at some place.
+/// The value of a thing at some point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Value {
     /// Nothing wrote it: zero.
@@ -38,11 +38,11 @@ pub(crate) enum Value {
     Initial,
     /// This.
     Def(Def),
-    /// What meets in a slot.
+    /// The value that meets in a slot.
     Slot(u32),
 }
 
-/// A place where values meet.
+/// A block where the values of a thing meet.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     block: Block,
@@ -53,7 +53,7 @@ struct Slot {
     last_incoming: u32,
 }
 
-/// What comes into a slot from a block.
+/// The value that comes into a slot from a block.
 #[derive(Clone, Copy, Debug)]
 struct Incoming {
     predecessor: Block,
@@ -100,7 +100,7 @@ impl PhiSlots {
     }
 
     /// Makes the slots of a thing that is written in `blocks`. Each thing once.
-    pub(crate) fn place(&mut self, thing: u32, blocks: &[Block]) {
+    pub(crate) fn add(&mut self, thing: u32, blocks: &[Block]) {
         self.work.clear();
         self.work.extend_from_slice(blocks);
         while let Some(block) = self.work.pop() {
@@ -178,7 +178,7 @@ impl PhiSlots {
             let shape = shape_of(body, slot.thing);
             sources.clear();
             let mut next = slot.last_incoming;
-            while let Some(&incoming) = (next as usize).checked_sub(1).and_then(|place| self.incoming.get(place)) {
+            while let Some(&incoming) = (next as usize).checked_sub(1).and_then(|index| self.incoming.get(index)) {
                 next = incoming.before;
                 sources.push(SourceSpec::phi(incoming.predecessor, self.get(body, incoming.value, shape)));
             }

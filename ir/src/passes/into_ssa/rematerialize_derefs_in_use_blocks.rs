@@ -96,7 +96,7 @@ fn clone_chain(body: &mut Body, leaf: Def, block: Block, here: &mut HashMap<Def,
 fn remove_unused_derefs(body: &mut Body) {
     let mut work: Vec<Inst> =
         body.blocks().flat_map(|b| body.insts(b)).filter(|&i| matches!(body.inst(i), InstData::Deref { .. })).collect();
-    // Users stand behind what they use: from the back, a chain goes in one sweep.
+    // Users stand after what they use: from the back, a chain goes in one sweep.
     while let Some(inst) = work.pop() {
         if body.inst_def(inst).is_some_and(|d| body.is_unused(d)) {
             body.remove_inst(inst);

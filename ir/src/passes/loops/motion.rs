@@ -1,4 +1,4 @@
-//! What passes that move code from block to block ask of an instruction: whether it may move, and whether it may be
+//! Questions of passes that move code from block to block: whether an instruction may move, and whether it may be
 //! computed where nobody asked for it.
 
 use crate::alu::ExecutionMode;
@@ -33,7 +33,8 @@ pub(crate) fn reads_neighbours(body: &Body, inst: Inst, stage: Stage) -> bool {
             let implicit = match tex.op {
                 TexOp::Tex | TexOp::Txb | TexOp::Lod | TexOp::TexPrefetch => true,
                 TexOp::Tg4 => tex.is_gather_implicit_lod,
-                _ => false,
+                TexOp::Txl | TexOp::Txd | TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => false,
+                TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => false,
             };
             // Elsewhere there are no derivatives, and the level is 0.
             implicit && matches!(stage, Stage::Fragment | Stage::Compute)
@@ -64,7 +65,7 @@ pub(crate) fn is_cheap(body: &Body, speculation: &Speculation<'_>, inst: Inst) -
     inst_cost(body, speculation, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
 }
 
-/// Which blocks run for sure, with what is known of the first iteration of loops.
+/// The blocks that run for sure, with what is known of the first iteration of loops.
 pub(crate) fn certainty(body: &Body, types: &TypeTable, mode: ExecutionMode) -> Certainty {
     let mut staying: Vec<If> = Vec::new();
     if !body.loop_tree().loops.is_empty() {

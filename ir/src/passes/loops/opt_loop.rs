@@ -14,10 +14,10 @@
 //! ```
 //!
 //! 1. A `continue` where the body ends anyway goes.
-//! 2. Both sides of an `if` end in the same jump: one jump behind it.
+//! 2. Both sides of an `if` end in the same jump: one jump after it.
 //! 3. A side of an `if` ends in the jump that the list of the `if` ends in, or in `continue` where the end of the list
 //!    is the end of the body: what follows the `if` moves to the other side, and the jump goes.
-//! 4. One side of an `if` ends in `break`: what is in the other side moves behind the `if`. So exits are ifs with
+//! 4. One side of an `if` ends in `break`: what is in the other side moves after the `if`. So exits are ifs with
 //!    nothing but what belongs to the exit, on the top level of the body wherever that is possible.
 //! 5. Two exits with nothing between them but what [may run](Speculation) although its result is not needed, and
 //!    nothing in them, become one: their conditions are combined. (NIR moves what is between them into the first one,
@@ -41,7 +41,7 @@ use crate::passes::scalar::opt_remove_phis::remove_single_src_phis;
 use crate::shader::Shader;
 
 /// Most ifs of a loop whose tails move into them. Each is nested in the one before, and phis at every meeting point
-/// bring along whatever is read behind the loop: with a thousand exits they would be a million.
+/// bring along whatever is read after the loop: with a thousand exits they would be a million.
 const MAX_MOVED_TAILS: u32 = 128;
 
 /// See the [module](self).
@@ -127,7 +127,7 @@ fn optimize_if(body: &mut Body, id: If, moved: &mut u32) -> bool {
 // ---- equal jumps
 // ----------------------------------------------------------------------------------------------------------
 
-/// Both sides end in the same jump: it goes behind the `if`.
+/// Both sides end in the same jump: it goes after the `if`.
 fn join_jumps(body: &mut Body, id: If) -> bool {
     let after = body.block_after_if(id);
     if body.node_after(after).is_some() || body.first_inst(after).is_some() {
@@ -267,7 +267,7 @@ fn drop_jump(body: &mut Body, end: Block, after: Block, target: Block) {
     body.complete_phis_behind(end);
 }
 
-/// What a value that is available at the end of a block is on the way from a predecessor.
+/// The value on the way from a predecessor of one that is available at the end of a block.
 fn value_from(body: &Body, value: Def, block: Block, pred: Block) -> Def {
     let producer = body.def_inst(value);
     if body.is_phi(producer) && body.inst_block(producer) == Some(block) {
@@ -308,7 +308,7 @@ fn is_only_break(body: &Body, block: Block) -> bool {
         && leaving_jump(body, block).is_some_and(|(_, kind)| kind == JumpKind::Break)
 }
 
-/// An exit, and the exit behind it: one exit with both conditions.
+/// An exit, and the exit after it: one exit with both conditions.
 fn merge_exits(body: &mut Body, speculation: &Speculation<'_>, id: If) -> bool {
     let break_in_then = is_only_break(body, body.then_list(id).last);
     let between = body.block_after_if(id);

@@ -16,7 +16,7 @@
 //!
 //! So one procedure serves loops with an exact count, with a bound (`i < min(n, 4)`), with other exits besides the
 //! counting one, and loops that run only once. There are no registers on the way: phis of the head become the values of
-//! the iteration before, phis behind the loop become phis behind the ifs.
+//! the iteration before, phis after the loop become phis after the ifs.
 //!
 //! # Which loops
 //!
@@ -86,7 +86,7 @@ pub fn opt_loop_unroll(shader: &mut Shader, options: &CompilerOptions) -> bool {
     progress
 }
 
-/// What to do with a loop.
+/// The treatment of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
     /// Copies until the last exit is taken.
@@ -97,7 +97,7 @@ enum Plan {
 
 /// A part of the body of a loop.
 enum Piece {
-    /// What is always executed.
+    /// Code that is always executed.
     Code(ListTemplate),
     /// A terminator.
     Exit(Exit),
@@ -111,7 +111,7 @@ struct Exit {
     leave: Option<ListTemplate>,
     /// The side that goes on.
     stay: Option<ListTemplate>,
-    /// What the phis behind the loop read on this way.
+    /// The sources of the phis after the loop on this way.
     values: Vec<Def>,
 }
 
@@ -119,7 +119,7 @@ struct Exit {
 struct Open {
     node: If,
     stays_in_then: bool,
-    /// The end of the side that leaves, and its values for the phis behind the loop.
+    /// The end of the side that leaves, and its values for the phis after the loop.
     left: Block,
     values: Vec<Def>,
 }
@@ -308,7 +308,7 @@ impl Unroller<'_> {
     }
 
     /// Puts a copy of the loop, going on with the current values of its counters, where the copies of its body have
-    /// come to. Returns what the phis behind it are.
+    /// come to. Returns what the phis after it are.
     fn keep_rest(
         &mut self,
         copies: &mut Copies<'_>,
@@ -482,7 +482,7 @@ impl Copies<'_> {
         }
     }
 
-    /// Closes the ifs, and chooses behind each between the values of its sides. Returns those behind all.
+    /// Closes the ifs, and chooses after each between the values of its sides. Returns those after all.
     fn close(&mut self, mut values: Vec<Def>) -> Vec<Def> {
         while let Some(open) = self.open.pop() {
             let body = &mut *self.body;

@@ -69,7 +69,7 @@ fn calculates(op: AluOp) -> bool {
     numbers && by_component && !same
 }
 
-/// What an opcode makes of every combination of operands.
+/// The results of an opcode for every combination of operands.
 struct Table<'a> {
     op: AluOp,
     count: u8,

@@ -17,7 +17,7 @@ use crate::body::Shape;
 use crate::builder::Builder;
 use crate::entities::Def;
 
-/// What an access to one candidate makes, or one to none: a value, or nothing.
+/// Makes an access to one candidate or to none, and returns its value if it has one.
 pub type Leaf<'a> = dyn FnMut(&mut Builder<'_>, Option<i64>) -> Option<Def> + 'a;
 
 /// Makes the tree at the builder's cursor: `leaf` is called for every candidate (and for none, with the cursor on the

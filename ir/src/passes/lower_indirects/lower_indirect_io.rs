@@ -102,7 +102,7 @@ pub fn block_sizes(shader: &Shader) -> BTreeMap<u32, u32> {
     sizes
 }
 
-/// What there is to be reached.
+/// The slots that can be reached.
 struct Extents {
     /// First and last slot of the variables of a mode, and vertices if it is addressed by vertex; ascending.
     variables: BTreeMap<(VariableModes, u32), (u32, u32)>,
@@ -175,7 +175,7 @@ impl Extents {
 #[derive(Clone)]
 struct Choice {
     source: usize,
-    /// What is compared, and in steps of how much.
+    /// The index that is compared, and its step.
     index: Def,
     scale: u32,
     candidates: RangeInclusive<i64>,

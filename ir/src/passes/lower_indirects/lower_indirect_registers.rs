@@ -49,8 +49,8 @@ pub fn lower_indirect_registers(shader: &mut Shader) -> bool {
             }
             leaves += more;
             let shape = body.register_shape(array);
-            let place = Cursor::Before(body.def_inst(array));
-            let declare = |_| Builder::new(body, place).decl_reg(shape, 0);
+            let cursor = Cursor::Before(body.def_inst(array));
+            let declare = |_| Builder::new(body, cursor).decl_reg(shape, 0);
             elements.push((0..length).map(declare).collect());
             arrays_gone.push(body.def_inst(array));
             accesses.extend(users.into_iter().map(|i| (i, elements.len() - 1)));

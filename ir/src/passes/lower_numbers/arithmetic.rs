@@ -117,7 +117,7 @@ impl<'a> Arithmetic<'a> {
         body.inst_def(self.inst).map_or(0, |def| body.bit_size(def))
     }
 
-    /// What the sizes left open by the opcode are in the instruction.
+    /// The size in the instruction of what the opcode leaves open.
     #[cfg(test)]
     pub fn small_bits(&self) -> u8 {
         self.builder.body.alu_bit_size(self.inst)
@@ -138,7 +138,7 @@ impl<'a> Arithmetic<'a> {
         self.builder.body.alu(self.inst).map(|(_, flags)| flags).unwrap_or_default()
     }
 
-    /// What is computed from here on must keep all bits.
+    /// Makes all that is computed from here on keep all bits.
     pub fn exact(&mut self) {
         self.builder.flags = self.builder.flags.union(AluFlags::EXACT);
     }

@@ -156,12 +156,12 @@ fn ordered_zeros(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Opti
 
 /// The flag that keeps the sign of zero in floats of a size.
 const fn sign_of_zero(bits: u8) -> AluFlags {
-    let place = match bits {
+    let bit = match bits {
         16 => 0,
         32 => 1,
         _ => 2,
     };
-    AluFlags(1 << (AluFlags::FAST_MATH_SHIFT + place))
+    AluFlags(1 << (AluFlags::FAST_MATH_SHIFT + bit))
 }
 
 /// Whether a minimum or maximum counts only where its operands differ: it is what [`ordered_zeros`] made.

@@ -65,7 +65,7 @@ impl Layout {
     }
 }
 
-/// What both opcodes look at.
+/// The parts that both opcodes look at.
 struct Parts {
     /// The number, as a normal one if it is finite and not 0.
     normal: Def,

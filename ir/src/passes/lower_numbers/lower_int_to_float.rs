@@ -66,7 +66,7 @@ fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
     AluSrc::new(body.src_def(source), body.swizzle(source))
 }
 
-/// The boolean that the components of an operand are masks of: behind `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
+/// The boolean that the components of an operand are masks of: that of `ineg(b2i32 c)` and `bcsel c, ~0, 0`.
 fn truth_behind(body: &Body, source: AluSrc) -> Option<AluSrc> {
     let producer = body.def_inst(source.def);
     let inner = match body.alu_op(producer)? {
@@ -98,7 +98,7 @@ const fn is_logic(op: AluOp) -> bool {
     matches!(op, AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot)
 }
 
-/// Which components are 0 or `~0` whatever happens.
+/// The components that are 0 or `~0` whatever happens.
 ///
 /// Every value that only such components can reach is one to begin with, and stops being one when a component that it
 /// is made of is none. So phis of loops are seen through.
@@ -245,7 +245,7 @@ fn test_truth(body: &mut Body, inst: Inst, op: AluOp) -> bool {
 // ---- what becomes of an opcode
 // --------------------------------------------------------------------------------------------------
 
-/// What an ALU instruction is to this pass.
+/// The role of an ALU instruction in this pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// No integers.
@@ -419,7 +419,7 @@ pub fn is_index(body: &Body, source: Use) -> bool {
     }
 }
 
-/// Which components will be floats that hold integers.
+/// The components that will be floats that hold integers.
 fn numbers(body: &Body) -> Components {
     let mut is_number = Components::new();
     let mut pending: Vec<(Def, u8)> = Vec::new();

@@ -37,7 +37,7 @@ pub fn lower_pack(shader: &mut Shader, options: &CompilerOptions) -> bool {
     })
 }
 
-/// What the value of an opcode is that packs a vector or takes a number apart, by opcodes of single components; none
+/// The value of an opcode that packs a vector or takes a number apart, by opcodes of single components; none
 /// for other opcodes.
 pub(super) fn by_components(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
     let result = std::mem::replace(&mut m.components, 1);
@@ -109,8 +109,8 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option
         }
         O::Unpack324x8 => {
             let a = m.source(0);
-            let bytes = [0, 8, 16, 24].map(|place| {
-                let moved = m.ushr_imm(a, place);
+            let bytes = [0, 8, 16, 24].map(|bit| {
+                let moved = m.ushr_imm(a, bit);
                 m.op(O::U2u8, &[moved])
             });
             m.builder.vec_of(&bytes)

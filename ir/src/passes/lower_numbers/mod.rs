@@ -2,7 +2,7 @@
 
 pub(crate) mod arithmetic;
 pub mod lower_alu;
-pub mod lower_alu_width;
+pub mod lower_alu_to_scalar;
 pub mod lower_doubles;
 pub mod lower_fp16_casts;
 pub mod lower_frexp;
@@ -14,7 +14,7 @@ pub mod lower_pack;
 pub mod lower_phis_to_scalar;
 
 pub use lower_alu::lower_alu;
-pub use lower_alu_width::{lower_alu_to_scalar, lower_alu_width};
+pub use lower_alu_to_scalar::lower_alu_to_scalar;
 pub use lower_doubles::lower_doubles;
 pub use lower_fp16_casts::lower_fp16_casts;
 pub use lower_frexp::lower_frexp;

@@ -32,7 +32,7 @@ use crate::types::{ScalarType, TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
 /// See the [module](self).
-pub fn lower_atomics_to_ssbo(shader: &mut Shader, first_buffer: u32) -> bool {
+pub fn lower_atomics_to_ssbo(shader: &mut Shader) -> bool {
     let mut progress = false;
     let mut writes = false;
     let Shader { functions, types, variables, .. } = shader;
@@ -42,11 +42,11 @@ pub fn lower_atomics_to_ssbo(shader: &mut Shader, first_buffer: u32) -> bool {
             let Some(op) = body.intrinsic(inst).filter(|op| op.info().kind == IntrinsicKind::AtomicCounter) else {
                 return false;
             };
-            let Some(place) = place_of(body, types, variables, inst, op) else { return false };
+            let Some(address) = address_of(body, types, variables, inst, op) else { return false };
             if is_by_deref(op) {
                 derefs.push(body.def_inst(body.src(inst, 0)));
             }
-            writes |= lower(body, inst, op, place, first_buffer);
+            writes |= lower(body, inst, op, address);
             true
         });
         for deref in derefs {
@@ -56,7 +56,7 @@ pub fn lower_atomics_to_ssbo(shader: &mut Shader, first_buffer: u32) -> bool {
     if !progress {
         return false;
     }
-    replace_variables(shader, first_buffer);
+    replace_variables(shader);
     shader.info.writes_memory |= writes;
     true
 }
@@ -67,7 +67,7 @@ fn is_by_deref(op: IntrinsicOp) -> bool {
 }
 
 /// Where a counter is: its binding, and the deref or the byte offset.
-struct Place {
+struct Address {
     binding: u32,
     /// Bytes.
     first: u32,
@@ -75,16 +75,16 @@ struct Place {
     indices: Vec<(Def, u32)>,
 }
 
-fn place_of(
+fn address_of(
     body: &Body,
     types: &TypeTable,
     variables: &PrimaryMap<Variable, VariableData>,
     inst: Inst,
     op: IntrinsicOp,
-) -> Option<Place> {
+) -> Option<Address> {
     if !is_by_deref(op) {
         let (base, first) = (body.index(inst, IndexKind::Base), body.index(inst, IndexKind::RangeBase));
-        return Some(Place { binding: base as u32, first: first as u32, indices: vec![(body.src(inst, 0), 1)] });
+        return Some(Address { binding: base as u32, first: first as u32, indices: vec![(body.src(inst, 0), 1)] });
     }
     let mut indices = Vec::new();
     let mut deref = body.def_inst(body.src(inst, 0));
@@ -93,7 +93,7 @@ fn place_of(
             InstData::Deref { kind: DerefKind::Var(variable), .. } => {
                 let data = &variables[variable];
                 // Four bytes each.
-                return Some(Place { binding: data.binding, first: data.driver_location.wrapping_mul(4), indices });
+                return Some(Address { binding: data.binding, first: data.driver_location.wrapping_mul(4), indices });
             }
             InstData::Deref { kind: DerefKind::Array, ty, .. } => {
                 indices.push((body.src(deref, 1), types.array_elements(ty).wrapping_mul(4)));
@@ -105,13 +105,13 @@ fn place_of(
 }
 
 /// Whether something is written.
-fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: Place, first_buffer: u32) -> bool {
+fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, address: Address) -> bool {
     use IntrinsicOp as I;
     let Some(def) = body.inst_def(inst) else { return false };
     let operands: Vec<Def> = (1..body.num_sources(inst)).map(|number| body.src(inst, number)).collect();
     let mut b = Builder::new(body, Cursor::Before(inst));
-    let buffer = b.u32_const(first_buffer.wrapping_add(place.binding));
-    let offset = offset(&mut b, &place);
+    let buffer = b.u32_const(address.binding);
+    let offset = offset(&mut b, &address);
     let shape = Shape::new(1, 32);
     let (atomic, constant) = match op {
         I::AtomicCounterRead | I::AtomicCounterReadDeref => {
@@ -133,7 +133,8 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: Place, first_buffe
         I::AtomicCounterOr | I::AtomicCounterOrDeref => (AtomicOp::Ior, None),
         I::AtomicCounterXor | I::AtomicCounterXorDeref => (AtomicOp::Ixor, None),
         I::AtomicCounterExchange | I::AtomicCounterExchangeDeref => (AtomicOp::Xchg, None),
-        _ => (AtomicOp::Cmpxchg, None),
+        I::AtomicCounterCompSwap | I::AtomicCounterCompSwapDeref => (AtomicOp::Cmpxchg, None),
+        _ => return false,
     };
     let constant = constant.map(|value| b.u32_const(value));
     let sources: Vec<Def> = [buffer, offset].into_iter().chain(constant).chain(operands).collect();
@@ -148,10 +149,10 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: Place, first_buffe
 }
 
 /// The byte offset of a counter.
-fn offset(b: &mut Builder<'_>, place: &Place) -> Def {
-    let mut known = place.first;
+fn offset(b: &mut Builder<'_>, address: &Address) -> Def {
+    let mut known = address.first;
     let mut sum: Option<Def> = None;
-    for &(index, bytes) in &place.indices {
+    for &(index, bytes) in &address.indices {
         if let Some(constant) = b.body.constant_component(index, 0) {
             known = known.wrapping_add((constant as u32).wrapping_mul(bytes));
             continue;
@@ -187,7 +188,7 @@ fn remove_unused(body: &mut Body, mut deref: Inst) {
 }
 
 /// For each buffer of counters a variable, instead of those of the counters that nothing uses any more.
-fn replace_variables(shader: &mut Shader, first_buffer: u32) {
+fn replace_variables(shader: &mut Shader) {
     let is_counter = |types: &TypeTable, data: &VariableData| {
         data.mode == VariableModes::UNIFORM
             && matches!(types.get(types.without_arrays(data.ty)), TypeData::AtomicCounter)
@@ -204,7 +205,7 @@ fn replace_variables(shader: &mut Shader, first_buffer: u32) {
         let word = shader.types.vector(ScalarType::Uint, 1);
         let ty = shader.types.intern(TypeData::Array { element: word, length: end, stride: 4 });
         let mut data = VariableData::new(format!("counter{binding}"), ty, VariableModes::MEM_SSBO);
-        data.binding = first_buffer.saturating_add(binding);
+        data.binding = binding;
         data.driver_location = data.binding;
         shader.add_variable(data);
     }
@@ -224,7 +225,7 @@ fn replace_variables(shader: &mut Shader, first_buffer: u32) {
         }
         stays
     });
-    shader.info.num_ssbos = shader.info.num_ssbos.max(first_buffer.saturating_add(shader.info.num_abos));
+    shader.info.num_ssbos = shader.info.num_ssbos.max(shader.info.num_abos);
     if !shader.globals_with(VariableModes::UNIFORM).any(|(_, data)| is_counter(&shader.types, data)) {
         shader.info.num_abos = 0;
     }
@@ -241,7 +242,6 @@ mod tests {
     use crate::validate::validate;
 
     const LANES: usize = 4;
-    const FIRST_BUFFER: u32 = 3;
     const OUTPUTS: usize = 40;
 
     fn is_counter_op(op: IntrinsicOp) -> bool {
@@ -280,7 +280,7 @@ mod tests {
                 let value = random.below(2) as u32;
                 b.u32_const(value)
             };
-            let (place, indices) = if is_by_deref(op) {
+            let (address, indices) = if is_by_deref(op) {
                 let number = index(&mut b);
                 let number = b.body.constant_component(number, 0).map_or(2, |value| value as usize);
                 let (variable, types) = &variables[number];
@@ -297,7 +297,7 @@ mod tests {
                 (bytes, vec![(IndexKind::Base, binding.0), (IndexKind::RangeBase, binding.1)])
             };
             let count = op.info().src_components.len();
-            let mut sources = vec![place];
+            let mut sources = vec![address];
             sources.extend((1..count).map(|_| values[random.below(values.len())]));
             let value = b.intrinsic_def(op, &sources, &indices, Shape::new(1, 32));
             values.push(value);
@@ -312,8 +312,8 @@ mod tests {
         let mut inputs = Inputs { lanes: LANES, inputs: LaneRegisters::new(LANES, 1), ..Inputs::default() };
         (0..LANES).for_each(|lane| inputs.inputs.set(0, 0, lane, lane as u32));
         inputs.counters = vec![vec![5, 0, 7, 0xffff_ffff, 3], vec![1, 2, 0, 0x8000_0000, 9, 6]];
-        inputs.buffers = vec![vec![]; FIRST_BUFFER as usize];
-        inputs.buffers.extend(inputs.counters.iter().map(|words| words.iter().flat_map(|w| w.to_le_bytes()).collect()));
+        inputs.buffers =
+            inputs.counters.iter().map(|words| words.iter().flat_map(|w| w.to_le_bytes()).collect()).collect();
         run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).expect("runs")
     }
 
@@ -324,13 +324,13 @@ mod tests {
             let before = random_program(seed);
             validate(&before).unwrap_or_else(|errors| panic!("seed {seed}: {errors}"));
             let mut after = before.clone();
-            assert!(lower_atomics_to_ssbo(&mut after, FIRST_BUFFER));
+            assert!(lower_atomics_to_ssbo(&mut after));
             validate(&after).unwrap_or_else(|errors| panic!("seed {seed}: {errors}\n{}", print(&after)));
             let (expected, found) = (outcome(&before), outcome(&after));
             assert_eq!(expected.outputs, found.outputs, "seed {seed}\n{}\n{}", print(&before), print(&after));
             for (number, counters) in expected.counters.iter().enumerate() {
                 let bytes: Vec<u8> = counters.iter().flat_map(|word| word.to_le_bytes()).collect();
-                assert_eq!(bytes, found.buffers[FIRST_BUFFER as usize + number], "seed {seed}, buffer {number}");
+                assert_eq!(bytes, found.buffers[number], "seed {seed}, buffer {number}");
             }
             let ops = |shader: &Shader| {
                 let body = shader.main();
@@ -339,8 +339,8 @@ mod tests {
             };
             seen.extend(ops(&before));
             assert!(ops(&after).is_empty());
-            assert!(!lower_atomics_to_ssbo(&mut after, FIRST_BUFFER));
-            assert_eq!((after.info.num_abos, after.info.num_ssbos), (0, FIRST_BUFFER + 2));
+            assert!(!lower_atomics_to_ssbo(&mut after));
+            assert_eq!((after.info.num_abos, after.info.num_ssbos), (0, 2));
             let modes: Vec<VariableModes> = after.globals.iter().map(|&v| after.variables[v].mode).collect();
             assert_eq!(modes, [VariableModes::MEM_SSBO; 2]);
         }

@@ -44,9 +44,9 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
                 let Some(op) = body.intrinsic(inst) else { continue };
                 if op.is_deref_access()
                     && body.deref_modes(body.src(inst, 0)).intersects(modes)
-                    && let Some(place) = locate(body, types, *stage, &|v| &variables[v], inst)
+                    && let Some(location) = locate(body, types, *stage, &|v| &variables[v], inst)
                 {
-                    lower(body, inst, op, &place);
+                    lower(body, inst, op, &location);
                     progress = true;
                 }
             }
@@ -55,8 +55,8 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
     progress
 }
 
-/// What an access designates.
-struct Place {
+/// The slots that an access designates.
+struct Location {
     vertex: Option<Def>,
     /// Slots from the start of the variable, the constant part.
     slots: u32,
@@ -78,7 +78,7 @@ fn locate<'a>(
     stage: Stage,
     variable_data: &dyn Fn(Variable) -> &'a VariableData,
     access: Inst,
-) -> Option<Place> {
+) -> Option<Location> {
     let mut path: ArrayVec<Inst, MAX_PATH> = ArrayVec::new();
     let mut current = body.def_inst(body.src(access, 0));
     let variable = loop {
@@ -133,7 +133,7 @@ fn locate<'a>(
         semantics.fb_fetch_output = data.fb_fetch_output;
         semantics.dual_source_blend_index = data.index != 0;
     }
-    Some(Place {
+    Some(Location {
         vertex,
         slots,
         dynamic,
@@ -143,7 +143,7 @@ fn locate<'a>(
         is_input: data.mode == VariableModes::SHADER_IN,
         semantics,
         scalar,
-        // An array may begin with a register that is flat and have others behind it.
+        // An array may begin with a register that is flat and have others after it.
         interpolation: match data.interpolation {
             InterpMode::Flat | InterpMode::Explicit => InterpMode::None.to_i32(),
             mode => mode.to_i32(),
@@ -156,18 +156,18 @@ fn alu_type(scalar: ScalarType) -> AluType {
         ScalarType::Bool => BaseType::Bool,
         ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int | ScalarType::Int64 => BaseType::Int,
         ScalarType::Uint8 | ScalarType::Uint16 | ScalarType::Uint | ScalarType::Uint64 => BaseType::Uint,
-        _ => BaseType::Float,
+        ScalarType::Float16 | ScalarType::Float | ScalarType::Double | ScalarType::Void => BaseType::Float,
     };
     AluType::new(base, scalar.bit_size())
 }
 
-fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
+fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, location: &Location) {
     let shape = body.inst_def(inst).map(|def| body.shape(def));
     let extra: ArrayVec<Def, 2> = body.sources(inst).skip(1).take(2).map(|s| body.src_def(s)).collect();
     let mask = body.index(inst, IndexKind::WriteMask);
     let mut builder = Builder::new(body, Cursor::Before(inst));
     let mut offset = None;
-    for &(index, stride) in &place.dynamic {
+    for &(index, stride) in &location.dynamic {
         let term = if stride == 1 {
             index
         } else {
@@ -181,7 +181,7 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
     }
     let offset = offset.unwrap_or_else(|| builder.u32_const(0));
     let shape = shape.unwrap_or(Shape::new(4, 32));
-    if place.range == 0 {
+    if location.range == 0 {
         // Nothing is there: reads give zero, writes are dropped.
         if let Some(old) = builder.body.inst_def(inst) {
             let zero = builder.constant(shape.bit_size, &[0; MAX_COMPONENTS][..usize::from(shape.num_components)]);
@@ -190,15 +190,15 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
         body.remove_inst(inst);
         return;
     }
-    let base = (IndexKind::Base, place.base.wrapping_add(place.slots as i32));
-    let component = (IndexKind::Component, place.component);
-    let semantics = (IndexKind::IoSemantics, place.semantics.to_i32());
-    let range = (IndexKind::Range, place.range as i32);
-    let ty = alu_type(place.scalar).to_i32();
+    let base = (IndexKind::Base, location.base.wrapping_add(location.slots as i32));
+    let component = (IndexKind::Component, location.component);
+    let semantics = (IndexKind::IoSemantics, location.semantics.to_i32());
+    let range = (IndexKind::Range, location.range as i32);
+    let ty = alu_type(location.scalar).to_i32();
     if op == IntrinsicOp::StoreDeref {
         let Some(&value) = extra.first() else { return };
         let indices = [base, component, semantics, range, (IndexKind::WriteMask, mask), (IndexKind::SrcType, ty)];
-        match place.vertex {
+        match location.vertex {
             Some(vertex) => {
                 builder.intrinsic(IntrinsicOp::StorePerVertexOutput, &[value, vertex, offset], &indices, None)
             }
@@ -210,14 +210,14 @@ fn lower(body: &mut Body, inst: Inst, op: IntrinsicOp, place: &Place) {
     let dest_type = (IndexKind::DestType, ty);
     let interpolated = |builder: &mut Builder<'_>, barycentric: IntrinsicOp| {
         let sources: ArrayVec<Def, 1> = extra.first().copied().into_iter().collect();
-        let mode = [(IndexKind::InterpMode, place.interpolation)];
+        let mode = [(IndexKind::InterpMode, location.interpolation)];
         let sources = if barycentric == IntrinsicOp::LoadBarycentricCentroid { &[][..] } else { &sources[..] };
         let weights = builder.intrinsic_def(barycentric, sources, &mode, Shape::new(2, 32));
         let indices = [base, component, semantics, dest_type];
         builder.intrinsic_def(IntrinsicOp::LoadInterpolatedInput, &[weights, offset], &indices, shape)
     };
     let indices = [base, component, semantics, range, dest_type];
-    let value = match (op, place.is_input, place.vertex) {
+    let value = match (op, location.is_input, location.vertex) {
         (IntrinsicOp::InterpDerefAtCentroid, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricCentroid),
         (IntrinsicOp::InterpDerefAtSample, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtSample),
         (IntrinsicOp::InterpDerefAtOffset, ..) => interpolated(&mut builder, IntrinsicOp::LoadBarycentricAtOffset),

@@ -10,7 +10,7 @@
 //!
 //! The buffers move once: then [`ShaderInfo::first_ubo_is_default_ubo`](crate::shader::ShaderInfo) says that buffer 0
 //! is that of the uniforms, a variable stands for it, and the next run only lowers the loads that are new. An index so
-//! large that its offset in bytes would come round again stays beyond the end.
+//! large that its offset in bytes would wrap around stays past the end.
 //!
 //! Numbers of 64 bits lie as in a buffer, those of fewer than 32 in a word each, as uniforms do. Cost: linear.
 
@@ -18,7 +18,7 @@ use arrayvec::ArrayVec;
 
 use crate::alu::AluOp;
 use crate::body::{Body, MAX_COMPONENTS, Shape};
-use crate::builder::{AluSrc, Builder};
+use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
@@ -26,29 +26,17 @@ use crate::shader::Shader;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
-/// What the offsets of uniforms count, and what is made of their loads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum UniformLoads {
-    /// Vectors of four words, which are loaded by byte.
-    #[default]
-    Vectors,
-    /// Words, which are loaded by byte.
-    Words,
-    /// Vectors of four words, which are loaded as such (`load_ubo_vec4`).
-    WholeVectors,
-}
-
 /// The largest alignment that is said of a known offset.
 const MOST_ALIGN: u32 = 1 << 30;
 
 /// See the [module](self).
-pub fn lower_uniforms_to_ubo(shader: &mut Shader, loads: UniformLoads) -> bool {
+pub fn lower_uniforms_to_ubo(shader: &mut Shader) -> bool {
     let shifts = !shader.info.first_ubo_is_default_ubo;
     let mut progress = shifts;
     for body in shader.bodies_mut() {
         progress |= body.visit_insts(|body, inst| match body.intrinsic(inst) {
             Some(IntrinsicOp::LoadUniform) => {
-                lower(body, inst, loads);
+                lower(body, inst);
                 true
             }
             Some(IntrinsicOp::LoadUbo | IntrinsicOp::LoadUboVec4 | IntrinsicOp::GetUboSize) if shifts => {
@@ -67,8 +55,7 @@ pub fn lower_uniforms_to_ubo(shader: &mut Shader, loads: UniformLoads) -> bool {
         shader.info.first_ubo_is_default_ubo = true;
         if shader.num_uniforms > 0 {
             shader.info.num_ubos = shader.info.num_ubos.saturating_add(1);
-            let length =
-                if loads == UniformLoads::Words { shader.num_uniforms.div_ceil(4) } else { shader.num_uniforms };
+            let length = shader.num_uniforms;
             let vector = shader.types.vector(ScalarType::Float, 4);
             let ty = shader.types.intern(TypeData::Array { element: vector, length, stride: 16 });
             shader.add_variable(VariableData::new("uniform_0", ty, VariableModes::MEM_UBO));
@@ -99,7 +86,7 @@ fn shift(body: &mut Body, inst: Inst) {
     body.set_src(source, next);
 }
 
-fn lower(body: &mut Body, inst: Inst, loads: UniformLoads) {
+fn lower(body: &mut Body, inst: Inst) {
     let Some(def) = body.inst_def(inst) else { return };
     let Shape { num_components, bit_size } = body.shape(def);
     let (index, base, range) =
@@ -108,45 +95,21 @@ fn lower(body: &mut Body, inst: Inst, loads: UniformLoads) {
     let zero = b.u32_const(0);
     // Uniforms of fewer bits have words of their own.
     let shape = Shape::new(num_components, bit_size.max(32));
-    let value = if loads == UniformLoads::WholeVectors {
-        let per_vector = 128 / shape.bit_size;
-        let (mut index, mut base) = (index, base);
-        if num_components > per_vector {
-            // Of what is longer than a vector no part comes round to the start.
-            let count = u32::from(num_components.div_ceil(per_vector));
-            index = index_up_to(&mut b, index, base as u32, u32::MAX - count);
-            base = 0;
-        }
-        let mut components: ArrayVec<AluSrc, MAX_COMPONENTS> = ArrayVec::new();
-        for (number, first) in (0..num_components).step_by(per_vector.into()).enumerate() {
-            let count = per_vector.min(num_components - first);
-            let indices = [(IndexKind::Base, base.wrapping_add(number as i32)), (IndexKind::Component, 0)];
-            let shape = Shape::new(count, shape.bit_size);
-            let vector = b.intrinsic_def(IntrinsicOp::LoadUboVec4, &[zero, index], &indices, shape);
-            components.extend((0..count).map(|component| AluSrc::component(vector, component)));
-        }
-        match components[..] {
-            [AluSrc { def, .. }, ..] if num_components <= per_vector => def,
-            _ => b.vec(&components),
-        }
-    } else {
-        let log = if loads == UniformLoads::Words { 2 } else { 4 };
-        let (offset, align, rest) = byte_offset(&mut b, index, base as u32, log);
-        let bytes = u32::from(num_components) * u32::from(shape.bit_size) / 8;
-        // What begins below 0 has no extent that could be told.
-        let extent = range.checked_mul(1 << log).filter(|&extent| range > 0 && base >= 0 && extent <= i32::MAX as u32);
-        let (range_base, range) = match extent.zip((base as u32).checked_mul(1 << log)) {
-            Some((extent, first)) => (first as i32, extent.max(bytes) as i32),
-            None => (0, -1),
-        };
-        let indices = [
-            (IndexKind::AlignMul, align as i32),
-            (IndexKind::AlignOffset, rest as i32),
-            (IndexKind::RangeBase, range_base),
-            (IndexKind::Range, range),
-        ];
-        b.intrinsic_def(IntrinsicOp::LoadUbo, &[zero, offset], &indices, shape)
+    let (offset, align, rest) = byte_offset(&mut b, index, base as u32);
+    let bytes = u32::from(num_components) * u32::from(shape.bit_size) / 8;
+    // What begins below 0 has no extent that could be told.
+    let extent = range.checked_mul(16).filter(|&extent| range > 0 && base >= 0 && extent <= i32::MAX as u32);
+    let (range_base, range) = match extent.zip((base as u32).checked_mul(16)) {
+        Some((extent, first)) => (first as i32, extent.max(bytes) as i32),
+        None => (0, -1),
     };
+    let indices = [
+        (IndexKind::AlignMul, align as i32),
+        (IndexKind::AlignOffset, rest as i32),
+        (IndexKind::RangeBase, range_base),
+        (IndexKind::Range, range),
+    ];
+    let value = b.intrinsic_def(IntrinsicOp::LoadUbo, &[zero, offset], &indices, shape);
     let narrowed = match bit_size {
         8 => b.alu(AluOp::U2u8, &[value]),
         16 => b.alu(AluOp::U2u16, &[value]),
@@ -157,17 +120,17 @@ fn lower(body: &mut Body, inst: Inst, loads: UniformLoads) {
 }
 
 /// The offset in bytes of a sum, with its alignment.
-fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32, log: u32) -> (Def, u32, u32) {
-    let index = index_up_to(b, index, base, u32::MAX >> log);
+fn byte_offset(b: &mut Builder<'_>, index: Def, base: u32) -> (Def, u32, u32) {
+    let index = index_up_to(b, index, base, u32::MAX >> 4);
     if let Some(constant) = b.body.constant_component(index, 0) {
-        let offset = (constant as u32) << log;
+        let offset = (constant as u32) << 4;
         return (b.u32_const(offset), MOST_ALIGN, offset & (MOST_ALIGN - 1));
     }
-    let log_by = b.u32_const(log);
-    (b.alu(AluOp::Ishl, &[index, log_by]), 1 << log, 0)
+    let log = b.u32_const(4);
+    (b.alu(AluOp::Ishl, &[index, log]), 16, 0)
 }
 
-/// A sum that is no larger than `last`, behind which there is nothing.
+/// A sum that is no larger than `last`, after which there is nothing.
 fn index_up_to(b: &mut Builder<'_>, index: Def, base: u32, last: u32) -> Def {
     if let Some(constant) = b.body.constant_component(index, 0) {
         return b.u32_const((constant as u32).wrapping_add(base).min(last));
@@ -191,7 +154,7 @@ mod tests {
     use crate::validate::validate;
 
     const LANES: usize = 8;
-    /// The first index that a lane uses: behind the end, below 0, so that it comes round, inside.
+    /// The first index that a lane uses: past the end, below 0, so that it wraps around, inside.
     const STARTS: [u32; 5] = [40, 0xffff_fffc, 0x0fff_fffe, 0x1000_0000, 0];
 
     fn shader(shape: Shape, base: i32, by_lane: bool) -> Shader {
@@ -236,50 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn every_place() {
+    fn every_shape_and_base() {
         let mut different = 0;
         for bit_size in [8, 16, 32, 64] {
             for num_components in [1, 2, 3, 4, 8] {
                 for (base, by_lane) in [(0, true), (3, true), (-2, true), (1, false), (15, false)] {
-                    for loads in [UniformLoads::Vectors, UniformLoads::WholeVectors] {
-                        let before = shader(Shape::new(num_components, bit_size), base, by_lane);
-                        validate(&before).unwrap_or_else(|errors| panic!("{errors}"));
-                        let mut after = before.clone();
-                        assert!(lower_uniforms_to_ubo(&mut after, loads));
-                        validate(&after).unwrap_or_else(|errors| panic!("{errors}\n{}", print(&after)));
-                        for start in STARTS {
-                            let (expected, found) = (outcome(&before, start), outcome(&after, start));
-                            assert_eq!(expected, found, "{start:#x}\n{}\n{}", print(&before), print(&after));
-                            different += usize::from(expected.get(0, 0, 1) != 0);
-                        }
-                        assert!(!lower_uniforms_to_ubo(&mut after, loads));
-                        assert_eq!((after.info.num_ubos, after.globals.len()), (1, 1));
+                    let before = shader(Shape::new(num_components, bit_size), base, by_lane);
+                    validate(&before).unwrap_or_else(|errors| panic!("{errors}"));
+                    let mut after = before.clone();
+                    assert!(lower_uniforms_to_ubo(&mut after));
+                    validate(&after).unwrap_or_else(|errors| panic!("{errors}\n{}", print(&after)));
+                    for start in STARTS {
+                        let (expected, found) = (outcome(&before, start), outcome(&after, start));
+                        assert_eq!(expected, found, "{start:#x}\n{}\n{}", print(&before), print(&after));
+                        different += usize::from(expected.get(0, 0, 1) != 0);
                     }
+                    assert!(!lower_uniforms_to_ubo(&mut after));
+                    assert_eq!((after.info.num_ubos, after.globals.len()), (1, 1));
                 }
             }
         }
-        assert!(different > 300, "{different} loads that give something");
-    }
-
-    /// Offsets that count words: the same words as a vector would have at four times the offset.
-    #[test]
-    fn words() {
-        for index in 0..3 {
-            let mut shader = Shader::new(Stage::Vertex);
-            shader.num_uniforms = 15;
-            let mut b = Builder::at_end(shader.main_mut());
-            let offset = b.u32_const(index);
-            let indices = [(IndexKind::Base, 5), (IndexKind::Range, 10)];
-            b.intrinsic_def(IntrinsicOp::LoadUniform, &[offset], &indices, Shape::new(3, 32));
-            assert!(lower_uniforms_to_ubo(&mut shader, UniformLoads::Words));
-            validate(&shader).unwrap_or_else(|errors| panic!("{errors}"));
-            let body = shader.main();
-            let load = body.blocks().flat_map(|block| body.insts(block)).last().expect("a load");
-            assert_eq!(body.constant_component(body.src(load, 1), 0), Some(4 * u64::from(5 + index)));
-            let indices = [IndexKind::AlignOffset, IndexKind::RangeBase, IndexKind::Range];
-            assert_eq!(indices.map(|kind| body.index(load, kind)), [4 * (5 + index as i32), 20, 40]);
-            let ty = shader.variables[shader.globals[0]].ty;
-            assert_eq!(shader.types.array_elements(ty), 4);
-        }
+        assert!(different > 150, "{different} loads that give something");
     }
 }

@@ -98,7 +98,7 @@ impl Work {
             self.is_waiting[inst.as_u32() as usize] = false;
             return Some(inst);
         };
-        // Rules remove and make nothing behind the instruction at hand.
+        // Rules remove and make nothing after the instruction at hand.
         self.walk = body.next_inst(inst).or_else(|| {
             let mut block = body.inst_block(inst);
             std::iter::from_fn(|| {
@@ -124,7 +124,8 @@ impl Work {
         }
     }
 
-    /// What may match now that an instruction changed: rules look a few instructions deep, and some at the users.
+    /// Queues what may match now that an instruction changed: rules look a few instructions deep, and some at the
+    /// users.
     fn push_around(&mut self, body: &Body, inst: Inst) {
         // It may be gone by now.
         if body.inst_block(inst).is_none() {

@@ -54,7 +54,7 @@ pub fn opt_comparison_pre(shader: &mut Shader) -> bool {
     progress
 }
 
-/// What a term is but for its sign.
+/// A term without its sign.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Magnitude {
     /// A component of a value.
@@ -162,12 +162,12 @@ impl Comparisons {
                             false => dominance.dominates(home, block),
                         })
                     };
-                    let found = list.iter().enumerate().rev().take(MAX_COMPARISONS).find_map(|(place, c)| {
+                    let found = list.iter().enumerate().rev().take(MAX_COMPARISONS).find_map(|(index, c)| {
                         let way = Way::of(c.terms, terms)?;
-                        dominates(c).then_some((place, way))
+                        dominates(c).then_some((index, way))
                     });
-                    if let Some((place, way)) = found {
-                        let comparison = list.remove(place);
+                    if let Some((index, way)) = found {
+                        let comparison = list.remove(index);
                         rewrite(body, &comparison, inst, terms, way);
                         progress = true;
                     }
@@ -200,7 +200,7 @@ impl Comparisons {
     }
 }
 
-/// Which difference a sum is.
+/// The difference that a sum is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     /// First operand of the comparison minus the second.

@@ -14,34 +14,32 @@
 //!   components that are not finite.
 //! - Subgroup and quad operations that hand a value on, and votes, of a constant. (Not those that can name a lane that
 //!   does not exist.)
-//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them. Loads through derefs
-//!   of constant memory with an initialiser.
+//! - `load_constant` at a constant offset: the bytes of the shader's constant data, 0 beyond them.
 //! - Textures: a constant texture or sampler offset goes into the index; a bias of zero and an offset of zero go away.
 //!
-//! - Behind an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
+//! - After an `if` whose condition is constant, phis that are the same constant on every way that can be taken.
 //!
 //! One sweep in program order; what follows from a folded value folds in the same sweep (but for phis around
 //! loops), so that in a row of `if`s each of which is decided by the one before it all are decided. The `if`s
 //! themselves stay for [`opt_dead_cf`](mod@crate::passes::control_flow::opt_dead_cf).
 
 use arrayvec::ArrayVec;
-use cranelift_entity::{EntitySet, PrimaryMap};
+use cranelift_entity::EntitySet;
 
 use crate::alu::{self, AluOp, ExecutionMode};
-use crate::body::{Body, DerefKind, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
+use crate::body::{Body, InstData, MAX_COMPONENTS, TexOp, TexSrcKind};
 use crate::builder::Builder;
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Inst, Variable};
+use crate::entities::{Block, Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
-use crate::variable::{Initializer, VariableData, VariableModes};
 
 type Values = ArrayVec<u64, MAX_COMPONENTS>;
 
 /// See the [module](self).
 pub fn opt_constant_folding(shader: &mut Shader) -> bool {
-    let Shader { functions, variables, constant_data, info, .. } = shader;
-    let context = Context { mode: info.float_controls_execution_mode, variables, constant_data };
+    let Shader { functions, constant_data, info, .. } = shader;
+    let context = Context { mode: info.float_controls_execution_mode, constant_data };
     let mut progress = false;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
         progress |= context.fold_body(body);
@@ -51,7 +49,6 @@ pub fn opt_constant_folding(shader: &mut Shader) -> bool {
 
 struct Context<'a> {
     mode: ExecutionMode,
-    variables: &'a PrimaryMap<Variable, VariableData>,
     constant_data: &'a [u8],
 }
 
@@ -90,7 +87,6 @@ impl Context<'_> {
         let shape = body.shape(def);
         let values: Option<Values> = match op {
             I::LoadConstant => self.load_constant(body, inst, def),
-            I::LoadDeref => self.load_initializer(body, body.src(inst, 0)),
             I::Ddx | I::DdxFine | I::DdxCoarse | I::Ddy | I::DdyFine | I::DdyCoarse => {
                 body.def_constant(body.src(inst, 0)).map(|v| v.iter().map(|&c| derivative(c, shape.bit_size)).collect())
             }
@@ -148,46 +144,13 @@ impl Context<'_> {
             if range != 0 && within.saturating_add(bytes) > range {
                 return 0;
             }
-            let place = usize::try_from(start).ok().and_then(|s| Some(s..s.checked_add(bytes as usize)?));
-            match place.and_then(|p| self.constant_data.get(p)) {
+            let range = usize::try_from(start).ok().and_then(|s| Some(s..s.checked_add(bytes as usize)?));
+            match range.and_then(|p| self.constant_data.get(p)) {
                 Some(data) => data.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)),
                 None => 0,
             }
         };
         Some((0..shape.num_components).map(component).collect())
-    }
-
-    /// What a deref of initialised constant memory points at.
-    fn load_initializer(&self, body: &Body, deref: Def) -> Option<Values> {
-        if body.deref_modes(deref) != VariableModes::MEM_CONSTANT {
-            return None;
-        }
-        let count = usize::from(body.num_components(deref_value(body, deref)?));
-        let mut steps: Vec<u64> = Vec::new();
-        let mut inst = body.def_inst(deref);
-        let variable = loop {
-            let InstData::Deref { kind, .. } = *body.inst(inst) else { return None };
-            match kind {
-                DerefKind::Var(variable) => break variable,
-                DerefKind::Array => steps.push(body.constant_component(body.src(inst, 1), 0)?),
-                DerefKind::Struct(field) => steps.push(u64::from(field)),
-                DerefKind::ArrayWildcard | DerefKind::PtrAsArray | DerefKind::Cast { .. } => return None,
-            }
-            inst = body.def_inst(body.src(inst, 0));
-        };
-        let mut initializer = self.variables.get(variable)?.initializer.as_ref()?;
-        while let Some(step) = steps.pop() {
-            initializer = match initializer {
-                Initializer::Elements(elements) => elements.get(usize::try_from(step).ok()?)?,
-                Initializer::Null => initializer,
-                Initializer::Vector(_) | Initializer::Pointer(_) => return None,
-            };
-        }
-        match initializer {
-            Initializer::Null => Some((0..count).map(|_| 0).collect()),
-            Initializer::Vector(values) if values.len() >= count => Some(values.iter().take(count).copied().collect()),
-            _ => None,
-        }
     }
 }
 
@@ -235,7 +198,7 @@ impl Ways {
         values.all(|other| other == Some(first)).then(|| first.iter().copied().collect())
     }
 
-    /// Is through with a block: the side of an `if` behind it that is not taken is never run.
+    /// Is through with a block: the side of an `if` after it that is not taken is never run.
     fn leave(&mut self, body: &Body, block: Block) {
         let Some(id) = body.following_if(block).filter(|_| body.structured) else { return };
         let Some(condition) = body.constant_component(body.src_def(body.if_condition(id)), 0) else { return };
@@ -244,13 +207,6 @@ impl Ways {
         self.never.insert(side.first);
         self.any = true;
     }
-}
-
-/// The value of a load through this deref, if there is one: it tells how many components are asked for.
-fn deref_value(body: &Body, deref: Def) -> Option<Def> {
-    body.uses_of(deref)
-        .filter_map(|u| body.user(u).inst())
-        .find_map(|i| (body.intrinsic(i) == Some(IntrinsicOp::LoadDeref)).then(|| body.inst_def(i)).flatten())
 }
 
 /// All bits of a boolean of a size.
@@ -267,7 +223,8 @@ fn is_nan(bits: u64, bit_size: u8) -> bool {
     bits & exponent == exponent && bits & mantissa != 0
 }
 
-/// What all neighbours hold, less itself: the NaN that comes out is that of executors, as integers can see its bits.
+/// The derivative of a constant, which is the constant less itself: the NaN that comes out is that of executors, as
+/// integers can see its bits.
 fn derivative(bits: u64, bit_size: u8) -> u64 {
     let mut result = [0];
     alu::evaluate(AluOp::Fsub, bit_size, 1, &[&[bits], &[bits]], ExecutionMode::DEFAULT, &mut result);

@@ -8,8 +8,8 @@
 //!     %5 = fneg %2.yy                   %5 = fneg %3.yy
 //! ```
 //!
-//! - An ALU source that reads a `mov` reads what that reads, swizzles composed. One that reads a vector reads the value
-//!   behind it if all the components it takes come from one value.
+//! - An ALU source that reads a `mov` reads what that reads, swizzles composed. One that reads a vector reads that
+//!   value itself if all the components it takes come from one value.
 //! - A `mov` of a vector that takes components of several values becomes a vector itself.
 //! - Everything else (intrinsics, textures, phis, derefs, `if`s) takes whole values: only copies that change neither
 //!   the order nor the number of components are looked through.

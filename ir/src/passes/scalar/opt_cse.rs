@@ -22,6 +22,9 @@
 //! one takes its place. What reads a value that nobody else reads has no equal, and does not enter the table, constants
 //! aside; it does when that value takes the uses of another one over.
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
 use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, CastLayout, DerefKind, InstData};
 use crate::builder::AluSrc;
@@ -41,80 +44,35 @@ pub fn opt_cse(shader: &mut Shader) -> bool {
     progress
 }
 
-/// A place of a [`Table`].
-#[derive(Clone, Copy)]
-struct Slot {
-    /// The hash, the upper half of which says where it belongs.
-    upper: u32,
-    lower: u32,
-    /// The number of the instruction plus 1: 0 if there is none.
-    inst: u32,
-}
-
-/// The last instruction of each hash. Half of the slots at least stay free.
-pub(crate) struct Table {
-    slots: Vec<Slot>,
-    used: usize,
-}
+/// The last instruction of each hash.
+pub(super) struct Table(HashTable<(u64, Inst)>);
 
 impl Table {
     /// A table for about so many instructions; it grows.
-    pub(crate) fn new(count: usize) -> Table {
-        Table::with_slots((2 * count + 1).next_power_of_two())
-    }
-
-    fn with_slots(slots: usize) -> Table {
-        Table { slots: vec![Slot { upper: 0, lower: 0, inst: 0 }; slots], used: 0 }
+    pub(super) fn new(count: usize) -> Table {
+        Table(HashTable::with_capacity(count))
     }
 
     /// The instruction of a hash.
     pub(super) fn get(&self, hash: u64) -> Option<Inst> {
-        let mask = self.slots.len() - 1;
-        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
-        let mut place = upper as usize & mask;
-        loop {
-            let slot = self.slots[place];
-            if slot.inst == 0 {
-                return None;
-            }
-            if (slot.upper, slot.lower) == (upper, lower) {
-                return Some(Inst::from_u32(slot.inst - 1));
-            }
-            place = (place + 1) & mask;
-        }
+        self.0.find(spread(hash), |&(other, _)| other == hash).map(|&(_, inst)| inst)
     }
 
     /// Enters an instruction, and returns the one of the same hash that was there.
-    pub(crate) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
-        let mask = self.slots.len() - 1;
-        let (upper, lower) = ((hash >> 32) as u32, hash as u32);
-        let mut place = upper as usize & mask;
-        loop {
-            let slot = &mut self.slots[place];
-            if slot.inst == 0 {
-                *slot = Slot { upper, lower, inst: inst.as_u32() + 1 };
-                self.used += 1;
-                if 2 * self.used > mask {
-                    self.grow();
-                }
-                return None;
+    pub(super) fn insert(&mut self, hash: u64, inst: Inst) -> Option<Inst> {
+        match self.0.entry(spread(hash), |&(other, _)| other == hash, |&(other, _)| spread(other)) {
+            Entry::Occupied(mut entry) => Some(std::mem::replace(&mut entry.get_mut().1, inst)),
+            Entry::Vacant(entry) => {
+                entry.insert((hash, inst));
+                None
             }
-            if (slot.upper, slot.lower) == (upper, lower) {
-                return Some(Inst::from_u32(std::mem::replace(&mut slot.inst, inst.as_u32() + 1) - 1));
-            }
-            place = (place + 1) & mask;
         }
     }
+}
 
-    #[cold]
-    fn grow(&mut self) {
-        let slots = 2 * self.slots.len();
-        for Slot { upper, lower, inst } in std::mem::replace(self, Table::with_slots(slots)).slots {
-            if inst != 0 {
-                self.insert(u64::from(upper) << 32 | u64::from(lower), Inst::from_u32(inst - 1));
-            }
-        }
-    }
+/// The table goes by the low and the highest bits of a hash; [`mix`] leaves the best ones high.
+fn spread(hash: u64) -> u64 {
+    hash.rotate_left(26)
 }
 
 /// Most instructions that the table has room for at the beginning. Most are gone already, or read a value that nobody
@@ -203,10 +161,9 @@ pub(super) fn mix(hash: u64, value: u64) -> u64 {
     (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
+/// A hash of the first components that an ALU source reads: for constants, of their values.
 #[inline]
-fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
-    let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
-    let count = body.alu_src_components(inst, number);
+pub(super) fn source_hash(body: &Body, AluSrc { def, swizzle }: AluSrc, count: usize) -> u64 {
     match body.def_constant(def) {
         Some(values) => {
             let value = |component: u8| values.get(usize::from(component)).copied().unwrap_or(0);
@@ -214,6 +171,23 @@ fn alu_source_hash(body: &Body, inst: Inst, number: usize) -> u64 {
         }
         None => mix(u64::from(def.as_u32()), swizzle.first(count)),
     }
+}
+
+/// The hashes of the sources of an ALU instruction, those of a commutative one in either order.
+#[inline]
+pub(super) fn sources_hash(op: AluOp, seed: u64, count: usize, source: impl Fn(usize) -> u64) -> u64 {
+    let (first, seed) = match op.is_commutative01() {
+        true => (2, mix(seed, source(0).wrapping_add(source(1)))),
+        false => (0, seed),
+    };
+    (first..count).fold(seed, |hash, number| mix(hash, source(number)))
+}
+
+/// Whether the sources of two ALU instructions are the same, those of a commutative one in either order.
+#[inline]
+pub(super) fn sources_match(op: AluOp, count: usize, same: impl Fn(usize, usize) -> bool) -> bool {
+    let first = if op.is_commutative01() { 2 } else { 0 };
+    (first == 0 || same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0)) && (first..count).all(|i| same(i, i))
 }
 
 /// A hash that is the same for instructions that [`insts_equal`] finds equal.
@@ -228,14 +202,11 @@ pub(crate) fn hash(body: &Body, inst: Inst) -> u64 {
     };
     let hash = match *body.inst(inst) {
         InstData::Alu { op, .. } => {
-            let mut h = mix(1, op as u64);
-            let mut first = 0;
-            if op.is_commutative01() {
-                // Either order gives the same sum.
-                h = mix(h, alu_source_hash(body, inst, 0).wrapping_add(alu_source_hash(body, inst, 1)));
-                first = 2;
-            }
-            (first..body.num_sources(inst)).fold(h, |h, i| mix(h, alu_source_hash(body, inst, i)))
+            let source = |number| {
+                let count = body.alu_src_components(inst, number);
+                source_hash(body, AluSrc::of(body, body.source(inst, number)), count)
+            };
+            sources_hash(op, mix(1, op as u64), body.num_sources(inst), source)
         }
         InstData::Deref { kind, modes, ty } => {
             let kind = match kind {
@@ -319,15 +290,7 @@ fn alu_sources_equal(body: &Body, op: AluOp, a: Inst, b: Inst) -> bool {
         count == body.alu_src_components(b, other)
             && AluSrc::of(body, body.source(a, number)).equals(body, AluSrc::of(body, body.source(b, other)), count)
     };
-    let count = body.num_sources(a);
-    let mut first = 0;
-    if op.is_commutative01() && count >= 2 {
-        if !(same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0)) {
-            return false;
-        }
-        first = 2;
-    }
-    (first..count).all(|i| same(i, i))
+    sources_match(op, body.num_sources(a), same)
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 //!                               32 %3 = ushr %4, 2
 //! ```
 //!
-//! Each component by itself, as the constants may differ; of all sizes from the smallest that is asked for. The results
-//! are exact: 0 for a division by 0, and the smallest number divided by -1 is itself. Multiplications whose high half
-//! is taken have the size of the operands; where a target has them in 32 bits only,
-//! [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and
+//! Each component by itself, as the constants may differ. The results are exact: 0 for a division by 0, and the
+//! smallest number divided by -1 is itself. Multiplications whose high half is taken have the size of the operands;
+//! where a target has them in 32 bits only, [`lower_alu`](mod@crate::passes::lower_numbers::lower_alu) and
 //! [`lower_int64`](mod@crate::passes::lower_numbers::lower_int64) come after this pass.
 //!
 //! Cost: linear.
@@ -23,11 +22,11 @@ use crate::passes::lower_numbers::arithmetic::{Arithmetic, replace_alu};
 use crate::passes::lower_numbers::lower_idiv::is_division;
 use crate::shader::Shader;
 
-/// See the [module](self). `min_bit_size` is the size of the smallest integers whose divisions are replaced.
-pub fn opt_idiv_const(shader: &mut Shader, min_bit_size: u8) -> bool {
+/// See the [module](self).
+pub fn opt_idiv_const(shader: &mut Shader) -> bool {
     replace_alu(shader, |op, m| {
         let bits = m.source_bits(0);
-        if !is_division(op) || bits < min_bit_size || bits < 8 {
+        if !is_division(op) || bits < 8 {
             return None;
         }
         let divisors = m.constant_source(1)?;
@@ -37,7 +36,7 @@ pub fn opt_idiv_const(shader: &mut Shader, min_bit_size: u8) -> bool {
         let mut results: ArrayVec<Def, MAX_COMPONENTS> = ArrayVec::new();
         for (component, &divisor) in divisors.iter().enumerate() {
             let dividend = m.builder.channel(dividends, component as u8);
-            results.push(divide(m, op, dividend, divisor, bits.into()));
+            results.push(divide(m, op, dividend, divisor, bits.into())?);
         }
         m.components = count;
         Some(m.builder.vec_of(&results))
@@ -45,12 +44,12 @@ pub fn opt_idiv_const(shader: &mut Shader, min_bit_size: u8) -> bool {
 }
 
 /// `n op d` of `bits` bits, `d` zero-extended.
-fn divide(m: &mut Arithmetic<'_>, op: AluOp, n: Def, d: u64, bits: u32) -> Def {
+fn divide(m: &mut Arithmetic<'_>, op: AluOp, n: Def, d: u64, bits: u32) -> Option<Def> {
     let signed = (d << (64 - bits)) as i64 >> (64 - bits);
     if d == 0 {
-        return m.constant(bits as u8, 0);
+        return Some(m.constant(bits as u8, 0));
     }
-    match op {
+    Some(match op {
         AluOp::Udiv => udiv(m, n, d, bits),
         AluOp::Umod if d.is_power_of_two() => m.iand_imm(n, d - 1),
         AluOp::Umod => {
@@ -59,8 +58,9 @@ fn divide(m: &mut Arithmetic<'_>, op: AluOp, n: Def, d: u64, bits: u32) -> Def {
         }
         AluOp::Idiv => idiv(m, n, signed, bits),
         AluOp::Irem => irem(m, n, signed, bits),
-        _ => imod(m, n, signed, bits),
-    }
+        AluOp::Imod => imod(m, n, signed, bits),
+        _ => return None,
+    })
 }
 
 /// `n - quotient * d`
@@ -167,7 +167,7 @@ fn imod(m: &mut Arithmetic<'_>, n: Def, d: i64, bits: u32) -> Def {
     m.bcsel(stays, remainder, sum)
 }
 
-/// How to divide by a constant that is no power of two: shift right, add 1 without overflow if so asked, take the high
+/// Division by a constant that is no power of two: shift right, add 1 without overflow if so asked, take the high
 /// half of the product, shift right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct UnsignedMagic {

@@ -35,7 +35,7 @@ pub fn opt_narrow_selects(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The component of a value behind moves.
+/// The component that moves of a component copy.
 pub(crate) fn chase_component(body: &Body, mut def: Def, mut component: u8) -> (Def, u8) {
     for _ in 0..MAX_MOVES {
         let inst = body.def_inst(def);

@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// What a value is made of by this conversion.
+    /// The operand of a value that this conversion makes.
     fn input(self, body: &Body, def: Def) -> Option<AluSrc> {
         let operand = |def: Def, op: AluOp| {
             let inst = body.def_inst(def);
@@ -263,17 +263,17 @@ fn rebuild(body: &mut Body, kind: Kind, narrow_size: u8, chosen: &[Inst]) -> boo
         }
     }
     // Looked for once for all phis of a block, which stand together.
-    let mut place: Option<(Block, Cursor)> = None;
+    let mut last: Option<(Block, Cursor)> = None;
     for &phi in chosen {
         let (Some(def), Some(new), Some(block)) = (body.inst_def(phi), narrow[phi].expand(), body.inst_block(phi))
         else {
             continue;
         };
-        let cursor = match place {
+        let cursor = match last {
             Some((last, cursor)) if last == block => cursor,
             _ => Cursor::after_phis(body, block),
         };
-        place = Some((block, cursor));
+        last = Some((block, cursor));
         let wide = kind.widen(&mut Builder::new(body, cursor), new);
         body.replace_all_uses(def, wide);
     }

@@ -12,7 +12,7 @@
 //!     if %1 {                          if %6 {
 //! ```
 //!
-//! A branch or a selection right behind the comparison reads the flags; one in another block needs the result in a
+//! A branch or a selection right after the comparison reads the flags; one in another block needs the result in a
 //! register and a comparison of that with zero. A comparison is computed anew for a reader if
 //!
 //! 1. it compares two values (all comparisons of floats and integers, of whatever kind their booleans are);
@@ -45,12 +45,12 @@ fn rematerialize(body: &mut Body, inst: Inst) -> bool {
     let home = body.inst_block(inst);
     let mut progress = false;
     for source in body.uses_vec(def) {
-        let place = Cursor::before_use(body, source);
-        if Some(place.block(body)) == home {
+        let cursor = Cursor::before_use(body, source);
+        if Some(cursor.block(body)) == home {
             continue;
         }
         let clone = body.clone_inst_before(inst);
-        body.move_inst(place, clone);
+        body.move_inst(cursor, clone);
         if let Some(value) = body.inst_def(clone) {
             body.set_src(source, value);
         }

@@ -60,7 +60,7 @@ pub(crate) fn remove_phis(body: &mut Body) -> bool {
     progress
 }
 
-/// Removes a phi that always has one value. The phis that read it are put behind `again`.
+/// Removes a phi that always has one value. The phis that read it are pushed onto `again`.
 fn remove_phi(body: &mut Body, dominance: &Dominance, phi: Inst, again: &mut VecDeque<Inst>) -> bool {
     let (Some(block), Some(def)) = (body.inst_block(phi), body.inst_def(phi)) else { return false };
     if !dominance.is_reachable(block) {
@@ -248,7 +248,7 @@ mod tests {
         b.body.add_phi_source(b.body.def_inst(first), latch, second);
         b.end_loop(outer);
         let kept = b.alu(AluOp::Iabs, &[second]);
-        // The loop never ends: what is behind it does not count, the phis inside do.
+        // The loop never ends: what is after it does not count, the phis inside do.
         assert!(opt_remove_phis(&mut shader));
         assert_eq!(shader.main().src(shader.main().def_inst(kept), 0), x);
     }

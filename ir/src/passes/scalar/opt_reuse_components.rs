@@ -26,7 +26,7 @@ use crate::alu::AluOp;
 use crate::body::{AluFlags, Body, InstData, MAX_COMPONENTS, Swizzle};
 use crate::builder::AluSrc;
 use crate::entities::{Def, Inst, Use, User};
-use crate::passes::scalar::opt_cse::{Table, WRAP, mix};
+use crate::passes::scalar::opt_cse::{Table, WRAP, mix, source_hash, sources_hash, sources_match};
 use crate::shader::Shader;
 
 /// Vectors that the table has room for at the beginning.
@@ -154,7 +154,7 @@ impl Walk {
         }
     }
 
-    /// What source `number` gives to a component.
+    /// The part of source `number` that a component is computed from.
     #[inline]
     fn operand(&self, body: &Body, inst: Inst, number: usize, component: u8) -> AluSrc {
         let AluSrc { def, swizzle } = AluSrc::of(body, body.source(inst, number));
@@ -167,20 +167,9 @@ impl Walk {
 
     /// The same for equal components.
     fn hash(&self, body: &Body, op: AluOp, inst: Inst, component: u8) -> u64 {
-        let operand_hash = |number: usize| {
-            let AluSrc { def, swizzle } = self.operand(body, inst, number, component);
-            let component = swizzle.get(0);
-            match body.constant_component(def, usize::from(component)) {
-                Some(value) => mix(0, value),
-                None => mix(u64::from(def.as_u32()), component.into()),
-            }
-        };
         let seed = mix(op as u64, body.inst_def(inst).map_or(0, |def| body.bit_size(def)).into());
-        let (first, seed) = match op.is_commutative01() {
-            true => (2, mix(seed, operand_hash(0).wrapping_add(operand_hash(1)))),
-            false => (0, seed),
-        };
-        (first..body.num_sources(inst)).fold(seed, |hash, number| mix(hash, operand_hash(number)))
+        let source = |number| source_hash(body, self.operand(body, inst, number, component), 1);
+        sources_hash(op, seed, body.num_sources(inst), source)
     }
 
     /// The components of one instruction among those of another, and the flags of both.
@@ -201,12 +190,7 @@ impl Walk {
                 let same = |a: usize, b: usize| {
                     self.operand(body, inst, a, component).equals(body, self.operand(body, other, b, from), 1)
                 };
-                if op.is_commutative01() {
-                    (same(0, 0) && same(1, 1) || same(0, 1) && same(1, 0))
-                        && (2..body.num_sources(inst)).all(|number| same(number, number))
-                } else {
-                    (0..body.num_sources(inst)).all(|number| same(number, number))
-                }
+                sources_match(op, body.num_sources(inst), same)
             };
             swizzle = swizzle.with(component.into(), (0..others).find(equal)?);
         }

@@ -13,8 +13,8 @@
 //! What only goes around a loop is needed by nobody.
 //!
 //! - Of a phi, an operation, a constant that one component is needed of, that one is left.
-//! - Otherwise components behind the last one that is needed go. Inner ones stay, so that a register machine finds the
-//!   others in their places; in a vector they become undefined.
+//! - Otherwise components after the last one that is needed go. Inner ones stay, so that a register machine finds the
+//!   others where they were; in a vector they become undefined.
 //! - What no component is needed of goes.
 //!
 //! Linear in the uses times the components.
@@ -50,7 +50,7 @@ fn is_followed(body: &Body, inst: Inst) -> bool {
     matches!(body.inst(inst), InstData::Alu { .. } | InstData::Phi | InstData::LoadConst { .. } | InstData::Undef)
 }
 
-/// Walks in reverse program order, so that an instruction is met behind its users. Where that fails (phis of
+/// Walks in reverse program order, so that an instruction is met after its users. Where that fails (phis of
 /// loops) a work list goes on.
 fn find_needed(body: &Body) -> Needed {
     let mut search = Search { needed: SecondaryMap::new(), seen: vec![false; body.num_insts()], work: Vec::new() };
@@ -103,7 +103,7 @@ impl Search {
         }
     }
 
-    /// What some components of the result of an instruction need.
+    /// Marks what some components of the result of an instruction need.
     fn need_sources(&mut self, body: &Body, inst: Inst, mask: u16) {
         match *body.inst(inst) {
             InstData::Phi => {
@@ -112,13 +112,12 @@ impl Search {
                 }
             }
             InstData::Alu { op, .. } => {
-                let info = op.info();
                 let is_vec = op.is_vec();
                 for (number, source) in body.sources(inst).enumerate() {
                     let swizzle = body.swizzle(source);
                     let read = if is_vec {
                         (mask >> number & 1) << swizzle.get(0)
-                    } else if info.output_size == 0 && info.input_sizes.get(number) == Some(&0) {
+                    } else if is_per_component(op, number) {
                         select_mask(swizzle, mask)
                     } else {
                         let count = body.alu_src_components(inst, number);
@@ -147,7 +146,7 @@ fn is_per_component(op: AluOp, number: usize) -> bool {
     info.output_size == 0 && info.input_sizes.get(number) == Some(&0)
 }
 
-/// What becomes of a value.
+/// The components of a value that are left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Plan {
     /// It stays.

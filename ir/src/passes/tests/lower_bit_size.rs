@@ -225,7 +225,7 @@ fn lower_phis(body: &mut Body, block: Block, callback: Callback<'_>) -> bool {
         let Some(narrow) = conversion(BaseType::Uint, builder.body.bit_size(def)) else { continue };
         let value = builder.alu(narrow, &[new]);
         builder.body.replace_all_uses(def, value);
-        // The cursor may stand behind the phi that goes.
+        // The cursor may stand after the phi that goes.
         let after = builder.body.def_inst(value);
         builder.cursor = Cursor::After(after);
         builder.body.remove_inst(phi);

@@ -3,7 +3,7 @@
 //! invocations that are killed.
 
 use crate::alu::AluOp;
-use crate::body::{AluFlags, Body, InstData, JumpKind, Shape, SourceSpec, Swizzle};
+use crate::body::{AluFlags, Body, DerefKind, InstData, JumpKind, Shape, SourceSpec, Swizzle};
 use crate::builder::{AluSrc, Builder};
 use crate::entities::{Def, Function, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
@@ -385,11 +385,11 @@ impl Generator<'_> {
             }
             17 => self.component_access(b),
             18 => {
-                let kinds = [&self.array_vars, &self.structs, &self.grids];
-                let pairs = kinds[self.random.below(3)].clone();
-                let (to, from) = (pairs[self.random.below(2)], pairs[self.random.below(2)]);
-                let to = b.deref_var(to.variable, to.mode, to.ty);
-                let from = b.deref_var(from.variable, from.mode, from.ty);
+                let [to, from] = [self.random.below(2), self.random.below(2)].map(|number| {
+                    let Storage { variable, mode, ty } = self.array_vars[number];
+                    let array = b.deref_var(variable, mode, ty);
+                    deref_part(b, array, DerefKind::ArrayWildcard, self.vector_type)
+                });
                 b.intrinsic(IntrinsicOp::CopyDeref, &[to, from], &[], None);
             }
             19..=20 => self.if_statement(b),
@@ -430,7 +430,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An `if` with nothing but a kill, and a phi behind it.
+    /// An `if` with nothing but a kill, and a phi after it.
     fn killing_if(&mut self, b: &mut Builder<'_>) {
         let (condition, values) = (self.boolean(b), [self.vector(b), self.vector(b)]);
         let id = b.push_if(condition);
@@ -608,8 +608,11 @@ impl Generator<'_> {
 }
 
 fn struct_field(b: &mut Builder<'_>, parent: Def, field: u32, ty: Type) -> Def {
+    deref_part(b, parent, DerefKind::Struct(field), ty)
+}
+
+fn deref_part(b: &mut Builder<'_>, parent: Def, kind: DerefKind, ty: Type) -> Def {
     let modes = b.body.deref_modes(parent);
-    let kind = crate::body::DerefKind::Struct(field);
     let inst = b.build(InstData::Deref { kind, modes, ty }, &[SourceSpec::plain(parent)], Some(SCALAR));
     b.body.inst_def(inst).unwrap()
 }

@@ -4,17 +4,12 @@ use super::*;
 
 const TO_SCALAR: &[Pass] = passes![
     into_ssa,
-    all_phis_to_scalar,
+    lower_phis_to_scalar,
     to_scalar,
     lower_load_const_to_scalar,
     opt_copy_prop,
     opt_cse,
     opt_dce,
-    to_pairs,
-    phis_to_scalar,
-    opt_copy_prop,
-    opt_dce,
-    to_pairs,
     optimized,
 ];
 

@@ -1,51 +1,45 @@
-//! What the derefs of a body name, as a forest of places: shared by the passes over variables.
+//! The derefs of a body as trees: shared by the passes over variables.
 //!
-//! Each variable that can be followed is the root of a tree. A node is a place: the variable, a field, an element by
-//! constant index, by an SSA value, or all elements at once (a wildcard); equal paths are one node. Two derefs with the
-//! same node name the same memory wherever both are available.
+//! Each variable that is followed is the root of a tree. Below the root of an array are its elements: by constant
+//! index, by an SSA value, or all at once (a wildcard). Equal paths are one node, so that two derefs with the same node
+//! name the same memory wherever both are available.
 //!
 //! To ask what may overlap without comparing paths with each other, each node knows two others:
 //! - [`Node::merged`]: the same path with run-time indices and wildcards as one kind of step ("some element"),
-//! - [`Node::widened`]: the same path with every array step as "some element".
+//! - [`Node::widened`]: the same path with every step as "some element".
 //!
-//! A variable can be followed if all its uses are derefs, loads, stores and copies in the shape of its type that are
-//! not volatile; variables that no shader writes can whatever else reads them. Then no other code of the function can
-//! reach it through a pointer.
-
-use hashbrown::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+//! Variables that are written are followed if they are vectors or arrays of vectors, as registers of TGSI are, and all
+//! their uses are loads, stores and copies of these vectors that are not volatile: then no other code of the function
+//! can reach them through a pointer. Variables that no shader writes are followed whatever else reads them, and may be
+//! arrays of arrays.
 
 use arrayvec::ArrayVec;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use rustc_hash::FxHashMap;
 
 use crate::body::{Body, DerefKind, InstData, Shape, SourceSpec};
 use crate::builder::Builder;
 use crate::entities::{Def, Inst, Type, User, Variable};
 use crate::intrinsics::indices::Access;
-use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::into_ssa::lower_vars_to_ssa::vector_shape;
+use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
+use crate::passes::variables::memory_versions::{COMPONENT_WORDS, FIRST_WORD, NODE_WORDS};
 use crate::shader::Stage;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{VariableData, VariableModes};
 
 /// Longest path that is followed.
-pub(crate) const MAX_PATH: usize = 12;
-/// Most array steps of a path: what asks for all that may overlap looks at two nodes for each.
-const MAX_ARRAYS: u8 = 3;
-/// Nodes that may overlap a path, at one depth.
-pub(crate) const MAX_VARIANTS: usize = 1 << MAX_ARRAYS;
+const MAX_PATH: usize = 3;
 
 /// Modes that no code writes and that always read the same.
 pub(crate) const CONSTANT_MODES: VariableModes =
     VariableModes(VariableModes::READ_ONLY.0 & !VariableModes::SYSTEM_VALUE.0);
 /// Modes that only the invocation itself writes.
-pub(crate) const PRIVATE_MODES: VariableModes =
+const PRIVATE_MODES: VariableModes =
     VariableModes(VariableModes::FUNCTION_TEMP.0 | VariableModes::SHADER_TEMP.0 | VariableModes::SHADER_OUT.0);
 
-/// From a place to a part of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// From an array to its elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Step {
-    Field(u32),
     Element(u32),
     /// Element by a run-time index.
     Index(Def),
@@ -53,30 +47,10 @@ pub(crate) enum Step {
     Any,
 }
 
-impl Step {
-    fn key(self) -> u64 {
-        let (kind, number) = match self {
-            Step::Field(field) => (0, field),
-            Step::Element(element) => (1, element),
-            Step::Index(def) => (2, def.as_u32()),
-            Step::Any => (3, 0),
-        };
-        kind << 32 | u64::from(number)
-    }
-
-    fn merged(self) -> Step {
-        if matches!(self, Step::Index(_)) { Step::Any } else { self }
-    }
-
-    fn widened(self) -> Step {
-        if matches!(self, Step::Field(_)) { self } else { Step::Any }
-    }
-}
-
 /// Steps from the variable on.
 pub(crate) type Path = ArrayVec<Step, MAX_PATH>;
 
-/// A place.
+/// A variable or elements of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     /// None for a variable.
@@ -86,116 +60,85 @@ pub(crate) struct Node {
     pub root: Variable,
     pub mode: VariableModes,
     pub ty: Type,
-    /// Components of a vector, 0 for anything else.
+    /// Components of a vector, 0 for an array.
     pub components: u8,
-    /// The path holds no run-time index and no wildcard.
-    pub is_exact: bool,
     pub has_wildcard: bool,
     pub has_index: bool,
     pub merged: u32,
     pub widened: u32,
-    /// Where what is known of the node stands in [`AccessTimes`](crate::passes::variables::access_times::AccessTimes).
+    /// The first word of what [`MemoryVersions`](crate::passes::variables::memory_versions::MemoryVersions) knows of
+    /// it.
     pub words: u32,
-    arrays: u8,
     depth: u8,
 }
 
-/// What a deref names.
+/// The memory that a deref names.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Target {
     /// Nothing that can be followed.
     #[default]
     Unknown,
     Node(u32),
-    /// A component of a vector; none if the index is known at run time only.
-    Component(u32, Option<u8>),
-    /// Beyond the end of an array or vector.
-    Outside(Variable),
+    /// An element past the end of an array.
+    OutOfBounds(Variable),
 }
 
-/// The words of a node besides those of its components.
-pub(crate) const NODE_WORDS: u32 = 5;
-/// The words of a component.
-pub(crate) const COMPONENT_WORDS: u32 = 5;
-
-#[derive(Default)]
-struct Mixing(u64);
-
-impl Hasher for Mixing {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(value.into());
-    }
-    fn write_u64(&mut self, value: u64) {
-        let mixed = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-        self.0 = mixed ^ mixed >> 32;
-    }
-}
-
-/// The places of a body.
+/// The derefs of a body.
 pub(crate) struct DerefTree {
     pub nodes: Vec<Node>,
-    children: HashMap<(u32, u64), u32, BuildHasherDefault<Mixing>>,
+    children: FxHashMap<(u32, Step), u32>,
     roots: SecondaryMap<Variable, Option<u32>>,
-    places: SecondaryMap<Def, Place>,
+    targets: SecondaryMap<Def, Target>,
     complex: SecondaryMap<Variable, bool>,
     /// Words that all nodes take.
     pub num_words: u32,
 }
 
 impl DerefTree {
-    /// The places of the derefs of a body; `first_word` words are left to others.
     pub fn new(
         body: &Body,
         types: &TypeTable,
         variables: &PrimaryMap<Variable, VariableData>,
         stage: Stage,
-        first_word: u32,
     ) -> DerefTree {
         let mut tree = DerefTree {
             nodes: Vec::new(),
-            children: HashMap::default(),
+            children: FxHashMap::default(),
             roots: SecondaryMap::new(),
-            places: SecondaryMap::new(),
+            targets: SecondaryMap::new(),
             complex: SecondaryMap::new(),
-            num_words: first_word,
+            num_words: FIRST_WORD,
         };
-        for block in body.blocks() {
-            for inst in body.insts(block) {
-                if matches!(body.inst(inst), InstData::Deref { .. }) {
-                    tree.enter(body, types, variables, stage, inst);
-                }
-            }
-        }
-        for block in body.blocks() {
-            for inst in body.insts(block) {
-                if matches!(body.inst(inst), InstData::Deref { .. }) {
-                    tree.note_complex_uses(body, types, inst);
-                }
-            }
-        }
+        let derefs = || {
+            let insts = body.blocks().flat_map(|block| body.insts(block));
+            insts.filter(|&inst| matches!(body.inst(inst), InstData::Deref { .. }))
+        };
+        derefs().for_each(|inst| tree.enter(body, types, variables, stage, inst));
+        derefs().for_each(|inst| tree.note_complex_uses(body, types, inst));
         tree
     }
 
-    /// Whether code that is followed may write to one of the places.
+    /// Whether code that is followed may write to one of the nodes.
     pub fn has_private(&self) -> bool {
         self.nodes.iter().any(|node| !node.mode.intersects(CONSTANT_MODES) && !self.complex[node.root])
     }
 
-    /// What a deref names.
-    pub fn place(&self, def: Def) -> Place {
-        let place = self.places[def];
-        let root = match place {
-            Place::Unknown => return place,
-            Place::Node(node) | Place::Component(node, _) => self.node(node).root,
-            Place::Outside(root) => root,
-        };
-        if self.complex[root] { Place::Unknown } else { place }
+    /// The memory that a deref names.
+    pub fn target(&self, def: Def) -> Target {
+        let target = self.targets[def];
+        match self.root_of(target) {
+            Some(root) if !self.complex[root] => target,
+            _ => Target::Unknown,
+        }
+    }
+
+    /// The variable of a target.
+    pub fn root_of(&self, target: Target) -> Option<Variable> {
+        match target {
+            Target::Unknown => None,
+            Target::Node(node) => Some(self.node(node).root),
+            Target::OutOfBounds(root) => Some(root),
+        }
     }
 
     pub fn node(&self, id: u32) -> &Node {
@@ -204,7 +147,7 @@ impl DerefTree {
 
     /// The child by a step, if there is one.
     pub fn child(&self, parent: u32, step: Step) -> Option<u32> {
-        self.children.get(&(parent, step.key())).copied()
+        self.children.get(&(parent, step)).copied()
     }
 
     /// The node of a variable, if any deref names it.
@@ -228,103 +171,87 @@ impl DerefTree {
         path
     }
 
-    /// Steps to a node.
-    pub fn path_len(&self, node: &Node) -> usize {
-        node.depth.into()
-    }
-
-    /// The nodes that may overlap the merged path of a node, the root first, those of each depth one after the other;
-    /// none if there is none at a depth.
-    pub fn overlapping(&self, path: &Path, root: u32, mut found: impl FnMut(u32, bool)) {
-        let mut level: ArrayVec<u32, MAX_VARIANTS> = ArrayVec::new();
-        level.push(root);
-        found(root, path.is_empty());
-        for (depth, &step) in path.iter().enumerate() {
-            let mut next: ArrayVec<u32, MAX_VARIANTS> = ArrayVec::new();
-            for &node in &level {
-                next.extend(self.child(node, step));
-                if matches!(step, Step::Element(_)) {
-                    next.extend(self.child(node, Step::Any));
-                }
-            }
-            next.iter().for_each(|&node| found(node, depth + 1 == path.len()));
-            level = next;
-        }
-    }
-
-    /// The places that hold a place whatever its run-time indices are: it and those around it, and the same with
-    /// wildcards instead of elements; with the number of steps to each.
-    pub fn containing(&self, node: u32) -> ArrayVec<(u32, usize), { 2 * MAX_VARIANTS }> {
-        let path = self.path(node);
-        let mut found = ArrayVec::new();
-        let mut level: ArrayVec<u32, MAX_VARIANTS> = self.root(self.node(node).root).into_iter().collect();
-        for depth in 0..=path.len() {
-            level.iter().for_each(|&id| found.extend(Some((id, depth)).filter(|_| !found.is_full())));
-            let Some(&step) = path.get(depth) else { break };
-            let mut next: ArrayVec<u32, MAX_VARIANTS> = ArrayVec::new();
-            for &id in &level {
-                let any = if matches!(step, Step::Field(_) | Step::Any) { None } else { self.child(id, Step::Any) };
-                next.extend(self.child(id, step).into_iter().chain(any).take(next.remaining_capacity()));
-            }
-            level = next;
-        }
-        found
+    /// The nodes of a variable that is written that hold all of a node, whatever its run-time index is: the node, all
+    /// elements, and the variable.
+    pub fn containing(&self, id: u32) -> impl Iterator<Item = u32> + use<> {
+        let node = self.node(id);
+        [Some(id), Some(node.widened).filter(|&widened| widened != id), node.parent].into_iter().flatten()
     }
 
     /// The child by a step, made if there is none. None if the path gets too long.
-    pub fn add_child(&mut self, types: &TypeTable, parent: u32, step: Step, ty: Type) -> Option<u32> {
+    fn add_child(&mut self, types: &TypeTable, parent: u32, step: Step, ty: Type) -> Option<u32> {
         if let Some(id) = self.child(parent, step) {
             return Some(id);
         }
         let above = *self.node(parent);
-        let arrays = above.arrays + u8::from(!matches!(step, Step::Field(_)));
-        if usize::from(above.depth) >= MAX_PATH || arrays > MAX_ARRAYS {
+        if usize::from(above.depth) >= MAX_PATH {
             return None;
         }
         // As deep as the path is long: the merged and widened paths are their own.
-        let (merged, widened) = (step.merged(), step.widened());
+        let merged = if matches!(step, Step::Index(_)) { Step::Any } else { step };
         let is_merged = above.merged == parent && merged == step;
-        let is_widened = above.widened == parent && widened == step;
+        let is_widened = above.widened == parent && step == Step::Any;
         let merged = if is_merged { None } else { Some(self.add_child(types, above.merged, merged, ty)?) };
-        let widened = if is_widened { None } else { Some(self.add_child(types, above.widened, widened, ty)?) };
-        let id = self.nodes.len() as u32;
-        let components = vector_shape(types, ty).map_or(0, |shape| shape.num_components);
-        self.nodes.push(Node {
-            parent: Some(parent),
-            step,
-            root: above.root,
-            mode: above.mode,
-            ty,
-            components,
-            is_exact: above.is_exact && !matches!(step, Step::Index(_) | Step::Any),
-            has_wildcard: above.has_wildcard || step == Step::Any,
-            has_index: above.has_index || matches!(step, Step::Index(_)),
-            merged: merged.unwrap_or(id),
-            widened: widened.unwrap_or(id),
-            words: self.num_words,
-            arrays,
-            depth: above.depth + 1,
-        });
-        self.num_words += NODE_WORDS + COMPONENT_WORDS * u32::from(components);
-        self.children.insert((parent, step.key()), id);
+        let widened = if is_widened { None } else { Some(self.add_child(types, above.widened, Step::Any, ty)?) };
+        let id = self.push(
+            types,
+            Node {
+                parent: Some(parent),
+                step,
+                ty,
+                has_wildcard: above.has_wildcard || step == Step::Any,
+                has_index: above.has_index || matches!(step, Step::Index(_)),
+                depth: above.depth + 1,
+                ..above
+            },
+        );
+        let node = &mut self.nodes[id as usize];
+        (node.merged, node.widened) = (merged.unwrap_or(id), widened.unwrap_or(id));
+        self.children.insert((parent, step), id);
         Some(id)
     }
 
-    /// The place that steps lead to from a node; none if there is no such place in its type.
-    pub fn follow(&mut self, types: &mut TypeTable, mut node: u32, steps: &[Step]) -> Option<u32> {
+    fn add_root(&mut self, types: &TypeTable, root: Variable, mode: VariableModes, ty: Type) -> u32 {
+        if let Some(id) = self.roots[root] {
+            return id;
+        }
+        let id = self.nodes.len() as u32;
+        self.roots[root] = Some(id);
+        self.push(
+            types,
+            Node {
+                parent: None,
+                step: Step::Any,
+                root,
+                mode,
+                ty,
+                components: 0,
+                has_wildcard: false,
+                has_index: false,
+                merged: id,
+                widened: id,
+                words: 0,
+                depth: 0,
+            },
+        )
+    }
+
+    fn push(&mut self, types: &TypeTable, node: Node) -> u32 {
+        let components = vector_shape(types, node.ty).map_or(0, |shape| shape.num_components);
+        self.nodes.push(Node { components, words: self.num_words, ..node });
+        self.num_words += NODE_WORDS + COMPONENT_WORDS * u32::from(components);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// The node that steps lead to from a variable; none if its type has no such elements.
+    pub fn follow(&mut self, types: &TypeTable, variable: Variable, steps: &[Step]) -> Option<u32> {
+        let mut node = self.root(variable)?;
         for &step in steps {
-            let ty = match (step, types.get(self.node(node).ty)) {
-                (Step::Field(field), TypeData::Struct { fields, .. }) => fields.get(field as usize)?.ty,
-                (Step::Field(_), _) | (_, TypeData::Vector { .. }) => return None,
-                (step, _) => {
-                    let (element, length) = types.element(self.node(node).ty)?;
-                    if matches!(step, Step::Element(i) if i >= length) {
-                        return None;
-                    }
-                    element
-                }
-            };
-            node = self.add_child(types, node, step, ty)?;
+            let TypeData::Array { element, length, .. } = *types.get(self.node(node).ty) else { return None };
+            if matches!(step, Step::Element(i) if i >= length) {
+                return None;
+            }
+            node = self.add_child(types, node, step, element)?;
         }
         Some(node)
     }
@@ -339,7 +266,7 @@ impl DerefTree {
         }
         let root = self.node(id).root;
         let mut current = b.deref_var(root, self.node(id).mode, variables[root].ty);
-        self.places[current] = nodes.pop().map_or(Place::Unknown, Place::Node);
+        self.targets[current] = nodes.pop().map_or(Target::Unknown, Target::Node);
         while let Some(number) = nodes.pop() {
             let Node { step, ty, mode, .. } = *self.node(number);
             current = match step {
@@ -348,17 +275,13 @@ impl DerefTree {
                     b.deref_array(current, index, ty)
                 }
                 Step::Index(index) => b.deref_array(current, index, ty),
-                Step::Field(_) | Step::Any => {
-                    let kind = match step {
-                        Step::Field(field) => DerefKind::Struct(field),
-                        _ => DerefKind::ArrayWildcard,
-                    };
-                    let data = InstData::Deref { kind, modes: mode, ty };
+                Step::Any => {
+                    let data = InstData::Deref { kind: DerefKind::ArrayWildcard, modes: mode, ty };
                     let inst = b.build(data, &[SourceSpec::plain(current)], Some(Shape::new(1, 32)));
                     b.body.inst_def(inst).unwrap_or(current)
                 }
             };
-            self.places[current] = Place::Node(number);
+            self.targets[current] = Target::Node(number);
         }
         current
     }
@@ -373,132 +296,97 @@ impl DerefTree {
     ) {
         let (InstData::Deref { kind, ty, .. }, Some(def)) = (*body.inst(inst), body.inst_def(inst)) else { return };
         if let DerefKind::Var(variable) = kind {
-            if can_follow(&variables[variable], stage) {
-                self.places[def] = Place::Node(self.add_root(types, variable, variables[variable].mode, ty));
+            if can_follow(types, &variables[variable], stage) {
+                self.targets[def] = Target::Node(self.add_root(types, variable, variables[variable].mode, ty));
             }
             return;
         }
-        let parent = self.places[body.src(inst, 0)];
-        self.places[def] = match (parent, kind) {
-            (Place::Outside(root), _) => Place::Outside(root),
-            (Place::Node(node), DerefKind::Struct(field)) => self.enter_child(types, node, Step::Field(field), ty),
-            (Place::Node(node), DerefKind::ArrayWildcard) => self.enter_child(types, node, Step::Any, ty),
-            (Place::Node(node), DerefKind::Array) => {
-                let index = body.src(inst, 1);
-                let constant = body.constant_component(index, 0);
-                let root = self.node(node).root;
-                let length = match *types.get(self.node(node).ty) {
-                    TypeData::Vector { components, .. } => {
-                        self.places[def] = match constant {
-                            Some(i) if i >= u64::from(components) => Place::Outside(root),
-                            Some(i) => Place::Component(node, Some(i as u8)),
-                            None => Place::Component(node, None),
-                        };
-                        return;
+        self.targets[def] = match self.targets[body.src(inst, 0)] {
+            Target::Node(node) => {
+                let step = match (kind, types.get(self.node(node).ty)) {
+                    (DerefKind::ArrayWildcard, TypeData::Array { .. }) => Some(Step::Any),
+                    (DerefKind::Array, &TypeData::Array { length, .. }) => {
+                        let index = body.src(inst, 1);
+                        match body.constant_component(index, 0) {
+                            Some(i) if i >= u64::from(length) => {
+                                self.targets[def] = Target::OutOfBounds(self.node(node).root);
+                                return;
+                            }
+                            Some(i) => Some(Step::Element(i as u32)),
+                            None => Some(Step::Index(index)),
+                        }
                     }
-                    TypeData::Array { length, .. } => length,
-                    TypeData::Matrix { columns, .. } => u32::from(columns),
-                    _ => 0,
+                    // A part of something else: the use is complex at its parent.
+                    _ => None,
                 };
-                match constant {
-                    Some(i) if i >= u64::from(length) => Place::Outside(root),
-                    Some(i) => self.enter_child(types, node, Step::Element(i as u32), ty),
-                    None => self.enter_child(types, node, Step::Index(index), ty),
-                }
+                let child = step.and_then(|step| self.add_child(types, node, step, ty));
+                child.map_or(Target::Unknown, Target::Node)
             }
-            // A cast or pointer arithmetic: the use is complex at its parent.
-            _ => Place::Unknown,
+            parent => parent,
         };
-    }
-
-    fn enter_child(&mut self, types: &TypeTable, parent: u32, step: Step, ty: Type) -> Place {
-        match self.add_child(types, parent, step, ty) {
-            Some(node) => Place::Node(node),
-            None => {
-                let root = self.node(parent).root;
-                self.complex[root] = true;
-                Place::Unknown
-            }
-        }
-    }
-
-    fn add_root(&mut self, types: &TypeTable, variable: Variable, mode: VariableModes, ty: Type) -> u32 {
-        if let Some(id) = self.roots[variable] {
-            return id;
-        }
-        let id = self.nodes.len() as u32;
-        let components = vector_shape(types, ty).map_or(0, |shape| shape.num_components);
-        self.nodes.push(Node {
-            parent: None,
-            step: Step::Any,
-            root: variable,
-            mode,
-            ty,
-            components,
-            is_exact: true,
-            has_wildcard: false,
-            has_index: false,
-            merged: id,
-            widened: id,
-            words: self.num_words,
-            arrays: 0,
-            depth: 0,
-        });
-        self.num_words += NODE_WORDS + COMPONENT_WORDS * u32::from(components);
-        self.roots[variable] = Some(id);
-        id
     }
 
     fn note_complex_uses(&mut self, body: &Body, types: &TypeTable, deref: Inst) {
         let Some(def) = body.inst_def(deref) else { return };
-        let place = self.places[def];
-        let (root, mode) = match place {
-            Place::Unknown => return,
-            Place::Node(node) | Place::Component(node, _) => (self.node(node).root, self.node(node).mode),
-            Place::Outside(root) => (root, VariableModes::NONE),
-        };
-        if self.complex[root] || mode.intersects(CONSTANT_MODES) {
-            return;
+        let target = self.targets[def];
+        let Some(root) = self.root_of(target) else { return };
+        let is_constant = matches!(target, Target::Node(node) if self.node(node).mode.intersects(CONSTANT_MODES));
+        if !self.complex[root] && !is_constant {
+            self.complex[root] = !body
+                .uses_of(def)
+                .all(|u| self.is_simple_use(body, types, def, target, body.user(u), body.source_number(u)));
         }
-        let simple =
-            body.uses_of(def).all(|u| is_simple_use(body, types, def, place, body.user(u), body.source_number(u)));
-        self.complex[root] |= !simple;
     }
+
+    fn is_simple_use(
+        &self,
+        body: &Body,
+        types: &TypeTable,
+        deref: Def,
+        target: Target,
+        user: User,
+        number: usize,
+    ) -> bool {
+        let User::Inst(user) = user else { return false };
+        let shape = body.deref_type(deref).and_then(|ty| vector_shape(types, ty));
+        let fits = |accessed: Shape| matches!(target, Target::OutOfBounds(_)) || shape == Some(accessed);
+        let is_plain = |kind: IndexKind| !Access::from_i32(body.index(user, kind)).contains(Access::VOLATILE);
+        match *body.inst(user) {
+            InstData::Deref { .. } => {
+                number == 0 && body.inst_def(user).is_some_and(|def| self.targets[def] != Target::Unknown)
+            }
+            InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. } => {
+                body.inst_def(user).is_some_and(|d| fits(body.shape(d))) && is_plain(IndexKind::Access)
+            }
+            InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } => {
+                number == 0 && fits(body.shape(body.src(user, 1))) && is_plain(IndexKind::Access)
+            }
+            InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => {
+                shape.is_some() && is_plain(IndexKind::SrcAccess) && is_plain(IndexKind::DstAccess)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Shape of values of a vector type.
+pub(crate) fn vector_shape(types: &TypeTable, ty: Type) -> Option<Shape> {
+    types.as_vector(ty).filter(|(scalar, _)| scalar.bit_size() > 0).map(|(s, n)| Shape::new(n, s.bit_size()))
 }
 
 /// Whether only code of this kind changes a variable.
-fn can_follow(variable: &VariableData, stage: Stage) -> bool {
+fn can_follow(types: &TypeTable, variable: &VariableData, stage: Stage) -> bool {
+    if variable.fb_fetch_output || variable.access.contains(Access::VOLATILE) {
+        return false;
+    }
     // Other invocations write the outputs of tessellation control shaders.
     let is_shared = variable.mode == VariableModes::SHADER_OUT && stage == Stage::TessCtrl;
-    variable.mode.intersects(PRIVATE_MODES.union(CONSTANT_MODES))
-        && !is_shared
-        && !variable.fb_fetch_output
-        && !variable.access.contains(Access::VOLATILE)
-}
-
-fn is_simple_use(body: &Body, types: &TypeTable, deref: Def, place: Place, user: User, number: usize) -> bool {
-    let User::Inst(user) = user else { return false };
-    let fits = |shape: Shape| {
-        matches!(place, Place::Outside(_))
-            || body.deref_type(deref).and_then(|ty| vector_shape(types, ty)) == Some(shape)
+    let is_private = variable.mode.intersects(PRIVATE_MODES) && !is_shared;
+    let element = match *types.get(variable.ty) {
+        TypeData::Array { element, .. } => element,
+        _ => variable.ty,
     };
-    let is_plain = |kind: IndexKind| !Access::from_i32(body.index(user, kind)).contains(Access::VOLATILE);
-    match *body.inst(user) {
-        InstData::Deref { kind: DerefKind::Array | DerefKind::ArrayWildcard | DerefKind::Struct(_), .. } => {
-            // The component of a vector has no parts.
-            number == 0 && !matches!(place, Place::Component(..))
-        }
-        InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. } => {
-            body.inst_def(user).is_some_and(|d| fits(body.shape(d))) && is_plain(IndexKind::Access)
-        }
-        InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } => {
-            number == 0 && fits(body.shape(body.src(user, 1))) && is_plain(IndexKind::Access)
-        }
-        InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => {
-            is_plain(IndexKind::SrcAccess) && is_plain(IndexKind::DstAccess)
-        }
-        _ => false,
-    }
+    is_private && vector_shape(types, element).is_some() || variable.mode.intersects(CONSTANT_MODES)
 }
 
 /// Modes whose variables an instruction other than an access by deref may touch; `by_slot` are the accesses to outputs
@@ -506,13 +394,15 @@ fn is_simple_use(body: &Body, types: &TypeTable, deref: Def, place: Place, user:
 pub(crate) fn global_modes(body: &Body, inst: Inst, by_slot: &[IntrinsicOp]) -> VariableModes {
     match *body.inst(inst) {
         InstData::Call { .. } => VariableModes::SHADER_TEMP.union(VariableModes::SHADER_OUT),
-        InstData::Intrinsic { op: IntrinsicOp::Barrier, .. } => {
-            VariableModes(body.index(inst, IndexKind::MemoryModes) as u32)
-        }
-        InstData::Intrinsic { op: IntrinsicOp::EmitVertex | IntrinsicOp::EmitVertexWithCounter, .. } => {
-            VariableModes::SHADER_OUT
-        }
-        InstData::Intrinsic { op, .. } if by_slot.contains(&op) => VariableModes::SHADER_OUT,
+        InstData::Intrinsic { op, .. } => match (op, op.info().kind) {
+            (IntrinsicOp::Barrier, _) => VariableModes(body.index(inst, IndexKind::MemoryModes) as u32),
+            (IntrinsicOp::EndPrimitive | IntrinsicOp::EndPrimitiveWithCounter, _) => VariableModes::NONE,
+            (IntrinsicOp::SetVertexAndPrimitiveCount, _) => VariableModes::NONE,
+            // Whatever emits reads all outputs.
+            (_, IntrinsicKind::Geometry) => VariableModes::SHADER_OUT,
+            _ if by_slot.contains(&op) => VariableModes::SHADER_OUT,
+            _ => VariableModes::NONE,
+        },
         _ => VariableModes::NONE,
     }
 }

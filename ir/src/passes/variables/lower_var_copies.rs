@@ -2,14 +2,13 @@
 //!
 //! ```text
 //! before:                                  after:
-//!     @copy_deref (&a[*].x, &b[*])             %1 = @load_deref (&b[0])
-//!                                              @store_deref (&a[0].x, %1) (wrmask=xyzw)
+//!     @copy_deref (&a[*], &b[*])               %1 = @load_deref (&b[0])
+//!                                              @store_deref (&a[0], %1) (wrmask=xyzw)
 //!                                              ... the same for each element
 //! ```
 //!
-//! Wildcards of the two sides run in step over all elements. Access flags go to the load and the store. Copies of
-//! structs, arrays and matrices are left alone: [`split_var_copies`](mod@crate::passes::variables::split_var_copies)
-//! goes before.
+//! The two wildcards run in step over all elements. Access flags go to the load and the store. Copies of anything
+//! larger, which TGSI does not make, are left alone.
 //!
 //! The size of the result is the number of vectors that are copied.
 
@@ -18,8 +17,7 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::into_ssa::lower_vars_to_ssa::vector_shape;
-use crate::passes::variables::split_var_copies::copies;
+use crate::passes::variables::deref_tree::vector_shape;
 use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 
@@ -28,45 +26,38 @@ pub fn lower_var_copies(shader: &mut Shader) -> bool {
     let mut progress = false;
     let Shader { functions, types, .. } = shader;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
-        for copy in copies(body) {
-            progress |= lower(body, types, copy);
+        if body.may_have_copies() {
+            let insts = body.blocks().flat_map(|block| body.insts(block));
+            let copies = insts.filter(|&inst| body.intrinsic(inst) == Some(IntrinsicOp::CopyDeref));
+            for copy in copies.collect::<Vec<Inst>>() {
+                progress |= lower(body, types, copy);
+            }
         }
     }
     progress
 }
 
-pub(crate) fn lower(body: &mut Body, types: &TypeTable, copy: Inst) -> bool {
+fn lower(body: &mut Body, types: &TypeTable, copy: Inst) -> bool {
     let (to, from) = (body.src(copy, 0), body.src(copy, 1));
     let Some(shape) = body.deref_type(to).and_then(|ty| vector_shape(types, ty)) else { return false };
     let (to_path, from_path) = (path(body, to), path(body, from));
-    let lengths: Vec<u32> = wildcards(body, types, &to_path);
-    if lengths.len() != wildcards(body, types, &from_path).len() {
+    let (Some(count), Some(from_count)) = (elements(body, types, &to_path), elements(body, types, &from_path)) else {
+        return false;
+    };
+    if count != from_count {
         return false;
     }
     let to_access = body.index(copy, IndexKind::DstAccess);
     let from_access = body.index(copy, IndexKind::SrcAccess);
     let mask = (1 << shape.num_components) - 1;
-    let mut indices = vec![0u32; lengths.len()];
     let mut b = Builder::new(body, Cursor::Before(copy));
-    // An array without elements has nothing to copy.
-    let mut more = !lengths.contains(&0);
-    while more {
-        let source = element(&mut b, &from_path, &indices);
+    for index in 0..count {
+        let source = element(&mut b, &from_path, index);
         let access = [(IndexKind::Access, from_access)];
         let value = b.intrinsic_def(IntrinsicOp::LoadDeref, &[source], &access, shape);
-        let dest = element(&mut b, &to_path, &indices);
+        let dest = element(&mut b, &to_path, index);
         let access = [(IndexKind::WriteMask, mask), (IndexKind::Access, to_access)];
         b.intrinsic(IntrinsicOp::StoreDeref, &[dest, value], &access, None);
-        // The next combination, the last wildcard fastest.
-        more = false;
-        for (index, &length) in indices.iter_mut().zip(&lengths).rev() {
-            *index += 1;
-            if *index < length {
-                more = true;
-                break;
-            }
-            *index = 0;
-        }
     }
     body.remove_inst(copy);
     true
@@ -87,21 +78,19 @@ fn path(body: &Body, leaf: Def) -> Vec<Inst> {
     path
 }
 
-/// Number of elements of each wildcard of a path.
-fn wildcards(body: &Body, types: &TypeTable, path: &[Inst]) -> Vec<u32> {
-    path.iter()
-        .filter(|&&inst| matches!(body.inst(inst), InstData::Deref { kind: DerefKind::ArrayWildcard, .. }))
-        .map(|&inst| match body.deref_type(body.src(inst, 0)).map(|ty| types.get(ty)) {
-            Some(&TypeData::Array { length, .. }) => length,
-            Some(&TypeData::Matrix { columns, .. }) => u32::from(columns),
-            _ => 0,
-        })
-        .collect()
+/// The number of vectors that a path names, which its wildcard says. None if it has several wildcards.
+fn elements(body: &Body, types: &TypeTable, path: &[Inst]) -> Option<u32> {
+    let is_wildcard = |inst| matches!(body.inst(inst), InstData::Deref { kind: DerefKind::ArrayWildcard, .. });
+    let mut wildcards = path.iter().copied().filter(|&inst| is_wildcard(inst));
+    let Some(wildcard) = wildcards.next() else { return Some(1) };
+    match *types.get(body.deref_type(body.src(wildcard, 0))?) {
+        TypeData::Array { length, .. } => wildcards.next().is_none().then_some(length),
+        _ => None,
+    }
 }
 
-/// The path with its wildcards replaced by indices; nothing is made up to the first wildcard.
-fn element(b: &mut Builder<'_>, path: &[Inst], indices: &[u32]) -> Def {
-    let mut indices = indices.iter();
+/// The path with the index for its wildcard; nothing is made up to the wildcard.
+fn element(b: &mut Builder<'_>, path: &[Inst], index: u32) -> Def {
     let mut current: Option<Def> = None;
     let mut last = None;
     for &inst in path {
@@ -110,10 +99,10 @@ fn element(b: &mut Builder<'_>, path: &[Inst], indices: &[u32]) -> Def {
         let parent = current.or(last);
         current = match (kind, parent) {
             (DerefKind::ArrayWildcard, Some(parent)) => {
-                let index = b.u32_const(indices.next().copied().unwrap_or(0));
+                let index = b.u32_const(index);
                 Some(b.deref_array(parent, index, ty))
             }
-            // Behind a wildcard the rest of the path is made anew.
+            // After the wildcard the rest of the path is made anew.
             (_, Some(_)) if current.is_some() => {
                 let parent = current.unwrap_or(Def::from_u32(0));
                 let mut sources: Vec<SourceSpec> =
@@ -127,39 +116,4 @@ fn element(b: &mut Builder<'_>, path: &[Inst], indices: &[u32]) -> Def {
         last = def;
     }
     current.or(last).unwrap_or(Def::from_u32(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::passes::split_var_copies;
-    use crate::shader::Stage;
-    use crate::types::{Field, ScalarType};
-    use crate::variable::VariableModes;
-
-    #[test]
-    fn structs_of_arrays() {
-        let mut shader = Shader::new(Stage::Compute);
-        let vector = shader.types.vector(ScalarType::Float, 4);
-        let inner = shader.types.array(vector, 2);
-        let outer = shader.types.array(inner, 3);
-        let field = |name: &str, ty| Field { name: name.to_string(), ty, offset: -1 };
-        let fields = vec![field("x", vector), field("y", outer)];
-        let ty = shader.types.intern(TypeData::Struct { name: "s".to_string(), fields, interface: false });
-        let main = shader.entry_point().unwrap();
-        let (to, from) = (shader.add_local(main, "to", ty), shader.add_local(main, "from", ty));
-        let mut b = Builder::at_end(shader.main_mut());
-        let to = b.deref_var(to, VariableModes::FUNCTION_TEMP, ty);
-        let from = b.deref_var(from, VariableModes::FUNCTION_TEMP, ty);
-        b.intrinsic(IntrinsicOp::CopyDeref, &[to, from], &[], None);
-        assert!(split_var_copies(&mut shader));
-        assert!(!split_var_copies(&mut shader));
-        assert_eq!(copies(shader.main()).len(), 2);
-        assert!(lower_var_copies(&mut shader));
-        assert!(!lower_var_copies(&mut shader));
-        let body = shader.main();
-        let count = |op| body.insts(body.start_block()).filter(|&i| body.intrinsic(i) == Some(op)).count();
-        assert_eq!((count(IntrinsicOp::LoadDeref), count(IntrinsicOp::StoreDeref)), (7, 7));
-        assert!(crate::passes::lower_vars_to_ssa(&mut shader));
-    }
 }

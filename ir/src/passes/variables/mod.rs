@@ -1,8 +1,8 @@
 //! Variables and arrays that have an address, and memory that is accessed like them.
 
-pub(crate) mod access_times;
 pub(crate) mod deref_tree;
 pub mod lower_var_copies;
+pub(crate) mod memory_versions;
 pub mod opt_copy_prop_vars;
 pub mod opt_dead_write_vars;
 pub mod opt_find_array_copies;
@@ -10,8 +10,6 @@ pub mod opt_large_constants;
 pub mod opt_load_store_vectorize;
 pub mod remove_dead_variables;
 pub mod shrink_vec_array_vars;
-pub mod split_array_vars;
-pub mod split_var_copies;
 
 pub use lower_var_copies::lower_var_copies;
 pub use opt_copy_prop_vars::opt_copy_prop_vars;
@@ -21,5 +19,3 @@ pub use opt_large_constants::opt_large_constants;
 pub use opt_load_store_vectorize::opt_load_store_vectorize;
 pub use remove_dead_variables::remove_dead_variables;
 pub use shrink_vec_array_vars::shrink_vec_array_vars;
-pub use split_array_vars::split_array_vars;
-pub use split_var_copies::split_var_copies;

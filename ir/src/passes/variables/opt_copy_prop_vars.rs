@@ -10,8 +10,8 @@
 //!     %3 = @load_deref (&b[%j])                        %3 = @load_deref (&a[%j])
 //! ```
 //!
-//! A walk along the text knows for each component of a place the value that it holds, and for each place what it was
-//! last copied from, and until when that holds (`AccessTimes`).
+//! A walk in program order knows for each component of a vector the value that it holds, and for each vector what it
+//! was last copied from, and until when that holds (`MemoryVersions`).
 //! - A load of known values becomes these values; but what was stored by a run-time index is known only if that is
 //!   surely one of the array's. If several would have to be put together for a target whose operands are vectors, or if
 //!   not all are known, only those users that read known components of one value (or constants) get it.
@@ -19,14 +19,14 @@
 //! - A load from a copy becomes a load from the original, unless that had to be indexed at run time and the target
 //!   [cannot](crate::options::CompilerOptions::no_indirect). Wildcards of the copy become the indices of the load. The
 //!   same goes for copies from copies.
-//! - A store of what the place holds is dropped, so is a copy of what is there, of a place onto itself, and a store
-//!   beyond the end of an array or vector.
+//! - A store of what is there is dropped, so is a copy of what is there, one onto itself, and a store past the end of
+//!   an array.
 //! - A copy of known values becomes a store.
 //!
 //! Followed are variables that only the invocation itself writes: temporaries, and outputs but those of tessellation
 //! control shaders; copies may come from inputs and uniforms as well. Calls and barriers end what is known of variables
 //! that other functions see, `emit_vertex` that of outputs. What stands in a side of an `if` or in the body of a loop
-//! holds there only, and what is written there is unknown behind it, in a loop from its begin on.
+//! holds there only, and what is written there is unknown after it, in a loop from its begin on.
 //!
 //! Cost: linear in the accesses. (Paths and the number of values that are looked at for one access are bounded.)
 
@@ -41,10 +41,8 @@ use crate::entities::{Def, Inst, Type, Use, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::options::CompilerOptions;
 use crate::passes::scalar::opt_narrow_selects::chase_component;
-use crate::passes::variables::access_times::{
-    ALL, AccessTimes, FIRST_WORD, TouchSet, TouchSets, list_begun, list_ended,
-};
-use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, MAX_VARIANTS, Path, Place, Step, global_modes};
+use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Step, Target, global_modes};
+use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
 use crate::shader::{Shader, Stage};
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData, VariableModes};
@@ -75,38 +73,36 @@ fn propagate(
     stage: Stage,
     options: &CompilerOptions,
 ) -> bool {
-    let tree = DerefTree::new(body, types, variables, stage, FIRST_WORD);
+    let tree = DerefTree::new(body, types, variables, stage);
     if !tree.has_private() {
         return false;
     }
-    let sets = TouchSets::new(body, &tree, |inst, set| note_writes(body, &tree, inst, set));
-    let times = AccessTimes::new(&tree);
-    let mut pass = Propagation { body, types, variables, options, tree, times, progress: false };
+    let sets = ClobberSets::new(body, &tree, |inst, set| note_writes(body, &tree, inst, set));
+    let versions = MemoryVersions::new(&tree);
+    let mut pass = Propagation { body, types, variables, options, tree, versions, progress: false };
     pass.walk(&sets);
     pass.progress
 }
 
-/// What an instruction writes.
-fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut TouchSet) {
+/// Adds what an instruction writes to a set.
+fn note_writes(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) {
     match *body.inst(inst) {
-        InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } => match tree.place(body.src(inst, 0)) {
-            Place::Node(node) => set.touch(tree, node, body.index(inst, IndexKind::WriteMask) as u32),
-            Place::Component(node, component) => set.touch(tree, node, component.map_or(ALL, |c| 1 << c)),
-            Place::Unknown | Place::Outside(_) => {}
-        },
-        InstData::Intrinsic { op: IntrinsicOp::CopyDeref, .. } => match tree.place(body.src(inst, 0)) {
-            Place::Node(node) | Place::Component(node, _) => set.touch(tree, node, ALL),
-            Place::Unknown | Place::Outside(_) => {}
-        },
-        _ => set.touch_modes(global_modes(body, inst, &STORES)),
+        InstData::Intrinsic { op: op @ (IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref), .. } => {
+            if let Target::Node(node) = tree.target(body.src(inst, 0)) {
+                let is_store = op == IntrinsicOp::StoreDeref;
+                let mask = if is_store { body.index(inst, IndexKind::WriteMask) as u32 } else { ALL };
+                set.clobber(tree, node, mask);
+            }
+        }
+        _ => set.clobber_modes(global_modes(body, inst, &STORES)),
     }
 }
 
-/// What a component holds.
+/// The content of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
     Of(Def, u8),
-    /// What temporaries start with.
+    /// The initial value of temporaries.
     Zero,
 }
 
@@ -118,18 +114,18 @@ struct Propagation<'a> {
     variables: &'a PrimaryMap<Variable, VariableData>,
     options: &'a CompilerOptions,
     tree: DerefTree,
-    times: AccessTimes,
+    versions: MemoryVersions,
     progress: bool,
 }
 
 impl Propagation<'_> {
-    fn walk(&mut self, sets: &TouchSets) {
+    fn walk(&mut self, sets: &ClobberSets) {
         for block in self.body.blocks_vec() {
             if let Some(list) = list_begun(self.body, block) {
                 if let CfParent::Body(id) = list {
-                    self.times.touch_set(&self.tree, &sets.loops[id]);
+                    self.versions.clobber_set(&self.tree, &sets.loops[id]);
                 }
-                self.times.begin_scope();
+                self.versions.begin_scope();
             }
             let mut next = self.body.first_inst(block);
             while let Some(inst) = next {
@@ -137,9 +133,9 @@ impl Propagation<'_> {
                 self.instruction(inst);
             }
             if let Some(list) = list_ended(self.body, block) {
-                self.times.end_scope();
+                self.versions.end_scope();
                 if let CfParent::Else(id) = list {
-                    self.times.touch_set(&self.tree, &sets.ifs[id]);
+                    self.versions.clobber_set(&self.tree, &sets.ifs[id]);
                 }
             }
         }
@@ -150,7 +146,7 @@ impl Propagation<'_> {
             Some(IntrinsicOp::LoadDeref) => self.load(inst),
             Some(IntrinsicOp::StoreDeref) => self.store(inst),
             Some(IntrinsicOp::CopyDeref) => self.copy(inst),
-            _ => self.times.touch_modes(global_modes(self.body, inst, &STORES)),
+            _ => self.versions.clobber_modes(global_modes(self.body, inst, &STORES)),
         }
     }
 
@@ -161,69 +157,55 @@ impl Propagation<'_> {
     // ---- what is known
     // ------------------------------------------------------------------------------------------------
 
-    /// What a component of a place holds.
+    /// The content of a component of a node, if it is known.
     fn value(&self, node: u32, component: u8) -> Option<Value> {
-        if let Some((def, number)) = self.times.component_fact(&self.tree, node, component) {
+        if let Some((def, number)) = self.versions.component_fact(&self.tree, node, component) {
             return (number & MAY_BE_OUTSIDE == 0).then_some(Value::Of(def, number));
         }
         let data = self.tree.node(node);
         let starts_as_zero = data.mode == VariableModes::FUNCTION_TEMP
             && matches!(self.variables[data.root].initializer, None | Some(Initializer::Null));
-        (starts_as_zero && self.times.last_touch(&self.tree, node, 1 << component) == 0).then_some(Value::Zero)
+        (starts_as_zero && self.versions.last_clobber(&self.tree, node, 1 << component) == 0).then_some(Value::Zero)
     }
 
-    /// Where what a place holds was copied from and still stands.
+    /// Where what a node holds was copied from and still stands.
     fn original(&mut self, node: u32, mask: u32) -> Option<u32> {
-        let path = self.tree.path(node);
-        let mut copies: ArrayVec<(u32, u32, u32, usize), { 2 * MAX_VARIANTS }> = ArrayVec::new();
-        for (id, depth) in self.tree.containing(node) {
-            copies.extend(self.times.fact(&self.tree, id).map(|(time, source)| (time, id, source, depth)));
-        }
+        let facts = self.tree.containing(node).filter_map(|id| self.versions.fact(&self.tree, id));
+        let mut copies: ArrayVec<(u32, u32), 3> = facts.collect();
         if copies.is_empty() {
             return None;
         }
-        let touched = self.times.last_touch(&self.tree, node, mask);
+        let clobbered = self.versions.last_clobber(&self.tree, node, mask);
+        let index = self.tree.node(node).step;
         copies.sort_unstable();
-        while let Some((time, copy, source, depth)) = copies.pop() {
-            if time <= touched {
+        while let Some((version, source)) = copies.pop() {
+            if version <= clobbered {
                 return None;
             }
-            let copied = self.tree.path(copy);
-            let mut indices = copied.iter().zip(&path).filter(|(c, _)| **c == Step::Any).map(|(_, step)| *step);
-            let mut steps: Path = self.tree.path(source);
-            steps.iter_mut().filter(|s| **s == Step::Any).for_each(|s| *s = indices.next().unwrap_or(Step::Any));
-            if steps.try_extend_from_slice(&path[depth..]).is_err() {
-                continue;
-            }
-            let Some(root) = self.tree.root(self.tree.node(source).root) else { continue };
-            let Some(original) = self.tree.follow(self.types, root, &steps) else { continue };
+            // What indexes the node stands for the wildcard of the copy.
+            let mut steps = self.tree.path(source);
+            steps.iter_mut().filter(|s| **s == Step::Any).for_each(|s| *s = index);
+            let Some(original) = self.tree.follow(self.types, self.tree.node(source).root, &steps) else { continue };
             let is_constant = self.is_constant(original);
-            if original != node && (is_constant || self.times.last_touch(&self.tree, original, mask) < time) {
+            let is_there = is_constant || self.versions.last_clobber(&self.tree, original, mask) < version;
+            if original != node && is_there {
                 return Some(original);
             }
         }
         None
     }
 
-    /// Whether a run-time index on the way to a place may lie outside of its array.
+    /// Whether a run-time index on the way to a node may lie outside of its array.
     fn may_be_outside(&self, node: u32) -> bool {
-        let mut next = Some(node);
-        while let Some(id) = next {
-            next = self.tree.node(id).parent;
-            if let (Step::Index(index), Some(parent)) = (self.tree.node(id).step, next)
-                && !self.is_below(index, self.tree.node(parent).ty)
-            {
-                return true;
-            }
-        }
-        false
+        let data = self.tree.node(node);
+        matches!((data.step, data.parent), (Step::Index(index), Some(parent))
+            if !self.is_below(index, self.tree.node(parent).ty))
     }
 
     /// Whether a mask or a minimum keeps an index within an array.
     fn is_below(&self, index: Def, array: Type) -> bool {
         let length = match *self.types.get(array) {
             TypeData::Array { length, .. } => u64::from(length),
-            TypeData::Matrix { columns, .. } => u64::from(columns),
             _ => 0,
         };
         let (inst, number) = chase_component(self.body, index, 0);
@@ -256,21 +238,20 @@ impl Propagation<'_> {
 
     fn load(&mut self, load: Inst) {
         let Some(def) = self.body.inst_def(load) else { return };
-        let (node, components) = match self.tree.place(self.body.src(load, 0)) {
-            Place::Unknown | Place::Component(_, None) => return,
-            Place::Outside(_) => {
+        let node = match self.tree.target(self.body.src(load, 0)) {
+            Target::Unknown => return,
+            Target::OutOfBounds(_) => {
                 let shape = self.body.shape(def);
                 let mut b = Builder::new(self.body, Cursor::Before(load));
                 let zero = b.constant(shape.bit_size, &[0; 16][..usize::from(shape.num_components)]);
                 return self.replace(load, def, zero);
             }
-            Place::Node(node) => (node, 0..self.tree.node(node).components),
-            Place::Component(node, Some(component)) => (node, component..component + 1),
+            Target::Node(node) => node,
         };
         if self.is_constant(node) {
             return;
         }
-        let mask = components.clone().fold(0, |mask, c| mask | 1 << c);
+        let components = 0..self.tree.node(node).components;
         let mut current = node;
         let mut best = node;
         let mut values = self.values(current, components.clone());
@@ -278,7 +259,7 @@ impl Propagation<'_> {
             if values.iter().all(Option::is_some) {
                 break;
             }
-            let Some(original) = self.original(current, mask) else { break };
+            let Some(original) = self.original(current, ALL) else { break };
             current = original;
             if self.may_load(current) {
                 best = current;
@@ -296,15 +277,12 @@ impl Propagation<'_> {
         }
         self.replace_in_users(def, &values);
         if best != node {
-            self.redirect(load, def, best, (mask.count_ones() == 1).then_some(components.start));
+            self.redirect(load, 0, best);
         }
-        if self.body.inst_block(load).is_none() {
-            return;
-        }
-        for (number, component) in components.enumerate() {
-            for place in [node, best] {
-                if !self.is_constant(place) && self.times.component_fact(&self.tree, place, component).is_none() {
-                    self.times.note_component(&self.tree, place, component, (def, number as u8));
+        for component in components {
+            for known in [node, best] {
+                if !self.is_constant(known) && self.versions.component_fact(&self.tree, known, component).is_none() {
+                    self.versions.note_component(&self.tree, known, component, (def, component));
                 }
                 if best == node {
                     break;
@@ -405,50 +383,36 @@ impl Propagation<'_> {
         self.progress = true;
     }
 
-    /// Makes a load from another place.
-    fn redirect(&mut self, load: Inst, def: Def, node: u32, component: Option<u8>) {
-        let is_component = matches!(self.tree.place(self.body.src(load, 0)), Place::Component(..));
-        let mut b = Builder::new(self.body, Cursor::Before(load));
-        let place = self.tree.build(&mut b, self.variables, node);
-        if !is_component {
-            let source = self.body.source(load, 0);
-            self.body.set_src(source, place);
-            self.progress = true;
-            return;
-        }
-        // Not every mode has vectors whose components can be named: the whole, and the component of it.
-        let Some(shape) = crate::passes::into_ssa::lower_vars_to_ssa::vector_shape(self.types, self.tree.node(node).ty)
-        else {
-            return;
-        };
-        let vector = b.load_deref(place, shape);
-        let value = b.channel(vector, component.unwrap_or(0));
-        self.replace(load, def, value);
+    /// Makes an access read another node.
+    fn redirect(&mut self, access: Inst, source: usize, node: u32) {
+        let mut b = Builder::new(self.body, Cursor::Before(access));
+        let deref = self.tree.build(&mut b, self.variables, node);
+        let source = self.body.source(access, source);
+        self.body.set_src(source, deref);
+        self.progress = true;
     }
 
     fn store(&mut self, store: Inst) {
         let stored = self.body.src(store, 1);
         let mask = self.body.index(store, IndexKind::WriteMask) as u32;
-        let (node, first, mask) = match self.tree.place(self.body.src(store, 0)) {
-            Place::Unknown => return,
-            Place::Outside(_) => return self.remove(store),
-            Place::Node(node) => (node, 0, mask & ((1 << self.tree.node(node).components) - 1)),
-            Place::Component(node, None) => return self.times.touch(&self.tree, node, ALL),
-            Place::Component(node, Some(component)) => (node, component, (mask & 1) << component),
+        let node = match self.tree.target(self.body.src(store, 0)) {
+            Target::Unknown => return,
+            Target::OutOfBounds(_) => return self.remove(store),
+            Target::Node(node) => node,
         };
         let components = (0..self.tree.node(node).components).filter(|c| mask >> c & 1 != 0);
         let is_there = components.clone().all(|c| {
-            let known = self.times.component_fact(&self.tree, node, c);
+            let known = self.versions.component_fact(&self.tree, node, c);
             let known = known.map(|(def, number)| Value::Of(def, number & !MAY_BE_OUTSIDE));
-            known.is_some_and(|known| self.is_same(known, stored, c - first))
+            known.is_some_and(|known| self.is_same(known, stored, c))
         });
         if is_there {
             return self.remove(store);
         }
         let flag = if self.may_be_outside(node) { MAY_BE_OUTSIDE } else { 0 };
-        self.times.touch(&self.tree, node, mask);
+        self.versions.clobber(&self.tree, node, mask);
         for c in components {
-            self.times.note_component(&self.tree, node, c, (stored, (c - first) | flag));
+            self.versions.note_component(&self.tree, node, c, (stored, c | flag));
         }
     }
 
@@ -458,18 +422,17 @@ impl Propagation<'_> {
     }
 
     fn copy(&mut self, copy: Inst) {
-        let dest = match self.tree.place(self.body.src(copy, 0)) {
-            Place::Unknown => return,
-            Place::Outside(_) => return self.remove(copy),
-            Place::Component(node, _) => return self.times.touch(&self.tree, node, ALL),
-            Place::Node(node) => node,
+        let dest = match self.tree.target(self.body.src(copy, 0)) {
+            Target::Unknown => return,
+            Target::OutOfBounds(_) => return self.remove(copy),
+            Target::Node(node) => node,
         };
-        let source = self.tree.place(self.body.src(copy, 1));
-        let Place::Node(mut source) = source else { return self.times.touch(&self.tree, dest, ALL) };
+        let copied = self.tree.target(self.body.src(copy, 1));
+        let Target::Node(mut source) = copied else { return self.versions.clobber(&self.tree, dest, ALL) };
         for _ in 0..MAX_COPIES {
             let Some(original) = self.original(source, ALL) else { break };
             if !self.may_load(original) || original == dest {
-                // A copy of what is there was copied from there, or from the same place.
+                // A copy of what is there was copied from there, or from the same node.
                 if original == dest {
                     return self.remove(copy);
                 }
@@ -477,49 +440,46 @@ impl Propagation<'_> {
             }
             source = original;
         }
-        if source == dest || self.times.fact(&self.tree, dest).is_some() && self.original(dest, ALL) == Some(source) {
+        if source == dest || self.versions.fact(&self.tree, dest).is_some() && self.original(dest, ALL) == Some(source)
+        {
             return self.remove(copy);
         }
         if self.copy_known(copy, dest, source) {
             return;
         }
-        if self.tree.place(self.body.src(copy, 1)) != Place::Node(source) {
-            let mut b = Builder::new(self.body, Cursor::Before(copy));
-            let place = self.tree.build(&mut b, self.variables, source);
-            let number = self.body.source(copy, 1);
-            self.body.set_src(number, place);
-            self.progress = true;
+        if copied != Target::Node(source) {
+            self.redirect(copy, 1, source);
         }
-        self.times.touch(&self.tree, dest, ALL);
-        let now = self.times.tick();
+        self.versions.clobber(&self.tree, dest, ALL);
+        let now = self.versions.advance();
         // What a copy changes of its own source is not what it wrote.
-        let overlaps = !self.is_constant(source) && self.times.last_touch(&self.tree, source, ALL) + 1 == now;
+        let overlaps = !self.is_constant(source) && self.versions.last_clobber(&self.tree, source, ALL) + 1 == now;
         if !overlaps && !self.may_be_outside(dest) {
-            self.times.note(&self.tree, dest, source);
+            self.versions.note(&self.tree, dest, source);
         }
     }
 
     /// Makes a store of a copy of one vector that is known to be one value. Whether it did.
     fn copy_known(&mut self, copy: Inst, dest: u32, source: u32) -> bool {
         let (to, from) = (*self.tree.node(dest), *self.tree.node(source));
-        if to.components == 0 || to.has_wildcard || from.has_wildcard || self.is_constant(source) {
+        if to.has_wildcard || from.has_wildcard || self.is_constant(source) {
             return false;
         }
         let mut stored: Option<Def> = None;
         for component in 0..from.components {
-            match self.times.component_fact(&self.tree, source, component) {
+            match self.versions.component_fact(&self.tree, source, component) {
                 Some((def, number)) if number == component && stored.is_none_or(|s| s == def) => stored = Some(def),
                 _ => return false,
             }
         }
         let Some(stored) = stored.filter(|&s| self.body.num_components(s) == from.components) else { return false };
-        let place = self.body.src(copy, 0);
+        let deref = self.body.src(copy, 0);
         let access = [
             (IndexKind::WriteMask, (1 << to.components) - 1),
             (IndexKind::Access, self.body.index(copy, IndexKind::DstAccess)),
         ];
         let mut b = Builder::new(self.body, Cursor::Before(copy));
-        let store = b.intrinsic(IntrinsicOp::StoreDeref, &[place, stored], &access, None);
+        let store = b.intrinsic(IntrinsicOp::StoreDeref, &[deref, stored], &access, None);
         self.remove(copy);
         self.store(store);
         true

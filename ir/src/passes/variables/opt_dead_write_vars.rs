@@ -8,14 +8,14 @@
 //!
 //! Two parts:
 //! - Components of temporaries that no load and no copy of the function may read are not written.
-//! - A walk against the text knows what will be overwritten before anything reads it (`AccessTimes`): what a store
+//! - A walk against the text knows what will be overwritten before anything reads it (`MemoryVersions`): what a store
 //!   writes that surely comes, and at the end of the function all its variables.
 //!
 //! Followed are variables that only the invocation itself sees before the end: temporaries, and outputs but those of
 //! tessellation control shaders. Calls and barriers read variables that other functions see, `emit_vertex` reads
-//! outputs. Code after an `if` counts before it unless a side reads it or jumps elsewhere. Code after a
-//! loop counts before and in it unless the loop reads it, ends the function, or the place depends on an index that may
-//! be another one in each iteration.
+//! outputs. Code after an `if` counts before it unless a side reads it or jumps elsewhere. Code after a loop counts
+//! before and in it unless the loop reads it, ends the function, or the element depends on an index that may be another
+//! one in each iteration.
 //!
 //! Cost: linear in the accesses.
 
@@ -24,10 +24,8 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use crate::body::{Body, CfParent, InstData, JumpKind};
 use crate::entities::{Def, If, Inst, Loop, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::variables::access_times::{
-    ALL, AccessTimes, FIRST_WORD, TouchSet, TouchSets, list_begun, list_ended,
-};
-use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Place, global_modes};
+use crate::passes::variables::deref_tree::{CONSTANT_MODES, DerefTree, Target, global_modes};
+use crate::passes::variables::memory_versions::{ALL, ClobberSet, ClobberSets, MemoryVersions, list_begun, list_ended};
 use crate::shader::{Shader, Stage};
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
@@ -51,15 +49,15 @@ fn remove_dead_writes(
     variables: &PrimaryMap<Variable, VariableData>,
     stage: Stage,
 ) -> bool {
-    let tree = DerefTree::new(body, types, variables, stage, FIRST_WORD);
+    let tree = DerefTree::new(body, types, variables, stage);
     if !tree.has_private() {
         return false;
     }
     let mut progress = remove_unread(body, &tree);
-    let sets = TouchSets::new(body, &tree, |inst, set| note_reads(body, &tree, inst, set));
-    let times = AccessTimes::new(&tree);
+    let sets = ClobberSets::new(body, &tree, |inst, set| note_reads(body, &tree, inst, set));
+    let versions = MemoryVersions::new(&tree);
     let jumps = Jumps::new(body);
-    let mut pass = Backward { body, tree, times, loop_starts: Vec::new(), progress: false };
+    let mut pass = Backward { body, tree, versions, loop_starts: Vec::new(), progress: false };
     pass.walk(&sets, &jumps);
     progress |= pass.progress;
     progress
@@ -89,47 +87,40 @@ pub(crate) fn read_components(body: &Body, def: Def) -> u32 {
     mask & full
 }
 
-/// Calls `read` with what an instruction reads of the places of variables: node and components.
-fn reads(body: &Body, tree: &DerefTree, inst: Inst, mut read: impl FnMut(u32, u32)) {
-    let (deref, is_copy) = match body.intrinsic(inst) {
-        Some(IntrinsicOp::LoadDeref) => (body.src(inst, 0), false),
-        Some(IntrinsicOp::CopyDeref) => (body.src(inst, 1), true),
-        _ => return,
+/// The node that an instruction reads, and its components.
+fn read_by(body: &Body, tree: &DerefTree, inst: Inst) -> Option<(u32, u32)> {
+    let (deref, mask) = match body.intrinsic(inst)? {
+        IntrinsicOp::LoadDeref => (body.src(inst, 0), body.inst_def(inst).map_or(0, |def| read_components(body, def))),
+        IntrinsicOp::CopyDeref => (body.src(inst, 1), ALL),
+        _ => return None,
     };
-    match tree.place(deref) {
-        Place::Node(node) if is_copy => read(node, ALL),
-        Place::Component(node, _) if is_copy => read(node, ALL),
-        Place::Node(node) => read(node, body.inst_def(inst).map_or(0, |def| read_components(body, def))),
-        Place::Component(node, component) => {
-            if body.inst_def(inst).is_some_and(|def| !body.is_unused(def)) {
-                read(node, component.map_or(ALL, |c| 1 << c));
-            }
-        }
-        Place::Unknown | Place::Outside(_) => {}
+    match tree.target(deref) {
+        Target::Node(node) => Some((node, mask)),
+        Target::Unknown | Target::OutOfBounds(_) => None,
     }
 }
 
-fn note_reads(body: &Body, tree: &DerefTree, inst: Inst, set: &mut TouchSet) {
-    set.touch_modes(global_modes(body, inst, &LOADS));
-    reads(body, tree, inst, |node, mask| {
-        if mask != 0 {
-            set.touch(tree, node, mask);
-        }
-    });
+fn note_reads(body: &Body, tree: &DerefTree, inst: Inst, set: &mut ClobberSet) {
+    set.clobber_modes(global_modes(body, inst, &LOADS));
+    if let Some((node, mask)) = read_by(body, tree, inst).filter(|&(_, mask)| mask != 0) {
+        set.clobber(tree, node, mask);
+    }
 }
 
 /// Writes to components of temporaries that the function never reads.
 fn remove_unread(body: &mut Body, tree: &DerefTree) -> bool {
-    let mut times = AccessTimes::new(tree);
+    let mut versions = MemoryVersions::new(tree);
     let mut writes: Vec<Inst> = Vec::new();
     for inst in body.blocks().flat_map(|block| body.insts(block)) {
-        reads(body, tree, inst, |node, mask| times.touch(tree, node, mask));
+        if let Some((node, mask)) = read_by(body, tree, inst) {
+            versions.clobber(tree, node, mask);
+        }
         if matches!(body.intrinsic(inst), Some(IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref)) {
             writes.push(inst);
         }
     }
     let is_unread = |node: u32, mask: u32| {
-        tree.node(node).mode == VariableModes::FUNCTION_TEMP && times.last_touch(tree, node, mask) == 0
+        tree.node(node).mode == VariableModes::FUNCTION_TEMP && versions.last_clobber(tree, node, mask) == 0
     };
     let mut progress = false;
     for inst in writes {
@@ -145,42 +136,30 @@ fn drop_components(
     write: Inst,
     is_dead: impl Fn(u32, u32) -> bool,
 ) -> (bool, Option<(u32, u32)>) {
-    let place = tree.place(body.src(write, 0));
+    let Target::Node(node) = tree.target(body.src(write, 0)) else { return (false, None) };
     let is_store = body.intrinsic(write) == Some(IntrinsicOp::StoreDeref);
-    let (node, mask) = match place {
-        Place::Unknown | Place::Outside(_) => return (false, None),
-        Place::Component(node, Some(component)) => {
-            let mask = if is_store { body.index(write, IndexKind::WriteMask) as u32 & 1 } else { 1 };
-            (node, mask << component)
-        }
-        Place::Node(node) if is_store => (node, body.index(write, IndexKind::WriteMask) as u32),
-        Place::Node(node) | Place::Component(node, None) => (node, ALL),
-    };
     if tree.node(node).mode.intersects(CONSTANT_MODES) {
         return (false, None);
     }
-    let components = tree.node(node).components;
-    let live = if components == 0 || mask == ALL {
-        let all_dead =
-            is_dead(node, ALL) || components > 0 && (0..components).all(|component| is_dead(node, 1 << component));
-        if all_dead { 0 } else { mask }
+    let mask = if is_store { body.index(write, IndexKind::WriteMask) as u32 } else { ALL };
+    let components = 0..tree.node(node).components;
+    let live = if is_store {
+        components.filter(|c| mask >> c & 1 != 0 && !is_dead(node, 1 << c)).fold(0, |live, c| live | 1 << c)
     } else {
-        (0..components).filter(|c| mask >> c & 1 != 0 && !is_dead(node, 1 << c)).fold(0, |live, c| live | 1 << c)
+        let all_dead = is_dead(node, ALL) || components.into_iter().all(|component| is_dead(node, 1 << component));
+        if all_dead { 0 } else { mask }
     };
     if live == 0 {
         body.remove_inst(write);
         return (true, None);
     }
-    let is_smaller = is_store && matches!(place, Place::Node(_)) && live != mask;
-    if is_smaller {
+    if live != mask {
         body.set_index(write, IndexKind::WriteMask, live as i32);
     }
-    // A component that is known at run time only overwrites none for sure.
-    let written = !matches!(place, Place::Component(_, None));
-    (is_smaller, written.then_some((node, live)))
+    (live != mask, Some((node, live)))
 }
 
-/// Ifs and loops with jumps to somewhere else than right behind them (or the begin of the loop).
+/// Ifs and loops with jumps to somewhere else than right after them (or the begin of the loop).
 struct Jumps {
     ifs: SecondaryMap<If, bool>,
     loops: SecondaryMap<Loop, bool>,
@@ -198,7 +177,7 @@ impl Jumps {
             if let (Some(top), Some((_, kind))) = (open.last_mut(), body.block_jump(block)) {
                 match kind {
                     JumpKind::Break | JumpKind::Continue => top.0 = true,
-                    _ => top.1 = true,
+                    JumpKind::Return | JumpKind::Halt | JumpKind::Goto(_) | JumpKind::GotoIf { .. } => top.1 = true,
                 }
             }
             let Some(list) = list_ended(body, block) else { continue };
@@ -219,50 +198,50 @@ impl Jumps {
 }
 
 /// Whether all of these components will be overwritten before something reads one of them.
-fn is_dead(tree: &DerefTree, times: &AccessTimes, loop_start: u32, node: u32, mask: u32) -> bool {
+fn is_dead(tree: &DerefTree, versions: &MemoryVersions, loop_start: u32, node: u32, mask: u32) -> bool {
     // The same index is another one in the next iteration.
     let since = |id: u32| if tree.node(id).has_index { loop_start } else { 0 };
-    let mut components = (0..tree.node(node).components).filter(|c| mask >> c & 1 != 0).peekable();
-    let is_vector = components.peek().is_some();
-    if is_vector && components.all(|c| times.component_fact_time(tree, node, c).is_some_and(|time| time > since(node)))
-    {
+    let mut components = (0..tree.node(node).components).filter(|c| mask >> c & 1 != 0);
+    let is_overwritten =
+        |c| versions.component_fact_version(tree, node, c).is_some_and(|version| version > since(node));
+    if components.all(is_overwritten) {
         return true;
     }
-    let touched = times.last_touch(tree, node, mask);
-    let outlives = |id: u32| times.fact(tree, id).is_some_and(|(time, _)| time > touched.max(since(id)));
-    tree.containing(node).iter().any(|&(id, _)| outlives(id))
+    let clobbered = versions.last_clobber(tree, node, mask);
+    let outlives = |id: u32| versions.fact(tree, id).is_some_and(|(version, _)| version > clobbered.max(since(id)));
+    tree.containing(node).any(outlives)
 }
 
 struct Backward<'a> {
     body: &'a mut Body,
     tree: DerefTree,
-    times: AccessTimes,
+    versions: MemoryVersions,
     /// When the walk entered the loops that are open.
     loop_starts: Vec<u32>,
     progress: bool,
 }
 
 impl Backward<'_> {
-    fn walk(&mut self, sets: &TouchSets, jumps: &Jumps) {
+    fn walk(&mut self, sets: &ClobberSets, jumps: &Jumps) {
         for &variable in &self.body.locals {
             if self.tree.is_followed(variable)
                 && let Some(root) = self.tree.root(variable)
                 && self.tree.node(root).mode == VariableModes::FUNCTION_TEMP
             {
-                self.times.note(&self.tree, root, 0);
+                self.versions.note(&self.tree, root, 0);
             }
         }
         for block in self.body.blocks_vec().into_iter().rev() {
             if let Some(list) = list_ended(self.body, block) {
                 if let CfParent::Body(id) | CfParent::Continue(id) = list {
-                    self.times.touch_set(&self.tree, &sets.loops[id]);
+                    self.versions.clobber_set(&self.tree, &sets.loops[id]);
                     if jumps.loops[id] {
-                        self.times.touch_everything();
+                        self.versions.clobber_everything();
                     }
-                    let now = self.times.tick();
+                    let now = self.versions.advance();
                     self.loop_starts.push(now);
                 }
-                self.times.begin_scope();
+                self.versions.begin_scope();
             }
             let mut next = self.body.last_inst(block);
             while let Some(inst) = next {
@@ -270,12 +249,12 @@ impl Backward<'_> {
                 self.instruction(inst);
             }
             let Some(list) = list_begun(self.body, block) else { continue };
-            self.times.end_scope();
+            self.versions.end_scope();
             match list {
                 CfParent::Then(id) => {
-                    self.times.touch_set(&self.tree, &sets.ifs[id]);
+                    self.versions.clobber_set(&self.tree, &sets.ifs[id]);
                     if jumps.ifs[id] {
-                        self.times.touch_everything();
+                        self.versions.clobber_everything();
                     }
                 }
                 CfParent::Body(_) | CfParent::Continue(_) => {
@@ -288,29 +267,30 @@ impl Backward<'_> {
 
     fn instruction(&mut self, inst: Inst) {
         if self.body.jump(inst).is_some() {
-            self.times.touch_everything();
+            self.versions.clobber_everything();
             return;
         }
         match self.body.intrinsic(inst) {
             Some(IntrinsicOp::StoreDeref | IntrinsicOp::CopyDeref) => self.write(inst),
             _ => {
-                self.times.touch_modes(global_modes(self.body, inst, &LOADS));
+                self.versions.clobber_modes(global_modes(self.body, inst, &LOADS));
                 self.read(inst);
             }
         }
     }
 
     fn read(&mut self, inst: Inst) {
-        let (tree, times) = (&self.tree, &mut self.times);
-        reads(self.body, tree, inst, |node, mask| times.touch(tree, node, mask));
+        if let Some((node, mask)) = read_by(self.body, &self.tree, inst) {
+            self.versions.clobber(&self.tree, node, mask);
+        }
     }
 
     fn write(&mut self, write: Inst) {
         let is_store = self.body.intrinsic(write) == Some(IntrinsicOp::StoreDeref);
-        let (tree, times) = (&self.tree, &self.times);
+        let (tree, versions) = (&self.tree, &self.versions);
         let loop_start = self.loop_starts.last().copied().unwrap_or(0);
         let (changed, written) =
-            drop_components(self.body, tree, write, |node, mask| is_dead(tree, times, loop_start, node, mask));
+            drop_components(self.body, tree, write, |node, mask| is_dead(tree, versions, loop_start, node, mask));
         self.progress |= changed;
         if changed && written.is_none() {
             return;
@@ -318,10 +298,10 @@ impl Backward<'_> {
         if let Some((node, mask)) = written {
             if is_store {
                 for c in (0..self.tree.node(node).components).filter(|c| mask >> c & 1 != 0) {
-                    self.times.note_component(&self.tree, node, c, (Def::from_u32(0), 0));
+                    self.versions.note_component(&self.tree, node, c, (Def::from_u32(0), 0));
                 }
             } else {
-                self.times.note(&self.tree, node, 0);
+                self.versions.note(&self.tree, node, 0);
             }
         }
         self.read(write);

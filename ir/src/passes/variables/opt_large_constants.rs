@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Variables of a function that are arrays of vectors or scalars, no booleans, that something indexes at run time and
-//! that are at least as large as the threshold. Everything that is stored to them is constant, at constant places, in
+//! that have at least `MIN_SIZE` bytes. Everything that is stored to them is constant, at constant indices, in
 //! the first block, before the first load; nothing else is done with them but loads of elements. What is not stored is
-//! what the initialiser says, or 0. An element of zeros behind the array is what indices beyond the end read. Arrays
+//! what the initialiser says, or 0. An element of zeros after the array is what indices past the end read. Arrays
 //! with equal content share their data.
 //!
 //! The stores go; the variable and its derefs are left for [`opt_dce`](mod@crate::passes::scalar::opt_dce) and
@@ -32,13 +32,15 @@ use crate::shader::Shader;
 use crate::types::{TypeData, TypeTable};
 use crate::variable::{Initializer, VariableData};
 
+/// Fewest bytes of an array that becomes constant data.
+const MIN_SIZE: usize = 32;
 /// Most bytes of one array.
 const MAX_SIZE: u64 = 1 << 20;
 /// Arrays start at multiples of this.
 const ALIGNMENT: usize = 16;
 
-/// See the [module](self). `threshold`: the least bytes of an array.
-pub fn opt_large_constants(shader: &mut Shader, threshold: u32) -> bool {
+/// See the [module](self).
+pub fn opt_large_constants(shader: &mut Shader) -> bool {
     let Shader { functions, types, variables, constant_data, .. } = shader;
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
     let mut progress = false;
@@ -47,7 +49,7 @@ pub fn opt_large_constants(shader: &mut Shader, threshold: u32) -> bool {
             continue;
         }
         for array in find_arrays(body, types, variables) {
-            if array.bytes.len() < threshold as usize || !array.is_indexed {
+            if array.bytes.len() < MIN_SIZE || !array.is_indexed {
                 continue;
             }
             let mut bytes = array.bytes;
@@ -188,14 +190,14 @@ fn array_of(types: &TypeTable, data: &VariableData) -> Option<Array> {
     match &data.initializer {
         None | Some(Initializer::Null) => {}
         Some(Initializer::Elements(parts)) => {
-            for (place, part) in parts.iter().enumerate() {
+            for (index, part) in parts.iter().enumerate() {
                 let values: &[u64] = match part {
                     Initializer::Null => &[],
                     Initializer::Vector(values) => values,
                     _ => return None,
                 };
                 for (component, bits) in values.iter().enumerate().take(usize::from(components)) {
-                    let at = place * stride as usize + component * size as usize;
+                    let at = index * stride as usize + component * size as usize;
                     bytes.get_mut(at..at + size as usize)?.copy_from_slice(&bits.to_le_bytes()[..size as usize]);
                 }
             }
@@ -215,8 +217,8 @@ fn replace(body: &mut Body, inst: Inst, base: u32, length: u32, stride: u32) {
         Some(index) => b.u32_const(index.min(u64::from(length)) as u32 * stride),
         None => {
             let (end, stride) = (b.u32_const(length), b.u32_const(stride));
-            let place = b.alu(AluOp::Umin, &[index, end]);
-            b.alu(AluOp::Imul, &[place, stride])
+            let clamped = b.alu(AluOp::Umin, &[index, end]);
+            b.alu(AluOp::Imul, &[clamped, stride])
         }
     };
     let align = 1u32 << stride.trailing_zeros().min(ALIGNMENT.trailing_zeros());
@@ -299,10 +301,10 @@ mod tests {
                 run(shader, &inputs, &mut AnalyticResources::default(), RunLimits::default()).unwrap().outputs
             };
             let before = shader.clone();
-            changed += usize::from(opt_large_constants(&mut shader, 16));
+            changed += usize::from(opt_large_constants(&mut shader));
             validate(&shader).unwrap();
             assert_eq!(result(&before), result(&shader), "{}\n{}", print(&before), print(&shader));
-            assert!(!opt_large_constants(&mut shader, 16));
+            assert!(!opt_large_constants(&mut shader));
         }
         assert!(changed > 200, "{changed}");
     }

@@ -2,21 +2,21 @@
 //!
 //! ```text
 //! before:                                              after:
-//!     decl_var  vec4[8][2] a                               decl_var  vec2[3][2] a
-//!     @store_deref (&a[2][%i], %x) (wrmask=xz)             %1 = vec2 %x.x, %x.z
-//!                                                          @store_deref (&a[2][%i], %1) (wrmask=xy)
-//!     %2 = @load_deref (&a[2][0])                          %2 = @load_deref (&a[2][0])
+//!     decl_var  vec4[8] a                                  decl_var  vec2[3] a
+//!     @store_deref (&a[2], %x) (wrmask=xz)                 %1 = vec2 %x.x, %x.z
+//!                                                          @store_deref (&a[2], %1) (wrmask=xy)
+//!     %2 = @load_deref (&a[2])                             %2 = @load_deref (&a[2])
 //!     %3 = fadd %2.x, %2.z                                 %3 = fadd %2.x, %2.y
 //! ```
 //!
-//! Variables of a function that are vectors, or arrays (of arrays) of vectors, without initialiser, and of which
-//! nothing is copied as a whole. A component that nothing reads is not stored; one that nothing writes reads as 0,
-//! which is what variables start with. A level of arrays that only constants index ends behind the last element that is
-//! both read and written: beyond the end a load gives 0 and a store does nothing. One that is indexed at run time keeps
-//! its length: a target that has no such rule must not be made to write elsewhere.
+//! Variables of a function that are vectors or arrays of vectors, without initialiser, and of which nothing is copied
+//! as a whole. A component that nothing reads is not stored; one that nothing writes reads as 0, which is what
+//! variables start with. An array that only constants index ends after the last element that is both read and written:
+//! past the end a load gives 0 and a store does nothing. One that is indexed at run time keeps its length: a target
+//! that has no such rule must not be made to write elsewhere.
 //!
-//! Components stay as they are in variables that are accessed by component, and in those of which nothing is both
-//! written and read: [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) does away with these.
+//! Components stay as they are in variables of which nothing is both written and read:
+//! [`opt_dead_write_vars`](mod@crate::passes::variables::opt_dead_write_vars) does away with these.
 //!
 //! Cost: linear in the accesses.
 
@@ -28,8 +28,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Inst, Type, Variable};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
-use crate::passes::variables::access_times::FIRST_WORD;
-use crate::passes::variables::deref_tree::{DerefTree, MAX_PATH, Place, Step};
+use crate::passes::variables::deref_tree::{DerefTree, Step, Target};
 use crate::passes::variables::opt_dead_write_vars::read_components;
 use crate::shader::{Shader, Stage};
 use crate::types::{ScalarType, TypeData, TypeTable};
@@ -45,42 +44,31 @@ pub fn shrink_vec_array_vars(shader: &mut Shader) -> bool {
     progress
 }
 
-/// What is accessed of a variable.
+/// The accessed part of a variable.
 #[derive(Clone)]
 struct Extent {
     scalar: ScalarType,
     components: u8,
-    lengths: ArrayVec<u32, MAX_PATH>,
-    /// One more than the last element of each level that is read, and written.
-    read: ArrayVec<u32, MAX_PATH>,
-    written: ArrayVec<u32, MAX_PATH>,
+    /// Of an array.
+    length: Option<u32>,
+    /// One more than the last element that is read, and written.
+    read: u32,
+    written: u32,
     read_mask: u32,
     write_mask: u32,
-    is_fixed: bool,
-    /// The types from the variable to the vector, once it is known what they become.
-    types: ArrayVec<Type, { MAX_PATH + 1 }>,
+    /// The types that the variable and the vector become, once they are known.
+    types: Option<(Type, Type)>,
 }
 
 impl Extent {
-    fn of(types: &TypeTable, mut ty: Type) -> Option<Extent> {
-        let mut lengths = ArrayVec::new();
-        while let TypeData::Array { element, length, .. } = *types.get(ty) {
-            lengths.try_push(length).ok()?;
-            ty = element;
-        }
-        let (scalar, components) = types.as_vector(ty).filter(|(scalar, _)| scalar.bit_size() > 0)?;
-        let none: ArrayVec<u32, MAX_PATH> = lengths.iter().map(|_| 0).collect();
-        Some(Extent {
-            scalar,
-            components,
-            lengths,
-            read: none.clone(),
-            written: none,
-            read_mask: 0,
-            write_mask: 0,
-            is_fixed: false,
-            types: ArrayVec::new(),
-        })
+    fn of(types: &TypeTable, ty: Type) -> Option<Extent> {
+        let (length, vector) = match *types.get(ty) {
+            TypeData::Array { element, length, .. } => (Some(length), element),
+            _ => (None, ty),
+        };
+        let (scalar, components) = types.as_vector(vector)?;
+        let (read, written, read_mask, write_mask) = (0, 0, 0, 0);
+        Some(Extent { scalar, components, length, read, written, read_mask, write_mask, types: None })
     }
 
     /// Components that stay.
@@ -96,27 +84,16 @@ impl Extent {
         self.kept().count_ones() != u32::from(self.components)
     }
 
-    /// Finds the types that it becomes. Whether they are smaller.
-    fn decide(&mut self, types: &mut TypeTable) -> bool {
-        let lengths: ArrayVec<u32, MAX_PATH> = self
-            .lengths
-            .iter()
-            .zip(self.read.iter().zip(&self.written))
-            // An array without elements would be one without a known size.
-            .map(|(&length, (&read, &written))| length.min(read.min(written).max(1)))
-            .collect();
+    /// Finds the types that it becomes, if they are smaller.
+    fn decide(&mut self, types: &mut TypeTable) {
+        // An array without elements would be one without a known size.
+        let length = self.length.map(|length| length.min(self.read.min(self.written).max(1)));
         let kept = self.kept().count_ones() as u8;
-        if kept == self.components && lengths == self.lengths {
-            return false;
+        if kept == self.components && length == self.length {
+            return;
         }
-        let mut ty = types.vector(self.scalar, kept);
-        self.types.push(ty);
-        for &length in lengths.iter().rev() {
-            ty = types.array(ty, length);
-            self.types.push(ty);
-        }
-        self.types.reverse();
-        true
+        let vector = types.vector(self.scalar, kept);
+        self.types = Some((length.map_or(vector, |length| types.array(vector, length)), vector));
     }
 }
 
@@ -129,7 +106,7 @@ fn shrink(
     if body.locals.is_empty() {
         return false;
     }
-    let tree = DerefTree::new(body, types, variables, stage, FIRST_WORD);
+    let tree = DerefTree::new(body, types, variables, stage);
     let mut extents: SecondaryMap<Variable, Option<Extent>> = SecondaryMap::new();
     for &variable in &body.locals {
         let data = &variables[variable];
@@ -143,12 +120,14 @@ fn shrink(
     let mut progress = false;
     for &variable in &body.locals {
         let Some(extent) = &mut extents[variable] else { continue };
-        if extent.is_fixed || !extent.decide(types) {
-            extents[variable] = None;
-            continue;
+        extent.decide(types);
+        match extent.types {
+            Some((ty, _)) => {
+                variables[variable].ty = ty;
+                progress = true;
+            }
+            None => extents[variable] = None,
         }
-        variables[variable].ty = extent.types[0];
-        progress = true;
     }
     if progress {
         rewrite(body, &tree, &extents);
@@ -161,7 +140,7 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, extents: &mut Secondar
         Some(op @ (IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) => op,
         Some(IntrinsicOp::CopyDeref) => {
             for source in [0, 1] {
-                if let Some(root) = root(tree, tree.place(body.src(inst, source))) {
+                if let Some(root) = tree.root_of(tree.target(body.src(inst, source))) {
                     extents[root] = None;
                 }
             }
@@ -169,40 +148,25 @@ fn note_access(body: &Body, tree: &DerefTree, inst: Inst, extents: &mut Secondar
         }
         _ => return,
     };
-    let place = tree.place(body.src(inst, 0));
-    let (Place::Node(node) | Place::Component(node, _)) = place else { return };
+    let Target::Node(node) = tree.target(body.src(inst, 0)) else { return };
     let Some(extent) = &mut extents[tree.node(node).root] else { return };
-    let full = (1u32 << extent.components) - 1;
-    let mut mask = match (op, body.inst_def(inst)) {
-        (IntrinsicOp::LoadDeref, Some(def)) => read_components(body, def),
-        _ => body.index(inst, IndexKind::WriteMask) as u32 & full,
+    let is_load = op == IntrinsicOp::LoadDeref;
+    let mask = match body.inst_def(inst) {
+        Some(def) => read_components(body, def),
+        None => body.index(inst, IndexKind::WriteMask) as u32 & ((1u32 << extent.components) - 1),
     };
     if mask == 0 {
         return;
     }
-    if matches!(place, Place::Component(..)) {
-        (extent.read_mask, extent.write_mask) = (full, full);
-        mask = full;
-    }
-    let is_load = op == IntrinsicOp::LoadDeref;
     *(if is_load { &mut extent.read_mask } else { &mut extent.write_mask }) |= mask;
-    for (level, step) in tree.path(node).into_iter().enumerate() {
-        match step {
-            Step::Element(element) => {
-                let end = if is_load { &mut extent.read[level] } else { &mut extent.written[level] };
-                *end = (*end).max(element + 1);
-            }
-            // Registers of a target need not be guarded: what was inside of the array must stay so.
-            _ => (extent.read[level], extent.written[level]) = (extent.lengths[level], extent.lengths[level]),
+    match (tree.node(node).step, extent.length) {
+        (_, None) => {}
+        (Step::Element(element), Some(_)) => {
+            let end = if is_load { &mut extent.read } else { &mut extent.written };
+            *end = (*end).max(element + 1);
         }
-    }
-}
-
-fn root(tree: &DerefTree, place: Place) -> Option<Variable> {
-    match place {
-        Place::Node(node) | Place::Component(node, _) => Some(tree.node(node).root),
-        Place::Outside(root) => Some(root),
-        Place::Unknown => None,
+        // Registers of a target need not be guarded: what was inside of the array must stay so.
+        (Step::Index(_) | Step::Any, Some(length)) => (extent.read, extent.written) = (length, length),
     }
 }
 
@@ -211,24 +175,21 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
     let mut dead: Vec<Inst> = Vec::new();
     for block in body.blocks_vec() {
         for inst in body.insts_vec(block) {
-            let place = match *body.inst(inst) {
-                InstData::Deref { .. } => body.inst_def(inst).map_or(Place::Unknown, |def| tree.place(def)),
+            let target = match *body.inst(inst) {
+                InstData::Deref { .. } => body.inst_def(inst).map_or(Target::Unknown, |def| tree.target(def)),
                 InstData::Intrinsic { op: IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref, .. } => {
-                    tree.place(body.src(inst, 0))
+                    tree.target(body.src(inst, 0))
                 }
                 _ => continue,
             };
-            let Some(extent) = root(tree, place).and_then(|root| extents[root].as_ref()) else { continue };
-            match (*body.inst(inst), place) {
-                (InstData::Deref { kind, modes, .. }, Place::Node(node)) => {
-                    let Some(&ty) = extent.types.get(tree.path_len(tree.node(node))) else { continue };
+            let Some(extent) = tree.root_of(target).and_then(|root| extents[root].as_ref()) else { continue };
+            match (*body.inst(inst), target) {
+                (InstData::Deref { kind, modes, .. }, Target::Node(node)) => {
+                    let Some((whole, vector)) = extent.types else { continue };
+                    let ty = if tree.node(node).parent.is_none() { whole } else { vector };
                     body.set_inst(inst, InstData::Deref { kind, modes, ty });
                 }
-                // The vector is as it was.
-                (_, Place::Component(..)) if !extent.is_narrowed() => {}
-                // Components of one that is not: nothing is read or written through them, or the vector would have been
-                // kept.
-                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, Place::Outside(_) | Place::Component(..)) => {
+                (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, Target::OutOfBounds(_)) => {
                     if let Some(def) = body.inst_def(inst) {
                         let shape = body.shape(def);
                         let mut b = Builder::new(body, Cursor::Before(inst));
@@ -237,7 +198,7 @@ fn rewrite(body: &mut Body, tree: &DerefTree, extents: &SecondaryMap<Variable, O
                     }
                     dead.push(inst);
                 }
-                (_, Place::Outside(_) | Place::Component(..)) => dead.push(inst),
+                (_, Target::OutOfBounds(_)) => dead.push(inst),
                 (InstData::Intrinsic { op: IntrinsicOp::LoadDeref, .. }, _) => shrink_load(body, inst, extent),
                 _ => shrink_store(body, inst, extent),
             }
@@ -279,7 +240,7 @@ fn shrink_store(body: &mut Body, store: Inst, extent: &Extent) {
     let mask = body.index(store, IndexKind::WriteMask) as u32;
     let access = body.index(store, IndexKind::Access);
     let components = (0..extent.components).filter(|c| kept >> c & 1 != 0);
-    let new_mask = components.clone().enumerate().fold(0, |m, (place, c)| m | (mask >> c & 1) << place);
+    let new_mask = components.clone().enumerate().fold(0, |m, (new, c)| m | (mask >> c & 1) << new);
     if new_mask != 0 {
         let deref = body.src(store, 0);
         let mut b = Builder::new(body, Cursor::Before(store));

@@ -1,4 +1,4 @@
-//! What the condition of an `if` says inside its sides.
+//! Replaces the condition of an `if` by what it is inside its sides.
 //!
 //! ```text
 //! before:                            after:
@@ -24,7 +24,7 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, Use, User};
 
-/// A place where something is known.
+/// Blocks where something is known.
 #[derive(Clone, Copy)]
 struct Region {
     /// The value that is known, and in which component.
@@ -62,9 +62,9 @@ impl Map<'_> {
         Map { regions, stretches }
     }
 
-    fn lookup(&self, place: u32) -> Option<&Region> {
-        // Of stretches that begin at the same place the last one counts.
-        let number = self.stretches.partition_point(|&(start, _)| start <= place).checked_sub(1)?;
+    fn lookup(&self, position: u32) -> Option<&Region> {
+        // Of stretches that begin at the same position the last one counts.
+        let number = self.stretches.partition_point(|&(start, _)| start <= position).checked_sub(1)?;
         self.stretches[number].1.map(|i| &self.regions[i])
     }
 }
@@ -166,7 +166,7 @@ fn replace(body: &mut Body, source: Use, component: u8, bits: u64) -> bool {
     true
 }
 
-/// What an operation on the condition is, once that is known.
+/// The result of an operation on the condition, once that is known.
 enum Known {
     Bits(u64),
     Operand(usize),

@@ -1,4 +1,4 @@
-//! Operations on phis in the head of a loop that is entered in one place and repeated from one.
+//! Operations on phis in the head of a loop that has one entry and one back edge.
 //!
 //! ```text
 //! before:                            after:

@@ -10,7 +10,7 @@
 //!
 //! Between the two stand phis, constants and derefs only; the latter move in front. In `C` and `D` the phis are what
 //! comes from `A` and `B`. No side of either `if` ends in a jump. A jump within the second one may leave it; the phis
-//! between the two are then needed in no place that only such a jump leads to, since they would not be made on the way
+//! between the two are then needed nowhere that only such a jump leads to, since they would not be made on the way
 //! to it any more.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::body::{Body, CfNode, CfParent, InstData};
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, Use};
 
-/// Which side of a merged `if` a block is in. One map for all: what it says of earlier ones does not count.
+/// The side of a merged `if` that a block is in. One map for all: what it says of earlier ones does not count.
 struct Sides {
     /// Twice the number of the merged `if`, and 1 more in the second side.
     of_block: SecondaryMap<Block, u32>,
@@ -33,13 +33,13 @@ struct Sides {
 /// merging only takes ways away.
 type Before = Option<Arc<Dominance>>;
 
-/// The phis behind `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends
+/// The phis after `if`s that are being merged. They are nowhere until there is nothing more to merge, so that the ends
 /// of the sides may move.
 #[derive(Default)]
 struct Waiting {
     phis: Vec<(Inst, [Def; 2])>,
-    /// Place in the list, from 1 on; 0: not in it.
-    places: SecondaryMap<Inst, u32>,
+    /// Index in the list, from 1 on; 0: not in it.
+    numbers: SecondaryMap<Inst, u32>,
 }
 
 /// Merges `if`s. Returns whether there were any.
@@ -66,7 +66,7 @@ pub(super) fn merge_equal(body: &mut Body) -> bool {
     progress
 }
 
-/// Merges the `if` after `before` with the one after that. Uses of the phis behind them in what was merged are left to
+/// Merges the `if` after `before` with the one after that. Uses of the phis after them in what was merged are left to
 /// [`Sides::replace_phis_inside`].
 fn merge_next(body: &mut Body, before: Block, waiting: &mut Waiting, dominance: &mut Before) -> bool {
     let Some(first) = body.following_if(before) else { return false };
@@ -114,7 +114,7 @@ fn has_jump(body: &Body, id: If) -> bool {
 }
 
 impl Waiting {
-    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and behind that only, and
+    /// Whether what is between two `if`s, and waits, is needed in the sides of the second one and after that only, and
     /// not where just a jump in them leads. What waits already is not looked through again for each `if` of a row: that
     /// is for the next run.
     fn may_jump_over(&self, body: &Body, between: Block, second: If, dominance: &mut Before) -> bool {
@@ -123,9 +123,9 @@ impl Waiting {
             return self.phis.is_empty();
         }
         let dominance = dominance.get_or_insert_with(|| body.dominance());
-        let places = [body.then_list(second).first, body.else_list(second).first, body.block_after_if(second)];
+        let blocks = [body.then_list(second).first, body.else_list(second).first, body.block_after_if(second)];
         let is_inside = |source: Use| {
-            body.use_block(source).is_some_and(|block| places.iter().any(|&place| dominance.dominates(place, block)))
+            body.use_block(source).is_some_and(|block| blocks.iter().any(|&other| dominance.dominates(other, block)))
         };
         self.phis.is_empty() && phis.filter_map(|phi| body.inst_def(phi)).all(|def| body.uses_of(def).all(is_inside))
     }
@@ -142,23 +142,23 @@ impl Waiting {
             }
             body.remove_inst(phi);
             self.phis.push((new, values));
-            self.places[new] = self.phis.len() as u32;
+            self.numbers[new] = self.phis.len() as u32;
         }
     }
 
     fn value(&self, body: &Body, def: Def, side: usize) -> Def {
-        match self.places[body.def_inst(def)].checked_sub(1) {
-            Some(place) => self.phis[place as usize].1[side],
+        match self.numbers[body.def_inst(def)].checked_sub(1) {
+            Some(index) => self.phis[index as usize].1[side],
             None => def,
         }
     }
 
-    /// Puts all of them in behind the merged `if`.
+    /// Puts all of them in after the merged `if`.
     fn put_in(&mut self, body: &mut Body, merged: If) {
         let mut cursor = Cursor::BlockStart(body.block_after_if(merged));
         let ends = [body.then_list(merged).last, body.else_list(merged).last];
         for (phi, values) in self.phis.drain(..) {
-            self.places[phi] = 0;
+            self.numbers[phi] = 0;
             body.insert_inst(cursor, phi);
             for (end, value) in ends.into_iter().zip(values) {
                 body.add_phi_source(phi, end, value);
@@ -169,11 +169,11 @@ impl Waiting {
 }
 
 impl Sides {
-    /// In the sides of an `if` that others were merged into, the phis behind it are what comes from the same side. (In
+    /// In the sides of an `if` that others were merged into, the phis after it are what comes from the same side. (In
     /// what was in it before nothing reads them.)
     fn replace_phis_inside(&mut self, body: &mut Body, merged: If) {
-        let behind = body.block_after_if(merged);
-        if body.phis(behind).next().is_none() {
+        let after = body.block_after_if(merged);
+        if body.phis(after).next().is_none() {
             return;
         }
         self.merged += 1;
@@ -184,7 +184,7 @@ impl Sides {
                 self.of_block[block] = first_side + side as u32;
             }
         }
-        for phi in body.phis(behind).collect::<Vec<_>>() {
+        for phi in body.phis(after).collect::<Vec<_>>() {
             let Some(def) = body.inst_def(phi) else { continue };
             for source in body.uses_vec(def) {
                 let Some(side) = body.use_block(source).and_then(|b| self.of_block[b].checked_sub(first_side)) else {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Neither `if` has an `else` side; what is computed between them may be computed always and is within the limit;
-//! behind the inner `if`, and behind the outer one, no value tells whether the outer condition held or only both.
+//! after the inner `if`, and after the outer one, no value tells whether the outer condition held or only both.
 
 use crate::alu::AluOp;
 use crate::analysis::Speculation;
@@ -68,7 +68,7 @@ fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limi
     }
     let both = Builder::new(body, Cursor::BlockEnd(before)).alu(AluOp::Iand, &conditions);
     body.set_src(body.if_condition(outer), both);
-    // Nothing reads the phis behind the inner `if` any more.
+    // Nothing reads the phis after the inner `if` any more.
     for phi in body.phis(last).collect::<Vec<_>>() {
         body.remove_inst(phi);
     }
@@ -78,7 +78,7 @@ fn collapse_once(body: &mut Body, speculation: &Speculation<'_>, outer: If, limi
     Some(())
 }
 
-/// What the phis behind the outer `if` are to read from its first side; none if they, or others, tell the two
+/// The new sources of the phis after the outer `if` from its first side; none if they, or others, tell the two
 /// conditions apart.
 fn phi_sources(body: &Body, outer: If, last: Block, outer_else: Block, inner_else: Block) -> Option<Vec<(Use, Def)>> {
     let Some(CfNode::If(inner)) = body.node_before(last) else { return None };

@@ -1,4 +1,4 @@
-//! What a side of an `if` costs when it is always computed, and whether it may be.
+//! The cost of a side of an `if` when it is always computed, and whether it may be.
 
 use crate::alu::AluOp;
 use crate::analysis::Speculation;
@@ -8,13 +8,13 @@ use crate::intrinsics::{IntrinsicKind, IntrinsicOp};
 use crate::passes::control_flow::opt_conditional_discard::conditional_discard;
 use crate::variable::VariableModes;
 
-/// What a component counts of an operation that most hardware computes for one component at a time, or slowly.
+/// The cost of a component of an operation that most hardware computes for one component at a time, or slowly.
 const EXPENSIVE: u32 = 2;
 
 /// A side of an `if`.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Side {
-    /// What is computed that was not before.
+    /// Cost of computing what was not computed before.
     pub computed: u32,
     /// Instructions that conditional discards take on top of unconditional ones.
     pub conditions: u32,
@@ -38,7 +38,7 @@ pub(super) fn side_cost(body: &Body, speculation: &Speculation<'_>, block: Block
     Some(side)
 }
 
-/// What an instruction costs where it is computed unasked; none if it must not be computed unasked.
+/// The cost of an instruction where it is computed unasked; none if it must not be computed unasked.
 pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, limit: u32) -> Option<u32> {
     if !speculation.allows(body, inst) {
         return None;
@@ -77,7 +77,7 @@ fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
     }
 }
 
-/// How many components of a value are read.
+/// The number of components of a value that are read.
 fn read_components(body: &Body, def: Def) -> u32 {
     let all = u32::from(body.num_components(def));
     let mut read: u32 = 0;
@@ -125,7 +125,7 @@ fn indices(body: &Body, mut deref: Def) -> u32 {
             DerefKind::Array | DerefKind::PtrAsArray => {
                 count += u32::from(body.def_constant(body.src(inst, 1)).is_none());
             }
-            _ => {}
+            DerefKind::ArrayWildcard | DerefKind::Struct(_) | DerefKind::Cast(_) => {}
         }
         if body.num_sources(inst) == 0 {
             break;

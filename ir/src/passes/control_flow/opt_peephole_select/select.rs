@@ -55,15 +55,15 @@ pub(super) fn select(b: &mut Builder<'_>, condition: Def, yes: Def, no: Def) -> 
             gather(b, different.iter().map(|&i| no_parts[i]).collect()),
         ];
         let selected = b.alu_sized(AluOp::Bcsel, different.len() as u8, &sources);
-        for (place, &i) in different.iter().enumerate() {
-            result[i] = AluSrc::component(selected, place as u8);
+        for (number, &i) in different.iter().enumerate() {
+            result[i] = AluSrc::component(selected, number as u8);
         }
     }
     let whole = gather(b, result);
     b.mov(whole, count)
 }
 
-/// What stands for both of two components: the same, or the one that is defined.
+/// The component that stands for both of two: the same, or the one that is defined.
 fn either(b: &Builder<'_>, yes: AluSrc, no: AluSrc) -> Option<AluSrc> {
     let is_undef = |s: AluSrc| matches!(b.body.inst(b.body.def_inst(s.def)), InstData::Undef);
     let bits = |s: AluSrc| b.body.constant_component(s.def, usize::from(s.swizzle.get(0)));

@@ -79,7 +79,7 @@ const fn family(op: AluOp) -> Option<DoubleOps> {
     })
 }
 
-/// What the target lacks, and how the shader rounds.
+/// The operations that the target lacks, and how the shader rounds.
 #[derive(Clone, Copy)]
 struct Doubles {
     lacking: DoubleOps,

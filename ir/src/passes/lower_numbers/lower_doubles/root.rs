@@ -132,7 +132,7 @@ pub(super) fn quotient(m: &mut Arithmetic<'_>, a: Def, b: Def) -> Def {
     m.bcsel(is_plain, result, special)
 }
 
-/// What both roots begin with: a number in [1, 4), its root and half of the reciprocal of that to about 46 bits, and
+/// The start of both roots: a number in [1, 4), its root and half of the reciprocal of that to about 46 bits, and
 /// the exponent of the root.
 struct Root {
     number: Def,

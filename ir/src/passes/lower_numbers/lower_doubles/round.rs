@@ -5,19 +5,19 @@ use crate::alu::AluOp;
 use crate::entities::Def;
 use crate::passes::lower_numbers::arithmetic::Arithmetic;
 
-/// Toward zero: the bits behind the point are cleared.
+/// Toward zero: the bits after the point are cleared.
 pub(super) fn truncate(m: &mut Arithmetic<'_>, a: Def) -> Def {
     let (low, high) = words(m, a);
     let biased = m.ushr_imm(high, 20);
     let biased = m.iand_imm(biased, 0x7ff);
-    // How many bits are behind the point, if there are any, and not more than there are.
+    // How many bits are after the point, if there are any, and not more than there are.
     let last = m.int(1023 + 52);
-    let behind = m.isub(last, biased);
+    let fraction = m.isub(last, biased);
     let ones = m.int(u32::MAX);
     // One shift for both words: counts are modulo 32.
-    let cut = m.ishl(ones, behind);
+    let cut = m.ishl(ones, fraction);
     let word = m.int(32);
-    let is_low = m.ilt(behind, word);
+    let is_low = m.ilt(fraction, word);
     let zero = m.int(0);
     let low_mask = m.bcsel(is_low, cut, zero);
     let high_mask = m.bcsel(is_low, ones, cut);
@@ -92,7 +92,7 @@ impl Doubles {
             let step = m.bcsel(up, one, zero);
             m.fadd(whole, step)
         } else {
-            // Numbers from 2^52 on have no bits behind the point: those that a sum loses it rounds.
+            // Numbers from 2^52 on have no bits after the point: those that a sum loses it rounds.
             let large = double(m, 4_503_599_627_370_496.0);
             let sum = m.fadd(magnitude, large);
             subtract(m, sum, large)

@@ -16,7 +16,7 @@ const NAN: u32 = 0x7ff8_0000;
 /// An exponent below that of every product.
 const NOTHING: i32 = -5000;
 
-/// What takes the place of an instruction on 64-bit floats; none if it is no such.
+/// The value that replaces an instruction on 64-bit floats; none if it is no such.
 pub(super) fn lower(m: &mut Arithmetic<'_>, op: AluOp, mode: ExecutionMode) -> Option<Def> {
     use AluOp as O;
     let (makes, takes) = (m.result_bits() == 64, m.source_bits(0) == 64);
@@ -169,7 +169,7 @@ fn shift_out(m: &mut Arithmetic<'_>, a: Pair, count: Def) -> Pair {
     Pair { lo: m.ior(shifted.lo, lost), hi: shifted.hi }
 }
 
-/// How far a number with this biased exponent must be shifted to be denormal; 0 if it is normal.
+/// The number of bits that a number with this biased exponent must be shifted by to be denormal; 0 if it is normal.
 fn denormal_shift(m: &mut Arithmetic<'_>, biased: Def) -> Def {
     let (zero, one, most) = (m.int(0), m.int(1), m.int(63));
     let down = m.isub(one, biased);
@@ -261,7 +261,7 @@ fn add(m: &mut Arithmetic<'_>, a: Pair, b: Pair, mode: ExecutionMode) -> Pair {
     with_special(m, result, &[(is_nothing, both_signs), (large.is_infinite, infinite), (is_nan, nan)])
 }
 
-/// What the classes of two factors make of their product.
+/// The class of a product, from those of its factors.
 struct Product {
     sign: Def,
     is_zero: Def,
@@ -438,7 +438,7 @@ fn fuse(m: &mut Arithmetic<'_>, (a, b): (Pair, Pair), c: Pair, mode: ExecutionMo
 // ---- comparisons
 // ----------------------------------------------------------------------------------------------------------
 
-/// What a comparison asks: `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is
+/// A comparison. It asks `a < b`, `a == b`, whether either is NaN; what it says of NaN; whether the answer is
 /// negated; and the size of the boolean.
 fn compare(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     let name = op.name();

@@ -35,7 +35,7 @@ pub(super) fn lower_intrinsics(shader: &mut Shader, wanted: Int64Ops) -> bool {
     progress
 }
 
-/// How an intrinsic is taken apart.
+/// The way in which an intrinsic is taken apart.
 #[derive(Clone, Copy)]
 enum Way {
     /// One half and the other.

@@ -41,7 +41,7 @@ fn long_code() {
         ..CompilerOptions::default()
     };
     measure("lower_idiv", &mut chain(AluOp::Irem, 32), |shader| lower_idiv(shader, &options));
-    measure("opt_idiv_const", &mut chain(AluOp::Udiv, 32), |shader| opt_idiv_const(shader, 8));
+    measure("opt_idiv_const", &mut chain(AluOp::Udiv, 32), opt_idiv_const);
     measure("lower_int64", &mut chain(AluOp::Iadd, 64), |shader| lower_int64(shader, &options));
     measure("lower_doubles", &mut chain(AluOp::Fsub, 64), |shader| lower_doubles(shader, &options));
     measure("lower_bit_size", &mut chain(AluOp::Iadd, 16), |shader| {

@@ -366,7 +366,7 @@ pub fn special_floats(bits: u8) -> Vec<u64> {
             power + (1 << (mantissa - 2)),
         ]);
     }
-    // Numbers with a few bits behind the point.
+    // Numbers with a few bits after the point.
     for whole in 0..9u32 {
         for part in [0.0, 0.25, 0.5, 0.75] {
             let value = f64::from(whole) + part;

@@ -6,12 +6,12 @@ use crate::options::CompilerOptions;
 use crate::passes::lower_alu_to_scalar;
 
 fn scalars(shader: &mut Shader) -> bool {
-    lower_alu_to_scalar(shader, &CompilerOptions::default(), &|_, _| true)
+    lower_alu_to_scalar(shader, &CompilerOptions::default())
 }
 
 fn scalars_without_packing(shader: &mut Shader) -> bool {
     let options = CompilerOptions { lower_pack_vectors: true, ..CompilerOptions::default() };
-    lower_alu_to_scalar(shader, &options, &|_, _| true)
+    lower_alu_to_scalar(shader, &options)
 }
 
 /// The same of what must keep all bits.
@@ -132,8 +132,7 @@ fn dot_products() {
         b.flags = flags;
         let value = b.alu(AluOp::Fdot4, &[input, input]);
         Check::new(AluOp::Fdot4, 32, &scalars).store(&mut b, zero, value);
-        assert!(!lower_alu_to_scalar(&mut shader, &options, &|body, inst| body.alu_op(inst) != Some(AluOp::Fdot4)));
-        assert!(lower_alu_to_scalar(&mut shader, &options, &|_, _| true));
+        assert!(lower_alu_to_scalar(&mut shader, &options));
         validate(&shader).unwrap_or_else(|errors| panic!("{errors}"));
         let body = shader.main();
         let count = |op: AluOp| {

@@ -14,7 +14,7 @@ const MAX_TERMS: usize = 32;
 /// The alignment of a constant address.
 const FULL_ALIGNMENT: u32 = 1 << 30;
 
-/// Which sources of an access are what.
+/// The roles of the sources of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sources {
     pub(super) mode: VariableModes,
@@ -44,7 +44,7 @@ pub(super) fn sources(op: IntrinsicOp) -> Option<Sources> {
     })
 }
 
-/// What two addresses that differ by a constant have in common.
+/// The part that addresses which differ by a constant have in common.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {
     mode: VariableModes,
@@ -67,8 +67,8 @@ pub(super) struct Entry {
     pub(super) inst: Inst,
     pub(super) op: IntrinsicOp,
     pub(super) sources: Sources,
-    /// Place in the block.
-    pub(super) place: u32,
+    /// In the block.
+    pub(super) position: u32,
     pub(super) key: u32,
     /// The number of the resource, if it is constant.
     pub(super) resource: Option<u64>,
@@ -96,18 +96,14 @@ impl Entry {
     }
 
     pub(super) fn bytes(&self) -> i64 {
-        i64::from(self.num_components) * i64::from(memory_bits(self.bit_size)) / 8
+        // A boolean takes a word.
+        i64::from(self.num_components) * if self.bit_size == 1 { 4 } else { i64::from(self.bit_size) / 8 }
     }
-}
-
-/// Bits that a component takes in memory: a boolean takes a word.
-pub(super) fn memory_bits(bit_size: u8) -> u8 {
-    if bit_size == 1 { 32 } else { bit_size }
 }
 
 impl Keys {
     /// The entry of an access.
-    pub(super) fn entry(&mut self, body: &Body, inst: Inst, place: u32) -> Option<Entry> {
+    pub(super) fn entry(&mut self, body: &Body, inst: Inst, position: u32) -> Option<Entry> {
         let op = body.intrinsic(inst)?;
         let sources = sources(op)?;
         let offset = body.src(inst, sources.offset);
@@ -142,7 +138,7 @@ impl Keys {
             inst,
             op,
             sources,
-            place,
+            position,
             key,
             resource: sources.resource.and_then(|number| body.constant_component(body.src(inst, number), 0)),
             has_terms,

@@ -1,24 +1,22 @@
-//! ALU instructions become ones on as many components as the target does at once, in the extreme on one.
+//! ALU instructions become scalar ones.
 //!
 //! ```text
-//! 32x4 %3 = fadd %1, %2.wzyx     =>     32   %4 = fadd %1.x, %2.w          (by a width of 2)   32x2 %4 = fadd %1.xy, %2.wz
-//!                                       32   %5 = fadd %1.y, %2.z                              32x2 %5 = fadd %1.zw, %2.yx
-//!                                       32   %6 = fadd %1.z, %2.y                              32x4 %3 = vec4 %4.x, %4.y, %5.x, %5.y
+//! 32x4 %3 = fadd %1, %2.wzyx     =>     32   %4 = fadd %1.x, %2.w
+//!                                       32   %5 = fadd %1.y, %2.z
+//!                                       32   %6 = fadd %1.z, %2.y
 //!                                       32   %7 = fadd %1.w, %2.x
 //!                                       32x4 %3 = vec4 %4, %5, %6, %7
 //! ```
 //!
-//! A callback says of each instruction how many components the target does; 0 leaves it as it is. Then:
-//! - What works across components becomes a chain of scalar operations, whatever the width: `ball_*` and `bany_*` of
-//!   all encodings, `fall_equal*`, `fany_nequal*` (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order
-//!   of the table of opcodes, so that exact ones keep their bits). With [`fuse_ffma`](CompilerOptions::fuse_ffma) the
-//!   products of a dot product that is not exact are fused into the sum.
+//! - What works across components becomes a chain of scalar operations: `ball_*` and `bany_*` of all encodings,
+//!   `fall_equal*`, `fany_nequal*` (from the first component on), `fdot*`, `fdph`, `fsum*` (in the order of the table of
+//!   opcodes, so that exact ones keep their bits). With [`fuse_ffma`](CompilerOptions::fuse_ffma) the products of a dot
+//!   product that is not exact are fused into the sum.
 //! - Packing of two 16-bit floats takes their components, packing of integers becomes shifts; with
 //!   [`lower_pack_vectors`](CompilerOptions::lower_pack_vectors) so does what else
 //!   [`lower_pack`](mod@crate::passes::lower_numbers::lower_pack) knows.
-//! - What works component by component is cut into groups of that width. Groups whose operands select across vectors of
-//!   that width, constants aside, are halved.
-//! - Vectors of scalars stay: something has to collect the parts. A `mov` that is too wide becomes one.
+//! - What works component by component is done for each by itself.
+//! - Vectors of scalars stay: something has to collect the parts. A `mov` of a vector becomes one.
 //!
 //! Left are the opcodes that no scalar opcode can stand for: `fdot*_replicated` (only targets that have them get them)
 //! and those that take or make vectors of a size of their own.
@@ -28,9 +26,9 @@
 use arrayvec::ArrayVec;
 
 use crate::alu::{AluOp, BaseType};
-use crate::body::{Body, MAX_COMPONENTS, Swizzle};
+use crate::body::MAX_COMPONENTS;
 use crate::builder::AluSrc;
-use crate::entities::{Def, Inst};
+use crate::entities::Def;
 use crate::options::CompilerOptions;
 use crate::passes::lower_numbers::arithmetic::{Arithmetic, replace_alu};
 use crate::passes::lower_numbers::lower_pack;
@@ -38,29 +36,16 @@ use crate::shader::Shader;
 
 type Components = ArrayVec<AluSrc, MAX_COMPONENTS>;
 
-/// See the [module](self). `width` says how many components of an instruction the target does at once, a power of two;
-/// 0: it stays.
-pub fn lower_alu_width(shader: &mut Shader, options: &CompilerOptions, width: &dyn Fn(&Body, Inst) -> u8) -> bool {
-    replace_alu(shader, |op, m| match width(m.builder.body, m.inst()) {
-        0 => None,
-        width => lower(m, op, width, options),
-    })
+/// See the [module](self).
+pub fn lower_alu_to_scalar(shader: &mut Shader, options: &CompilerOptions) -> bool {
+    replace_alu(shader, |op, m| lower(m, op, options))
 }
 
-/// [`lower_alu_width()`] by a width of 1, of the instructions that a filter lets through.
-pub fn lower_alu_to_scalar(
-    shader: &mut Shader,
-    options: &CompilerOptions,
-    filter: &dyn Fn(&Body, Inst) -> bool,
-) -> bool {
-    lower_alu_width(shader, options, &|body, inst| filter(body, inst).into())
-}
-
-fn lower(m: &mut Arithmetic<'_>, op: AluOp, width: u8, options: &CompilerOptions) -> Option<Def> {
+fn lower(m: &mut Arithmetic<'_>, op: AluOp, options: &CompilerOptions) -> Option<Def> {
     use AluOp as O;
     let info = op.info();
     match op {
-        O::Mov if m.components > width => {
+        O::Mov if m.components > 1 => {
             let parts = components(m, 0);
             return Some(m.builder.vec(&parts));
         }
@@ -80,7 +65,7 @@ fn lower(m: &mut Arithmetic<'_>, op: AluOp, width: u8, options: &CompilerOptions
     if info.output_size != 0 || info.input_sizes.iter().any(|&size| size > 1) || op == O::Mov {
         return None;
     }
-    by_groups(m, op, width)
+    by_components(m, op)
 }
 
 /// The components that a source reads, each by itself.
@@ -177,49 +162,21 @@ fn compare_all(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
     chain(m, tests, combine)
 }
 
-/// The same opcode on a few components at a time.
-fn by_groups(m: &mut Arithmetic<'_>, op: AluOp, width: u8) -> Option<Def> {
-    let aligned = usize::from(width).next_power_of_two().min(MAX_COMPONENTS);
-    let count = usize::from(m.components);
-    // What is no size of a vector is none of a group.
-    let mut width = (1..=width.min(m.components)).rev().find(|&n| AluOp::vec(n).is_some()).map_or(1, usize::from);
-    let is_scalar = |number: usize| op.info().input_sizes.get(number) == Some(&1);
-    let crosses = |m: &Arithmetic<'_>, width: usize| {
-        (0..m.builder.body.num_sources(m.inst())).any(|number| {
-            let (operand, _) = m.operand(number);
-            if is_scalar(number) || m.builder.body.def_constant(operand.def).is_some() {
-                return false;
-            }
-            let selectors: ArrayVec<usize, MAX_COMPONENTS> = operand.swizzle.iter(count).map(usize::from).collect();
-            selectors.chunks(width).any(|group| group.iter().any(|&c| c / aligned != group[0] / aligned))
-        })
-    };
-    while width > 1 && crosses(m, width) {
-        width = width.div_ceil(2);
-    }
-    if width >= count {
+/// The same opcode on each component.
+fn by_components(m: &mut Arithmetic<'_>, op: AluOp) -> Option<Def> {
+    if m.components == 1 {
         return None;
     }
     m.builder.flags = m.flags();
-    let mut parts: Components = ArrayVec::new();
-    for first in (0..count).step_by(width) {
-        let size = width.min(count - first);
-        let sources: Components = (0..m.builder.body.num_sources(m.inst()))
-            .map(|number| {
-                let (operand, _) = m.operand(number);
-                if is_scalar(number) {
-                    return operand;
-                }
-                let selectors: ArrayVec<u8, MAX_COMPONENTS> =
-                    operand.swizzle.iter(count).skip(first).take(size).collect();
-                AluSrc::new(
-                    operand.def,
-                    if size == 1 { Swizzle::replicate(selectors[0]) } else { Swizzle::new(&selectors) },
-                )
-            })
-            .collect();
-        let part = m.builder.alu_sized(op, size as u8, &sources);
-        parts.extend((0..size as u8).map(|component| AluSrc::component(part, component)));
-    }
+    let parts = (0..m.components).map(|component| {
+        let source = |number: usize| {
+            let (AluSrc { def, swizzle }, _) = m.operand(number);
+            let is_scalar = op.info().input_sizes.get(number) == Some(&1);
+            AluSrc::component(def, swizzle.get(if is_scalar { 0 } else { component.into() }))
+        };
+        let sources: Components = (0..m.builder.body.num_sources(m.inst())).map(source).collect();
+        scalar(m, op, &sources)
+    });
+    let parts: Components = parts.collect();
     Some(m.builder.vec(&parts))
 }
