@@ -95,15 +95,6 @@ impl<'a> Builder<'a> {
         self.cursor.block(self.body)
     }
 
-    /// Whether the cursor stands right behind a jump: nothing may be inserted.
-    pub fn is_after_jump(&self) -> bool {
-        match self.cursor {
-            Cursor::After(inst) => self.body.jump(inst).is_some(),
-            Cursor::BlockEnd(block) => self.body.block_jump(block).is_some(),
-            Cursor::BlockStart(_) | Cursor::Before(_) => false,
-        }
-    }
-
     /// Places an instruction at the cursor.
     #[inline]
     pub fn insert(&mut self, inst: Inst) -> Inst {

@@ -120,11 +120,6 @@ impl AluType {
         AluType { base, bit_size }
     }
 
-    /// The same base type with another size.
-    pub const fn with_bit_size(self, bit_size: u8) -> AluType {
-        AluType { base: self.base, bit_size }
-    }
-
     /// Whether the size is left to the instruction.
     pub const fn is_unsized(self) -> bool {
         self.bit_size == 0
@@ -204,19 +199,9 @@ impl ExecutionMode {
         self.size_bit(6, bit_size)
     }
 
-    /// Whether denormals must be kept for floats of this size.
-    pub const fn preserves_denormals(self, bit_size: u8) -> bool {
-        self.size_bit(9, bit_size)
-    }
-
     /// Whether results of this size that are denormal become zero.
     pub const fn flushes_denormals(self, bit_size: u8) -> bool {
         self.size_bit(12, bit_size)
-    }
-
-    /// Whether rounding to nearest even is asked for explicitly.
-    pub const fn rounds_to_nearest_even(self, bit_size: u8) -> bool {
-        self.size_bit(15, bit_size)
     }
 
     /// Whether results of this size are rounded toward zero instead of to nearest even.

@@ -11,7 +11,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 use crate::body::Body;
-use crate::entities::{Block, Def, Inst};
+use crate::entities::Block;
 
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Node {
@@ -164,24 +164,6 @@ impl Dominance {
         let (a, b) = (&self.nodes[dominator], &self.nodes[block]);
         b.post == 0 || (a.post != 0 && b.pre >= a.pre && b.post <= a.post)
     }
-
-    /// The nearest block that dominates both; an unreachable block is ignored.
-    pub fn common_dominator(&self, mut a: Block, mut b: Block) -> Block {
-        if !self.is_reachable(a) {
-            return b;
-        }
-        if !self.is_reachable(b) {
-            return a;
-        }
-        while a != b {
-            let deeper = if self.depth(a) >= self.depth(b) { &mut a } else { &mut b };
-            match self.idom(*deeper) {
-                Some(up) => *deeper = up,
-                None => break,
-            }
-        }
-        a
-    }
 }
 
 /// Dominance frontiers of a body: where values that are set in a block meet others.
@@ -272,21 +254,6 @@ fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
         rank[block] = place as u32;
     }
     (blocks, rank)
-}
-
-impl Body {
-    /// Whether the value is available right before `inst` (not a phi): made earlier in its block, or in a block that
-    /// dominates it.
-    pub fn def_dominates_inst(&self, dominance: &Dominance, def: Def, inst: Inst) -> bool {
-        let producer = self.def_inst(def);
-        let (Some(from), Some(to)) = (self.inst_block(producer), self.inst_block(inst)) else { return false };
-        if from == to {
-            let order = self.inst_order();
-            order.index(producer) < order.index(inst)
-        } else {
-            dominance.dominates(from, to)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -672,11 +672,6 @@ impl Body {
         std::iter::successors(self.first_inst(block), |&i| self.next_inst(i))
     }
 
-    /// The instructions of a block, last first.
-    pub fn insts_rev(&self, block: Block) -> impl Iterator<Item = Inst> + '_ {
-        std::iter::successors(self.last_inst(block), |&i| self.prev_inst(i))
-    }
-
     /// Calls something for every instruction in program order, and returns whether it was true for one. What is
     /// called may remove the instruction at hand and make others before it; what stands right behind it must stay.
     pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {

@@ -63,8 +63,7 @@ kinds! {
     5 "T1115" "alu-dest-bits" AluDestBits { expected: u8, found: u8 } "the result has {found} bits instead of {expected}";
     5 "T1116" "alu-float-bits" AluFloatBits { found: u8 } "there are no floats of {found} bits";
     5 "T1117" "alu-open-bits" AluOpenBits { found: u8 } "the opcode does not exist for {found} bits";
-    6 "T1118" "alu-find-msb" AluFindMsb { found: u8 } "the opcode takes 32 or 64 bits, not {found}";
-    7 "T1119" "alu-swizzle" AluSwizzle { number: usize, channel: usize }
+    6 "T1119" "alu-swizzle" AluSwizzle { number: usize, channel: usize }
         "channel {channel} of source {number} selects a component that the value does not have";
     7 "T1120" "alu-dest-components" AluDestComponents { expected: u8, found: u8 }
         "the opcode makes {expected} components, the value has {found}";

@@ -19,8 +19,8 @@
 //! ALU (`alu.rs`)
 //! 5. Sources and result have the bit sizes of the table; open sizes agree and are among those of the table; floats
 //!    have 16, 32 or 64 bits.
-//! 6. `ufind_msb` and `ufind_msb_rev` take 32 or 64 bits.
-//! 7. A swizzle selects components that exist; a result of fixed size has that size.
+//! 6. A swizzle selects components that exist.
+//! 7. A result of fixed size has that size.
 //!
 //! Derefs (`derefs.rs`)
 //! 8. A deref of a variable has its mode and type; the variable is declared in the shader or in this very function.
