@@ -53,6 +53,7 @@ pub mod cursor;
 pub mod entities;
 pub mod error_codes;
 pub mod intrinsics;
+mod named_enum;
 pub mod options;
 pub mod passes;
 pub mod pixel_format;

@@ -106,7 +106,7 @@ impl Body {
     /// Kind of a texture source.
     #[inline]
     pub fn tex_src_kind(&self, source: Use) -> TexSrcKind {
-        TexSrcKind::NAMES[self.uses[source].payload as usize].0
+        TexSrcKind::ALL[self.uses[source].payload as usize]
     }
 
     /// Raw 64 bits beside a source: swizzle, predecessor or kind.

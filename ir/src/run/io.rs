@@ -287,33 +287,30 @@ impl Machine<'_, '_> {
             limit => limit as usize,
         };
         let registers = self.program.io.output_registers as usize;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let Some(primitive) = self.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
+        self.each_active(|machine, lane| {
+            let Some(primitive) = machine.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
             else {
-                continue;
+                return;
             };
             let mut vertex: Vec<Vec4> = vec![[0; 4]; registers];
             for (number, register) in vertex.iter_mut().enumerate() {
-                *register = std::array::from_fn(|component| self.outputs.outputs.get(number, component, lane));
+                *register = std::array::from_fn(|component| machine.outputs.outputs.get(number, component, lane));
             }
             if primitive.len() < limit {
                 primitive.push(vertex);
-                self.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
+                machine.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
             }
             for register in 0..registers {
                 for component in 0..4 {
-                    self.outputs.outputs.set(register, component, lane, 0);
+                    machine.outputs.outputs.set(register, component, lane, 0);
                 }
             }
-            for link in &self.program.io.outputs {
-                if let Some(word) = self.private.get_mut(link.cell as usize * self.lanes + lane) {
+            for link in &machine.program.io.outputs {
+                if let Some(word) = machine.private.get_mut(link.cell as usize * machine.lanes + lane) {
                     *word = 0;
                 }
             }
-        }
+        });
         self.check_emission()
     }
 
@@ -388,24 +385,21 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let inputs = self.inputs;
         let Some(&offset) = sources.last() else { return };
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             match intrinsic.op {
                 IntrinsicOp::LoadPerVertexInput => {
-                    let vertex = self.get(sources[0], 0, lane) as u32;
-                    self.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
+                    let vertex = machine.get(sources[0], 0, lane) as u32;
+                    machine.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
                         vertex_word(&inputs.vertices, vertex, register, component as u8)
                     });
                 }
-                _ => self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                _ => machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     let first = machine.first_vertex_word(register, component);
                     first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, lane))
                 }),
             }
-        }
+        });
         if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
             self.add_interpolation(intrinsic, sources[0], offset);
         }
@@ -437,23 +431,20 @@ impl Machine<'_, '_> {
         let Some(&offset) = sources.last() else { return };
         let fetch = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).fb_fetch_output;
         let inputs = self.inputs;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             if intrinsic.op == IntrinsicOp::LoadPerVertexOutput {
-                let vertex = self.get(sources[0], 0, lane) as u32;
-                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                let vertex = machine.get(sources[0], 0, lane) as u32;
+                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     vertex_word(&machine.outputs.vertices, vertex, register, component as u8)
                 });
             } else {
-                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     let file = if fetch { &inputs.framebuffer } else { &machine.outputs.outputs };
                     file.get(register as usize, component, lane)
                 });
             }
-        }
+        });
     }
 
     /// Stores of the `store_output` family.
@@ -461,38 +452,35 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
         let shared = self.program.shader.stage == Stage::TessCtrl;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             let words = if value.bits == 64 { 2 } else { 1 };
             for component in 0..usize::from(value.components) {
                 if intrinsic.write_mask >> component & 1 == 0 {
                     continue;
                 }
-                let bits = self.get(value, component, lane);
+                let bits = machine.get(value, component, lane);
                 for half in 0..words {
                     let word = written((bits >> (32 * half)) as u32, value.bits == 1);
                     let at = slot.component + component * words + half;
                     let register = slot.register.saturating_add((at / 4) as u32);
-                    if register >= self.program.io.output_registers {
+                    if register >= machine.program.io.output_registers {
                         continue;
                     }
                     if intrinsic.op == IntrinsicOp::StorePerVertexOutput {
-                        let vertex = self.get(sources[1], 0, lane) as usize;
-                        let vertex = self.outputs.vertices.get_mut(vertex);
+                        let vertex = machine.get(sources[1], 0, lane) as usize;
+                        let vertex = machine.outputs.vertices.get_mut(vertex);
                         if let Some(register) = vertex.and_then(|v| v.get_mut(register as usize)) {
                             register[at % 4] = word;
                         }
                     } else if shared {
-                        self.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
+                        machine.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
                     } else {
-                        self.outputs.outputs.set(register as usize, at % 4, lane, word);
+                        machine.outputs.outputs.set(register as usize, at % 4, lane, word);
                     }
                 }
             }
-        }
+        });
     }
 
     /// `interp_deref_at_*`: only an offset moves away from the pixel centre.
@@ -502,22 +490,19 @@ impl Machine<'_, '_> {
         if intrinsic.op != IntrinsicOp::InterpDerefAtOffset || intrinsic.dest.bits != 32 {
             return;
         }
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let x = f32::from_bits(self.float_word(sources[1], 0, lane));
-            let y = f32::from_bits(self.float_word(sources[1], 1, lane));
+        self.each_active(|machine, lane| {
+            let x = f32::from_bits(machine.float_word(sources[1], 0, lane));
+            let y = f32::from_bits(machine.float_word(sources[1], 1, lane));
             if x == 0.0 && y == 0.0 {
-                continue;
+                return;
             }
-            let address = self.get(sources[0], 0, lane) as u32;
+            let address = machine.get(sources[0], 0, lane) as u32;
             for component in 0..usize::from(intrinsic.dest.components) {
                 let at = address.saturating_add(component as u32);
-                let result = interpolate(|lane| f32::from_bits(self.cell_word(at, lane)), lane, x, y);
-                self.set(intrinsic.dest, component, lane, result.to_bits().into());
+                let result = interpolate(|lane| f32::from_bits(machine.cell_word(at, lane)), lane, x, y);
+                machine.set(intrinsic.dest, component, lane, result.to_bits().into());
             }
-        }
+        });
     }
 
     /// A component as the word of a 32-bit float.

@@ -236,14 +236,22 @@ impl<'p, 'r> Machine<'p, 'r> {
         &program.operands[start..start + usize::from(intrinsic.num_sources)]
     }
 
-    /// Gives every active lane a value computed from its number.
-    pub fn set_lanes(&mut self, dest: Value, component: usize, mut compute: impl FnMut(&mut Self, usize) -> u64) {
+    /// Calls something for every active lane. The mask stays as it is meanwhile.
+    #[inline]
+    pub fn each_active(&mut self, mut visit: impl FnMut(&mut Self, usize)) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 {
-                let bits = compute(self, lane);
-                self.set(dest, component, lane, bits);
+                visit(self, lane);
             }
         }
+    }
+
+    /// Gives every active lane a value computed from its number.
+    pub fn set_lanes(&mut self, dest: Value, component: usize, mut compute: impl FnMut(&mut Self, usize) -> u64) {
+        self.each_active(|machine, lane| {
+            let bits = compute(machine, lane);
+            machine.set(dest, component, lane, bits);
+        });
     }
 
     /// Whether memory writes of a lane count: it is neither killed nor a helper.

@@ -155,18 +155,15 @@ impl Machine<'_, '_> {
             }
         } else {
             let index = self.sources(intrinsic)[1];
-            for lane in 0..lanes {
-                if self.active[lane] == 0 {
-                    continue;
-                }
-                let element = register.element(base.wrapping_add(self.get(index, 0, lane) as u32));
+            self.each_active(|machine, lane| {
+                let element = register.element(base.wrapping_add(machine.get(index, 0, lane) as u32));
                 for plane in 0..dest.planes() {
                     let word = element
                         .filter(|element| plane < element.planes())
-                        .map_or(0, |element| self.registers[(element.plane + plane) as usize * lanes + lane]);
-                    self.words[(dest.plane + plane) as usize * lanes + lane] = word;
+                        .map_or(0, |element| machine.registers[(element.plane + plane) as usize * lanes + lane]);
+                    machine.words[(dest.plane + plane) as usize * lanes + lane] = word;
                 }
-            }
+            });
         }
         let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
         if fabs || fneg {
@@ -199,29 +196,26 @@ impl Machine<'_, '_> {
             }
             return;
         }
-        for lane in 0..lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
+        self.each_active(|machine, lane| {
             let index = match intrinsic.op {
                 IntrinsicOp::StoreReg => base,
-                _ => base.wrapping_add(self.get(sources[2], 0, lane) as u32),
+                _ => base.wrapping_add(machine.get(sources[2], 0, lane) as u32),
             };
-            let Some(element) = register.element(index) else { continue };
+            let Some(element) = register.element(index) else { return };
             for component in (0..usize::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
-                let mut bits = self.get(value, component, lane);
+                let mut bits = machine.get(value, component, lane);
                 if saturate {
                     let mut result = [0];
                     evaluate(AluOp::Fsat, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
                     bits = result[0];
                 }
                 let at = (element.plane as usize + component) * lanes + lane;
-                self.registers[at] = bits as u32;
+                machine.registers[at] = bits as u32;
                 if element.bits == 64 {
-                    self.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
+                    machine.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
                 }
             }
-        }
+        });
     }
 
     // ---- constants
@@ -255,11 +249,8 @@ impl Machine<'_, '_> {
         let inputs = self.inputs;
         let mut last = None;
         let mut words: &[u32] = &[];
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let (buffer, first) = place(self, lane);
+        self.each_active(|machine, lane| {
+            let (buffer, first) = place(machine, lane);
             if last != Some((buffer, first)) {
                 let buffer_words = inputs.constants.get(buffer as usize).map_or(&[][..], |w| w);
                 words = usize::try_from(first).ok().and_then(|first| buffer_words.get(first..)).unwrap_or(&[]);
@@ -269,9 +260,9 @@ impl Machine<'_, '_> {
                 let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
                 let at = component * words_each;
                 let bits = if words_each == 2 { word(at) | word(at + 1) << 32 } else { word(at) };
-                self.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
+                machine.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
             }
-        }
+        });
     }
 
     /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as
@@ -282,25 +273,24 @@ impl Machine<'_, '_> {
         let size = component_bytes(dest.bits);
         let by_vectors =
             intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let first_buffer = self.program.shader.info.first_ubo_buffer();
-            let buffer = (self.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
-            let at = self.get(sources[1], 0, lane) as u32;
-            let length = self.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
+        self.each_active(|machine, lane| {
+            let first_buffer = machine.program.shader.info.first_ubo_buffer();
+            let buffer = (machine.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
+            let at = machine.get(sources[1], 0, lane) as u32;
+            let length = machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
             for component in 0..u32::from(dest.components) {
                 let value = if inside || by_vectors {
-                    at.checked_add(component * size).and_then(|at| self.constant_bytes(buffer, at, size)).unwrap_or(0)
+                    at.checked_add(component * size)
+                        .and_then(|at| machine.constant_bytes(buffer, at, size))
+                        .unwrap_or(0)
                 } else {
                     0
                 };
                 let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
-                self.set(dest, component as usize, lane, value);
+                machine.set(dest, component as usize, lane, value);
             }
-        }
+        });
     }
 
     /// `load_constant`: data that belongs to the shader.
@@ -341,20 +331,17 @@ impl Machine<'_, '_> {
     pub fn load_memory(&mut self, intrinsic: &Intrinsic) {
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let (memory, at) = self.place(intrinsic, lane);
-            let length = self.memory(memory, lane).len() as u64;
+        self.each_active(|machine, lane| {
+            let (memory, at) = machine.place(intrinsic, lane);
+            let length = machine.memory(memory, lane).len() as u64;
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
             for component in 0..u32::from(dest.components) {
-                let value = if inside { load(self.memory(memory, lane), at + component * size, size) } else { None };
+                let value = if inside { load(machine.memory(memory, lane), at + component * size, size) } else { None };
                 let value = value.unwrap_or(0);
                 let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
-                self.set(dest, component as usize, lane, value);
+                machine.set(dest, component as usize, lane, value);
             }
-        }
+        });
     }
 
     /// `store_ssbo`, `store_shared`, `store_scratch`: each component that is inside.

@@ -580,7 +580,7 @@ mod tests {
     /// Every line of the table, in every stage (a line of another stage is one of our own prints only).
     #[test]
     fn every_line_reads_back() {
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let mut all = Shader::without_functions(stage);
             for line in LINES {
                 let mut shader = Shader::without_functions(stage);
@@ -608,7 +608,7 @@ mod tests {
 
     #[test]
     fn defaults_read_back() {
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let shader = Shader::without_functions(stage);
             let mut text = String::new();
             print_header(&mut text, &shader, false);

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 use std::str::FromStr;
 
+use super::lexer::parse_number;
 use super::slot_names::{io_mode, slot_from_name, slot_name};
 use crate::alu::{AluOp, AluType};
 use crate::intrinsics::indices::{
@@ -211,10 +212,7 @@ pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
 }
 
 fn number(text: &str) -> Option<i32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok().map(|v| v as i32),
-        None => text.parse::<i32>().ok().or_else(|| text.parse::<u32>().ok().map(|v| v as i32)),
-    }
+    text.parse::<i32>().ok().or_else(|| parse_number(text).map(|number| number as i32))
 }
 
 fn parse_write_mask(text: &str) -> Option<i32> {

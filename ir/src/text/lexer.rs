@@ -283,3 +283,16 @@ impl<'a> Scanner<'a> {
 pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     crate::closest_name::closest_name(wrong, names).map(|name| format!("did you mean `{name}`?"))
 }
+
+/// Reads a decimal number, or a hexadecimal one after `0x`.
+pub(super) fn parse_number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Sets a field to the value that was read, and returns whether there was one.
+pub(super) fn set<T>(field: &mut T, value: Option<T>) -> bool {
+    value.map(|value| *field = value).is_some()
+}

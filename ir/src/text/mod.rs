@@ -104,32 +104,8 @@ pub fn print_annotated(shader: &Shader, annotations: &[Annotation]) -> String {
     print::Printer::new(shader, PrintOptions::default(), annotations).print_shader()
 }
 
-/// One function: declaration and code.
-pub fn print_function(shader: &Shader, function: Function) -> String {
-    print::Printer::new(shader, PrintOptions::default(), &[]).print_one_function(function)
-}
-
 /// One instruction on a line of its own, without indentation, padding and line end. Constants are shown without regard
 /// to how the rest of the body uses them, so this is cheap enough for messages and logs.
 pub fn print_inst(shader: &Shader, body: &Body, inst: Inst) -> String {
     print::Printer::new(shader, PrintOptions::default(), &[]).print_one_inst(body, inst)
-}
-
-/// Whether two shaders are the same as far as text goes: whether they print alike.
-///
-/// # Errors
-/// The first line that differs, of both.
-pub fn equivalent(left: &Shader, right: &Shader) -> Result<(), String> {
-    let (left, right) = (print(left), print(right));
-    let (mut a, mut b) = (left.lines(), right.lines());
-    for number in 1.. {
-        match (a.next(), b.next()) {
-            (None, None) => break,
-            (x, y) if x == y => {}
-            (x, y) => {
-                return Err(format!("line {number}:\n  {}\n  {}", x.unwrap_or("(end)"), y.unwrap_or("(end)")));
-            }
-        }
-    }
-    Ok(())
 }

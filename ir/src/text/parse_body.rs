@@ -7,12 +7,12 @@ use bitvec::vec::BitVec;
 
 use super::AnnotationTarget;
 use super::error::{EdgeSide, TextErrorKind};
-use super::lexer::{Failure, Outcome, Scanner};
+use super::lexer::{Failure, Outcome, Scanner, parse_number, set};
 use super::parse::Parser;
 use super::reconstruct::constant_indices;
 use crate::body::{Body, CfParent, IfControl, InstData, JumpKind, LoopControl, Shape, SourceSpec, TexData};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Function, If, Inst, Loop, Variable};
+use crate::entities::{Block, Def, Function, If, Inst, Loop};
 use crate::variable::VariableModes;
 
 /// Deepest nesting of ifs and loops. Finding the loop around a jump costs as much as it is nested.
@@ -174,7 +174,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
         if code.starts_with("decl_var ") {
             if let Some(local) = self.parser.variable(at, VariableModes::FUNCTION_TEMP) {
-                self.add_local(local);
+                self.body.locals.push(local);
             }
             return Ok(());
         }
@@ -200,10 +200,6 @@ impl<'a> BodyParser<'_, 'a> {
         if let Some(function) = self.function {
             self.parser.place(target(function, part), line);
         }
-    }
-
-    fn add_local(&mut self, local: Variable) {
-        self.body.locals.push(local);
     }
 
     /// The block that the code to come is put into.
@@ -565,23 +561,16 @@ impl<'a> BodyParser<'_, 'a> {
         let s = Scanner::new("", line.offset + line.code.len());
         for word in line.remark_words() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let number = match value.strip_prefix("0x") {
-                Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                None => value.parse::<u32>().ok(),
-            };
-            let byte = number.and_then(|n| u8::try_from(n).ok());
+            let number = parse_number(value);
+            let byte = number.and_then(|number| u8::try_from(number).ok());
             let good = match key {
-                "dim" => match SamplerDim::from_name(value) {
-                    Some(dim) => {
-                        tex.dim = dim;
-                        tex.is_array = false;
-                        tex.is_shadow = false;
-                        tex.is_new_style_shadow = false;
-                        tex.coord_components = 0;
-                        true
-                    }
-                    None => false,
-                },
+                "dim" => {
+                    tex.is_array = false;
+                    tex.is_shadow = false;
+                    tex.is_new_style_shadow = false;
+                    tex.coord_components = 0;
+                    set(&mut tex.dim, SamplerDim::from_name(value))
+                }
                 "array" => set(&mut tex.is_array, Some(true)),
                 "shadow" => set(&mut tex.is_shadow, Some(true)),
                 "new_style" => set(&mut tex.is_new_style_shadow, Some(true)),
@@ -695,9 +684,4 @@ impl<'a> BodyParser<'_, 'a> {
     pub(super) fn plain(&mut self, s: &mut Scanner<'a>) -> Outcome<SourceSpec> {
         Ok(SourceSpec::plain(self.value(s)?))
     }
-}
-
-/// Sets a field to what was read, if it could be.
-fn set<T>(place: &mut T, value: Option<T>) -> bool {
-    value.map(|value| *place = value).is_some()
 }

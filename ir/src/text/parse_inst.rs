@@ -80,7 +80,7 @@ impl<'a> BodyParser<'_, 'a> {
         mut s: Scanner<'a>,
     ) -> Outcome<Inst> {
         let Some(op) = AluOp::from_name(word) else {
-            let hint = self.hint(word, || did_you_mean(word, AluOp::ALL.iter().map(|op| op.name())));
+            let hint = self.hint(|| did_you_mean(word, AluOp::ALL.iter().map(|op| op.name())));
             return with_hint(start.fail(TextErrorKind::UnknownOpcode(word.to_string())), hint);
         };
         let mut flags = AluFlags::NONE;
@@ -155,7 +155,7 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     /// A hint, unless there are so many errors that nobody would read it.
-    fn hint(&self, _word: &str, make: impl FnOnce() -> Option<String>) -> Option<String> {
+    fn hint(&self, make: impl FnOnce() -> Option<String>) -> Option<String> {
         if self.parser.errors.len() < 20 { make() } else { None }
     }
 
@@ -432,8 +432,8 @@ impl<'a> BodyParser<'_, 'a> {
         };
         let name_start = s;
         let name = s.identifier().unwrap_or("");
-        let Some(&(op, _)) = TexOp::NAMES.iter().find(|(_, n)| *n == name) else {
-            let hint = self.hint(name, || did_you_mean(name, TexOp::NAMES.iter().map(|(_, n)| *n)));
+        let Some(op) = TexOp::from_name(name) else {
+            let hint = self.hint(|| did_you_mean(name, TexOp::ALL.iter().map(|op| op.name())));
             return with_hint(name_start.fail(TextErrorKind::UnknownTexOp(name.to_string())), hint);
         };
         let mut tex = TexData::new(op, SamplerDim::Dim2D, dest_type);
@@ -442,9 +442,8 @@ impl<'a> BodyParser<'_, 'a> {
             if piece.rest().trim_start().starts_with('%') {
                 let def = self.value(&mut piece)?;
                 let inside = piece.group()?;
-                let kind = TexSrcKind::NAMES.iter().find(|(_, n)| *n == inside.rest());
-                match kind {
-                    Some(&(kind, _)) => sources.push(SourceSpec::tex(kind, def)),
+                match TexSrcKind::from_name(inside.rest()) {
+                    Some(kind) => sources.push(SourceSpec::tex(kind, def)),
                     None => return inside.fail(TextErrorKind::UnknownTexSource(inside.rest().to_string())),
                 }
                 if sources.len() > MAX_SOURCES {
@@ -468,7 +467,7 @@ impl<'a> BodyParser<'_, 'a> {
         let start = s;
         let name = s.identifier().unwrap_or("");
         let Some(op) = IntrinsicOp::from_name(name) else {
-            let hint = self.hint(name, || did_you_mean(name, IntrinsicOp::ALL.iter().map(|op| op.name())));
+            let hint = self.hint(|| did_you_mean(name, IntrinsicOp::ALL.iter().map(|op| op.name())));
             return with_hint(start.fail(TextErrorKind::UnknownIntrinsic(name.to_string())), hint);
         };
         let info = op.info();

@@ -137,13 +137,6 @@ impl<'a> Printer<'a> {
         self.out
     }
 
-    pub(super) fn print_one_function(mut self, function: Function) -> String {
-        if let Some(data) = self.shader.functions.get(function) {
-            self.function(function, data);
-        }
-        self.out
-    }
-
     pub(super) fn print_one_inst(mut self, body: &Body, inst: Inst) -> String {
         let mut state = BodyState::new(body, None, self.shader.info.divergence_analysis_run);
         if body.is_phi(inst) || body.jump(inst).is_some() {

@@ -13,8 +13,8 @@ use crate::pixel_format::PixelFormat;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
-/// Modes whose declarations show a place.
-const PLACED: VariableModes = VariableModes(
+/// Modes whose declarations show a location.
+pub(super) const LOCATED: VariableModes = VariableModes(
     VariableModes::SHADER_IN.0
         | VariableModes::SHADER_OUT.0
         | VariableModes::UNIFORM.0
@@ -87,7 +87,7 @@ impl Printer<'_> {
 
     /// The place in parentheses. Returns whether it tells the first component.
     fn place(&mut self, data: &VariableData) -> bool {
-        if !data.mode.intersects(PLACED) {
+        if !data.mode.intersects(LOCATED) {
             return data.location_frac == 0;
         }
         self.out.push_str(" (");
@@ -128,7 +128,7 @@ impl Printer<'_> {
     fn variable_remark(&mut self, variable: Variable, data: &VariableData, is_image: bool, frac_shown: bool) {
         let out = &mut self.out;
         let start = out.len();
-        let placed = data.mode.intersects(PLACED);
+        let placed = data.mode.intersects(LOCATED);
         let full_place = placed && data.mode != VariableModes::SYSTEM_VALUE;
         if data.name != self.names.get(variable) {
             let _ = write!(out, " name={:?}", data.name);

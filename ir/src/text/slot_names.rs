@@ -93,3 +93,19 @@ pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
         _ => VariableModes::NONE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for (number, name) in TABLES.names.iter().flat_map(|names| names.iter().enumerate()) {
+            if let Some(name) = name {
+                assert_eq!(slot_from_name(name), Some(number as i32), "{name}");
+            }
+        }
+        assert_eq!(slot_from_name("VARYING_SLOT_VAR1"), Some(33));
+        assert_eq!(slot_from_name("FRAG_RESULT_DATA1"), Some(5));
+    }
+}

@@ -208,7 +208,7 @@ pub(super) struct Origin {
 }
 
 /// Number of texture source kinds.
-pub(super) const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::NAMES.len();
+pub(super) const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::ALL.len();
 
 /// A texture instruction.
 #[derive(Clone, Copy, Debug)]
