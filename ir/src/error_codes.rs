@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// What stands for one kind of error or warning, in every version.
+/// The code of one kind of error or warning, the same in every version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Code {
     /// `T` and four digits, different for each code.

@@ -49,7 +49,7 @@ pub struct Shader {
     pub globals: Vec<Variable>,
     /// Functions.
     pub functions: PrimaryMap<Function, FunctionData>,
-    /// What is known of the whole.
+    /// Facts about the shader as a whole.
     pub info: ShaderInfo,
     /// Number of inputs, outputs, uniforms in driver units.
     pub num_inputs: u32,
@@ -189,13 +189,13 @@ impl Shader {
 }
 
 impl ShaderInfo {
-    /// The constant buffer that uniform buffer 0 is: the first one behind that of `load_uniform`, or that itself.
+    /// The constant buffer that uniform buffer 0 is: the first one after that of `load_uniform`, or that itself.
     pub fn first_ubo_buffer(&self) -> u32 {
         u32::from(!self.first_ubo_is_default_ubo)
     }
 }
 
-/// What is known of a shader as a whole; the header of a print. Fields that a stage does not have are at their default.
+/// Facts about a shader as a whole; the header of a print. Fields that a stage does not have are at their default.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the print header, which the text module documents")]
 pub struct ShaderInfo {

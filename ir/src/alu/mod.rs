@@ -16,7 +16,7 @@ pub use evaluate::evaluate;
 pub(crate) use half::fma_single;
 use table::alu_opcodes;
 
-/// What the bits of a value are read as.
+/// The interpretation of the bits of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum BaseType {
@@ -50,7 +50,7 @@ impl BaseType {
 /// `bit_size` is 1, 8, 16, 32 or 64, or 0 for an unsized type, whose size the instruction's operands determine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct AluType {
-    /// How the bits are read.
+    /// Interpretation of the bits.
     pub base: BaseType,
     /// Size of a component in bits; 0 = unsized.
     pub bit_size: u8,
@@ -224,7 +224,7 @@ const ASSOCIATIVE: u8 = 2;
 const SELECTION: u8 = 4;
 const NUMERIC_CONVERSION: u8 = 8;
 
-/// What the table says about an opcode.
+/// A row of the table of opcodes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AluInfo {
     /// Name as printed.
@@ -239,7 +239,7 @@ pub struct AluInfo {
     pub input_sizes: &'static [u8],
     /// Type of each source.
     pub input_types: &'static [AluType],
-    /// What the size of the unsized types may be; empty when no type is unsized.
+    /// Sizes that the unsized types may have; empty when no type is unsized.
     pub bit_sizes: &'static [u8],
     /// The first two sources may be swapped.
     pub commutative01: bool,
@@ -249,7 +249,7 @@ pub struct AluInfo {
     pub selection: bool,
     /// The opcode converts a value from one type to another.
     pub numeric_conversion: bool,
-    /// What is computed, in the notation of the specification.
+    /// The result, in the notation of the specification.
     pub formula: &'static str,
     /// Family of the opcode (`float-binary`, `convert`, ...).
     pub group: &'static str,
@@ -370,11 +370,6 @@ impl AluOp {
     /// Whether the first two sources may be swapped.
     pub fn is_commutative01(self) -> bool {
         self.info().commutative01
-    }
-
-    /// Whether the opcode is associative (for floats: up to rounding).
-    pub fn is_associative(self) -> bool {
-        self.info().associative
     }
 
     /// Whether source 0 selects source 1 or source 2.

@@ -181,7 +181,7 @@ fn properties_of_opcodes() {
     assert!(AluOp::Flt32.is_comparison() && AluOp::Bitz.is_comparison() && !AluOp::Slt.is_comparison());
     assert!(AluOp::F2i32.is_conversion() && !AluOp::Fadd.is_conversion());
     assert!(AluOp::Fadd.is_commutative01() && !AluOp::Fsub.is_commutative01());
-    assert!(AluOp::Iadd.is_associative() && AluOp::Bcsel.is_selection());
+    assert!(AluOp::Iadd.info().associative && AluOp::Bcsel.is_selection());
     assert_eq!(AluOp::Fdph.input_components(0, 1), 3);
     assert_eq!(AluOp::Fdph.input_components(1, 1), 4);
     assert_eq!(AluOp::Fadd.input_components(1, 2), 2);

@@ -137,7 +137,7 @@ impl Dominance {
         &self.preorder
     }
 
-    /// Place of a block in the pre-order of the tree, from 1; 0 if unreachable.
+    /// Position of a block in the pre-order of the tree, from 1; 0 if unreachable.
     pub fn pre_index(&self, block: Block) -> u32 {
         self.nodes[block].pre
     }
@@ -227,7 +227,7 @@ impl Frontiers {
     }
 }
 
-/// The reachable blocks in reverse post-order, and the place of each in it. Of the successors the last is gone to
+/// The reachable blocks in reverse post-order, and the position of each in it. Of the successors the last is gone to
 /// first, so that structured code comes in program order.
 fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     let start = body.start_block();
@@ -250,8 +250,8 @@ fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     }
     blocks.reverse();
     let mut rank = SecondaryMap::with_default(u32::MAX);
-    for (place, &block) in blocks.iter().enumerate() {
-        rank[block] = place as u32;
+    for (position, &block) in blocks.iter().enumerate() {
+        rank[block] = position as u32;
     }
     (blocks, rank)
 }

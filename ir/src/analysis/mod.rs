@@ -81,7 +81,7 @@ macro_rules! analyses {
             })+
 
             /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the
-            /// code was changed behind the back of the epochs.
+            /// code was changed unknown to the epochs.
             pub(crate) fn stale_analyses(&self) -> Vec<&'static str> {
                 let mut stale = Vec::new();
                 $({

@@ -133,7 +133,7 @@ impl AluFlags {
     pub const NO_SIGNED_WRAP: AluFlags = AluFlags(2);
     /// The unsigned operation does not overflow.
     pub const NO_UNSIGNED_WRAP: AluFlags = AluFlags(4);
-    /// Place of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
+    /// Shift of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
     pub const FAST_MATH_SHIFT: u32 = 3;
 
     /// Whether all bits of `other` are set.
@@ -153,7 +153,7 @@ impl AluFlags {
     }
 }
 
-/// What a deref instruction does.
+/// Kind of a deref instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DerefKind {
     /// A variable. No sources.
@@ -170,7 +170,7 @@ pub enum DerefKind {
     Cast(Cast),
 }
 
-/// What is known of the memory that a cast points at.
+/// Layout of the memory that a cast points at, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct CastLayout {
     /// Stride for pointer arithmetic, bytes.
@@ -385,7 +385,7 @@ pub struct CopyEntry {
     pub dest_divergent: bool,
 }
 
-/// What an instruction is.
+/// Kind and payload of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InstData {
     /// An arithmetic operation.
@@ -424,7 +424,7 @@ pub enum InstData {
     },
     /// A constant; see [`Body::constant`].
     LoadConst {
-        /// Place in the pool of constants.
+        /// Index in the pool of constants.
         start: u32,
     },
     /// A jump.
@@ -465,7 +465,7 @@ struct DefNode {
     loop_invariant: bool,
 }
 
-/// What divergence analysis said of a value.
+/// Result of divergence analysis for a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Divergence {
     /// Nothing: the value was made after it, or it never ran.

@@ -128,7 +128,7 @@ index_enum! {
 }
 
 impl InterpMode {
-    /// What precedes the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
+    /// Prefix of the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
     pub const PRINT_PREFIX: &'static str = "INTERP_MODE_";
 }
 
@@ -259,7 +259,7 @@ pub struct MemorySemantics(pub u32);
 impl MemorySemantics {
     /// Nothing.
     pub const NONE: MemorySemantics = MemorySemantics(0);
-    /// Later accesses stay behind the barrier.
+    /// Later accesses stay after the barrier.
     pub const ACQUIRE: MemorySemantics = MemorySemantics(1);
     /// Earlier accesses stay before the barrier.
     pub const RELEASE: MemorySemantics = MemorySemantics(2);
@@ -371,7 +371,7 @@ macro_rules! io_semantics {
 
 // The rows stand in the order of prints.
 io_semantics! {
-    /// What a shader input or output is (`io_semantics`).
+    /// Semantics of a shader input or output (`io_semantics`).
     ///
     /// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one
     /// bit for each flag.

@@ -114,7 +114,7 @@ macro_rules! fast_table {
     };
 }
 
-/// What a loop over lanes asks for.
+/// The parameters of a loop over lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Bits,

@@ -39,7 +39,7 @@ impl DerefStep {
     }
 }
 
-/// How a `copy_deref` goes.
+/// The plan of a `copy_deref`.
 #[derive(Clone, Debug)]
 pub(super) struct CopyPlan {
     /// Vectors of the type.
@@ -73,13 +73,13 @@ impl CopyPlan {
 /// Image intrinsics by how they name the image, and what they do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImagePlan {
-    /// How the image is named.
+    /// Naming of the image.
     pub naming: ImageNaming,
-    /// What is done.
+    /// Action on it.
     pub action: ImageAction,
 }
 
-/// How an image intrinsic names its image.
+/// The way in which an image intrinsic names its image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImageNaming {
     Deref,
@@ -87,7 +87,7 @@ pub(super) enum ImageNaming {
     Handle,
 }
 
-/// What an image intrinsic does.
+/// The action of an image intrinsic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImageAction {
     Load,

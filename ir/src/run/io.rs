@@ -14,7 +14,7 @@ use crate::system_value::SystemValue;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Most output registers; a store behind them is dropped.
+/// Most output registers; a store beyond them is dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
 /// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit
 /// ends it.
@@ -55,7 +55,7 @@ pub(super) struct IoPlan {
 }
 
 impl IoPlan {
-    /// The links of all variables that have a place.
+    /// The links of all variables that have a allocation.
     pub fn new(program: &Program<'_>) -> Result<IoPlan, RunError> {
         let shader = program.shader;
         let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
@@ -78,7 +78,7 @@ impl IoPlan {
             }
         }
         plan.output_registers = plan.output_registers.min(MAX_OUTPUT_REGISTERS);
-        for (variable, place) in program.layout.placed() {
+        for (variable, allocation) in program.layout.allocations() {
             let data = &shader.variables[variable];
             if super::layout::is_opaque(shader, data.ty) {
                 continue;
@@ -87,9 +87,10 @@ impl IoPlan {
                 && data.mode != VariableModes::FUNCTION_TEMP
             {
                 let words = program.layout.initial_words(shader, data.ty, initializer);
-                plan.initial.extend(words.into_iter().map(|(cell, word)| (place.address.saturating_add(cell), word)));
+                plan.initial
+                    .extend(words.into_iter().map(|(cell, word)| (allocation.address.saturating_add(cell), word)));
             }
-            let first = place.address % COMMON;
+            let first = allocation.address % COMMON;
             let location = data.driver_location;
             if data.mode == VariableModes::SYSTEM_VALUE {
                 let number = u32::try_from(data.location).unwrap_or(u32::MAX);
@@ -118,7 +119,7 @@ impl IoPlan {
                 } else {
                     &mut plan.vertex_outputs
                 };
-                for vertex in 0..length.min(place.cells / (cells.len() as u32).max(1)) {
+                for vertex in 0..length.min(allocation.cells / (cells.len() as u32).max(1)) {
                     list.extend(links(&cells, first + vertex * cells.len() as u32, vertex, location));
                 }
                 continue;
@@ -131,7 +132,7 @@ impl IoPlan {
             } else {
                 plan.outputs.extend(links(&cells, first, 0, location));
                 if data.fb_fetch_output {
-                    plan.framebuffer.extend(links(&cells, place.framebuffer, 0, location));
+                    plan.framebuffer.extend(links(&cells, allocation.framebuffer, 0, location));
                 }
             }
         }
@@ -165,7 +166,6 @@ struct Slot {
 
 impl Machine<'_, '_> {
     // ---- variables
-    // ----------------------------------------------------------------------------------------------------
 
     /// Puts inputs, uniforms, system values and initialisers into the cells of variables.
     pub fn fill_variables(&mut self) {
@@ -276,7 +276,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- geometry
-    // -----------------------------------------------------------------------------------------------------
 
     /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
@@ -353,7 +352,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- lowered inputs and outputs
-    // -----------------------------------------------------------------------------------
 
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
         let offset = self.get(offset, 0, lane) as u32;
@@ -405,7 +403,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Barycentrics are values relative to the pixel centre here: adds the way to another place, where there is one.
+    /// Barycentrics are values relative to the pixel centre here: adds the way to another position, if there is one.
     fn add_interpolation(&mut self, intrinsic: &Intrinsic, barycentric: Value, offset: Value) {
         let inputs = self.inputs;
         for lane in 0..self.lanes {

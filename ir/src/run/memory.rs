@@ -74,7 +74,7 @@ pub(super) fn atomic_result(op: AtomicOp, bits: u8, old: u64, data: u64, compare
     }
 }
 
-/// Which memory a byte-addressed access goes to.
+/// The memory that a byte-addressed access goes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
     /// Storage buffer of this number.
@@ -126,7 +126,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- registers
-    // ----------------------------------------------------------------------------------------------------
 
     fn register(&self, intrinsic: &Intrinsic) -> Register {
         self.program.registers.get(intrinsic.extra as usize).copied().unwrap_or_default()
@@ -219,7 +218,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- constants
-    // ----------------------------------------------------------------------------------------------------
 
     /// `load_uniform`: units of vec4, from constant buffer 0.
     pub fn load_uniform(&mut self, intrinsic: &Intrinsic) {
@@ -242,15 +240,15 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Reads words of constant buffers: `place` gives buffer and first word.
-    fn load_constants(&mut self, intrinsic: &Intrinsic, place: impl Fn(&Self, usize) -> (u32, u64)) {
+    /// Reads words of constant buffers: `locate` gives buffer and first word.
+    fn load_constants(&mut self, intrinsic: &Intrinsic, locate: impl Fn(&Self, usize) -> (u32, u64)) {
         let dest = intrinsic.dest;
         let words_each = if dest.bits == 64 { 2 } else { 1 };
         let inputs = self.inputs;
         let mut last = None;
         let mut words: &[u32] = &[];
         self.each_active(|machine, lane| {
-            let (buffer, first) = place(machine, lane);
+            let (buffer, first) = locate(machine, lane);
             if last != Some((buffer, first)) {
                 let buffer_words = inputs.constants.get(buffer as usize).map_or(&[][..], |w| w);
                 words = usize::try_from(first).ok().and_then(|first| buffer_words.get(first..)).unwrap_or(&[]);
@@ -265,7 +263,7 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as
+    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word beyond the end; another access, as
     /// of a buffer, all or nothing.
     pub fn load_ubo(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
@@ -308,10 +306,9 @@ impl Machine<'_, '_> {
     }
 
     // ---- buffers, shared memory, scratch
-    // ---------------------------------------------------------------------------------
 
     /// Memory and address of a lane's access.
-    fn place(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
+    fn locate(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
         let offset = |number: usize| (intrinsic.base as u32).wrapping_add(self.get(sources[number], 0, lane) as u32);
@@ -332,7 +329,7 @@ impl Machine<'_, '_> {
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
         self.each_active(|machine, lane| {
-            let (memory, at) = machine.place(intrinsic, lane);
+            let (memory, at) = machine.locate(intrinsic, lane);
             let length = machine.memory(memory, lane).len() as u64;
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
             for component in 0..u32::from(dest.components) {
@@ -349,7 +346,7 @@ impl Machine<'_, '_> {
         let value = self.sources(intrinsic)[0];
         let size = component_bytes(value.bits);
         for lane in 0..self.lanes {
-            let (memory, at) = self.place(intrinsic, lane);
+            let (memory, at) = self.locate(intrinsic, lane);
             // Scratch memory is the lane's own: nobody else sees what a helper writes there.
             if self.active[lane] == 0 || (memory != Memory::Scratch && !self.may_write(lane)) {
                 continue;
@@ -394,7 +391,7 @@ impl Machine<'_, '_> {
                 return 0;
             }
             let (data, compare) = machine.atomic_operands(op, &sources[first..], lane);
-            let (memory, at) = machine.place(intrinsic, lane);
+            let (memory, at) = machine.locate(intrinsic, lane);
             let Some(old) = load(machine.memory(memory, lane), at, size) else { return 0 };
             store(machine.memory_mut(memory, lane), at, size, atomic_result(op, dest.bits, old, data, compare));
             old

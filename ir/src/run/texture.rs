@@ -37,7 +37,7 @@ impl Machine<'_, '_> {
             let unit = self.unit(texture, kinds, texture.data.texture_index, leader);
             let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
             let sampler = self.unit(texture, kinds, texture.data.sampler_index, leader);
-            // A pointer behind the end of an array of textures or samplers: all zero.
+            // A pointer beyond the end of an array of textures or samplers: all zero.
             let (Some(unit), true) = (unit, sampler.is_some() || !texture.data.op.needs_sampler()) else {
                 self.set_quad(texture, quad, &[[0; 4]; 5]);
                 continue;
@@ -242,7 +242,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- images
-    // -------------------------------------------------------------------------------------------------------
 
     /// Executes an image intrinsic.
     pub fn run_image(&mut self, intrinsic: &Intrinsic, plan: ImagePlan) {

@@ -1,6 +1,6 @@
-//! What can be wrong with a text.
+//! Errors of texts.
 
-/// An error of a text, with its place.
+/// An error of a text, with its line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {kind}")]
 pub struct TextError {
@@ -10,13 +10,13 @@ pub struct TextError {
     pub column: u32,
     /// Byte offset.
     pub offset: usize,
-    /// What is wrong.
+    /// The error.
     pub kind: TextErrorKind,
-    /// How it might be put right.
+    /// A way in which it might be corrected.
     pub hint: Option<String>,
 }
 
-/// Which edges of a block a remark states.
+/// The edges of a block that a remark states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EdgeSide {
     /// `preds:`.

@@ -92,7 +92,13 @@ pub(super) fn push_index(
                 _ => write!(out, "{value}"),
             };
         }
-        IndexKind::MemoryModes => push_modes(out, value),
+        IndexKind::MemoryModes => {
+            let known = VariableModes::ALL.iter().fold(0, |all, (mode, ..)| all | mode.0);
+            match value as u32 & !known {
+                0 if value != 0 => push_modes(out, VariableModes(value as u32)),
+                _ => word_or_number(out, None, value),
+            }
+        }
         IndexKind::ExecutionScope | IndexKind::MemoryScope => {
             word_or_number(out, Scope::from_i32(value).map(Scope::name), value);
         }
@@ -129,13 +135,9 @@ fn push_write_mask(out: &mut String, num_components: u8, mask: i32) {
     out.extend((0..count).filter(|i| mask >> i & 1 != 0).map(|i| char::from(letters[i])));
 }
 
-fn push_modes(out: &mut String, value: i32) {
-    let known = VariableModes::ALL.iter().fold(0, |all, (mode, ..)| all | mode.0);
-    if value as u32 & !known != 0 || value == 0 {
-        let _ = write!(out, "{value}");
-        return;
-    }
-    for (i, name) in VariableModes(value as u32).names().enumerate() {
+/// Appends the names of modes, joined by `|`.
+pub(super) fn push_modes(out: &mut String, modes: VariableModes) {
+    for (i, name) in modes.names().enumerate() {
         if i > 0 {
             out.push('|');
         }
@@ -182,7 +184,7 @@ fn push_xfb(out: &mut String, word: &str, first: u8, value: i32) {
     out.push(')');
 }
 
-/// Reads what stands behind `name=` for an index of a plain form. `op` decides nothing yet but the kind of slots.
+/// Reads the value after `name=` for an index of a plain form.
 pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
     let word = match kind {
         IndexKind::WriteMask => return parse_write_mask(text),
@@ -229,7 +231,7 @@ pub(super) fn parse_modes(text: &str) -> Option<VariableModes> {
     })
 }
 
-/// Reads `location=... slots=... words [gs_streams(...)]` (what stands behind `io `).
+/// Reads `location=... slots=... words [gs_streams(...)]` (the text after `io `).
 pub(super) fn parse_io_semantics(text: &str) -> Option<i32> {
     let (text, streams) = match text.split_once(" gs_streams(") {
         Some((head, tail)) => (head, Some(tail.strip_suffix(')')?)),
@@ -272,11 +274,11 @@ pub(super) fn parse_xfb(first: u8, text: &str) -> Option<i32> {
                 (start, start)
             }
         };
-        let place = usize::from(start.checked_sub(first)?);
+        let index = usize::from(start.checked_sub(first)?);
         let num_components = end.checked_sub(start)?.checked_add(1).filter(|&n| n < 16)?;
         let buffer = words.next()?.strip_prefix("buffer=")?.parse::<u8>().ok().filter(|&b| b < 16)?;
         let offset = words.next()?.strip_prefix("offset=")?.parse::<u32>().ok().filter(|o| o % 4 == 0)? / 4;
-        *xfb.out.get_mut(place)? = IoXfbOut { num_components, buffer, offset: u8::try_from(offset).ok()? };
+        *xfb.out.get_mut(index)? = IoXfbOut { num_components, buffer, offset: u8::try_from(offset).ok()? };
         if words.next().is_some() {
             return None;
         }

@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
         let line = self.lines[at];
         match self.variable_line(at, &line, temporary) {
             Ok(variable) => {
-                self.place(AnnotationTarget::Variable(variable), at);
+                self.record_line(AnnotationTarget::Variable(variable), at);
                 Some(variable)
             }
             Err(failure) => {
@@ -73,15 +73,15 @@ impl<'a> Parser<'a> {
         let mut ahead = *s;
         if let Some(format) = ahead.word().and_then(PixelFormat::from_short_name) {
             precision(&mut ahead);
-            let mut behind = ahead;
-            let name = behind.word().unwrap_or("");
+            let mut after = ahead;
+            let name = after.word().unwrap_or("");
             if is_builtin(element_name(name))
                 && let Some(ty) = self.ty(name)
                 && matches!(self.shader.types.get(self.shader.types.without_arrays(ty)), TypeData::Image { .. })
             {
                 data.image_format = format;
                 data.ty = ty;
-                *s = behind;
+                *s = after;
                 return Ok(());
             }
         }
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         Ok(variable)
     }
 
-    /// What our own prints add to a declaration. Other remarks are nothing to us.
+    /// Reads what our own prints add to a declaration. Other remarks are skipped.
     fn variable_remark(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
         while !s.is_done() {
             if s.eat("name=") {
@@ -182,7 +182,6 @@ impl<'a> Parser<'a> {
     }
 
     // ---- initialisers
-    // -------------------------------------------------------------------------------------------------
 
     fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
         struct Frame {
@@ -289,7 +288,6 @@ impl<'a> Parser<'a> {
     }
 
     // ---- functions
-    // ----------------------------------------------------------------------------------------------------
 
     /// Makes all functions, so that calls find those that come later.
     pub(super) fn collect_functions(&mut self) {
@@ -303,7 +301,7 @@ impl<'a> Parser<'a> {
                         self.fail_line(at, TextErrorKind::DuplicateFunction(name.to_string()));
                     } else {
                         let function = self.shader.functions.push(data);
-                        self.place(AnnotationTarget::Function(function), at);
+                        self.record_line(AnnotationTarget::Function(function), at);
                         self.functions.insert(name, function);
                     }
                 }

@@ -69,7 +69,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- ALU
-    // ----------------------------------------------------------------------------------------------------------
 
     fn alu(
         &mut self,
@@ -160,7 +159,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- constants and phis
-    // -------------------------------------------------------------------------------------------
 
     fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
         s.expect("(", "`(`")?;
@@ -221,7 +219,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- derefs
-    // -------------------------------------------------------------------------------------------------------
 
     fn deref(&mut self, line: &InstLine<'a>, dest: Dest, word: &str, mut s: Scanner<'a>) -> Outcome<Inst> {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 2> = arrayvec::ArrayVec::new();
@@ -240,7 +237,7 @@ impl<'a> BodyParser<'_, 'a> {
                 }
             }
             "deref_cast" => {
-                // The type of the pointer is said again behind.
+                // The type of the pointer is stated again later.
                 s.group()?;
                 sources.push(self.plain(&mut s)?);
                 // Its layout comes last.
@@ -316,7 +313,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    /// What a deref that was read before points at.
+    /// The type that a deref that was read before points at.
     fn deref_type(&self, def: crate::entities::Def) -> Option<Type> {
         match *self.body.inst(self.body.try_def_inst(def)?) {
             InstData::Deref { ty, .. } => Some(ty),
@@ -336,7 +333,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- calls and copies
-    // ---------------------------------------------------------------------------------------------
 
     fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         if line.dest.is_some() {
@@ -420,7 +416,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- textures
-    // -----------------------------------------------------------------------------------------------------
 
     fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
@@ -461,7 +456,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- intrinsics
-    // ---------------------------------------------------------------------------------------------------
 
     fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
@@ -563,7 +557,7 @@ fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
     Ok(CastLayout { ptr_stride, align_mul, align_offset })
 }
 
-/// What stands behind the sources of a texture instruction.
+/// Reads a property that follows the sources of a texture instruction.
 fn tex_extra(s: &mut Scanner<'_>, tex: &mut TexData) -> Outcome<()> {
     let start = *s;
     if s.eat("implicit lod") {

@@ -69,7 +69,7 @@ pub(super) struct Printer<'a> {
     annotations: HashMap<AnnotationTarget, Vec<&'a str>>,
 }
 
-/// What printing the code of one body needs to know.
+/// The state of printing the code of one body.
 pub(super) struct BodyState<'a> {
     pub(super) body: &'a Body,
     function: Option<Function>,
@@ -147,7 +147,6 @@ impl<'a> Printer<'a> {
     }
 
     // ---- annotations
-    // --------------------------------------------------------------------------------------------------
 
     pub(super) fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
@@ -174,7 +173,6 @@ impl<'a> Printer<'a> {
     }
 
     // ---- functions
-    // ----------------------------------------------------------------------------------------------------
 
     fn function(&mut self, function: Function, data: &'a FunctionData) {
         self.out.push_str("decl_function ");

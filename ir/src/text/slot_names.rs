@@ -71,7 +71,7 @@ pub(super) fn slot_from_name(name: &str) -> Option<i32> {
     TABLES.numbers.get(name).map(|&(_, number)| number)
 }
 
-/// What an I/O intrinsic reads or writes, for its remark and the name of its slot.
+/// Mode of the variables that an I/O intrinsic accesses, for its remark and the name of its slot.
 pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
     use IntrinsicOp as I;
     match op {

@@ -52,7 +52,6 @@ impl main {
 }
 
 // ---- examples of the reference
-// -----------------------------------------------------------------------------------------
 
 fn examples() -> Vec<(String, String)> {
     let shared = std::env::var_os("TGSIC_SHARED")
