@@ -9,39 +9,22 @@ mod table;
 
 use hashbrown::HashMap;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 pub use evaluate::evaluate;
 pub(crate) use half::fma_single;
 use table::alu_opcodes;
 
-/// The interpretation of the bits of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum BaseType {
-    /// No type; what an unset `src_type` or `dest_type` index holds.
-    Invalid = 0,
-    /// Two's complement integer.
-    Int = 1,
-    /// Unsigned integer.
-    Uint = 2,
-    /// Boolean: 0/1 in 1 bit, 0/all ones in wider sizes.
-    Bool = 3,
-    /// IEEE 754 binary floating point of 16, 32 or 64 bits.
-    Float = 4,
-}
+use crate::named_enum::named_enum;
 
-impl BaseType {
-    /// The word used in prints.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BaseType::Invalid => "invalid",
-            BaseType::Int => "int",
-            BaseType::Uint => "uint",
-            BaseType::Bool => "bool",
-            BaseType::Float => "float",
-        }
+named_enum! {
+    /// The interpretation of the bits of a value.
+    BaseType {
+        Invalid = 0 "invalid" "No type; what an unset `src_type` or `dest_type` index holds.",
+        Int = 1 "int" "Two's complement integer.",
+        Uint = 2 "uint" "Unsigned integer.",
+        Bool = 3 "bool" "Boolean: 0/1 in 1 bit, 0/all ones in wider sizes.",
+        Float = 4 "float" "IEEE 754 binary floating point of 16, 32 or 64 bits.",
     }
 }
 
@@ -73,16 +56,12 @@ macro_rules! alu_types {
                     _ => "invalid",
                 }
             }
-        }
 
-        impl FromStr for AluType {
-            type Err = UnknownAluType;
-
-            /// Reads a type as printed: a base type's word, with a size or without.
-            fn from_str(text: &str) -> Result<AluType, UnknownAluType> {
-                match text {
-                    $($name => Ok(AluType::$constant),)*
-                    _ => Err(UnknownAluType(text.to_owned())),
+            /// The type with this name: a base type's word, with a size or without.
+            pub fn from_name(name: &str) -> Option<AluType> {
+                match name {
+                    $($name => Some(AluType::$constant),)*
+                    _ => None,
                 }
             }
         }
@@ -155,11 +134,6 @@ impl fmt::Display for AluType {
         f.pad(self.name())
     }
 }
-
-/// A word that names no [`AluType`].
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown ALU type `{0}`")]
-pub struct UnknownAluType(pub String);
 
 /// Flags of floating-point execution, the same for a whole shader.
 ///

@@ -4,7 +4,6 @@
 //! holds.
 
 use std::fmt::Write;
-use std::str::FromStr;
 
 use super::lexer::parse_number;
 use super::slot_names::{io_mode, slot_from_name, slot_name};
@@ -198,7 +197,7 @@ pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
         },
         IndexKind::Format => PixelFormat::from_short_name(text).map(|f| i32::from(f.value())),
         IndexKind::DescType => DescType::from_name(text).map(DescType::to_i32),
-        IndexKind::SrcType | IndexKind::DestType => AluType::from_str(text).ok().map(AluType::to_i32),
+        IndexKind::SrcType | IndexKind::DestType => AluType::from_name(text).map(AluType::to_i32),
         IndexKind::MemorySemantics => MemorySemantics::parse(text).map(MemorySemantics::to_i32),
         IndexKind::MemoryModes => parse_modes(text).map(|modes| modes.0 as i32),
         IndexKind::ExecutionScope | IndexKind::MemoryScope => Scope::from_name(text).map(Scope::to_i32),

@@ -1,7 +1,5 @@
 //! Reading instructions.
 
-use std::str::FromStr;
-
 use cranelift_entity::packed_option::ReservedValue;
 
 use super::error::TextErrorKind;
@@ -421,9 +419,8 @@ impl<'a> BodyParser<'_, 'a> {
         let start = s;
         let dest = self.needs_value(line, &start)?;
         let inside = s.group()?;
-        let dest_type = match AluType::from_str(inside.rest()) {
-            Ok(ty) => ty,
-            Err(_) => return inside.fail(TextErrorKind::UnknownAluType(inside.rest().to_string())),
+        let Some(dest_type) = AluType::from_name(inside.rest()) else {
+            return inside.fail(TextErrorKind::UnknownAluType(inside.rest().to_string()));
         };
         let name_start = s;
         let name = s.identifier().unwrap_or("");
