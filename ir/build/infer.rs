@@ -57,7 +57,7 @@ pub enum Node {
     },
     /// A constant.
     Literal {
-        /// Which.
+        /// The constant.
         literal: Literal,
         /// Its size.
         size: Size,

@@ -19,7 +19,7 @@ pub struct RuleError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What.
+    /// The error.
     pub message: String,
 }
 

@@ -128,7 +128,7 @@ pub enum Node {
     },
     /// A constant.
     Literal {
-        /// Which.
+        /// The constant.
         literal: Literal,
         /// Its size.
         size: u8,

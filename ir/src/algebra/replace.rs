@@ -12,7 +12,7 @@ use crate::entities::{Def, Inst, User};
 /// Builds the replacement of an instruction before it, makes all its uses use that, and gives its value. The
 /// instruction is left without uses.
 ///
-/// What depends on constants only is computed at once.
+/// An expression of constants only is computed at once.
 pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Option<Def> {
     let def = body.inst_def(inst)?;
     let count = usize::from(body.num_components(def));

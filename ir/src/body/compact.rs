@@ -122,7 +122,7 @@ impl Body {
         }
     }
 
-    /// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just
+    /// Makes the lists of uses of values that had other `numbers`, last in program order first: as if the code had just
     /// been built.
     ///
     /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.

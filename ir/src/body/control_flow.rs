@@ -273,7 +273,7 @@ impl Body {
 
     /// The blocks of a list and of everything inside it, in program order.
     pub fn blocks_in(&self, list: CfList) -> impl Iterator<Item = Block> + '_ {
-        // The last block of a list is the last of the text within it: nothing can nest after it.
+        // The last block of a list is the last one in program order within it: nothing can nest after it.
         let mut done = false;
         std::iter::successors(Some(list.first), |&b| self.next_block(b)).take_while(move |&b| {
             let take = !done;

@@ -302,7 +302,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run.
-    /// What only some surroundings offer is an error when it is executed.
+    /// An instruction that only some environments offer is an error when it is executed.
     pub fn new(shader: &'a Shader) -> Result<Program<'a>, RunError> {
         let entry = shader.entry_point().ok_or(RunError::NoEntryPoint)?;
         let program = Program {
