@@ -73,7 +73,7 @@ struct Fit<'a> {
     opcodes: &'a [Opcode],
     earlier_sizes: u8,
     later_sizes: u8,
-    /// What variables of the earlier rule stand for.
+    /// Bindings of the variables of the earlier rule.
     bound: Vec<(u8, &'a Node)>,
 }
 

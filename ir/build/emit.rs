@@ -105,7 +105,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a node behind its operands and gives its number. `next` numbers the commutative instructions of a search
+    /// Writes a node after its operands and gives its number. `next` numbers the commutative instructions of a search
     /// in preorder.
     fn node(&mut self, node: &Node, mut next: Option<&mut u8>) -> usize {
         let row = match node {

@@ -19,7 +19,7 @@ pub enum Size {
     Unknown(u8),
 }
 
-/// What a variable may stand for.
+/// The sizes and kinds of operand that a variable may stand for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableKind {
     /// Anything (`a`).
@@ -33,7 +33,7 @@ pub enum VariableKind {
 pub enum Node {
     /// An instruction.
     Op {
-        /// Place in the table of opcodes.
+        /// Index in the table of opcodes.
         op: usize,
         /// Size of the result.
         size: Size,
@@ -48,7 +48,7 @@ pub enum Node {
     Variable {
         /// Number in the order of the search.
         index: u8,
-        /// What it may stand for.
+        /// The sizes and kinds of operand that it may stand for.
         kind: VariableKind,
         /// Size.
         size: Size,
@@ -57,7 +57,7 @@ pub enum Node {
     },
     /// A constant.
     Literal {
-        /// Which.
+        /// The constant.
         literal: Literal,
         /// Its size.
         size: Size,
@@ -92,9 +92,9 @@ pub struct FinishedRule {
     pub star: bool,
     /// Mask of the sizes that unknown 0 may have.
     pub sizes: u8,
-    /// What is looked for: an [`Node::Op`].
+    /// The expression searched for: an [`Node::Op`].
     pub search: Node,
-    /// What takes its place.
+    /// The replacement.
     pub replacement: Node,
     /// Conditions besides the switches.
     pub conditions: Vec<Condition>,
@@ -141,7 +141,7 @@ struct Inference<'a> {
     label_sizes: Vec<(Size, Size)>,
     /// Conversions by label that must be to more bits (or to fewer).
     steps: Vec<(u8, bool, usize)>,
-    /// Unknowns that must be numbers in the end, with the place that says so.
+    /// Unknowns that must be numbers in the end, with the text that says so.
     concrete: Vec<(Size, usize)>,
     searching: bool,
 }
@@ -208,7 +208,7 @@ impl Inference<'_> {
         Ok((self.labels.len() - 1) as u8)
     }
 
-    /// The node of an expression whose place wants a size.
+    /// The node of an expression of which its context demands a size.
     fn node(&mut self, e: &Expression, wanted: Size) -> Result<Node> {
         match &e.kind {
             Kind::Literal(literal) => Ok(Node::Literal { literal: *literal, size: wanted }),

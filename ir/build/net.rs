@@ -23,7 +23,7 @@ pub struct NetNode {
     pub constant: Option<usize>,
     /// Anything.
     pub any: Option<usize>,
-    /// What stands for a variable that was met before: the number of it among the variables on the way here.
+    /// A variable that was met before: the number of it among the variables on the way here.
     pub same: Vec<(u8, usize)>,
     /// Rules that end here, with the commutative instructions that are swapped as a mask.
     pub rules: Vec<(usize, u8)>,

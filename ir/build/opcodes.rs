@@ -1,4 +1,4 @@
-//! What the build needs to know of the tables of opcodes and switches: they are the crate's own, included.
+//! The parts of the tables of opcodes and switches that the build needs: they are the crate's own, included.
 
 /// Type of an operand: base type and size (0: unsized), components (0: as many as the result has).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct Opcode {
     pub output: Operand,
     /// Operands.
     pub inputs: Vec<Operand>,
-    /// What the size of the unsized types may be, as a mask.
+    /// Sizes that the unsized types may have, as a mask.
     pub sizes: u8,
     /// The first two operands may be swapped.
     pub commutative: bool,
@@ -81,7 +81,7 @@ macro_rules! switch_names {
 
 compiler_switches!(switch_names);
 
-/// Conversions whose size is left to their place: the name without it and the sizes that there are.
+/// Conversions whose size their context decides: the name without it and the sizes that there are.
 pub fn unsized_conversion(opcodes: &[Opcode], name: &str) -> u8 {
     if !matches!(name, "b2f" | "b2i" | "b2b" | "i2f" | "u2f" | "f2f" | "f2i" | "f2u" | "i2i" | "u2u") {
         return 0;

@@ -12,18 +12,18 @@
 /// Expressions nested deeper than this are errors.
 const MAX_DEPTH: usize = 16;
 
-/// What is wrong, and where in the file.
+/// An error and its position in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleError {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What.
+    /// The error.
     pub message: String,
 }
 
-/// What a rule keeps.
+/// The exactness that a rule keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tag {
     /// Bits of the class: 0 the same bits, 1 but for the sign of zero, 2 only about the same value, 3 about the same
@@ -41,12 +41,12 @@ pub const SIZES: [u8; 5] = [1, 8, 16, 32, 64];
 pub struct Expression {
     /// Column in characters, from 1.
     pub column: usize,
-    /// What it is.
+    /// Kind of the token.
     pub kind: Kind,
 }
 
 impl Expression {
-    /// The same without places and names.
+    /// The same without positions and names.
     pub fn unnamed(&self) -> Expression {
         let kind = match &self.kind {
             Kind::Op { name, exact, operands, .. } => {
@@ -59,7 +59,7 @@ impl Expression {
     }
 }
 
-/// What an expression is.
+/// A node of an expression.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// `label=op!(...)`
@@ -86,7 +86,7 @@ pub enum Kind {
     Literal(Literal),
 }
 
-/// A constant, whose bits depend on the size that its place wants.
+/// A constant, whose bits depend on the size that its context demands.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A float.
@@ -121,13 +121,13 @@ pub struct Rule {
     pub line: usize,
     /// The line.
     pub text: String,
-    /// What it keeps.
+    /// The exactness that it keeps.
     pub tag: Tag,
     /// Sizes of the first unsized values for which it holds; all of those that the opcodes have, if 0.
     pub sizes: u8,
-    /// What is looked for.
+    /// The expression searched for.
     pub search: Expression,
-    /// What takes its place.
+    /// The replacement.
     pub replacement: Expression,
     /// Conditions, all of which must hold; a negated one has `true`.
     pub conditions: Vec<(bool, Expression)>,
@@ -338,7 +338,7 @@ impl Parser<'_> {
         Ok(Expression { column, kind: Kind::Variable { name, bit_size, select } })
     }
 
-    /// `+ n` or `- n` behind a named number.
+    /// `+ n` or `- n` after a named number.
     fn addend(&mut self) -> Result<i64> {
         let sign = if self.eat("+") {
             1

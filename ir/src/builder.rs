@@ -1,6 +1,6 @@
-//! Making code: a body and a place in it, with a method for each kind of instruction.
+//! Builds code: a body and a cursor in it, with a method for each kind of instruction.
 //!
-//! Everything is inserted at the cursor, which then stands behind it. ALU methods of the table's shape check nothing;
+//! Everything is inserted at the cursor, which then stands after it. ALU methods of the table's shape check nothing;
 //! the validator does. [`Builder::mov`] and the helpers on top of it leave out movs that change nothing.
 
 use crate::alu::AluOp;
@@ -40,7 +40,7 @@ impl AluSrc {
         AluSrc { def, swizzle: Swizzle::replicate(component) }
     }
 
-    /// What a source of an ALU instruction reads.
+    /// A source of an ALU instruction: a value and a swizzle.
     #[inline]
     pub fn of(body: &Body, source: Use) -> AluSrc {
         AluSrc { def: body.src_def(source), swizzle: body.swizzle(source) }
@@ -62,18 +62,18 @@ impl AluSrc {
     }
 }
 
-/// A place in a body where instructions are made.
+/// A cursor in a body at which instructions are made.
 pub struct Builder<'a> {
     /// The body.
     pub body: &'a mut Body,
-    /// The place.
+    /// The cursor.
     pub cursor: Cursor,
     /// Flags that ALU instructions get (`exact` for precise code).
     pub flags: AluFlags,
 }
 
 impl<'a> Builder<'a> {
-    /// A builder at a place.
+    /// A builder at a cursor.
     pub fn new(body: &'a mut Body, cursor: Cursor) -> Builder<'a> {
         Builder { body, cursor, flags: AluFlags::NONE }
     }
@@ -93,15 +93,6 @@ impl<'a> Builder<'a> {
     /// The block that the cursor is in.
     pub fn block(&self) -> Block {
         self.cursor.block(self.body)
-    }
-
-    /// Whether the cursor stands right behind a jump: nothing may be inserted.
-    pub fn is_after_jump(&self) -> bool {
-        match self.cursor {
-            Cursor::After(inst) => self.body.jump(inst).is_some(),
-            Cursor::BlockEnd(block) => self.body.block_jump(block).is_some(),
-            Cursor::BlockStart(_) | Cursor::Before(_) => false,
-        }
     }
 
     /// Places an instruction at the cursor.
@@ -130,7 +121,6 @@ impl<'a> Builder<'a> {
     }
 
     // ---- constants
-    // ----------------------------------------------------------------------------------------------------
 
     /// A constant from the bits of its components.
     pub fn constant(&mut self, bit_size: u8, values: &[u64]) -> Def {
@@ -166,7 +156,6 @@ impl<'a> Builder<'a> {
     }
 
     // ---- ALU
-    // ----------------------------------------------------------------------------------------------------------
 
     /// An ALU instruction with `num_components` result components (overridden by the table for sized results). The
     /// result's bit size follows from the table, or from the first unsized source.
@@ -244,7 +233,6 @@ impl<'a> Builder<'a> {
     }
 
     // ---- intrinsics
-    // ---------------------------------------------------------------------------------------------------
 
     /// An intrinsic. `shape` is that of its result, where the table leaves it open (it is ignored for intrinsics
     /// without result); for a vectorised intrinsic without result the number of components is that of its first source
@@ -321,7 +309,7 @@ impl<'a> Builder<'a> {
         self.body.inst_def(inst).expect("decl_reg has a value")
     }
 
-    // Most code that comes from registers is these two; a test compares the places with the table.
+    // Most code that comes from registers is these two; a test compares the slots with the table.
     const LOAD_REG_BASE: usize = 0;
     const STORE_REG_BASE: usize = 0;
     const STORE_REG_WRITE_MASK: usize = 1;
@@ -360,7 +348,6 @@ impl<'a> Builder<'a> {
     }
 
     // ---- derefs
-    // -------------------------------------------------------------------------------------------------------
 
     /// A deref of a variable of a given mode and type.
     pub fn deref_var(&mut self, variable: Variable, modes: VariableModes, ty: Type) -> Def {
@@ -385,7 +372,6 @@ impl<'a> Builder<'a> {
     }
 
     // ---- textures and control flow
-    // --------------------------------------------------------------------------------------
 
     /// A texture instruction; the shape of the result follows from the payload.
     pub fn texture(&mut self, data: TexData, sources: &[(TexSrcKind, Def)]) -> Def {
@@ -409,7 +395,7 @@ impl<'a> Builder<'a> {
         self.cursor = Cursor::BlockEnd(self.body.else_list(id).last);
     }
 
-    /// Goes on behind an `if`.
+    /// Goes on after an `if`.
     pub fn end_if(&mut self, id: If) {
         self.cursor = Cursor::BlockStart(self.body.block_after_if(id));
     }
@@ -421,7 +407,7 @@ impl<'a> Builder<'a> {
         id
     }
 
-    /// Goes on behind a loop.
+    /// Goes on after a loop.
     pub fn end_loop(&mut self, id: Loop) {
         self.cursor = Cursor::BlockStart(self.body.block_after_loop(id));
     }

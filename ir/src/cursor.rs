@@ -1,9 +1,9 @@
-//! Places between instructions.
+//! Positions between instructions.
 
 use crate::body::Body;
 use crate::entities::{Block, Inst, Use, User};
 
-/// A place where something can be inserted.
+/// A position at which something can be inserted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cursor {
     /// Before the first instruction of a block.
@@ -51,7 +51,7 @@ impl Cursor {
         }
     }
 
-    /// The block of the place.
+    /// The block of the cursor.
     pub fn block(self, body: &Body) -> Block {
         match self {
             Cursor::BlockStart(block) | Cursor::BlockEnd(block) => block,

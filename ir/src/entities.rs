@@ -41,7 +41,7 @@ entities! {
     Type "type";
 }
 
-/// Who reads a source: an instruction, or the condition of an `if`.
+/// The reader of a source: an instruction, or the condition of an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum User {
     /// An instruction.

@@ -1,14 +1,14 @@
-//! Codes of errors: one table an error type, from which the list of all and the code of a value come, so that neither
-//! can forget a variant.
+//! Codes of errors: one table for each error type, from which the list of all codes and the code of a value come, so
+//! that neither can forget a variant.
 //!
 //! Ranges: T0001 texts of TGSI, T0100 limits, T0200 token streams, T0300 the check (warnings T0500), T0600 conversion
 //! and runs of TGSI, T0700 the TGSI driver, T0800 the command line, T1000 texts of the IR, T1100 the validator, T1400
 //! runs of the IR. A number is never given to anything else. What each means stands in one file,
-//! `tgsi/src/explain/catalogue.md`.
+//! `tgsi/src/explain/catalogue.txt`.
 
 use std::fmt;
 
-/// What stands for one kind of error or warning, in every version.
+/// The code of one kind of error or warning, the same in every version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Code {
     /// `T` and four digits, different for each code.
@@ -56,6 +56,26 @@ macro_rules! error_codes {
         /// Code of the error.
         pub const fn code(&self) -> $crate::error_codes::Code {
             match self { $(Self::$variant { .. } => $crate::error_codes::Code::new($id, $name),)+ }
+        }
+    };
+}
+
+/// Declares an error enum from a table. Each row is a number, a name in kebab case, a variant with its fields and the
+/// message.
+#[macro_export]
+macro_rules! error_table {
+    ($(#[$attribute:meta])* pub enum $name:ident {
+        $($id:literal $kebab:literal $variant:ident $(($($item:ty),+))? $({ $($field:ident: $ty:ty),+ })? $message:literal;)+
+    }) => {
+        $(#[$attribute])*
+        #[derive(thiserror::Error)]
+        #[expect(missing_docs, reason = "the message says what the variant and its fields mean")]
+        pub enum $name {
+            $(#[error($message)] $variant $(($($item),+))? $({ $($field: $ty),+ })?,)+
+        }
+
+        impl $name {
+            $crate::error_codes! { $($variant => $id $kebab,)+ }
         }
     };
 }

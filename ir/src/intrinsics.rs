@@ -176,7 +176,7 @@ pub enum DestBits {
     SameAsSource(u8),
 }
 
-/// What the table says about an intrinsic.
+/// A row of the table of intrinsics.
 #[derive(Debug, PartialEq, Eq)]
 pub struct IntrinsicInfo {
     /// Name as printed (without `@`).
@@ -185,7 +185,7 @@ pub struct IntrinsicInfo {
     pub kind: IntrinsicKind,
     /// Number of components of each source.
     pub src_components: &'static [SrcComponents],
-    /// What each source is.
+    /// Role of each source.
     pub src_roles: &'static [&'static str],
     /// Number of components of the result.
     pub dest_components: DestComponents,
@@ -199,7 +199,7 @@ pub struct IntrinsicInfo {
     pub can_reorder: bool,
     /// Loads a system value.
     pub is_sysval: bool,
-    /// What it does.
+    /// Meaning, in a sentence.
     pub meaning: &'static str,
 }
 

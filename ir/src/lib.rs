@@ -11,7 +11,7 @@
 //! | [`body::InstData`] | `nir_alu_instr`, `nir_intrinsic_instr`, ... | what an instruction is |
 //! | [`alu`] | `nir_opcodes.py`, `nir_constant_expressions` | 432 opcodes in one table and ten of TGSI's own, and their evaluation |
 //! | [`intrinsics`] | `nir_intrinsics.py` | 302 intrinsics in one table, and their constant indices |
-//! | [`variable`], [`types`], [`slots`] | `nir_variable`, `glsl_type`, `gl_varying_slot` | storage, its types and places |
+//! | [`variable`], [`types`], [`slots`] | `nir_variable`, `glsl_type`, `gl_varying_slot` | storage, its types and slots |
 //! | [`Builder`], [`Cursor`] | `nir_builder`, `nir_cursor` | making code |
 //! | [`text`] | `nir_print` (and no parser) | the text form, printed and parsed |
 //! | [`validate`] | `nir_validate` | every rule that a pass may rely on, checked |
@@ -53,6 +53,7 @@ pub mod cursor;
 pub mod entities;
 pub mod error_codes;
 pub mod intrinsics;
+mod named_enum;
 pub mod options;
 pub mod passes;
 pub mod pixel_format;

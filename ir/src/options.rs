@@ -1,4 +1,4 @@
-//! What a target wants of the optimiser: one struct, one table.
+//! Options of a target for the passes: one struct, one table.
 //!
 //! Switches are rows of `compiler_switches!`, from which the struct, the names and the build of the algebraic rules
 //! (`build/main.rs` includes `options/table.rs`) come. A switch named `lower_x` says that the target has no `x`, one

@@ -5,70 +5,29 @@ use cranelift_entity::PrimaryMap;
 use crate::alu::ExecutionMode;
 use crate::body::Body;
 use crate::entities::{Function, Type, Variable};
+use crate::named_enum::named_enum;
 use crate::types::TypeTable;
 use crate::variable::{VariableData, VariableModes};
 
-/// Shader stages.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum Stage {
-    /// Vertex.
-    Vertex = 0,
-    /// Tessellation control.
-    TessCtrl = 1,
-    /// Tessellation evaluation.
-    TessEval = 2,
-    /// Geometry.
-    Geometry = 3,
-    /// Fragment.
-    Fragment = 4,
-    /// Compute.
-    Compute = 5,
-    /// Task.
-    Task = 6,
-    /// Mesh.
-    Mesh = 7,
-    /// OpenCL kernel.
-    Kernel = 8,
+named_enum! {
+    /// Shader stages. In prints the names have the prefix `MESA_SHADER_`.
+    Stage {
+        Vertex = 0 "VERTEX" "Vertex.",
+        TessCtrl = 1 "TESS_CTRL" "Tessellation control.",
+        TessEval = 2 "TESS_EVAL" "Tessellation evaluation.",
+        Geometry = 3 "GEOMETRY" "Geometry.",
+        Fragment = 4 "FRAGMENT" "Fragment.",
+        Compute = 5 "COMPUTE" "Compute.",
+        Task = 6 "TASK" "Task.",
+        Mesh = 7 "MESH" "Mesh.",
+        Kernel = 8 "KERNEL" "OpenCL kernel.",
+    }
 }
 
 impl Stage {
     /// Whether what the stage computes may become a position, which other programs may have to compute alike.
     pub const fn may_reach_position(self) -> bool {
         !matches!(self, Stage::Fragment | Stage::Compute | Stage::Kernel)
-    }
-
-    /// All stages; the place is the number.
-    pub const ALL: [Stage; 9] = [
-        Stage::Vertex,
-        Stage::TessCtrl,
-        Stage::TessEval,
-        Stage::Geometry,
-        Stage::Fragment,
-        Stage::Compute,
-        Stage::Task,
-        Stage::Mesh,
-        Stage::Kernel,
-    ];
-
-    /// Name in prints, without the prefix `MESA_SHADER_`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stage::Vertex => "VERTEX",
-            Stage::TessCtrl => "TESS_CTRL",
-            Stage::TessEval => "TESS_EVAL",
-            Stage::Geometry => "GEOMETRY",
-            Stage::Fragment => "FRAGMENT",
-            Stage::Compute => "COMPUTE",
-            Stage::Task => "TASK",
-            Stage::Mesh => "MESH",
-            Stage::Kernel => "KERNEL",
-        }
-    }
-
-    /// The stage of this name (without prefix).
-    pub fn from_name(name: &str) -> Option<Stage> {
-        Self::ALL.into_iter().find(|s| s.name() == name)
     }
 
     /// Stages that run as workgroups.
@@ -90,7 +49,7 @@ pub struct Shader {
     pub globals: Vec<Variable>,
     /// Functions.
     pub functions: PrimaryMap<Function, FunctionData>,
-    /// What is known of the whole.
+    /// Facts about the shader as a whole.
     pub info: ShaderInfo,
     /// Number of inputs, outputs, uniforms in driver units.
     pub num_inputs: u32,
@@ -230,13 +189,13 @@ impl Shader {
 }
 
 impl ShaderInfo {
-    /// The constant buffer that uniform buffer 0 is: the first one behind that of `load_uniform`, or that itself.
+    /// The constant buffer that uniform buffer 0 is: the first one after that of `load_uniform`, or that itself.
     pub fn first_ubo_buffer(&self) -> u32 {
         u32::from(!self.first_ubo_is_default_ubo)
     }
 }
 
-/// What is known of a shader as a whole; the header of a print. Fields that a stage does not have are at their default.
+/// Facts about a shader as a whole; the header of a print. Fields that a stage does not have are at their default.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the print header, which the text module documents")]
 pub struct ShaderInfo {

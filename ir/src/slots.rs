@@ -13,17 +13,8 @@ macro_rules! slots {
 
             /// Name without prefix, none for a number without name.
             pub fn name(slot: u8) -> Option<String> {
-                NAMED.iter().find(|&&(n, _)| n == slot).map(|&(_, name)| name.to_string()).or_else(|| super::$module::ranged(slot))
-            }
-
-            /// The slot with this name (without prefix).
-            pub fn from_name(name: &str) -> Option<u8> {
-                NAMED.iter().find(|&&(_, n)| n == name).map(|&(slot, _)| slot)
-                    .or_else(|| (0..=127u8).find(|&slot| super::$module::ranged(slot).as_deref() == Some(name)))
-            }
-
-            pub(super) fn ranged(slot: u8) -> Option<String> {
-                super::ranged_name($prefix, slot)
+                let named = NAMED.iter().find(|&&(number, _)| number == slot);
+                named.map(|&(_, name)| name.to_string()).or_else(|| super::ranged_name($prefix, slot))
             }
         }
     };
@@ -67,27 +58,5 @@ slots! {
     vert_attrib "VERT_ATTRIB_" {
         POS = 0, NORMAL = 1, COLOR0 = 2, COLOR1 = 3, FOG = 4, COLOR_INDEX = 5, TEX0 = 6, POINT_SIZE = 14, GENERIC0 = 15,
         EDGEFLAG = 31,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_read_back() {
-        for slot in 0..=127u8 {
-            if let Some(name) = varying::name(slot) {
-                assert_eq!(varying::from_name(&name), Some(slot), "{name}");
-            }
-            if let Some(name) = frag_result::name(slot) {
-                assert_eq!(frag_result::from_name(&name), Some(slot), "{name}");
-            }
-            if let Some(name) = vert_attrib::name(slot) {
-                assert_eq!(vert_attrib::from_name(&name), Some(slot), "{name}");
-            }
-        }
-        assert_eq!(varying::name(33).as_deref(), Some("VAR1"));
-        assert_eq!(frag_result::name(5).as_deref(), Some("DATA1"));
     }
 }

@@ -1,18 +1,19 @@
 //! System values: what a shader learns from its surroundings without anybody storing it.
 //!
-//! One row a value: variant, the name that prints use for a `system_value` variable, components, bit size.
+//! Each row is a variant, the name that prints use for a `system_value` variable, components, bit size, and the
+//! intrinsics that load the value as it is.
 
 use crate::intrinsics::IntrinsicOp;
 
 macro_rules! system_values {
-    ($($(#[$meta:meta])* $variant:ident $name:literal $components:literal x $bits:literal;)+) => {
+    ($($(#[$meta:meta])* $variant:ident $name:literal $components:literal x $bits:literal [$($loader:ident)+];)+) => {
         /// A system value.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u8)]
         pub enum SystemValue { $($(#[$meta])* #[doc = concat!("`SYSTEM_VALUE_", $name, "`, ", stringify!($components), " x ", stringify!($bits), " bits.")] $variant),+ }
 
         impl SystemValue {
-            /// All values; the place is the number.
+            /// All values; the index is the number.
             pub const ALL: &'static [SystemValue] = &[$(SystemValue::$variant),+];
 
             /// Name in prints, without the prefix `SYSTEM_VALUE_`.
@@ -29,97 +30,59 @@ macro_rules! system_values {
             pub const fn bit_size(self) -> u8 {
                 match self { $(SystemValue::$variant => $bits),+ }
             }
+
+            /// The system value that an intrinsic loads as it is.
+            pub const fn loaded_by(op: IntrinsicOp) -> Option<SystemValue> {
+                Some(match op {
+                    $($(IntrinsicOp::$loader)|+ => SystemValue::$variant,)+
+                    _ => return None,
+                })
+            }
         }
     };
 }
 
 system_values! {
-    VertexId "VERTEX_ID" 1 x 32;
-    VertexIdZeroBase "VERTEX_ID_ZERO_BASE" 1 x 32;
-    BaseVertex "BASE_VERTEX" 1 x 32;
-    FirstVertex "FIRST_VERTEX" 1 x 32;
-    InstanceId "INSTANCE_ID" 1 x 32;
-    BaseInstance "BASE_INSTANCE" 1 x 32;
-    DrawId "DRAW_ID" 1 x 32;
-    InvocationId "INVOCATION_ID" 1 x 32;
-    FragCoord "FRAG_COORD" 4 x 32;
-    PointCoord "POINT_COORD" 2 x 32;
-    FrontFace "FRONT_FACE" 1 x 1;
-    SampleId "SAMPLE_ID" 1 x 32;
-    SamplePos "SAMPLE_POS" 2 x 32;
-    SampleMaskIn "SAMPLE_MASK_IN" 1 x 32;
-    HelperInvocation "HELPER_INVOCATION" 1 x 1;
-    TessCoord "TESS_COORD" 3 x 32;
-    VerticesIn "VERTICES_IN" 1 x 32;
-    PrimitiveId "PRIMITIVE_ID" 1 x 32;
-    TessLevelOuter "TESS_LEVEL_OUTER" 4 x 32;
-    TessLevelInner "TESS_LEVEL_INNER" 2 x 32;
-    TessLevelOuterDefault "TESS_LEVEL_OUTER_DEFAULT" 4 x 32;
-    TessLevelInnerDefault "TESS_LEVEL_INNER_DEFAULT" 2 x 32;
-    LocalInvocationId "LOCAL_INVOCATION_ID" 3 x 32;
-    LocalInvocationIndex "LOCAL_INVOCATION_INDEX" 1 x 32;
-    GlobalInvocationId "GLOBAL_INVOCATION_ID" 3 x 32;
-    WorkgroupId "WORKGROUP_ID" 3 x 32;
-    WorkgroupSize "WORKGROUP_SIZE" 3 x 32;
-    NumWorkgroups "NUM_WORKGROUPS" 3 x 32;
-    WorkDim "WORK_DIM" 1 x 32;
-    UserDataAmd "USER_DATA_AMD" 8 x 32;
-    SubgroupSize "SUBGROUP_SIZE" 1 x 32;
-    SubgroupInvocation "SUBGROUP_INVOCATION" 1 x 32;
-    SubgroupEqMask "SUBGROUP_EQ_MASK" 1 x 64;
-    SubgroupGeMask "SUBGROUP_GE_MASK" 1 x 64;
-    SubgroupGtMask "SUBGROUP_GT_MASK" 1 x 64;
-    SubgroupLeMask "SUBGROUP_LE_MASK" 1 x 64;
-    SubgroupLtMask "SUBGROUP_LT_MASK" 1 x 64;
+    VertexId "VERTEX_ID" 1 x 32 [LoadVertexId];
+    VertexIdZeroBase "VERTEX_ID_ZERO_BASE" 1 x 32 [LoadVertexIdZeroBase];
+    BaseVertex "BASE_VERTEX" 1 x 32 [LoadBaseVertex];
+    FirstVertex "FIRST_VERTEX" 1 x 32 [LoadFirstVertex];
+    InstanceId "INSTANCE_ID" 1 x 32 [LoadInstanceId];
+    BaseInstance "BASE_INSTANCE" 1 x 32 [LoadBaseInstance];
+    DrawId "DRAW_ID" 1 x 32 [LoadDrawId];
+    InvocationId "INVOCATION_ID" 1 x 32 [LoadInvocationId];
+    FragCoord "FRAG_COORD" 4 x 32 [LoadFragCoord];
+    PointCoord "POINT_COORD" 2 x 32 [LoadPointCoord];
+    FrontFace "FRONT_FACE" 1 x 1 [LoadFrontFace];
+    SampleId "SAMPLE_ID" 1 x 32 [LoadSampleId LoadSampleIdNoPerSample];
+    SamplePos "SAMPLE_POS" 2 x 32 [LoadSamplePos LoadSamplePosOrCenter];
+    SampleMaskIn "SAMPLE_MASK_IN" 1 x 32 [LoadSampleMaskIn];
+    HelperInvocation "HELPER_INVOCATION" 1 x 1 [LoadHelperInvocation];
+    TessCoord "TESS_COORD" 3 x 32 [LoadTessCoord LoadTessCoordXy];
+    VerticesIn "VERTICES_IN" 1 x 32 [LoadPatchVerticesIn];
+    PrimitiveId "PRIMITIVE_ID" 1 x 32 [LoadPrimitiveId];
+    TessLevelOuter "TESS_LEVEL_OUTER" 4 x 32 [LoadTessLevelOuter];
+    TessLevelInner "TESS_LEVEL_INNER" 2 x 32 [LoadTessLevelInner];
+    TessLevelOuterDefault "TESS_LEVEL_OUTER_DEFAULT" 4 x 32 [LoadTessLevelOuterDefault];
+    TessLevelInnerDefault "TESS_LEVEL_INNER_DEFAULT" 2 x 32 [LoadTessLevelInnerDefault];
+    LocalInvocationId "LOCAL_INVOCATION_ID" 3 x 32 [LoadLocalInvocationId];
+    LocalInvocationIndex "LOCAL_INVOCATION_INDEX" 1 x 32 [LoadLocalInvocationIndex];
+    GlobalInvocationId "GLOBAL_INVOCATION_ID" 3 x 32 [LoadGlobalInvocationId];
+    WorkgroupId "WORKGROUP_ID" 3 x 32 [LoadWorkgroupId];
+    WorkgroupSize "WORKGROUP_SIZE" 3 x 32 [LoadWorkgroupSize];
+    NumWorkgroups "NUM_WORKGROUPS" 3 x 32 [LoadNumWorkgroups];
+    WorkDim "WORK_DIM" 1 x 32 [LoadWorkDim];
+    UserDataAmd "USER_DATA_AMD" 8 x 32 [LoadUserDataAmd];
+    SubgroupSize "SUBGROUP_SIZE" 1 x 32 [LoadSubgroupSize];
+    SubgroupInvocation "SUBGROUP_INVOCATION" 1 x 32 [LoadSubgroupInvocation];
+    SubgroupEqMask "SUBGROUP_EQ_MASK" 1 x 64 [LoadSubgroupEqMask];
+    SubgroupGeMask "SUBGROUP_GE_MASK" 1 x 64 [LoadSubgroupGeMask];
+    SubgroupGtMask "SUBGROUP_GT_MASK" 1 x 64 [LoadSubgroupGtMask];
+    SubgroupLeMask "SUBGROUP_LE_MASK" 1 x 64 [LoadSubgroupLeMask];
+    SubgroupLtMask "SUBGROUP_LT_MASK" 1 x 64 [LoadSubgroupLtMask];
 }
 
 impl SystemValue {
-    /// The system value that an intrinsic loads as it is.
-    pub const fn loaded_by(op: IntrinsicOp) -> Option<SystemValue> {
-        use IntrinsicOp as I;
-        use SystemValue as S;
-        Some(match op {
-            I::LoadVertexId => S::VertexId,
-            I::LoadVertexIdZeroBase => S::VertexIdZeroBase,
-            I::LoadBaseVertex => S::BaseVertex,
-            I::LoadFirstVertex => S::FirstVertex,
-            I::LoadInstanceId => S::InstanceId,
-            I::LoadBaseInstance => S::BaseInstance,
-            I::LoadDrawId => S::DrawId,
-            I::LoadInvocationId => S::InvocationId,
-            I::LoadFragCoord => S::FragCoord,
-            I::LoadPointCoord => S::PointCoord,
-            I::LoadFrontFace => S::FrontFace,
-            I::LoadSampleId | I::LoadSampleIdNoPerSample => S::SampleId,
-            I::LoadSamplePos | I::LoadSamplePosOrCenter => S::SamplePos,
-            I::LoadSampleMaskIn => S::SampleMaskIn,
-            I::LoadHelperInvocation => S::HelperInvocation,
-            I::LoadTessCoord | I::LoadTessCoordXy => S::TessCoord,
-            I::LoadPatchVerticesIn => S::VerticesIn,
-            I::LoadPrimitiveId => S::PrimitiveId,
-            I::LoadTessLevelOuter => S::TessLevelOuter,
-            I::LoadTessLevelInner => S::TessLevelInner,
-            I::LoadTessLevelOuterDefault => S::TessLevelOuterDefault,
-            I::LoadTessLevelInnerDefault => S::TessLevelInnerDefault,
-            I::LoadLocalInvocationId => S::LocalInvocationId,
-            I::LoadLocalInvocationIndex => S::LocalInvocationIndex,
-            I::LoadGlobalInvocationId => S::GlobalInvocationId,
-            I::LoadWorkgroupId => S::WorkgroupId,
-            I::LoadWorkgroupSize => S::WorkgroupSize,
-            I::LoadNumWorkgroups => S::NumWorkgroups,
-            I::LoadWorkDim => S::WorkDim,
-            I::LoadUserDataAmd => S::UserDataAmd,
-            I::LoadSubgroupSize => S::SubgroupSize,
-            I::LoadSubgroupInvocation => S::SubgroupInvocation,
-            I::LoadSubgroupEqMask => S::SubgroupEqMask,
-            I::LoadSubgroupGeMask => S::SubgroupGeMask,
-            I::LoadSubgroupGtMask => S::SubgroupGtMask,
-            I::LoadSubgroupLeMask => S::SubgroupLeMask,
-            I::LoadSubgroupLtMask => S::SubgroupLtMask,
-            _ => return None,
-        })
-    }
-
     /// The intrinsic that loads it as it is.
     pub fn intrinsic(self) -> Option<IntrinsicOp> {
         // Of those that load the same the most general stands first in the table.

@@ -69,7 +69,7 @@ pub struct Field {
     pub offset: i32,
 }
 
-/// What a type is.
+/// The data of a type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TypeData {
     /// A scalar (`components` 1) or vector.
@@ -159,7 +159,7 @@ impl TypeTable {
         ty
     }
 
-    /// What a type is.
+    /// The data of a type.
     pub fn get(&self, ty: Type) -> &TypeData {
         &self.types[ty]
     }

@@ -18,7 +18,7 @@ pub(crate) fn step() {
     STEPS.set(STEPS.get() + 1);
 }
 
-/// What `work` gives, and its steps.
+/// The result of `work`, and its steps.
 pub(crate) fn steps<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = STEPS.get();
     let result = work();

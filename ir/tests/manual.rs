@@ -193,13 +193,13 @@ fn constant_indices() {
 #[test]
 fn textures() {
     let name = "textures.md";
-    let ops = TexOp::NAMES.iter().map(|(op, name)| {
+    let ops = TexOp::ALL.iter().map(|op| {
         let sampler = if op.needs_sampler() { "yes" } else { "no" };
         let query = if op.is_query() { "yes" } else { "no" };
-        vec![code(name), sampler.to_owned(), query.to_owned()]
+        vec![code(op.name()), sampler.to_owned(), query.to_owned()]
     });
     compare(name, "operations", 0, ops);
-    compare(name, "sources", 1, TexSrcKind::NAMES.iter().map(|(kind, name)| numbered(*kind as u8, name)));
+    compare(name, "sources", 1, TexSrcKind::ALL.iter().map(|kind| numbered(*kind as u8, kind.name())));
     let offsets = DEFAULT_TG4_OFFSETS.map(|[x, y]| format!("({x}, {y})")).join(", ");
     assert!(page(FOLDER, name).text.contains(&offsets), "the default offsets are {offsets}");
 }

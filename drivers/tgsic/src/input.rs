@@ -107,7 +107,7 @@ impl Source {
             let error = InputError::IrTooLong { length: text.len(), limit };
             return Err(ShaderError::Findings(vec![error.at(Span::new(0, 1))]));
         }
-        let (shader, places) = tgsi_ir::text::parse_with_places(text)
+        let (shader, places) = tgsi_ir::text::parse_with_source_map(text)
             .map_err(|errors| ShaderError::Findings(errors.iter().map(|e| of_text_error(text, e)).collect()))?;
         tgsi_ir::validate::validate(&shader).map_err(|errors| {
             let findings = errors.errors.iter().map(|error| {

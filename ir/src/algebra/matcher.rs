@@ -20,7 +20,7 @@ pub struct Match {
     /// Number of the rule in its set.
     pub rule: u16,
     variables: [AluSrc; MAX_VARIABLES],
-    /// Which variables stand for something: a mask.
+    /// Mask of the variables that are bound.
     bound: u8,
     /// The sizes that were left open.
     pub sizes: [u8; MAX_VARIABLES],
@@ -30,7 +30,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// What a variable stands for.
+    /// The value that a variable is bound to.
     pub fn variable(&self, index: u8) -> Option<AluSrc> {
         let index = usize::from(index) % MAX_VARIABLES;
         (self.bound >> index & 1 != 0).then(|| self.variables[index])
@@ -149,8 +149,8 @@ impl Matcher {
             match *body.inst(inst) {
                 InstData::Alu { op, .. } if node.ops >> (op as u32 % 64) & 1 != 0 => {
                     let edges = edges(self.set, node.edges);
-                    if let Ok(place) = edges.binary_search_by_key(&op, |(op, _)| *op) {
-                        self.walk(body, edges[place].1, Pending::new(body, inst, Some(&pending)), (met, count), found);
+                    if let Ok(index) = edges.binary_search_by_key(&op, |(op, _)| *op) {
+                        self.walk(body, edges[index].1, Pending::new(body, inst, Some(&pending)), (met, count), found);
                     }
                 }
                 InstData::LoadConst { .. } => {
@@ -410,7 +410,7 @@ fn edges(set: &'static RuleSet, range: (u32, u32)) -> &'static [(AluOp, u32)] {
     set.edges.get(range.0 as usize..range.1 as usize).unwrap_or_default()
 }
 
-/// Operands that wait while the net is walked: those left of an instruction, and behind them those of the instruction
+/// Operands that wait while the net is walked: those left of an instruction, and after them those of the instruction
 /// around it.
 #[derive(Clone, Copy)]
 struct Pending<'a> {
@@ -445,7 +445,7 @@ fn select(own: Swizzle, outer: Swizzle, count: usize) -> Swizzle {
     (0..count).fold(Swizzle(0), |s, i| s.with(i, own.get(usize::from(outer.get(i)))))
 }
 
-/// Place of a size in masks of sizes.
+/// Number of the bit of a size in masks of sizes.
 fn size_number(bits: u8) -> u32 {
     match bits {
         1 => 0,

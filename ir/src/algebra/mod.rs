@@ -46,7 +46,7 @@ pub use matcher::{Match, Matcher};
 pub use replace::replace;
 pub(crate) use replace::replace_uses;
 
-/// What a rule keeps.
+/// The exactness that a rule keeps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
     /// The same bits.
@@ -77,7 +77,7 @@ pub struct Rule {
     pub line: u32,
     /// The line.
     pub text: &'static str,
-    /// What it keeps.
+    /// The exactness that it keeps.
     pub class: Class,
     /// The search may flush denormals and make NaNs quiet where the replacement does not.
     pub star: bool,
@@ -85,7 +85,7 @@ pub struct Rule {
     pub sizes: u8,
     /// Node that is looked for, an instruction.
     pub search: u16,
-    /// Node that takes its place.
+    /// Node of the replacement.
     pub replacement: u16,
     /// Range in the conditions of the set.
     pub conditions: (u16, u16),
@@ -128,7 +128,7 @@ pub enum Node {
     },
     /// A constant.
     Literal {
-        /// Which.
+        /// The constant.
         literal: Literal,
         /// Its size.
         size: u8,
@@ -172,7 +172,7 @@ impl Literal {
     }
 }
 
-/// What a variable must be. Floats are classified by [`crate::analysis::float_range`].
+/// A condition on a variable. Floats are classified by [`crate::analysis::float_range`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Predicate {
     /// No constant.
@@ -201,7 +201,7 @@ pub enum Predicate {
     Odd,
 }
 
-/// What the instruction to be replaced must be.
+/// A condition on the instruction to be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RootPredicate {
     /// Every use is a float operand of an ALU instruction.
@@ -222,11 +222,11 @@ pub enum RootPredicate {
 pub enum Condition {
     /// One of the named instructions has a single use.
     Once(&'static [u8]),
-    /// What a variable must be.
+    /// A condition on a variable.
     Variable(Predicate, u8),
     /// A variable is not the result of an opcode.
     IsNot(u8, AluOp),
-    /// What the instruction to be replaced must be.
+    /// A condition on the instruction to be replaced.
     Root(RootPredicate),
     /// A node without variables but constants that must be true in every component.
     Constant(u16),

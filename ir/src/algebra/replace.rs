@@ -1,4 +1,4 @@
-//! Puts the replacement of a rule in the place of an instruction.
+//! Replaces an instruction as a rule says.
 
 use arrayvec::ArrayVec;
 
@@ -9,10 +9,10 @@ use crate::builder::{AluSrc, Builder};
 use crate::cursor::Cursor;
 use crate::entities::{Def, Inst, User};
 
-/// Builds what takes the place of an instruction before it, makes all its uses use that, and gives its value. The
+/// Builds the replacement of an instruction before it, makes all its uses use that, and gives its value. The
 /// instruction is left without uses.
 ///
-/// What depends on constants only is computed at once.
+/// An expression of constants only is computed at once.
 pub fn replace(body: &mut Body, matcher: &Matcher, m: &Match, inst: Inst) -> Option<Def> {
     let def = body.inst_def(inst)?;
     let count = usize::from(body.num_components(def));

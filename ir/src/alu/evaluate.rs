@@ -25,7 +25,7 @@ use std::f64::consts::PI;
 use super::table::alu_opcodes;
 use super::{AluOp, ExecutionMode, half};
 
-/// What an evaluation depends on besides the operands.
+/// The inputs of an evaluation besides the operands.
 pub(crate) struct Context<'a> {
     /// Size of the unsized types.
     pub bit_size: u32,
@@ -119,7 +119,7 @@ pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
 
 /// A type of the table: how bits are read and written.
 trait Number {
-    /// What the value is computed in.
+    /// The type that the value is computed in.
     type Value: Copy;
     /// Size if this is a float, else 0.
     const FLOAT_SIZE: u8 = 0;
@@ -245,7 +245,7 @@ const HALF_MIN_NORMAL: f32 = 1.0 / 16384.0;
 #[allow(clippy::approx_constant, reason = "results for large operands depend on the digits")]
 const TURN: f64 = 6.2831853;
 
-/// What rows ask of floats beyond the methods that `f32` and `f64` have in common.
+/// Operations of floats that rows use beyond the methods that `f32` and `f64` have in common.
 trait Real: Copy {
     /// The product in 64 bits, narrowed to 32.
     fn scaled(self, factor: f64) -> f32;

@@ -9,39 +9,22 @@ mod table;
 
 use hashbrown::HashMap;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 pub use evaluate::evaluate;
 pub(crate) use half::fma_single;
 use table::alu_opcodes;
 
-/// What the bits of a value are read as.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum BaseType {
-    /// No type; what an unset `src_type` or `dest_type` index holds.
-    Invalid = 0,
-    /// Two's complement integer.
-    Int = 1,
-    /// Unsigned integer.
-    Uint = 2,
-    /// Boolean: 0/1 in 1 bit, 0/all ones in wider sizes.
-    Bool = 3,
-    /// IEEE 754 binary floating point of 16, 32 or 64 bits.
-    Float = 4,
-}
+use crate::named_enum::named_enum;
 
-impl BaseType {
-    /// The word used in prints.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BaseType::Invalid => "invalid",
-            BaseType::Int => "int",
-            BaseType::Uint => "uint",
-            BaseType::Bool => "bool",
-            BaseType::Float => "float",
-        }
+named_enum! {
+    /// The interpretation of the bits of a value.
+    BaseType {
+        Invalid = 0 "invalid" "No type; what an unset `src_type` or `dest_type` index holds.",
+        Int = 1 "int" "Two's complement integer.",
+        Uint = 2 "uint" "Unsigned integer.",
+        Bool = 3 "bool" "Boolean: 0/1 in 1 bit, 0/all ones in wider sizes.",
+        Float = 4 "float" "IEEE 754 binary floating point of 16, 32 or 64 bits.",
     }
 }
 
@@ -50,7 +33,7 @@ impl BaseType {
 /// `bit_size` is 1, 8, 16, 32 or 64, or 0 for an unsized type, whose size the instruction's operands determine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct AluType {
-    /// How the bits are read.
+    /// Interpretation of the bits.
     pub base: BaseType,
     /// Size of a component in bits; 0 = unsized.
     pub bit_size: u8,
@@ -73,16 +56,12 @@ macro_rules! alu_types {
                     _ => "invalid",
                 }
             }
-        }
 
-        impl FromStr for AluType {
-            type Err = UnknownAluType;
-
-            /// Reads a type as printed: a base type's word, with a size or without.
-            fn from_str(text: &str) -> Result<AluType, UnknownAluType> {
-                match text {
-                    $($name => Ok(AluType::$constant),)*
-                    _ => Err(UnknownAluType(text.to_owned())),
+            /// The type with this name: a base type's word, with a size or without.
+            pub fn from_name(name: &str) -> Option<AluType> {
+                match name {
+                    $($name => Some(AluType::$constant),)*
+                    _ => None,
                 }
             }
         }
@@ -120,11 +99,6 @@ impl AluType {
         AluType { base, bit_size }
     }
 
-    /// The same base type with another size.
-    pub const fn with_bit_size(self, bit_size: u8) -> AluType {
-        AluType { base: self.base, bit_size }
-    }
-
     /// Whether the size is left to the instruction.
     pub const fn is_unsized(self) -> bool {
         self.bit_size == 0
@@ -160,11 +134,6 @@ impl fmt::Display for AluType {
         f.pad(self.name())
     }
 }
-
-/// A word that names no [`AluType`].
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown ALU type `{0}`")]
-pub struct UnknownAluType(pub String);
 
 /// Flags of floating-point execution, the same for a whole shader.
 ///
@@ -204,19 +173,9 @@ impl ExecutionMode {
         self.size_bit(6, bit_size)
     }
 
-    /// Whether denormals must be kept for floats of this size.
-    pub const fn preserves_denormals(self, bit_size: u8) -> bool {
-        self.size_bit(9, bit_size)
-    }
-
     /// Whether results of this size that are denormal become zero.
     pub const fn flushes_denormals(self, bit_size: u8) -> bool {
         self.size_bit(12, bit_size)
-    }
-
-    /// Whether rounding to nearest even is asked for explicitly.
-    pub const fn rounds_to_nearest_even(self, bit_size: u8) -> bool {
-        self.size_bit(15, bit_size)
     }
 
     /// Whether results of this size are rounded toward zero instead of to nearest even.
@@ -239,7 +198,7 @@ const ASSOCIATIVE: u8 = 2;
 const SELECTION: u8 = 4;
 const NUMERIC_CONVERSION: u8 = 8;
 
-/// What the table says about an opcode.
+/// A row of the table of opcodes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AluInfo {
     /// Name as printed.
@@ -254,7 +213,7 @@ pub struct AluInfo {
     pub input_sizes: &'static [u8],
     /// Type of each source.
     pub input_types: &'static [AluType],
-    /// What the size of the unsized types may be; empty when no type is unsized.
+    /// Sizes that the unsized types may have; empty when no type is unsized.
     pub bit_sizes: &'static [u8],
     /// The first two sources may be swapped.
     pub commutative01: bool,
@@ -264,7 +223,7 @@ pub struct AluInfo {
     pub selection: bool,
     /// The opcode converts a value from one type to another.
     pub numeric_conversion: bool,
-    /// What is computed, in the notation of the specification.
+    /// The result, in the notation of the specification.
     pub formula: &'static str,
     /// Family of the opcode (`float-binary`, `convert`, ...).
     pub group: &'static str,
@@ -385,11 +344,6 @@ impl AluOp {
     /// Whether the first two sources may be swapped.
     pub fn is_commutative01(self) -> bool {
         self.info().commutative01
-    }
-
-    /// Whether the opcode is associative (for floats: up to rounding).
-    pub fn is_associative(self) -> bool {
-        self.info().associative
     }
 
     /// Whether source 0 selects source 1 or source 2.

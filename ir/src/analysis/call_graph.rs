@@ -1,4 +1,4 @@
-//! Which function of a shader calls which, as a graph of `petgraph`.
+//! The call graph of a shader, as a graph of `petgraph`.
 //!
 //! The graph belongs to a whole shader, so no epoch watches over it as over the analyses of a body: it is computed
 //! where it is asked for, and describes the shader of that moment. Its algorithms are those of `petgraph` that do not
@@ -122,9 +122,9 @@ mod tests {
         // 4 calls what is not there, 1 and 3 call one another.
         let graph = CallGraph::new(&functions(&[&[1, 2], &[3, 2], &[], &[1], &[9]]));
         let order = graph.bottom_up();
-        let place = |n: usize| order.iter().position(|f| f.index() == n).unwrap();
+        let position = |n: usize| order.iter().position(|f| f.index() == n).unwrap();
         assert_eq!(order.len(), 5);
-        assert!(place(2) < place(1) && place(1) < place(0) && place(3) < place(0));
+        assert!(position(2) < position(1) && position(1) < position(0) && position(3) < position(0));
         let recursive = graph.recursive();
         assert_eq!((0..5).filter(|&n| recursive.contains(Function::new(n))).collect::<Vec<_>>(), [1, 3]);
         let reachable = graph.reachable([Function::new(3)]);

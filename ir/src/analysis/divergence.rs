@@ -1,13 +1,13 @@
-//! Which values may differ between the invocations that run together (divergence), and which are the same in all of
-//! them.
+//! Finds the values that may differ between the invocations that run together (divergence); the others are the same in
+//! all of them.
 //!
 //! Every value starts as uniform and becomes divergent if
 //! 1. what makes it says so: a source is divergent for most instructions, whatever the sources are for inputs,
 //!    identifiers of the invocation and atomics, and so on;
-//! 2. it is a phi that divergent control flow chooses for: behind an `if` with a divergent condition; at the head of a
-//!    loop in which some invocations `continue` while others go on, if what comes from there is not one value; behind a
+//! 2. it is a phi that divergent control flow chooses for: after an `if` with a divergent condition; at the head of a
+//!    loop in which some invocations `continue` while others go on, if what comes from there is not one value; after a
 //!    loop that invocations leave at different times, if it is not one value;
-//! 3. it is read behind a loop that invocations leave at different times (the *use* is divergent), unless it is
+//! 3. it is read after a loop that invocations leave at different times (the *use* is divergent), unless it is
 //!    invariant in the loop.
 //!
 //! The results stand in the body: [`Body::is_divergent`], [`Body::is_loop_invariant`], [`Body::loop_divergence`], and
@@ -31,7 +31,7 @@ use crate::entities::{Block, Def, If, Inst, Loop, Use, User};
 use crate::shader::Shader;
 use rules::Rules;
 
-/// What the target promises.
+/// Promises of the target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DivergenceOptions {
     /// Between the vertices of a primitive, not between the invocations of a subgroup.
@@ -71,7 +71,7 @@ pub fn analyze_divergence(shader: &mut Shader, options: &DivergenceOptions) -> b
 }
 
 /// Whether what a source reads may differ between invocations, as [`analyze_divergence`] has left it in the body: the
-/// value is divergent, or it is read behind a loop that invocations leave at different times. (A value may be uniform
+/// value is divergent, or it is read after a loop that invocations leave at different times. (A value may be uniform
 /// where it is made and this not.) Linear in the loops that the value leaves.
 pub fn is_use_divergent(body: &Body, loops: &LoopTree, source: Use) -> bool {
     let def = body.src_def(source);
@@ -79,7 +79,7 @@ pub fn is_use_divergent(body: &Body, loops: &LoopTree, source: Use) -> bool {
         || leaves_divergent_loop(body, loops, source, body.is_loop_invariant(def), |id| body.loop_divergence(id).1)
 }
 
-/// What has become divergent and has not yet been told.
+/// Values that have become divergent and whose uses have not been visited yet.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A value.
@@ -128,7 +128,6 @@ impl<'a> Analysis<'a> {
     }
 
     // ---- what does not change while the rest is found
-    // --------------------------------------------------------------------
 
     /// Values that are the same in each iteration of their innermost loop.
     fn find_invariants(&mut self, body: &Body) {
@@ -181,7 +180,6 @@ impl<'a> Analysis<'a> {
     }
 
     // ---- sources
-    // ---------------------------------------------------------------------------------------------------------
 
     /// Whether what a source reads is divergent where it is read.
     fn reads_divergent(&self, body: &Body, source: Use) -> bool {
@@ -194,7 +192,6 @@ impl<'a> Analysis<'a> {
     }
 
     // ---- the work
-    // --------------------------------------------------------------------------------------------------------
 
     fn solve(&mut self, body: &Body) {
         for block in body.blocks() {
@@ -318,7 +315,6 @@ impl<'a> Analysis<'a> {
     }
 
     // ---- results
-    // ---------------------------------------------------------------------------------------------------------
 
     fn write(&self, body: &mut Body) -> bool {
         let mut progress = false;
@@ -340,7 +336,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Whether a value is read behind a loop that invocations leave at different times, so that each may have it from
+/// Whether a value is read after a loop that invocations leave at different times, so that each may have it from
 /// another iteration.
 fn leaves_divergent_loop(
     body: &Body,
@@ -393,7 +389,7 @@ mod tests {
     use super::*;
     use crate::text::parse;
 
-    /// A counter is uniform in the loop that invocations leave at different times, and not behind it; what is invariant
+    /// A counter is uniform in the loop that invocations leave at different times, and not after it; what is invariant
     /// is uniform there too.
     #[test]
     fn uses_behind_a_loop() {

@@ -11,7 +11,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 use crate::body::Body;
-use crate::entities::{Block, Def, Inst};
+use crate::entities::Block;
 
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Node {
@@ -137,7 +137,7 @@ impl Dominance {
         &self.preorder
     }
 
-    /// Place of a block in the pre-order of the tree, from 1; 0 if unreachable.
+    /// Position of a block in the pre-order of the tree, from 1; 0 if unreachable.
     pub fn pre_index(&self, block: Block) -> u32 {
         self.nodes[block].pre
     }
@@ -163,24 +163,6 @@ impl Dominance {
     pub fn dominates(&self, dominator: Block, block: Block) -> bool {
         let (a, b) = (&self.nodes[dominator], &self.nodes[block]);
         b.post == 0 || (a.post != 0 && b.pre >= a.pre && b.post <= a.post)
-    }
-
-    /// The nearest block that dominates both; an unreachable block is ignored.
-    pub fn common_dominator(&self, mut a: Block, mut b: Block) -> Block {
-        if !self.is_reachable(a) {
-            return b;
-        }
-        if !self.is_reachable(b) {
-            return a;
-        }
-        while a != b {
-            let deeper = if self.depth(a) >= self.depth(b) { &mut a } else { &mut b };
-            match self.idom(*deeper) {
-                Some(up) => *deeper = up,
-                None => break,
-            }
-        }
-        a
     }
 }
 
@@ -245,7 +227,7 @@ impl Frontiers {
     }
 }
 
-/// The reachable blocks in reverse post-order, and the place of each in it. Of the successors the last is gone to
+/// The reachable blocks in reverse post-order, and the position of each in it. Of the successors the last is gone to
 /// first, so that structured code comes in program order.
 fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     let start = body.start_block();
@@ -268,25 +250,10 @@ fn reverse_postorder(body: &Body) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     }
     blocks.reverse();
     let mut rank = SecondaryMap::with_default(u32::MAX);
-    for (place, &block) in blocks.iter().enumerate() {
-        rank[block] = place as u32;
+    for (position, &block) in blocks.iter().enumerate() {
+        rank[block] = position as u32;
     }
     (blocks, rank)
-}
-
-impl Body {
-    /// Whether the value is available right before `inst` (not a phi): made earlier in its block, or in a block that
-    /// dominates it.
-    pub fn def_dominates_inst(&self, dominance: &Dominance, def: Def, inst: Inst) -> bool {
-        let producer = self.def_inst(def);
-        let (Some(from), Some(to)) = (self.inst_block(producer), self.inst_block(inst)) else { return false };
-        if from == to {
-            let order = self.inst_order();
-            order.index(producer) < order.index(inst)
-        } else {
-            dominance.dominates(from, to)
-        }
-    }
 }
 
 #[cfg(test)]

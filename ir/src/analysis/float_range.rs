@@ -1,4 +1,4 @@
-//! What values floats can have: signs, zero, NaN, infinities, fractions.
+//! Ranges of floats: signs, zero, NaN, infinities, fractions.
 //!
 //! Facts are computed on demand from the instruction that makes a value, at most a few instructions deep, and
 //! remembered; a value that an analysis has no facts for may be anything. Every fact holds for all executions, so that
@@ -78,7 +78,7 @@ impl FloatRange {
         !self.may_be(FloatRange::FRACTION)
     }
 
-    /// What a number is.
+    /// Class of a number.
     pub fn of_value(value: f64) -> FloatRange {
         if value.is_nan() {
             return FloatRange::NAN;
@@ -189,14 +189,14 @@ pub struct FloatRanges {
     known: SecondaryMap<Def, Fact>,
     /// Facts of earlier generations are forgotten.
     generation: u32,
-    /// What was just looked at is less than could be known, because of the limit.
+    /// The last result is less precise than possible, because of the limit.
     is_cut: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Fact {
     generation: u32,
-    /// How many more instructions were looked through for it; [`ALL`] if as many as there are.
+    /// Number of further instructions that were looked through for it; [`ALL`] if as many as there are.
     levels: u8,
     range: FloatRange,
 }
@@ -225,7 +225,7 @@ impl FloatRanges {
         }
     }
 
-    /// What the first `count` components of an operand can be, read as floats.
+    /// Range of the first `count` components of an operand, read as floats.
     pub fn of(&mut self, body: &Body, source: AluSrc, count: usize) -> FloatRange {
         self.look(body, source, count, 0)
     }

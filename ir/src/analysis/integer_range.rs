@@ -1,4 +1,4 @@
-//! What 32-bit integers can be: the least and the greatest value, seen as signed numbers.
+//! Ranges of 32-bit integers: the least and the greatest value, seen as signed numbers.
 //!
 //! A range is computed on demand from the instructions that make a value, a few of them at most. It holds for whatever
 //! the values from outside are, so that an index whose range lies in an array is in the array wherever it is computed.
@@ -38,7 +38,7 @@ impl IntegerRange {
     }
 }
 
-/// What a component of a value can be.
+/// Range of a component of a value.
 pub fn integer_range(body: &Body, def: Def, component: usize) -> IntegerRange {
     if body.bit_size(def) != 32 {
         return IntegerRange::ANY;

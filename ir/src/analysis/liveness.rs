@@ -10,7 +10,7 @@ use bitvec::vec::BitVec;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 use crate::body::{Body, InstData};
-use crate::entities::{Block, Def, Inst, User};
+use crate::entities::{Block, Def, User};
 
 /// Values live into and out of each block, in ascending number.
 #[derive(Clone, PartialEq, Debug)]
@@ -125,22 +125,5 @@ impl Liveness {
     /// The values live out of a block, in ascending number.
     pub fn live_out(&self, block: Block) -> impl Iterator<Item = Def> + '_ {
         self.live_out[block].iter().copied()
-    }
-
-    /// Whether the value is live right after an instruction.
-    pub fn is_live_after(&self, body: &Body, def: Def, inst: Inst) -> bool {
-        let Some(block) = body.inst_block(inst) else { return false };
-        if self.is_live_out(block, def) {
-            return true;
-        }
-        if !self.is_live_in(block, def) && body.inst_block(body.def_inst(def)) != Some(block) {
-            return false;
-        }
-        let order = body.inst_order();
-        let at = order.index(inst);
-        body.uses_of(def).any(|u| match body.user(u) {
-            User::Inst(user) => body.inst_block(user) == Some(block) && !body.is_phi(user) && order.index(user) > at,
-            User::If(id) => body.block_before_if(id) == block,
-        })
     }
 }

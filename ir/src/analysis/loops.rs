@@ -7,16 +7,16 @@ use cranelift_entity::packed_option::PackedOption;
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Loop};
 
-/// What is known of one loop.
+/// Facts about one loop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LoopInfo {
     /// The loop around it.
     pub parent: PackedOption<Loop>,
     /// Number of loops around it.
     pub depth: u32,
-    /// Place of the first block inside in program order.
+    /// Position of the first block inside in program order.
     first: u32,
-    /// Place of the block behind the loop: what is between the two is inside, inner loops included.
+    /// Position of the block after the loop: what is between the two is inside, inner loops included.
     end: u32,
     /// Blocks that leave the loop by `break`.
     pub exits: Vec<Block>,
@@ -31,8 +31,8 @@ pub struct LoopTree {
     pub loops: Vec<Loop>,
     infos: SecondaryMap<Loop, LoopInfo>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
-    /// Place in program order, from 1 on; 0: none.
-    places: SecondaryMap<Block, u32>,
+    /// Position in program order, from 1 on; 0: none.
+    positions: SecondaryMap<Block, u32>,
 }
 
 impl LoopTree {
@@ -41,9 +41,9 @@ impl LoopTree {
             loops: Vec::new(),
             infos: SecondaryMap::new(),
             innermost: SecondaryMap::new(),
-            places: SecondaryMap::new(),
+            positions: SecondaryMap::new(),
         };
-        for (block, place) in body.blocks().zip(1..) {
+        for (block, position) in body.blocks().zip(1..) {
             // The block before an `if` has been here already.
             let inner = match body.block_parent(block) {
                 Some(CfParent::Then(id) | CfParent::Else(id)) => tree.innermost(body.block_before_if(id)),
@@ -51,9 +51,9 @@ impl LoopTree {
                 Some(CfParent::Function) | None => None,
             };
             tree.innermost[block] = inner.into();
-            tree.places[block] = place;
+            tree.positions[block] = position;
             if let Some(CfNode::Loop(id)) = body.node_before(block) {
-                tree.infos[id].end = place;
+                tree.infos[id].end = position;
             }
             if let Some(CfNode::Loop(id)) = body.node_after(block) {
                 tree.loops.push(id);
@@ -61,7 +61,7 @@ impl LoopTree {
                 tree.infos[id] = LoopInfo {
                     parent: inner.into(),
                     depth,
-                    first: place + 1,
+                    first: position + 1,
                     end: u32::MAX,
                     exits: Vec::new(),
                     latches: body
@@ -79,7 +79,7 @@ impl LoopTree {
         tree
     }
 
-    /// What is known of a loop.
+    /// Facts about a loop.
     pub fn info(&self, id: Loop) -> &LoopInfo {
         &self.infos[id]
     }
@@ -96,7 +96,7 @@ impl LoopTree {
 
     /// Whether a block is inside a loop.
     pub fn contains(&self, id: Loop, block: Block) -> bool {
-        let (place, info) = (self.places[block], &self.infos[id]);
-        info.first <= place && place < info.end
+        let (position, info) = (self.positions[block], &self.infos[id]);
+        info.first <= position && position < info.end
     }
 }

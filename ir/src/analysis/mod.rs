@@ -5,15 +5,15 @@
 //! [`Body::inst_epoch`]); when the epoch has moved on, asking computes anew. A result in hand stays what it was when
 //! the body changes: it describes the body of that moment.
 //!
-//! [`CallGraph`] is of a whole shader and not kept; neither is [`Certainty`]. What
-//! [`analyze_divergence`] finds stands in the body.
+//! [`CallGraph`] is of a whole shader and not kept; neither is [`GuaranteedToExecute`]. What [`analyze_divergence`]
+//! finds stands in the body.
 
 pub(crate) mod ancestors;
 mod call_graph;
-pub mod certainty;
 pub mod divergence;
 mod dominance;
 pub mod float_range;
+pub mod guaranteed_to_execute;
 pub mod integer_range;
 mod liveness;
 pub mod loop_info;
@@ -24,9 +24,9 @@ mod speculation;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use call_graph::{CallGraph, calls};
-pub use certainty::Certainty;
 pub use divergence::analyze_divergence;
 pub use dominance::{Dominance, Frontiers};
+pub use guaranteed_to_execute::GuaranteedToExecute;
 pub use liveness::Liveness;
 pub use loop_info::{LoopAnalysis, LoopAnalyzer};
 pub use loops::{LoopInfo, LoopTree};
@@ -81,7 +81,7 @@ macro_rules! analyses {
             })+
 
             /// Names of the kept results that claim to be up to date but are not what computing them anew gives: the
-            /// code was changed behind the back of the epochs.
+            /// code was changed unknown to the epochs.
             pub(crate) fn stale_analyses(&self) -> Vec<&'static str> {
                 let mut stale = Vec::new();
                 $({

@@ -34,7 +34,7 @@ const MOST_BUFFERS: usize = 1024;
 /// No index lies so far out.
 const FAR: u64 = 1 << 28;
 
-/// What has as many elements as are declared.
+/// Modes whose variables have as many elements as are declared.
 const DECLARED: VariableModes = VariableModes(
     VariableModes::FUNCTION_TEMP.0
         | VariableModes::SHADER_TEMP.0
@@ -46,7 +46,7 @@ const DECLARED: VariableModes = VariableModes(
         | VariableModes::MEM_UBO.0,
 );
 
-/// What a shader declares, as far as it says which accesses are harmless.
+/// The declarations of a shader, as far as they say which accesses are harmless.
 #[derive(Debug)]
 pub struct Speculation<'a> {
     types: &'a TypeTable,
@@ -169,7 +169,7 @@ impl<'a> Speculation<'a> {
         }
     }
 
-    /// How many elements there are where a path leads to.
+    /// Number of elements of the array that a path leads to.
     fn elements(&self, body: &Body, deref: Def) -> u64 {
         let InstData::Deref { ty, .. } = *body.inst(body.def_inst(deref)) else { return 0 };
         match *self.types.get(ty) {

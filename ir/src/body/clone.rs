@@ -15,7 +15,7 @@ use super::{
 use crate::cursor::Cursor;
 use crate::entities::{Block, Def, If, Inst, User};
 
-/// What became of the things of a pasted template.
+/// The new ids of the parts of a pasted template.
 #[derive(Clone, Debug, Default)]
 pub struct Remap {
     /// Original value -> clone. Fill in the values of the surroundings (parameters, say) before pasting what comes from
@@ -50,7 +50,7 @@ pub struct ListTemplate {
 
 /// Where a block or node stands: in the list itself, or in a list of node number so and so.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Position {
     Top,
     Then(usize),
     Else(usize),
@@ -61,7 +61,7 @@ enum Place {
 #[derive(Clone, Debug)]
 struct BlockTemplate {
     block: Block,
-    place: Place,
+    position: Position,
     num_insts: usize,
 }
 
@@ -76,7 +76,7 @@ struct InstTemplate {
     bulk: Bulk,
 }
 
-/// What an instruction has in the side arenas.
+/// The parts of an instruction in the side arenas.
 #[derive(Clone, Debug)]
 enum Bulk {
     None,
@@ -90,7 +90,7 @@ enum Bulk {
 
 #[derive(Clone, Copy, Debug)]
 struct NodeTemplate {
-    place: Place,
+    position: Position,
     before: Block,
     after: Block,
     kind: NodeKind,
@@ -158,8 +158,8 @@ impl Body {
             constants: Vec::new(),
             nodes: Vec::new(),
         };
-        let mut places = self.take_down_nodes(list, &mut template.nodes);
-        places.sort_unstable_by_key(|&(block, _)| block);
+        let mut positions = self.take_down_nodes(list, &mut template.nodes);
+        positions.sort_unstable_by_key(|&(block, _)| block);
         for block in self.blocks_in(list) {
             let before = template.insts.len();
             for inst in self.insts(block).filter(|&inst| !leave_out(inst)) {
@@ -167,44 +167,45 @@ impl Body {
                 template.insts.push(taken);
             }
             let num_insts = template.insts.len() - before;
-            let place = places.binary_search_by_key(&block, |&(b, _)| b).map_or(Place::Top, |at| places[at].1);
-            template.blocks.push(BlockTemplate { block, place, num_insts });
+            let position =
+                positions.binary_search_by_key(&block, |&(b, _)| b).map_or(Position::Top, |at| positions[at].1);
+            template.blocks.push(BlockTemplate { block, position, num_insts });
         }
         template
     }
 
-    /// The nodes of a list, outer before inner, and the places of all blocks.
-    fn take_down_nodes(&self, list: CfList, nodes: &mut Vec<NodeTemplate>) -> Vec<(Block, Place)> {
-        let mut places = Vec::new();
-        let mut pending: Vec<(CfList, Place)> = vec![(list, Place::Top)];
-        while let Some((list, place)) = pending.pop() {
+    /// The nodes of a list, outer before inner, and the positions of all blocks.
+    fn take_down_nodes(&self, list: CfList, nodes: &mut Vec<NodeTemplate>) -> Vec<(Block, Position)> {
+        let mut positions = Vec::new();
+        let mut pending: Vec<(CfList, Position)> = vec![(list, Position::Top)];
+        while let Some((list, position)) = pending.pop() {
             let mut block = list.first;
             loop {
-                places.push((block, place));
+                positions.push((block, position));
                 let number = nodes.len();
                 let (after, kind) = match self.node_after(block) {
                     _ if block == list.last => break,
                     Some(CfNode::If(id)) => {
                         let (then_list, else_list) = (self.then_list(id), self.else_list(id));
-                        pending.extend([(then_list, Place::Then(number)), (else_list, Place::Else(number))]);
+                        pending.extend([(then_list, Position::Then(number)), (else_list, Position::Else(number))]);
                         let condition = self.src_def(self.if_condition(id));
                         let kind = NodeKind::If { condition, then_list, else_list, control: self.if_control(id) };
                         (self.block_after_if(id), kind)
                     }
                     Some(CfNode::Loop(id)) => {
                         let (body, continue_list) = (self.loop_body(id), self.loop_continue_list(id));
-                        pending.push((body, Place::Body(number)));
-                        pending.extend(continue_list.map(|list| (list, Place::Continue(number))));
+                        pending.push((body, Position::Body(number)));
+                        pending.extend(continue_list.map(|list| (list, Position::Continue(number))));
                         let (control, divergence) = (self.loop_control(id), self.loop_divergence(id));
                         (self.block_after_loop(id), NodeKind::Loop { body, continue_list, control, divergence })
                     }
                     Some(CfNode::Block(_)) | None => break,
                 };
-                nodes.push(NodeTemplate { place, before: block, after, kind });
+                nodes.push(NodeTemplate { position, before: block, after, kind });
                 block = after;
             }
         }
-        places
+        positions
     }
 
     fn take_down_inst(&self, inst: Inst, template: &mut ListTemplate) -> InstTemplate {
@@ -345,18 +346,20 @@ impl Body {
     fn paste_nodes(&mut self, template: &ListTemplate, remap: &Remap) {
         let map_list = |list: CfList| CfList { first: remap.block(list.first), last: remap.block(list.last) };
         let mut made: Vec<CfNode> = Vec::with_capacity(template.nodes.len());
-        let parent_of = |made: &[CfNode], place: Place| match place {
-            Place::Top => None,
-            Place::Then(n) | Place::Else(n) | Place::Body(n) | Place::Continue(n) => match (made.get(n)?, place) {
-                (&CfNode::If(id), Place::Then(_)) => Some(CfParent::Then(id)),
-                (&CfNode::If(id), _) => Some(CfParent::Else(id)),
-                (&CfNode::Loop(id), Place::Continue(_)) => Some(CfParent::Continue(id)),
-                (&CfNode::Loop(id), _) => Some(CfParent::Body(id)),
-                (&CfNode::Block(_), _) => None,
-            },
+        let parent_of = |made: &[CfNode], position: Position| match position {
+            Position::Top => None,
+            Position::Then(n) | Position::Else(n) | Position::Body(n) | Position::Continue(n) => {
+                match (made.get(n)?, position) {
+                    (&CfNode::If(id), Position::Then(_)) => Some(CfParent::Then(id)),
+                    (&CfNode::If(id), _) => Some(CfParent::Else(id)),
+                    (&CfNode::Loop(id), Position::Continue(_)) => Some(CfParent::Continue(id)),
+                    (&CfNode::Loop(id), _) => Some(CfParent::Body(id)),
+                    (&CfNode::Block(_), _) => None,
+                }
+            }
         };
         for node in &template.nodes {
-            let parent = parent_of(&made, node.place);
+            let parent = parent_of(&made, node.position);
             let (before, after) = (remap.block(node.before), remap.block(node.after));
             let clone = match node.kind {
                 NodeKind::If { condition, then_list, else_list, control } => {
@@ -390,7 +393,7 @@ impl Body {
             made.push(clone);
         }
         for block in &template.blocks {
-            let parent = parent_of(&made, block.place);
+            let parent = parent_of(&made, block.position);
             self.blocks[remap.block(block.block)].parent = parent;
         }
     }

@@ -22,7 +22,7 @@ impl Body {
     /// Gives new numbers to the instructions, values and uses of a large body. Returns whether it did. All numbers that
     /// someone has noted are void then. `is_last`: little will be added to speak of.
     ///
-    /// One table is left behind before the next one is made, the largest first: the next one takes its room.
+    /// One table is dropped before the next one is made, the largest first: the next one takes its room.
     pub fn compact(&mut self, is_last: bool) -> bool {
         if !self.is_large() {
             return false;
@@ -44,7 +44,7 @@ impl Body {
         true
     }
 
-    /// How much is in use.
+    /// Number of entries in use.
     fn size(&self) -> Size {
         let mut size = Size { insts: 0, defs: 0, uses: self.ifs.len() };
         for node in self.insts.values().filter(|node| node.block.is_some()) {
@@ -122,7 +122,7 @@ impl Body {
         }
     }
 
-    /// Makes the lists of uses of values that had other `numbers`, the last of the text first: as if the text had just
+    /// Makes the lists of uses of values that had other `numbers`, last in program order first: as if the code had just
     /// been built.
     ///
     /// To follow the old lists would be a jump through memory for every use, and a pass goes along with any order.

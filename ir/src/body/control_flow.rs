@@ -50,7 +50,6 @@ impl CfList {
 
 impl Body {
     // ---- asking
-    // -------------------------------------------------------------------------------------------------------
 
     /// The list that a block stands in; none if it is not in the tree (the end block is not).
     pub fn block_parent(&self, block: Block) -> Option<CfParent> {
@@ -274,7 +273,7 @@ impl Body {
 
     /// The blocks of a list and of everything inside it, in program order.
     pub fn blocks_in(&self, list: CfList) -> impl Iterator<Item = Block> + '_ {
-        // The last block of a list is the last of the text within it: nothing can nest behind it.
+        // The last block of a list is the last one in program order within it: nothing can nest after it.
         let mut done = false;
         std::iter::successors(Some(list.first), |&b| self.next_block(b)).take_while(move |&b| {
             let take = !done;
@@ -284,7 +283,6 @@ impl Body {
     }
 
     // ---- edges
-    // --------------------------------------------------------------------------------------------------------
 
     /// The successors that a block should have by the tree and its jump.
     pub fn derived_successors(&self, block: Block) -> [Option<Block>; 2] {
@@ -339,8 +337,8 @@ impl Body {
     /// Takes `pred` off the predecessors of `block`, with the phi sources of the edge.
     fn remove_predecessor(&mut self, block: Block, pred: Block) {
         let mut list = self.blocks[block].predecessors;
-        if let Some(place) = list.as_slice(&self.block_lists).iter().position(|&p| p == pred) {
-            list.swap_remove(place, &mut self.block_lists);
+        if let Some(index) = list.as_slice(&self.block_lists).iter().position(|&p| p == pred) {
+            list.swap_remove(index, &mut self.block_lists);
         }
         self.blocks[block].predecessors = list;
         let phis: Vec<Inst> = self.phis(block).collect();
@@ -374,7 +372,6 @@ impl Body {
     }
 
     // ---- growing
-    // ------------------------------------------------------------------------------------------------------
 
     fn new_block(&mut self, parent: Option<CfParent>) -> Block {
         self.blocks.push(super::BlockNode { parent, ..super::BlockNode::default() })
@@ -532,7 +529,7 @@ impl Body {
         block
     }
 
-    /// Ends a block with a jump. The block must not end in one, and nothing of its list may follow (a node behind it is
+    /// Ends a block with a jump. The block must not end in one, and nothing of its list may follow (a node after it is
     /// unreachable and is the caller's to remove: [`Body::remove_after_jump`]).
     pub fn insert_jump(&mut self, block: Block, kind: JumpKind, condition: Option<Def>) -> Inst {
         debug_assert!(self.block_jump(block).is_none());

@@ -1,4 +1,4 @@
-//! What most instructions do not have, beside the arena of instructions: constant indices of intrinsics, layouts of
+//! Side tables for what most instructions do not have: constant indices of intrinsics, layouts of
 //! casts.
 //!
 //! Passes walk along that arena again and again: what they walk over is kept small. Rows of constant indices never

@@ -97,8 +97,8 @@ impl Body {
         let successors = std::mem::take(&mut self.blocks[block].successors);
         for successor in successors.into_iter().filter_map(PackedOption::expand) {
             let mut list = self.blocks[successor].predecessors;
-            if let Some(place) = list.as_slice(&self.block_lists).iter().position(|&p| p == block) {
-                list.swap_remove(place, &mut self.block_lists);
+            if let Some(index) = list.as_slice(&self.block_lists).iter().position(|&p| p == block) {
+                list.swap_remove(index, &mut self.block_lists);
             }
             self.blocks[successor].predecessors = list;
             let phis: Vec<Inst> = self.phis(successor).collect();
@@ -198,7 +198,7 @@ impl Body {
         for pred in preds {
             self.update_successors(pred);
         }
-        // Edges of the detached list stay as they are until it is put in: phis behind it keep their sources for the
+        // Edges of the detached list stay as they are until it is put in: phis after it keep their sources for the
         // caller to look at.
         self.update_successors(empty);
         self.changed_cfg();
@@ -208,7 +208,7 @@ impl Body {
     /// Removes a detached list. Its values that are still used become undefined.
     pub fn drop_list(&mut self, list: CfList) {
         let holder = self.ifs.next_key();
-        // A side of an `if` that is in no tree lends its place, so that removal is written once.
+        // A side of an `if` that is in no tree serves as parent, so that removal is written once.
         let condition = self.uses.push(super::UseNode {
             payload: 0,
             def: PackedOption::default(),
@@ -249,9 +249,9 @@ impl Body {
         }
     }
 
-    /// Puts a detached list in at a place; its first and last block merge with what is around. The first block must not
-    /// have phis. Jumps inside get their targets anew. If the list ends in a jump, what follows in the surrounding list
-    /// is removed as unreachable.
+    /// Inserts a detached list at a cursor; its first and last block merge with their neighbours. The first block must
+    /// not have phis. Jumps inside get their targets anew. If the list ends in a jump, what follows in the surrounding
+    /// list is removed as unreachable.
     ///
     /// Returns the block in which the code after the list now is; none if it was removed.
     pub fn insert_list(&mut self, cursor: Cursor, list: CfList) -> Option<Block> {
@@ -343,11 +343,11 @@ impl Body {
         self.blocks.push(super::BlockNode { parent: Some(parent), ..super::BlockNode::default() })
     }
 
-    /// Moves everything behind a place, to the end of its list, into a side of a new `if`. Returns the `if`; what
+    /// Moves everything after a cursor, to the end of its list, into a side of a new `if`. Returns the `if`; what
     /// followed the list now follows the (empty) block after the `if`.
     ///
     /// Values made in the part that moved no longer dominate what followed it:
-    /// [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block behind the list gets a new predecessor
+    /// [`repair_ssa`](mod@crate::passes::into_ssa::repair_ssa). Where a block after the list gets a new predecessor
     /// (the part ended in a jump), its phis lack a source for it: [`Body::complete_phis`].
     pub fn move_tail_into_if(&mut self, cursor: Cursor, condition: Def, then_side: bool) -> Option<If> {
         let parent = self.blocks[cursor.block(self)].parent?;

@@ -17,12 +17,12 @@ use crate::entities::Block;
 #[derive(Clone, Copy)]
 pub struct BlockGraph<'a>(pub &'a Body);
 
-/// An edge of the block graph: source and place among its successors.
+/// An edge of the block graph: source and index among its successors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockEdge {
     from: Block,
     to: Block,
-    place: u8,
+    index: u8,
 }
 
 impl EdgeRef for BlockEdge {
@@ -43,7 +43,7 @@ impl EdgeRef for BlockEdge {
     }
 
     fn id(&self) -> (Block, u8) {
-        (self.from, self.place)
+        (self.from, self.index)
     }
 }
 
@@ -151,7 +151,7 @@ impl IntoEdges for BlockGraph<'_> {
 
     fn edges(self, from: Block) -> Self::Edges {
         let edges: Vec<BlockEdge> =
-            self.0.successors(from).enumerate().map(|(i, to)| BlockEdge { from, to, place: i as u8 }).collect();
+            self.0.successors(from).enumerate().map(|(i, to)| BlockEdge { from, to, index: i as u8 }).collect();
         edges.into_iter()
     }
 }
@@ -174,7 +174,7 @@ impl Body {
         BlockGraph(self)
     }
 
-    /// The numbers that the text form gives the blocks: in the order of the code, the end block last.
+    /// The numbers that the text form gives the blocks: in program order, the end block last.
     pub(crate) fn block_numbers(&self) -> SecondaryMap<Block, u32> {
         let mut numbers = SecondaryMap::with_default(u32::MAX);
         for (number, block) in (0..).zip(self.graph().node_identifiers()) {
@@ -189,7 +189,7 @@ impl Body {
         let numbers = self.block_numbers();
         let node = |_, node: BlockNodeRef| format!("label = \"b{}\"", numbers[node.id()]);
         let edge = |_, edge: BlockEdge| {
-            let side = if edge.place == 0 { "then" } else { "else" };
+            let side = if edge.index == 0 { "then" } else { "else" };
             if self.successors(edge.from).count() < 2 { String::new() } else { format!("label = \"{side}\"") }
         };
         let config = [Config::GraphContentOnly, Config::NodeNoLabel, Config::EdgeNoLabel];

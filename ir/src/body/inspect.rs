@@ -16,7 +16,7 @@ pub(crate) struct RawUse {
     pub prev: Option<Use>,
     /// Neighbour in the list of uses.
     pub next: Option<Use>,
-    /// Who owns it.
+    /// Owner.
     pub user: User,
 }
 

@@ -12,7 +12,7 @@ use crate::cursor::Cursor;
 use crate::entities::{Block, Copies, Def, Inst, Tex, Use, User};
 use crate::intrinsics::IntrinsicOp;
 
-/// How far walks along the instructions ask for what comes next: far enough for memory to answer, where a body is
+/// Distance at which walks along the instructions prefetch: far enough for memory to answer, where a body is
 /// larger than the caches.
 const AHEAD: usize = 16;
 
@@ -65,7 +65,6 @@ impl SourceSpec {
 
 impl Body {
     // ---- values
-    // -------------------------------------------------------------------------------------------------------
 
     /// The instruction that makes a value.
     ///
@@ -177,7 +176,6 @@ impl Body {
     }
 
     // ---- what changed
-    // -------------------------------------------------------------------------------------------------
 
     #[inline]
     fn note_kind(&mut self, data: &InstData) {
@@ -190,9 +188,8 @@ impl Body {
     }
 
     // ---- asking
-    // -------------------------------------------------------------------------------------------------------
 
-    /// What an instruction is.
+    /// Kind and payload of an instruction.
     #[inline]
     pub fn inst(&self, inst: Inst) -> &InstData {
         #[cfg(test)]
@@ -265,7 +262,7 @@ impl Body {
         self.src_def(self.source(inst, number))
     }
 
-    /// The instruction behind a source: the one that makes the value it reads.
+    /// The producer of a source: the instruction that makes the value it reads.
     #[inline]
     pub fn src_inst(&self, source: Use) -> Inst {
         self.def_inst(self.src_def(source))
@@ -292,7 +289,7 @@ impl Body {
         usize::from(op.input_components(number, self.num_components(def)))
     }
 
-    /// What the sizes left open by the opcode are in an ALU instruction: that of the first such source, else of the
+    /// The bit size of the unsized types in an ALU instruction: that of the first such source, else of the
     /// result; 32 if none is open.
     pub fn alu_bit_size(&self, inst: Inst) -> u8 {
         let Some(op) = self.alu_op(inst) else { return 32 };
@@ -407,7 +404,6 @@ impl Body {
     }
 
     // ---- making
-    // -------------------------------------------------------------------------------------------------------
 
     /// Makes an instruction that is in no block yet. With a shape it makes a value, numbered next.
     #[inline]
@@ -553,7 +549,6 @@ impl Body {
     }
 
     // ---- placing
-    // ------------------------------------------------------------------------------------------------------
 
     /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].
     #[inline]
@@ -653,7 +648,6 @@ impl Body {
     }
 
     // ---- walking
-    // ------------------------------------------------------------------------------------------------------
 
     /// First instruction of a block.
     #[inline]
@@ -672,13 +666,8 @@ impl Body {
         std::iter::successors(self.first_inst(block), |&i| self.next_inst(i))
     }
 
-    /// The instructions of a block, last first.
-    pub fn insts_rev(&self, block: Block) -> impl Iterator<Item = Inst> + '_ {
-        std::iter::successors(self.last_inst(block), |&i| self.prev_inst(i))
-    }
-
     /// Calls something for every instruction in program order, and returns whether it was true for one. What is
-    /// called may remove the instruction at hand and make others before it; what stands right behind it must stay.
+    /// called may remove the instruction at hand and make others before it; the next instruction must stay.
     pub fn visit_insts(&mut self, mut visit: impl FnMut(&mut Body, Inst) -> bool) -> bool {
         let mut progress = false;
         let mut next_block = Some(self.start_block());

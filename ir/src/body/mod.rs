@@ -42,6 +42,7 @@ use crate::analysis::AnalysisCache;
 use crate::entities::{Block, Cast, Copies, Def, Function, If, Inst, Loop, Tex, Type, Use, User, Variable};
 use crate::intrinsics::IntrinsicOp;
 use crate::intrinsics::indices::SamplerDim;
+use crate::named_enum::named_enum;
 use crate::variable::VariableModes;
 
 pub use clone::{ListTemplate, Remap};
@@ -133,7 +134,7 @@ impl AluFlags {
     pub const NO_SIGNED_WRAP: AluFlags = AluFlags(2);
     /// The unsigned operation does not overflow.
     pub const NO_UNSIGNED_WRAP: AluFlags = AluFlags(4);
-    /// Place of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
+    /// Shift of the nine fast-math bits (signed zero, infinity, NaN to be preserved for 16, 32, 64 bits each).
     pub const FAST_MATH_SHIFT: u32 = 3;
 
     /// Whether all bits of `other` are set.
@@ -153,7 +154,7 @@ impl AluFlags {
     }
 }
 
-/// What a deref instruction does.
+/// Kind of a deref instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DerefKind {
     /// A variable. No sources.
@@ -170,7 +171,7 @@ pub enum DerefKind {
     Cast(Cast),
 }
 
-/// What is known of the memory that a cast points at.
+/// Layout of the memory that a cast points at, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct CastLayout {
     /// Stride for pointer arithmetic, bytes.
@@ -203,64 +204,27 @@ pub enum JumpKind {
     },
 }
 
-/// Texture operations.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum TexOp {
-    /// Lookup with implicit level.
-    Tex,
-    /// With bias.
-    Txb,
-    /// With explicit level.
-    Txl,
-    /// With explicit gradients.
-    Txd,
-    /// Texel fetch.
-    Txf,
-    /// Multisample texel fetch.
-    TxfMs,
-    /// Framebuffer fetch.
-    TxfMsFb,
-    /// Size query.
-    Txs,
-    /// Level-of-detail query.
-    Lod,
-    /// Gather.
-    Tg4,
-    /// Number of levels.
-    QueryLevels,
-    /// Number of samples.
-    TextureSamples,
-    /// Whether all samples are the same.
-    SamplesIdentical,
-    /// Lookup hoisted before dispatch.
-    TexPrefetch,
+named_enum! {
+    /// Texture operations.
+    TexOp {
+        Tex = 0 "tex" "Lookup with implicit level.",
+        Txb = 1 "txb" "With bias.",
+        Txl = 2 "txl" "With explicit level.",
+        Txd = 3 "txd" "With explicit gradients.",
+        Txf = 4 "txf" "Texel fetch.",
+        TxfMs = 5 "txf_ms" "Multisample texel fetch.",
+        TxfMsFb = 6 "txf_ms_fb" "Framebuffer fetch.",
+        Txs = 7 "txs" "Size query.",
+        Lod = 8 "lod" "Level-of-detail query.",
+        Tg4 = 9 "tg4" "Gather.",
+        QueryLevels = 10 "query_levels" "Number of levels.",
+        TextureSamples = 11 "texture_samples" "Number of samples.",
+        SamplesIdentical = 12 "samples_identical" "Whether all samples are the same.",
+        TexPrefetch = 13 "tex_prefetch" "Lookup hoisted before dispatch.",
+    }
 }
 
 impl TexOp {
-    /// All operations with their print names.
-    pub const NAMES: &'static [(TexOp, &'static str)] = &[
-        (TexOp::Tex, "tex"),
-        (TexOp::Txb, "txb"),
-        (TexOp::Txl, "txl"),
-        (TexOp::Txd, "txd"),
-        (TexOp::Txf, "txf"),
-        (TexOp::TxfMs, "txf_ms"),
-        (TexOp::TxfMsFb, "txf_ms_fb"),
-        (TexOp::Txs, "txs"),
-        (TexOp::Lod, "lod"),
-        (TexOp::Tg4, "tg4"),
-        (TexOp::QueryLevels, "query_levels"),
-        (TexOp::TextureSamples, "texture_samples"),
-        (TexOp::SamplesIdentical, "samples_identical"),
-        (TexOp::TexPrefetch, "tex_prefetch"),
-    ];
-
-    /// Print name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
     /// Size, level and sample-count queries, which do not look at texels.
     pub const fn is_query(self) -> bool {
         matches!(self, TexOp::Txs | TexOp::Lod | TexOp::QueryLevels | TexOp::TextureSamples)
@@ -280,63 +244,30 @@ impl TexOp {
     }
 }
 
-/// Kinds of texture sources, in no particular order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-#[expect(missing_docs, reason = "print names in TexSrcKind::NAMES, meanings in the text documentation")]
-pub enum TexSrcKind {
-    Coord,
-    Projector,
-    Comparator,
-    Offset,
-    Bias,
-    Lod,
-    MinLod,
-    MsIndex,
-    Ddx,
-    Ddy,
-    TextureDeref,
-    SamplerDeref,
-    TextureOffset,
-    SamplerOffset,
-    TextureHandle,
-    SamplerHandle,
-    SamplerDerefIntrinsic,
-    TextureDerefIntrinsic,
-    Plane,
-    Backend1,
-    Backend2,
-}
-
-impl TexSrcKind {
-    /// All kinds with their print names; the place is the number.
-    pub const NAMES: &'static [(TexSrcKind, &'static str)] = &[
-        (TexSrcKind::Coord, "coord"),
-        (TexSrcKind::Projector, "projector"),
-        (TexSrcKind::Comparator, "comparator"),
-        (TexSrcKind::Offset, "offset"),
-        (TexSrcKind::Bias, "bias"),
-        (TexSrcKind::Lod, "lod"),
-        (TexSrcKind::MinLod, "min_lod"),
-        (TexSrcKind::MsIndex, "ms_index"),
-        (TexSrcKind::Ddx, "ddx"),
-        (TexSrcKind::Ddy, "ddy"),
-        (TexSrcKind::TextureDeref, "texture_deref"),
-        (TexSrcKind::SamplerDeref, "sampler_deref"),
-        (TexSrcKind::TextureOffset, "texture_offset"),
-        (TexSrcKind::SamplerOffset, "sampler_offset"),
-        (TexSrcKind::TextureHandle, "texture_handle"),
-        (TexSrcKind::SamplerHandle, "sampler_handle"),
-        (TexSrcKind::SamplerDerefIntrinsic, "sampler_deref_intrinsic"),
-        (TexSrcKind::TextureDerefIntrinsic, "texture_deref_intrinsic"),
-        (TexSrcKind::Plane, "plane"),
-        (TexSrcKind::Backend1, "backend1"),
-        (TexSrcKind::Backend2, "backend2"),
-    ];
-
-    /// Print name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
+named_enum! {
+    /// Kinds of texture sources.
+    TexSrcKind {
+        Coord = 0 "coord" "Coordinates, then the array layer.",
+        Projector = 1 "projector" "Divisor of the coordinates.",
+        Comparator = 2 "comparator" "Reference of a comparison.",
+        Offset = 3 "offset" "Offset in texels.",
+        Bias = 4 "bias" "Added to the level.",
+        Lod = 5 "lod" "Level.",
+        MinLod = 6 "min_lod" "Smallest level.",
+        MsIndex = 7 "ms_index" "Sample.",
+        Ddx = 8 "ddx" "Gradient along x.",
+        Ddy = 9 "ddy" "Gradient along y.",
+        TextureDeref = 10 "texture_deref" "Deref of the texture.",
+        SamplerDeref = 11 "sampler_deref" "Deref of the sampler.",
+        TextureOffset = 12 "texture_offset" "Added to the texture unit.",
+        SamplerOffset = 13 "sampler_offset" "Added to the sampler unit.",
+        TextureHandle = 14 "texture_handle" "Bindless handle of the texture.",
+        SamplerHandle = 15 "sampler_handle" "Bindless handle of the sampler.",
+        SamplerDerefIntrinsic = 16 "sampler_deref_intrinsic" "Result of `deref_texture_src` for the sampler.",
+        TextureDerefIntrinsic = 17 "texture_deref_intrinsic" "Result of `deref_texture_src` for the texture.",
+        Plane = 18 "plane" "Plane of a planar format.",
+        Backend1 = 19 "backend1" "Opaque to the core.",
+        Backend2 = 20 "backend2" "Opaque to the core.",
     }
 }
 
@@ -420,8 +351,20 @@ impl TexData {
             TexOp::Lod => 2,
             TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => 1,
             TexOp::Tg4 => 4,
-            _ if self.is_shadow && self.is_new_style_shadow => 1,
-            _ => 4,
+            TexOp::Tex
+            | TexOp::Txb
+            | TexOp::Txl
+            | TexOp::Txd
+            | TexOp::Txf
+            | TexOp::TxfMs
+            | TexOp::TxfMsFb
+            | TexOp::TexPrefetch => {
+                if self.is_shadow && self.is_new_style_shadow {
+                    1
+                } else {
+                    4
+                }
+            }
         };
         size + u8::from(self.is_sparse)
     }
@@ -443,7 +386,7 @@ pub struct CopyEntry {
     pub dest_divergent: bool,
 }
 
-/// What an instruction is.
+/// Kind and payload of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InstData {
     /// An arithmetic operation.
@@ -482,7 +425,7 @@ pub enum InstData {
     },
     /// A constant; see [`Body::constant`].
     LoadConst {
-        /// Place in the pool of constants.
+        /// Index in the pool of constants.
         start: u32,
     },
     /// A jump.
@@ -523,7 +466,7 @@ struct DefNode {
     loop_invariant: bool,
 }
 
-/// What divergence analysis said of a value.
+/// Result of divergence analysis for a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Divergence {
     /// Nothing: the value was made after it, or it never ran.

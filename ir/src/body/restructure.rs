@@ -10,9 +10,9 @@ impl Body {
         if then_side { CfParent::Then(id) } else { CfParent::Else(id) }
     }
 
-    /// Moves everything behind an `if`, to the end of its list, to the end of one of its sides. The other side must end
+    /// Moves everything after an `if`, to the end of its list, to the end of one of its sides. The other side must end
     /// in a jump, this one must not. The block after the `if` must not have phis. Returns the new, empty block after
-    /// the `if`; phis behind it have undefined values for it if it cannot be reached.
+    /// the `if`; phis after it have undefined values for it if it cannot be reached.
     pub fn move_tail_into_side(&mut self, id: If, then_side: bool) -> Option<Block> {
         let parent = self.if_parent(id)?;
         let after = self.block_after_if(id);
@@ -46,9 +46,9 @@ impl Body {
         Some(empty)
     }
 
-    /// Moves what is in a side of an `if` behind the `if`. The other side must end in a jump. If this side ends in one
-    /// too, the block after the `if` must be the empty end of its list. Its first block and the block after the `if`
-    /// must not have phis. What the side makes is then available in all that follows.
+    /// Moves the content of a side of an `if` after the `if`. The other side must end in a jump. If this side ends in
+    /// one too, the block after the `if` must be the empty end of its list. Its first block and the block after the
+    /// `if` must not have phis. What the side makes is then available in all that follows.
     pub fn move_side_behind_if(&mut self, id: If, then_side: bool) {
         let Some(parent) = self.if_parent(id) else { return };
         let (before, after) = (self.block_before_if(id), self.block_after_if(id));

@@ -21,13 +21,13 @@ impl Body {
         self.uses[source].def.expand().unwrap_or_else(Def::reserved_value)
     }
 
-    /// Who reads through this source.
+    /// The user that reads through this source.
     #[inline]
     pub fn user(&self, source: Use) -> User {
         self.uses[source].user()
     }
 
-    /// Which source of its instruction this is; 0 for the condition of an `if`.
+    /// Number of the source in its instruction; 0 for the condition of an `if`.
     #[inline]
     pub fn source_number(&self, source: Use) -> usize {
         match self.user(source) {
@@ -106,7 +106,7 @@ impl Body {
     /// Kind of a texture source.
     #[inline]
     pub fn tex_src_kind(&self, source: Use) -> TexSrcKind {
-        TexSrcKind::NAMES[self.uses[source].payload as usize].0
+        TexSrcKind::ALL[self.uses[source].payload as usize]
     }
 
     /// Raw 64 bits beside a source: swizzle, predecessor or kind.
@@ -179,7 +179,7 @@ impl Body {
         source
     }
 
-    /// A place for one more source of an instruction: it reads nothing yet.
+    /// Adds a slot for one more source of an instruction: it reads nothing yet.
     pub(super) fn push_room(&mut self, inst: Inst) {
         self.uses.push(UseNode {
             payload: 0,
@@ -232,22 +232,21 @@ impl Body {
     }
 
     // ---- growing and shrinking
-    // ----------------------------------------------------------------------------------------
 
     /// Appends a source to an instruction (phi, call, texture, parallel copy) and returns its number.
     ///
-    /// Sources of an instruction are contiguous: unless there is a free place behind them, or they already stand at the
+    /// Sources of an instruction are contiguous: unless there is a free slot after them, or they already stand at the
     /// end of the arena, they move there, so that [`Use`] ids of the instruction that were taken before are void. Many
     /// that move get as much room again, so that n sources cost O(n) in whatever order instructions grow.
     pub fn push_source(&mut self, inst: Inst, source: SourceSpec) -> u32 {
         let node = &self.insts[inst];
-        let behind = Use::from_u32(node.first_source + node.num_sources);
-        // What an instruction has left behind stands before what it has now: a place of its own behind is room.
+        let after = Use::from_u32(node.first_source + node.num_sources);
+        // Slots that an instruction has left stand before those it has now: one of its own after them is free.
         let is_room = |node: &UseNode| node.def.is_none() && node.user() == User::Inst(inst);
-        if self.uses.get(behind).is_some_and(is_room) {
-            self.uses[behind].payload = source.payload;
-            self.link_use(behind, source.def);
-        } else if behind.as_u32() as usize == self.uses.len() {
+        if self.uses.get(after).is_some_and(is_room) {
+            self.uses[after].payload = source.payload;
+            self.link_use(after, source.def);
+        } else if after.as_u32() as usize == self.uses.len() {
             self.push_use(User::Inst(inst), source.def, source.payload);
         } else {
             self.move_sources_to_end(inst);
@@ -268,12 +267,12 @@ impl Body {
     }
 
     /// Removes source `number` of an instruction (phi, texture); the others keep their order. [`Use`] ids of the
-    /// instruction are void. It costs what stands behind the source, or before it if that is less.
+    /// instruction are void. It costs the number of sources after this one, or before it if there are fewer.
     pub fn remove_source(&mut self, inst: Inst, number: usize) {
         let count = self.num_sources(inst);
         debug_assert!(number < count);
-        let behind = count - 1 - number;
-        if behind > MANY_SOURCES as usize && number < behind {
+        let after = count - 1 - number;
+        if after > MANY_SOURCES as usize && number < after {
             for i in (0..number).rev() {
                 self.shift_source(inst, i, i + 1);
             }
@@ -383,7 +382,7 @@ mod tests {
         }
         assert_eq!(read(body, phis[1]), left);
         assert_eq!(body.uses_of(y).count(), left.iter().filter(|&&(_, def)| def == y).count());
-        // What was left behind the last one is taken again.
+        // The slots after the last one are taken again.
         let before = body.num_uses();
         body.add_phi_source(phis[1], Block::from_u32(count), y);
         left.push((count, y));

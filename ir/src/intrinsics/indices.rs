@@ -6,33 +6,14 @@
 use std::fmt;
 
 use crate::alu::AluType;
+use crate::named_enum::named_enum;
 
+/// Declares a [`named_enum`] whose numbers are stored in indices.
 macro_rules! index_enum {
     ($(#[$attribute:meta])* $enum:ident { $($variant:ident = $number:literal $name:literal $meaning:literal,)* }) => {
-        $(#[$attribute])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum $enum {
-            $(#[doc = $meaning] $variant = $number,)*
-        }
+        named_enum! { $(#[$attribute])* $enum { $($variant = $number $name $meaning,)* } }
 
         impl $enum {
-            /// Every value, in the order of the numbers.
-            pub const ALL: &'static [$enum] = &[$($enum::$variant),*];
-
-            /// The word in prints.
-            pub const fn name(self) -> &'static str {
-                match self { $($enum::$variant => $name,)* }
-            }
-
-            /// The value with this word.
-            pub fn from_name(name: &str) -> Option<$enum> {
-                match name {
-                    $($name => Some($enum::$variant),)*
-                    _ => None,
-                }
-            }
-
             /// The number stored in the index.
             pub const fn to_i32(self) -> i32 {
                 self as i32
@@ -44,12 +25,6 @@ macro_rules! index_enum {
                     $($number => Some($enum::$variant),)*
                     _ => None,
                 }
-            }
-        }
-
-        impl fmt::Display for $enum {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
             }
         }
     };
@@ -83,7 +58,10 @@ impl AtomicOp {
         match self {
             AtomicOp::Imin | AtomicOp::Imax => AluType::INT,
             AtomicOp::Fadd | AtomicOp::Fmin | AtomicOp::Fmax | AtomicOp::Fcmpxchg => AluType::FLOAT,
-            _ => AluType::UINT,
+            AtomicOp::Iadd | AtomicOp::Umin | AtomicOp::Umax | AtomicOp::Iand | AtomicOp::Ior | AtomicOp::Ixor => {
+                AluType::UINT
+            }
+            AtomicOp::Xchg | AtomicOp::Cmpxchg | AtomicOp::IncWrap | AtomicOp::DecWrap => AluType::UINT,
         }
     }
 
@@ -150,7 +128,7 @@ index_enum! {
 }
 
 impl InterpMode {
-    /// What precedes the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
+    /// Prefix of the word in the print of an `interp_mode` index (`interp_mode=INTERP_MODE_SMOOTH`).
     pub const PRINT_PREFIX: &'static str = "INTERP_MODE_";
 }
 
@@ -281,7 +259,7 @@ pub struct MemorySemantics(pub u32);
 impl MemorySemantics {
     /// Nothing.
     pub const NONE: MemorySemantics = MemorySemantics(0);
-    /// Later accesses stay behind the barrier.
+    /// Later accesses stay after the barrier.
     pub const ACQUIRE: MemorySemantics = MemorySemantics(1);
     /// Earlier accesses stay before the barrier.
     pub const RELEASE: MemorySemantics = MemorySemantics(2);
@@ -342,40 +320,74 @@ impl fmt::Display for MemorySemantics {
     }
 }
 
-/// What a shader input or output is (`io_semantics`).
-///
-/// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one bit
-/// for each flag in the order of the fields (`interp_explicit_strict` is bit 31).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct IoSemantics {
-    /// Slot; what the number means depends on stage and direction. 7 bits.
-    pub location: u8,
-    /// Number of consecutive slots an indirect access may reach. 6 bits.
-    pub num_slots: u8,
-    /// Vertex stream of each component of a geometry shader output, two bits a component, x lowest.
-    pub gs_streams: u8,
-    /// Second colour of dual source blending.
-    pub dual_source_blend_index: bool,
-    /// The output is read back (framebuffer fetch).
-    pub fb_fetch_output: bool,
-    /// The read back is coherent.
-    pub fb_fetch_output_coherent: bool,
-    /// Per view.
-    pub per_view: bool,
-    /// Medium precision suffices.
-    pub medium_precision: bool,
-    /// The upper half of a slot of two 16-bit values.
-    pub high_16bits: bool,
-    /// Invariant.
-    pub invariant: bool,
-    /// The second slot of a 64-bit vector of 3 or 4 components.
-    pub high_dvec2: bool,
-    /// Not an input of the next stage; only fixed function reads it.
-    pub no_varying: bool,
-    /// Fixed function does not read it; only the next stage does.
-    pub no_sysval_output: bool,
-    /// Explicit interpolation with the vertex order kept.
-    pub interp_explicit_strict: bool,
+macro_rules! io_semantics {
+    ($(#[$attribute:meta])* $struct:ident { $($field:ident = $bit:literal $name:literal $meaning:literal,)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        pub struct $struct {
+            /// Slot; what the number means depends on stage and direction. 7 bits.
+            pub location: u8,
+            /// Number of consecutive slots an indirect access may reach. 6 bits.
+            pub num_slots: u8,
+            /// Vertex stream of each component of a geometry shader output, two bits a component, x lowest.
+            pub gs_streams: u8,
+            $(#[doc = $meaning] pub $field: bool,)*
+        }
+
+        impl $struct {
+            /// The number stored in the index; fields that are too large lose their upper bits.
+            pub const fn to_i32(self) -> i32 {
+                let numbers = self.location as u32 & 0x7f | (self.num_slots as u32 & 0x3f) << 7;
+                (numbers | (self.gs_streams as u32) << 13 $(| (self.$field as u32) << $bit)*) as i32
+            }
+
+            /// Inverse of [`IoSemantics::to_i32`].
+            pub const fn from_i32(number: i32) -> $struct {
+                let bits = number as u32;
+                $struct {
+                    location: (bits & 0x7f) as u8,
+                    num_slots: (bits >> 7 & 0x3f) as u8,
+                    gs_streams: (bits >> 13 & 0xff) as u8,
+                    $($field: bits >> $bit & 1 != 0,)*
+                }
+            }
+
+            /// The flags that are set, as the words of prints in their order.
+            pub fn flag_names(self) -> impl Iterator<Item = &'static str> {
+                [$((self.$field, $name)),*].into_iter().filter_map(|(set, name)| set.then_some(name))
+            }
+
+            /// Sets the flag with this word; false if there is none.
+            pub fn set_flag(&mut self, name: &str) -> bool {
+                match name {
+                    $($name => self.$field = true,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+// The rows stand in the order of prints.
+io_semantics! {
+    /// Semantics of a shader input or output (`io_semantics`).
+    ///
+    /// Packed into the 32 bits of the index, from bit 0 on: `location` 7 bits, `num_slots` 6, `gs_streams` 8, then one
+    /// bit for each flag.
+    IoSemantics {
+        interp_explicit_strict = 31 "explicit_strict" "Explicit interpolation with the vertex order kept.",
+        dual_source_blend_index = 21 "dualsrc" "Second colour of dual source blending.",
+        fb_fetch_output = 22 "fbfetch" "The output is read back (framebuffer fetch).",
+        fb_fetch_output_coherent = 23 "coherent" "The read back is coherent.",
+        per_view = 24 "perview" "Per view.",
+        medium_precision = 25 "mediump" "Medium precision suffices.",
+        high_16bits = 26 "high_16bits" "The upper half of a slot of two 16-bit values.",
+        invariant = 27 "invariant" "Invariant.",
+        high_dvec2 = 28 "high_dvec2" "The second slot of a 64-bit vector of 3 or 4 components.",
+        no_varying = 29 "no_varying" "Not an input of the next stage; only fixed function reads it.",
+        no_sysval_output = 30 "no_sysval_output" "Fixed function does not read it; only the next stage does.",
+    }
 }
 
 impl IoSemantics {
@@ -385,85 +397,6 @@ impl IoSemantics {
         semantics.location = location;
         semantics.num_slots = num_slots;
         semantics
-    }
-
-    /// The number stored in the index; fields that are too large lose their upper bits.
-    pub const fn to_i32(self) -> i32 {
-        let mut bits = self.location as u32 & 0x7f;
-        bits |= (self.num_slots as u32 & 0x3f) << 7;
-        bits |= (self.gs_streams as u32) << 13;
-        bits |= (self.dual_source_blend_index as u32) << 21;
-        bits |= (self.fb_fetch_output as u32) << 22;
-        bits |= (self.fb_fetch_output_coherent as u32) << 23;
-        bits |= (self.per_view as u32) << 24;
-        bits |= (self.medium_precision as u32) << 25;
-        bits |= (self.high_16bits as u32) << 26;
-        bits |= (self.invariant as u32) << 27;
-        bits |= (self.high_dvec2 as u32) << 28;
-        bits |= (self.no_varying as u32) << 29;
-        bits |= (self.no_sysval_output as u32) << 30;
-        bits |= (self.interp_explicit_strict as u32) << 31;
-        bits as i32
-    }
-
-    /// Inverse of [`IoSemantics::to_i32`].
-    pub const fn from_i32(number: i32) -> IoSemantics {
-        let bits = number as u32;
-        IoSemantics {
-            location: (bits & 0x7f) as u8,
-            num_slots: (bits >> 7 & 0x3f) as u8,
-            gs_streams: (bits >> 13 & 0xff) as u8,
-            dual_source_blend_index: bits >> 21 & 1 != 0,
-            fb_fetch_output: bits >> 22 & 1 != 0,
-            fb_fetch_output_coherent: bits >> 23 & 1 != 0,
-            per_view: bits >> 24 & 1 != 0,
-            medium_precision: bits >> 25 & 1 != 0,
-            high_16bits: bits >> 26 & 1 != 0,
-            invariant: bits >> 27 & 1 != 0,
-            high_dvec2: bits >> 28 & 1 != 0,
-            no_varying: bits >> 29 & 1 != 0,
-            no_sysval_output: bits >> 30 & 1 != 0,
-            interp_explicit_strict: bits >> 31 & 1 != 0,
-        }
-    }
-
-    /// The flags that are set, as the words of prints in their order.
-    pub fn flag_names(self) -> impl Iterator<Item = &'static str> {
-        [
-            (self.interp_explicit_strict, "explicit_strict"),
-            (self.dual_source_blend_index, "dualsrc"),
-            (self.fb_fetch_output, "fbfetch"),
-            (self.fb_fetch_output_coherent, "coherent"),
-            (self.per_view, "perview"),
-            (self.medium_precision, "mediump"),
-            (self.high_16bits, "high_16bits"),
-            (self.invariant, "invariant"),
-            (self.high_dvec2, "high_dvec2"),
-            (self.no_varying, "no_varying"),
-            (self.no_sysval_output, "no_sysval_output"),
-        ]
-        .into_iter()
-        .filter_map(|(set, name)| set.then_some(name))
-    }
-
-    /// Sets the flag with this word; false if there is none.
-    pub fn set_flag(&mut self, name: &str) -> bool {
-        let flag = match name {
-            "explicit_strict" => &mut self.interp_explicit_strict,
-            "dualsrc" => &mut self.dual_source_blend_index,
-            "fbfetch" => &mut self.fb_fetch_output,
-            "coherent" => &mut self.fb_fetch_output_coherent,
-            "perview" => &mut self.per_view,
-            "mediump" => &mut self.medium_precision,
-            "high_16bits" => &mut self.high_16bits,
-            "invariant" => &mut self.invariant,
-            "high_dvec2" => &mut self.high_dvec2,
-            "no_varying" => &mut self.no_varying,
-            "no_sysval_output" => &mut self.no_sysval_output,
-            _ => return false,
-        };
-        *flag = true;
-        true
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which families of operations on 64-bit numbers, or to 16-bit floats, a target lacks: sets with one bit for a family
+//! Families of operations on 64-bit numbers, or to 16-bit floats, that a target lacks: sets with one bit for a family
 //! of opcodes.
 
 macro_rules! families {

@@ -114,7 +114,7 @@ macro_rules! fast_table {
     };
 }
 
-/// What a loop over lanes asks for.
+/// The parameters of a loop over lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Bits,
@@ -268,17 +268,14 @@ impl Machine<'_, '_> {
         let mut values = [[0u64; MAX_COMPONENTS]; MAX_COMPONENTS];
         let first = alu.sources as usize;
         let sources = &program.alu_sources[first..first + usize::from(alu.num_sources).min(MAX_COMPONENTS)];
-        for lane in 0..lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
+        self.each_active(|machine, lane| {
             for (values, source) in values.iter_mut().zip(sources) {
                 let start = source.start as usize;
                 let planes = &program.planes[start..start + usize::from(source.components)];
                 for (value, &plane) in values.iter_mut().zip(planes) {
-                    *value = self.words[plane as usize * lanes + lane].into();
+                    *value = machine.words[plane as usize * lanes + lane].into();
                     if source.high != 0 {
-                        let high = self.words[(plane as usize + usize::from(source.high)) * lanes + lane];
+                        let high = machine.words[(plane as usize + usize::from(source.high)) * lanes + lane];
                         *value |= u64::from(high) << 32;
                     }
                 }
@@ -290,8 +287,8 @@ impl Machine<'_, '_> {
             let mut result = [0u64; MAX_COMPONENTS];
             evaluate(alu.op, alu.bit_size, alu.dest.components, &arguments[..sources.len()], mode, &mut result);
             for (component, &bits) in result.iter().enumerate().take(alu.dest.components.into()) {
-                self.set(alu.dest, component, lane, bits);
+                machine.set(alu.dest, component, lane, bits);
             }
-        }
+        });
     }
 }

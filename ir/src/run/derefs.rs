@@ -39,7 +39,7 @@ impl DerefStep {
     }
 }
 
-/// How a `copy_deref` goes.
+/// The plan of a `copy_deref`.
 #[derive(Clone, Debug)]
 pub(super) struct CopyPlan {
     /// Vectors of the type.
@@ -73,13 +73,13 @@ impl CopyPlan {
 /// Image intrinsics by how they name the image, and what they do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImagePlan {
-    /// How the image is named.
+    /// Naming of the image.
     pub naming: ImageNaming,
-    /// What is done.
+    /// Action on it.
     pub action: ImageAction,
 }
 
-/// How an image intrinsic names its image.
+/// The way in which an image intrinsic names its image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImageNaming {
     Deref,
@@ -87,7 +87,7 @@ pub(super) enum ImageNaming {
     Handle,
 }
 
-/// What an image intrinsic does.
+/// The action of an image intrinsic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ImageAction {
     Load,
@@ -141,15 +141,12 @@ impl Machine<'_, '_> {
     /// Executes a deref.
     pub fn run_deref(&mut self, number: u32) {
         let step = self.program.derefs[number as usize];
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let parent = self.get(step.parent, 0, lane) as u32;
-            let index = if step.index.components == 0 { 0 } else { self.get_signed(step.index, 0, lane) };
+        self.each_active(|machine, lane| {
+            let parent = machine.get(step.parent, 0, lane) as u32;
+            let index = if step.index.components == 0 { 0 } else { machine.get_signed(step.index, 0, lane) };
             let address = step.address(parent, index);
-            self.set(step.dest, 0, lane, address.into());
-        }
+            machine.set(step.dest, 0, lane, address.into());
+        });
     }
 
     /// The address that all active lanes have, if it is the same in all.
@@ -260,19 +257,16 @@ impl Machine<'_, '_> {
             }
             return;
         }
-        for lane in 0..lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let address = match self.get(pointer, 0, lane) as u32 {
+        self.each_active(|machine, lane| {
+            let address = match machine.get(pointer, 0, lane) as u32 {
                 NULL => NULL,
                 address => address.wrapping_add(delta),
             };
             for component in 0..u32::from(dest.components) {
-                let value = self.load_component(address, component, dest.bits, lane);
-                self.set(dest, component as usize, lane, value);
+                let value = machine.load_component(address, component, dest.bits, lane);
+                machine.set(dest, component as usize, lane, value);
             }
-        }
+        });
     }
 
     /// Writes the components of `mask` to what pointers point at.
@@ -298,16 +292,13 @@ impl Machine<'_, '_> {
             }
             return;
         }
-        for lane in 0..lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let address = self.get(pointer, 0, lane) as u32;
+        self.each_active(|machine, lane| {
+            let address = machine.get(pointer, 0, lane) as u32;
             for component in (0..u32::from(value.components)).filter(|c| mask >> c & 1 != 0) {
-                let bits = self.get(value, component as usize, lane);
-                self.store_component(address, component, value.bits, lane, bits);
+                let bits = machine.get(value, component as usize, lane);
+                machine.store_component(address, component, value.bits, lane, bits);
             }
-        }
+        });
     }
 
     /// Copies a whole value of any type.
@@ -315,12 +306,9 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let program = self.program;
         let Some(plan) = program.copy_plans.get(intrinsic.extra as usize) else { return };
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let dest = self.get(sources[0], 0, lane) as u32;
-            let source = self.get(sources[1], 0, lane) as u32;
+        self.each_active(|machine, lane| {
+            let dest = machine.get(sources[0], 0, lane) as u32;
+            let source = machine.get(sources[1], 0, lane) as u32;
             let at = |address: u32, offset: u32, leaf: &Leaf| match address {
                 NULL => NULL,
                 address if address >= STORAGE => address.wrapping_add(offset).wrapping_add(leaf.byte),
@@ -332,7 +320,7 @@ impl Machine<'_, '_> {
                 for leaf in &plan.leaves {
                     let bits = bits_of(leaf.scalar);
                     for component in 0..u32::from(leaf.components) {
-                        values.push(self.load_component(at(source, offset, leaf), component, bits, lane));
+                        values.push(machine.load_component(at(source, offset, leaf), component, bits, lane));
                     }
                 }
             }
@@ -342,11 +330,11 @@ impl Machine<'_, '_> {
                     let bits = bits_of(leaf.scalar);
                     for component in 0..u32::from(leaf.components) {
                         let value = values.next().unwrap_or(0);
-                        self.store_component(at(dest, offset, leaf), component, bits, lane, value);
+                        machine.store_component(at(dest, offset, leaf), component, bits, lane, value);
                     }
                 }
             }
-        }
+        });
     }
 
     /// Reads one component through a pointer and writes another value there, for atomics; the old value.

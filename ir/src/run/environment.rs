@@ -1,4 +1,4 @@
-//! What a shader is run with and what it leaves behind: the common ground of the TGSI interpreter, the IR interpreter
+//! The inputs and outputs of a run: the common ground of the TGSI interpreter, the IR interpreter
 //! and every driver that can run code, so that their results can be compared word by word.
 //!
 //! All invocations of a run go in lock-step, as lanes. Lanes `4k .. 4k+3` form a quad (0 top left, 1 top right, 2
@@ -79,7 +79,7 @@ impl LaneRegisters {
 /// Four words: a register of one vertex or patch.
 pub type Vec4 = [u32; 4];
 
-/// What a run starts from. Whatever is absent reads as 0.
+/// The inputs of a run. Whatever is absent reads as 0.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Inputs {
     /// Number of invocations, at most [`MAX_LANES`]. Fragment shaders need a multiple of 4.
@@ -105,7 +105,7 @@ pub struct Inputs {
     pub framebuffer: LaneRegisters,
 }
 
-/// What a run leaves.
+/// The outputs of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {
     /// Per-lane outputs as after the last instruction. In a tessellation control shader: the patch outputs, the same in
@@ -149,7 +149,7 @@ impl RunLimits {
     }
 }
 
-/// How a texture is looked at.
+/// The kind of a texture lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TextureLookup {
     /// Filtered, level of detail from the quad's derivatives.
@@ -178,7 +178,7 @@ pub struct TextureRequest {
     pub texture: u32,
     /// Sampler unit.
     pub sampler: u32,
-    /// What is done.
+    /// Kind of lookup.
     pub lookup: TextureLookup,
     /// Dimensionality.
     pub dim: SamplerDim,
@@ -206,7 +206,7 @@ pub struct TextureRequest {
 /// Sizes of a texture or image at one level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextureSize {
-    /// Width, height, depth; layers stand behind the last dimension as a size query returns them.
+    /// Width, height, depth; layers follow the last dimension as a size query returns them.
     pub size: [u32; 3],
     /// Levels.
     pub levels: u32,

@@ -3,7 +3,7 @@
 use super::RunError;
 use super::environment::SUBGROUP_SIZE;
 use super::layout::component_bytes;
-use super::machine::Machine;
+use super::machine::{Machine, truth};
 use super::program::{Intrinsic, Value};
 use crate::intrinsics::{IndexKind, IntrinsicKind, IntrinsicOp};
 use crate::system_value::SystemValue;
@@ -76,24 +76,14 @@ impl Machine<'_, '_> {
             I::Terminate | I::Demote => self.kill(None),
             I::TerminateIf | I::DemoteIf => self.kill(Some(self.sources(intrinsic)[0])),
             I::IsHelperInvocation => {
-                for lane in 0..self.lanes {
-                    if self.active[lane] != 0 {
-                        // A lane that was terminated and still runs does so only for the derivatives of the others.
-                        let helper = !self.may_write(lane);
-                        self.set_bool(intrinsic.dest, lane, helper);
-                    }
-                }
+                // A lane that was terminated and still runs does so only for the derivatives of the others.
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| truth(!machine.may_write(lane)));
             }
             // Lanes run in lock-step and memory is one: nothing to wait for.
             I::Barrier | I::BeginInvocationInterlock | I::EndInvocationInterlock => {}
             I::IsSparseTexelsResident => {
                 let code = self.sources(intrinsic)[0];
-                for lane in 0..self.lanes {
-                    if self.active[lane] != 0 {
-                        let resident = self.get(code, 0, lane) != 0;
-                        self.set_bool(intrinsic.dest, lane, resident);
-                    }
-                }
+                self.set_lanes(intrinsic.dest, 0, |machine, lane| truth(machine.get(code, 0, lane) != 0));
             }
             I::SparseResidencyCodeAnd => {
                 let sources = self.sources(intrinsic);
@@ -143,7 +133,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- system values
-    // --------------------------------------------------------------------------------------------------
 
     /// A word of a system value, as the inputs say; 0 if they do not. Values that no front end asks for by themselves
     /// follow from others.

@@ -14,7 +14,7 @@ use crate::system_value::SystemValue;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Most output registers; a store behind them is dropped.
+/// Most output registers; a store beyond them is dropped.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
 /// Most words that a geometry shader may emit: a loop around an emission must not fill the memory before the step limit
 /// ends it.
@@ -55,7 +55,7 @@ pub(super) struct IoPlan {
 }
 
 impl IoPlan {
-    /// The links of all variables that have a place.
+    /// The links of all variables that have a allocation.
     pub fn new(program: &Program<'_>) -> Result<IoPlan, RunError> {
         let shader = program.shader;
         let mut plan = IoPlan { output_registers: shader.num_outputs, ..IoPlan::default() };
@@ -78,7 +78,7 @@ impl IoPlan {
             }
         }
         plan.output_registers = plan.output_registers.min(MAX_OUTPUT_REGISTERS);
-        for (variable, place) in program.layout.placed() {
+        for (variable, allocation) in program.layout.allocations() {
             let data = &shader.variables[variable];
             if super::layout::is_opaque(shader, data.ty) {
                 continue;
@@ -87,9 +87,10 @@ impl IoPlan {
                 && data.mode != VariableModes::FUNCTION_TEMP
             {
                 let words = program.layout.initial_words(shader, data.ty, initializer);
-                plan.initial.extend(words.into_iter().map(|(cell, word)| (place.address.saturating_add(cell), word)));
+                plan.initial
+                    .extend(words.into_iter().map(|(cell, word)| (allocation.address.saturating_add(cell), word)));
             }
-            let first = place.address % COMMON;
+            let first = allocation.address % COMMON;
             let location = data.driver_location;
             if data.mode == VariableModes::SYSTEM_VALUE {
                 let number = u32::try_from(data.location).unwrap_or(u32::MAX);
@@ -118,7 +119,7 @@ impl IoPlan {
                 } else {
                     &mut plan.vertex_outputs
                 };
-                for vertex in 0..length.min(place.cells / (cells.len() as u32).max(1)) {
+                for vertex in 0..length.min(allocation.cells / (cells.len() as u32).max(1)) {
                     list.extend(links(&cells, first + vertex * cells.len() as u32, vertex, location));
                 }
                 continue;
@@ -131,7 +132,7 @@ impl IoPlan {
             } else {
                 plan.outputs.extend(links(&cells, first, 0, location));
                 if data.fb_fetch_output {
-                    plan.framebuffer.extend(links(&cells, place.framebuffer, 0, location));
+                    plan.framebuffer.extend(links(&cells, allocation.framebuffer, 0, location));
                 }
             }
         }
@@ -165,7 +166,6 @@ struct Slot {
 
 impl Machine<'_, '_> {
     // ---- variables
-    // ----------------------------------------------------------------------------------------------------
 
     /// Puts inputs, uniforms, system values and initialisers into the cells of variables.
     pub fn fill_variables(&mut self) {
@@ -276,7 +276,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- geometry
-    // -----------------------------------------------------------------------------------------------------
 
     /// Makes the outputs of the active lanes the next vertex of a stream; the outputs are zero afterwards.
     pub fn emit_vertex(&mut self, stream: u32) -> Result<(), RunError> {
@@ -287,33 +286,30 @@ impl Machine<'_, '_> {
             limit => limit as usize,
         };
         let registers = self.program.io.output_registers as usize;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let Some(primitive) = self.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
+        self.each_active(|machine, lane| {
+            let Some(primitive) = machine.open_primitives.get_mut(lane * 4 + stream as usize).filter(|_| stream < 4)
             else {
-                continue;
+                return;
             };
             let mut vertex: Vec<Vec4> = vec![[0; 4]; registers];
             for (number, register) in vertex.iter_mut().enumerate() {
-                *register = std::array::from_fn(|component| self.outputs.outputs.get(number, component, lane));
+                *register = std::array::from_fn(|component| machine.outputs.outputs.get(number, component, lane));
             }
             if primitive.len() < limit {
                 primitive.push(vertex);
-                self.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
+                machine.emitted_words += registers as u64 * 4 + EMISSION_OVERHEAD;
             }
             for register in 0..registers {
                 for component in 0..4 {
-                    self.outputs.outputs.set(register, component, lane, 0);
+                    machine.outputs.outputs.set(register, component, lane, 0);
                 }
             }
-            for link in &self.program.io.outputs {
-                if let Some(word) = self.private.get_mut(link.cell as usize * self.lanes + lane) {
+            for link in &machine.program.io.outputs {
+                if let Some(word) = machine.private.get_mut(link.cell as usize * machine.lanes + lane) {
                     *word = 0;
                 }
             }
-        }
+        });
         self.check_emission()
     }
 
@@ -356,7 +352,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- lowered inputs and outputs
-    // -----------------------------------------------------------------------------------
 
     fn slot(&self, intrinsic: &Intrinsic, offset: Value, lane: usize) -> Slot {
         let offset = self.get(offset, 0, lane) as u32;
@@ -388,30 +383,27 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let inputs = self.inputs;
         let Some(&offset) = sources.last() else { return };
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             match intrinsic.op {
                 IntrinsicOp::LoadPerVertexInput => {
-                    let vertex = self.get(sources[0], 0, lane) as u32;
-                    self.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
+                    let vertex = machine.get(sources[0], 0, lane) as u32;
+                    machine.read_slot(intrinsic.dest, lane, &slot, |_, register, component| {
                         vertex_word(&inputs.vertices, vertex, register, component as u8)
                     });
                 }
-                _ => self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                _ => machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     let first = machine.first_vertex_word(register, component);
                     first.unwrap_or_else(|| inputs.inputs.get(register as usize, component, lane))
                 }),
             }
-        }
+        });
         if intrinsic.op == IntrinsicOp::LoadInterpolatedInput {
             self.add_interpolation(intrinsic, sources[0], offset);
         }
     }
 
-    /// Barycentrics are values relative to the pixel centre here: adds the way to another place, where there is one.
+    /// Barycentrics are values relative to the pixel centre here: adds the way to another position, if there is one.
     fn add_interpolation(&mut self, intrinsic: &Intrinsic, barycentric: Value, offset: Value) {
         let inputs = self.inputs;
         for lane in 0..self.lanes {
@@ -437,23 +429,20 @@ impl Machine<'_, '_> {
         let Some(&offset) = sources.last() else { return };
         let fetch = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).fb_fetch_output;
         let inputs = self.inputs;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             if intrinsic.op == IntrinsicOp::LoadPerVertexOutput {
-                let vertex = self.get(sources[0], 0, lane) as u32;
-                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                let vertex = machine.get(sources[0], 0, lane) as u32;
+                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     vertex_word(&machine.outputs.vertices, vertex, register, component as u8)
                 });
             } else {
-                self.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
+                machine.read_slot(intrinsic.dest, lane, &slot, |machine, register, component| {
                     let file = if fetch { &inputs.framebuffer } else { &machine.outputs.outputs };
                     file.get(register as usize, component, lane)
                 });
             }
-        }
+        });
     }
 
     /// Stores of the `store_output` family.
@@ -461,38 +450,35 @@ impl Machine<'_, '_> {
         let sources = self.sources(intrinsic);
         let (Some(&value), Some(&offset)) = (sources.first(), sources.last()) else { return };
         let shared = self.program.shader.stage == Stage::TessCtrl;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let slot = self.slot(intrinsic, offset, lane);
+        self.each_active(|machine, lane| {
+            let slot = machine.slot(intrinsic, offset, lane);
             let words = if value.bits == 64 { 2 } else { 1 };
             for component in 0..usize::from(value.components) {
                 if intrinsic.write_mask >> component & 1 == 0 {
                     continue;
                 }
-                let bits = self.get(value, component, lane);
+                let bits = machine.get(value, component, lane);
                 for half in 0..words {
                     let word = written((bits >> (32 * half)) as u32, value.bits == 1);
                     let at = slot.component + component * words + half;
                     let register = slot.register.saturating_add((at / 4) as u32);
-                    if register >= self.program.io.output_registers {
+                    if register >= machine.program.io.output_registers {
                         continue;
                     }
                     if intrinsic.op == IntrinsicOp::StorePerVertexOutput {
-                        let vertex = self.get(sources[1], 0, lane) as usize;
-                        let vertex = self.outputs.vertices.get_mut(vertex);
+                        let vertex = machine.get(sources[1], 0, lane) as usize;
+                        let vertex = machine.outputs.vertices.get_mut(vertex);
                         if let Some(register) = vertex.and_then(|v| v.get_mut(register as usize)) {
                             register[at % 4] = word;
                         }
                     } else if shared {
-                        self.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
+                        machine.outputs.outputs.component_mut(register as usize, at % 4).fill(word);
                     } else {
-                        self.outputs.outputs.set(register as usize, at % 4, lane, word);
+                        machine.outputs.outputs.set(register as usize, at % 4, lane, word);
                     }
                 }
             }
-        }
+        });
     }
 
     /// `interp_deref_at_*`: only an offset moves away from the pixel centre.
@@ -502,22 +488,19 @@ impl Machine<'_, '_> {
         if intrinsic.op != IntrinsicOp::InterpDerefAtOffset || intrinsic.dest.bits != 32 {
             return;
         }
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let x = f32::from_bits(self.float_word(sources[1], 0, lane));
-            let y = f32::from_bits(self.float_word(sources[1], 1, lane));
+        self.each_active(|machine, lane| {
+            let x = f32::from_bits(machine.float_word(sources[1], 0, lane));
+            let y = f32::from_bits(machine.float_word(sources[1], 1, lane));
             if x == 0.0 && y == 0.0 {
-                continue;
+                return;
             }
-            let address = self.get(sources[0], 0, lane) as u32;
+            let address = machine.get(sources[0], 0, lane) as u32;
             for component in 0..usize::from(intrinsic.dest.components) {
                 let at = address.saturating_add(component as u32);
-                let result = interpolate(|lane| f32::from_bits(self.cell_word(at, lane)), lane, x, y);
-                self.set(intrinsic.dest, component, lane, result.to_bits().into());
+                let result = interpolate(|lane| f32::from_bits(machine.cell_word(at, lane)), lane, x, y);
+                machine.set(intrinsic.dest, component, lane, result.to_bits().into());
             }
-        }
+        });
     }
 
     /// A component as the word of a 32-bit float.

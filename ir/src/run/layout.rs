@@ -21,7 +21,7 @@ pub(super) const COMMON: u32 = 1 << 30;
 pub(super) const STORAGE: u32 = 2 << 30;
 /// First address of the uniform buffers.
 pub(super) const UNIFORM: u32 = 3 << 30;
-/// Place of the block number in a buffer address.
+/// Shift of the block number in a buffer address.
 pub(super) const BLOCK_SHIFT: u32 = 24;
 /// Most blocks that buffer addresses tell apart.
 const MAX_BLOCKS: u32 = 64;
@@ -35,9 +35,9 @@ pub(super) const COUNTER_SHIFT: u32 = 16;
 /// Modes whose memory is addressed in bytes.
 const BYTE_MODES: VariableModes = VariableModes(VariableModes::MEM_SSBO.0 | VariableModes::MEM_UBO.0);
 
-/// Place of a variable.
+/// The memory of a variable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Allocation {
     /// Address.
     pub address: u32,
     /// Cells.
@@ -60,9 +60,9 @@ pub(super) struct IoCell {
 /// A vector inside a type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf {
-    /// Place in cells.
+    /// Size in cells.
     pub cell: u32,
-    /// Place in bytes, in buffers.
+    /// Size in bytes, in buffers.
     pub byte: u32,
     /// Type of the components.
     pub scalar: ScalarType,
@@ -78,11 +78,11 @@ struct Size {
     align: u32,
 }
 
-/// Sizes of all types, places of all variables that code points at.
+/// Sizes of all types, and the memory of all variables that code points at.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     sizes: Vec<Size>,
-    places: Vec<Option<Place>>,
+    allocations: Vec<Option<Allocation>>,
     /// Private cells in all.
     pub private_cells: u32,
     /// Common cells in all.
@@ -121,9 +121,9 @@ fn align_up(value: u32, align: u32) -> u32 {
 }
 
 impl Layout {
-    /// Sizes of the types of a shader; no variable has a place yet.
+    /// Sizes of the types of a shader; no variable is allocated yet.
     pub fn new(shader: &Shader) -> Layout {
-        let mut layout = Layout { places: vec![None; shader.variables.len()], ..Layout::default() };
+        let mut layout = Layout { allocations: vec![None; shader.variables.len()], ..Layout::default() };
         // A type is interned after those that it is made of.
         for data in shader.types.iter() {
             let size = match data {
@@ -164,20 +164,20 @@ impl Layout {
         self.sizes.get(ty.index()).copied().unwrap_or_default()
     }
 
-    /// Place of a variable.
-    pub fn place(&self, variable: Variable) -> Option<Place> {
-        self.places.get(variable.index()).copied().flatten()
+    /// The memory of a variable, if it was allocated.
+    pub fn allocation(&self, variable: Variable) -> Option<Allocation> {
+        self.allocations.get(variable.index()).copied().flatten()
     }
 
-    /// Variables that have a place.
-    pub fn placed(&self) -> impl Iterator<Item = (Variable, Place)> + '_ {
-        self.places.iter().enumerate().filter_map(|(index, place)| Some((Variable::new(index), (*place)?)))
+    /// Variables that are allocated.
+    pub fn allocations(&self) -> impl Iterator<Item = (Variable, Allocation)> + '_ {
+        self.allocations.iter().enumerate().filter_map(|(index, found)| Some((Variable::new(index), (*found)?)))
     }
 
-    /// Gives a variable its place, unless it has one.
-    pub fn add(&mut self, shader: &Shader, variable: Variable) -> Result<Place, RunError> {
-        if let Some(place) = self.place(variable) {
-            return Ok(place);
+    /// Allocates a variable, unless it is allocated.
+    pub fn add(&mut self, shader: &Shader, variable: Variable) -> Result<Allocation, RunError> {
+        if let Some(allocation) = self.allocation(variable) {
+            return Ok(allocation);
         }
         let data = &shader.variables[variable];
         let mut cells = self.size(data.ty).cells;
@@ -185,10 +185,10 @@ impl Layout {
             cells = self.size(element).cells.saturating_mul(UNSIZED_VERTICES);
         }
         let opaque = is_opaque(shader, data.ty);
-        let mut place = Place { address: NULL, cells, framebuffer: NULL };
+        let mut allocation = Allocation { address: NULL, cells, framebuffer: NULL };
         if opaque {
             let counter = matches!(shader.types.get(shader.types.without_arrays(data.ty)), TypeData::AtomicCounter);
-            place.address = if counter {
+            allocation.address = if counter {
                 // The first of its counters in the buffer.
                 (data.binding << COUNTER_SHIFT).wrapping_add(data.driver_location)
             } else {
@@ -196,7 +196,7 @@ impl Layout {
             };
         } else if data.mode.intersects(BYTE_MODES) {
             let base = if data.mode == VariableModes::MEM_SSBO { STORAGE } else { UNIFORM };
-            place.address = if data.binding < MAX_BLOCKS { base | data.binding << BLOCK_SHIFT } else { NULL };
+            allocation.address = if data.binding < MAX_BLOCKS { base | data.binding << BLOCK_SHIFT } else { NULL };
         } else {
             let common = is_common(shader, variable);
             let copies = if data.fb_fetch_output && data.mode == VariableModes::SHADER_OUT { 2 } else { 1 };
@@ -207,13 +207,13 @@ impl Layout {
                 return Err(RunError::TooLarge { words: end });
             }
             *next = end as u32;
-            place.address = if common { COMMON + first } else { first };
+            allocation.address = if common { COMMON + first } else { first };
             if copies == 2 {
-                place.framebuffer = place.address + cells;
+                allocation.framebuffer = allocation.address + cells;
             }
         }
-        self.places[variable.index()] = Some(place);
-        Ok(place)
+        self.allocations[variable.index()] = Some(allocation);
+        Ok(allocation)
     }
 
     /// Number of elements of an array-like type (`u32::MAX` if it has no bound) and the distance between them, in the
@@ -229,7 +229,7 @@ impl Layout {
                     (false, true) if stride != 0 => stride,
                     (false, true) => align_up(size.bytes, size.align),
                 };
-                // Units behind those of an array of samplers or images are units, too: whether they exist is up to the
+                // Units after those of an array of samplers or images are units, too: whether they exist is up to the
                 // resources.
                 let bound = match (length, bytes) {
                     _ if is_opaque(shader, element) => u32::MAX,
@@ -318,7 +318,7 @@ impl Layout {
         Ok(leaves)
     }
 
-    /// Which register words the cells of an input, output or uniform are; of one vertex if `ty` is the type of one.
+    /// Maps the cells of an input, output or uniform to register words; of one vertex if `ty` is the type of one.
     pub fn io_cells(&self, shader: &Shader, ty: Type, compact: bool, first: u8) -> Result<Vec<IoCell>, RunError> {
         let leaves = self.leaves(shader, ty)?;
         let mut cells = Vec::new();
@@ -380,7 +380,7 @@ impl Layout {
                     }
                 }
                 (Initializer::Pointer(variable), _) => {
-                    let address = self.place(*variable).map_or(NULL, |place| place.address);
+                    let address = self.allocation(*variable).map_or(NULL, |allocation| allocation.address);
                     result.push((cell, address));
                 }
                 _ => {}

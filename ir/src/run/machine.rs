@@ -86,6 +86,11 @@ pub(super) fn put(file: &mut [u32], plane: u32, source: &[u32], active: &[u32], 
     }
 }
 
+/// The bits of a boolean of any size: none or all. [`Machine::set`] cuts off surplus bits.
+pub(super) fn truth(truth: bool) -> u64 {
+    if truth { u64::MAX } else { 0 }
+}
+
 impl<'p, 'r> Machine<'p, 'r> {
     /// The state at the start.
     pub fn new(
@@ -163,7 +168,7 @@ impl<'p, 'r> Machine<'p, 'r> {
         self.run_ops(limits.steps)
     }
 
-    /// What the run left.
+    /// The outputs of the run.
     pub fn finish(mut self) -> Outputs {
         self.finish_primitives();
         self.flush_outputs();
@@ -172,7 +177,6 @@ impl<'p, 'r> Machine<'p, 'r> {
     }
 
     // ---- values
-    // -------------------------------------------------------------------------------------------------------
 
     /// A plane of the values.
     #[inline]
@@ -224,11 +228,6 @@ impl<'p, 'r> Machine<'p, 'r> {
         }
     }
 
-    /// Sets a component in a lane to a boolean: 0, or 1 in 1 bit and all ones in more.
-    pub fn set_bool(&mut self, value: Value, lane: usize, truth: bool) {
-        self.set(value, 0, lane, if truth { u64::MAX } else { 0 });
-    }
-
     /// Sources of an intrinsic.
     pub fn sources(&self, intrinsic: &Intrinsic) -> &'p [Value] {
         let start = intrinsic.sources as usize;
@@ -236,14 +235,22 @@ impl<'p, 'r> Machine<'p, 'r> {
         &program.operands[start..start + usize::from(intrinsic.num_sources)]
     }
 
-    /// Gives every active lane a value computed from its number.
-    pub fn set_lanes(&mut self, dest: Value, component: usize, mut compute: impl FnMut(&mut Self, usize) -> u64) {
+    /// Calls something for every active lane. The mask stays as it is meanwhile.
+    #[inline]
+    pub fn each_active(&mut self, mut visit: impl FnMut(&mut Self, usize)) {
         for lane in 0..self.lanes {
             if self.active[lane] != 0 {
-                let bits = compute(self, lane);
-                self.set(dest, component, lane, bits);
+                visit(self, lane);
             }
         }
+    }
+
+    /// Gives every active lane a value computed from its number.
+    pub fn set_lanes(&mut self, dest: Value, component: usize, mut compute: impl FnMut(&mut Self, usize) -> u64) {
+        self.each_active(|machine, lane| {
+            let bits = compute(machine, lane);
+            machine.set(dest, component, lane, bits);
+        });
     }
 
     /// Whether memory writes of a lane count: it is neither killed nor a helper.
@@ -263,7 +270,6 @@ impl<'p, 'r> Machine<'p, 'r> {
     }
 
     // ---- masks
-    // --------------------------------------------------------------------------------------------------------
 
     /// Whether one more construct can be entered.
     pub fn check_depth(&self) -> Result<(), RunError> {

@@ -74,7 +74,7 @@ pub(super) fn atomic_result(op: AtomicOp, bits: u8, old: u64, data: u64, compare
     }
 }
 
-/// Which memory a byte-addressed access goes to.
+/// The memory that a byte-addressed access goes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
     /// Storage buffer of this number.
@@ -126,7 +126,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- registers
-    // ----------------------------------------------------------------------------------------------------
 
     fn register(&self, intrinsic: &Intrinsic) -> Register {
         self.program.registers.get(intrinsic.extra as usize).copied().unwrap_or_default()
@@ -155,18 +154,15 @@ impl Machine<'_, '_> {
             }
         } else {
             let index = self.sources(intrinsic)[1];
-            for lane in 0..lanes {
-                if self.active[lane] == 0 {
-                    continue;
-                }
-                let element = register.element(base.wrapping_add(self.get(index, 0, lane) as u32));
+            self.each_active(|machine, lane| {
+                let element = register.element(base.wrapping_add(machine.get(index, 0, lane) as u32));
                 for plane in 0..dest.planes() {
                     let word = element
                         .filter(|element| plane < element.planes())
-                        .map_or(0, |element| self.registers[(element.plane + plane) as usize * lanes + lane]);
-                    self.words[(dest.plane + plane) as usize * lanes + lane] = word;
+                        .map_or(0, |element| machine.registers[(element.plane + plane) as usize * lanes + lane]);
+                    machine.words[(dest.plane + plane) as usize * lanes + lane] = word;
                 }
-            }
+            });
         }
         let (fabs, fneg) = (intrinsic.index(IndexKind::LegacyFabs) != 0, intrinsic.index(IndexKind::LegacyFneg) != 0);
         if fabs || fneg {
@@ -199,33 +195,29 @@ impl Machine<'_, '_> {
             }
             return;
         }
-        for lane in 0..lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
+        self.each_active(|machine, lane| {
             let index = match intrinsic.op {
                 IntrinsicOp::StoreReg => base,
-                _ => base.wrapping_add(self.get(sources[2], 0, lane) as u32),
+                _ => base.wrapping_add(machine.get(sources[2], 0, lane) as u32),
             };
-            let Some(element) = register.element(index) else { continue };
+            let Some(element) = register.element(index) else { return };
             for component in (0..usize::from(components)).filter(|c| intrinsic.write_mask >> c & 1 != 0) {
-                let mut bits = self.get(value, component, lane);
+                let mut bits = machine.get(value, component, lane);
                 if saturate {
                     let mut result = [0];
                     evaluate(AluOp::Fsat, value.bits, 1, &[&[bits]], ExecutionMode::DEFAULT, &mut result);
                     bits = result[0];
                 }
                 let at = (element.plane as usize + component) * lanes + lane;
-                self.registers[at] = bits as u32;
+                machine.registers[at] = bits as u32;
                 if element.bits == 64 {
-                    self.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
+                    machine.registers[at + usize::from(element.components) * lanes] = (bits >> 32) as u32;
                 }
             }
-        }
+        });
     }
 
     // ---- constants
-    // ----------------------------------------------------------------------------------------------------
 
     /// `load_uniform`: units of vec4, from constant buffer 0.
     pub fn load_uniform(&mut self, intrinsic: &Intrinsic) {
@@ -248,18 +240,15 @@ impl Machine<'_, '_> {
         });
     }
 
-    /// Reads words of constant buffers: `place` gives buffer and first word.
-    fn load_constants(&mut self, intrinsic: &Intrinsic, place: impl Fn(&Self, usize) -> (u32, u64)) {
+    /// Reads words of constant buffers: `locate` gives buffer and first word.
+    fn load_constants(&mut self, intrinsic: &Intrinsic, locate: impl Fn(&Self, usize) -> (u32, u64)) {
         let dest = intrinsic.dest;
         let words_each = if dest.bits == 64 { 2 } else { 1 };
         let inputs = self.inputs;
         let mut last = None;
         let mut words: &[u32] = &[];
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let (buffer, first) = place(self, lane);
+        self.each_active(|machine, lane| {
+            let (buffer, first) = locate(machine, lane);
             if last != Some((buffer, first)) {
                 let buffer_words = inputs.constants.get(buffer as usize).map_or(&[][..], |w| w);
                 words = usize::try_from(first).ok().and_then(|first| buffer_words.get(first..)).unwrap_or(&[]);
@@ -269,12 +258,12 @@ impl Machine<'_, '_> {
                 let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
                 let at = component * words_each;
                 let bits = if words_each == 2 { word(at) | word(at + 1) << 32 } else { word(at) };
-                self.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
+                machine.set(dest, component, lane, if dest.bits == 1 { u64::from(bits != 0) } else { bits });
             }
-        }
+        });
     }
 
-    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word behind the end; another access, as
+    /// `load_ubo`: byte offsets. What is read by whole vec4s gives 0 for each word beyond the end; another access, as
     /// of a buffer, all or nothing.
     pub fn load_ubo(&mut self, intrinsic: &Intrinsic) {
         let sources = self.sources(intrinsic);
@@ -282,25 +271,24 @@ impl Machine<'_, '_> {
         let size = component_bytes(dest.bits);
         let by_vectors =
             intrinsic.index(IndexKind::AlignMul) as u32 >= 16 && intrinsic.index(IndexKind::AlignOffset) & 15 == 0;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let first_buffer = self.program.shader.info.first_ubo_buffer();
-            let buffer = (self.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
-            let at = self.get(sources[1], 0, lane) as u32;
-            let length = self.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
+        self.each_active(|machine, lane| {
+            let first_buffer = machine.program.shader.info.first_ubo_buffer();
+            let buffer = (machine.get(sources[0], 0, lane) as u32).wrapping_add(first_buffer);
+            let at = machine.get(sources[1], 0, lane) as u32;
+            let length = machine.inputs.constants.get(buffer as usize).map_or(0, |words| words.len() as u64 * 4);
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
             for component in 0..u32::from(dest.components) {
                 let value = if inside || by_vectors {
-                    at.checked_add(component * size).and_then(|at| self.constant_bytes(buffer, at, size)).unwrap_or(0)
+                    at.checked_add(component * size)
+                        .and_then(|at| machine.constant_bytes(buffer, at, size))
+                        .unwrap_or(0)
                 } else {
                     0
                 };
                 let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
-                self.set(dest, component as usize, lane, value);
+                machine.set(dest, component as usize, lane, value);
             }
-        }
+        });
     }
 
     /// `load_constant`: data that belongs to the shader.
@@ -318,10 +306,9 @@ impl Machine<'_, '_> {
     }
 
     // ---- buffers, shared memory, scratch
-    // ---------------------------------------------------------------------------------
 
     /// Memory and address of a lane's access.
-    fn place(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
+    fn locate(&self, intrinsic: &Intrinsic, lane: usize) -> (Memory, u32) {
         use IntrinsicOp as I;
         let sources = self.sources(intrinsic);
         let offset = |number: usize| (intrinsic.base as u32).wrapping_add(self.get(sources[number], 0, lane) as u32);
@@ -341,20 +328,17 @@ impl Machine<'_, '_> {
     pub fn load_memory(&mut self, intrinsic: &Intrinsic) {
         let dest = intrinsic.dest;
         let size = component_bytes(dest.bits);
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
-            let (memory, at) = self.place(intrinsic, lane);
-            let length = self.memory(memory, lane).len() as u64;
+        self.each_active(|machine, lane| {
+            let (memory, at) = machine.locate(intrinsic, lane);
+            let length = machine.memory(memory, lane).len() as u64;
             let inside = u64::from(at) + u64::from(size) * u64::from(dest.components) <= length;
             for component in 0..u32::from(dest.components) {
-                let value = if inside { load(self.memory(memory, lane), at + component * size, size) } else { None };
+                let value = if inside { load(machine.memory(memory, lane), at + component * size, size) } else { None };
                 let value = value.unwrap_or(0);
                 let value = if dest.bits == 1 { u64::from(value != 0) } else { value };
-                self.set(dest, component as usize, lane, value);
+                machine.set(dest, component as usize, lane, value);
             }
-        }
+        });
     }
 
     /// `store_ssbo`, `store_shared`, `store_scratch`: each component that is inside.
@@ -362,7 +346,7 @@ impl Machine<'_, '_> {
         let value = self.sources(intrinsic)[0];
         let size = component_bytes(value.bits);
         for lane in 0..self.lanes {
-            let (memory, at) = self.place(intrinsic, lane);
+            let (memory, at) = self.locate(intrinsic, lane);
             // Scratch memory is the lane's own: nobody else sees what a helper writes there.
             if self.active[lane] == 0 || (memory != Memory::Scratch && !self.may_write(lane)) {
                 continue;
@@ -407,7 +391,7 @@ impl Machine<'_, '_> {
                 return 0;
             }
             let (data, compare) = machine.atomic_operands(op, &sources[first..], lane);
-            let (memory, at) = machine.place(intrinsic, lane);
+            let (memory, at) = machine.locate(intrinsic, lane);
             let Some(old) = load(machine.memory(memory, lane), at, size) else { return 0 };
             store(machine.memory_mut(memory, lane), at, size, atomic_result(op, dest.bits, old, data, compare));
             old

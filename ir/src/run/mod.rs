@@ -39,83 +39,24 @@ pub use program::Program;
 use crate::entities::Inst;
 use crate::shader::Shader;
 
-/// Why a shader could not be run, or not to its end.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum RunError {
-    /// The shader took more steps than allowed.
-    #[error("gave up after {limit} instructions")]
-    StepLimit {
-        /// The limit.
-        limit: u64,
-    },
-    /// More lanes than [`MAX_LANES`].
-    #[error("{lanes} lanes; at most {MAX_LANES} can be run at once")]
-    TooManyLanes {
-        /// Lanes asked for.
-        lanes: usize,
-    },
-    /// The values and variables would need too much memory.
-    #[error("the values and variables need too much memory ({words} words)")]
-    TooLarge {
-        /// Words needed.
-        words: u64,
-    },
-    /// A geometry shader emitted too much.
-    #[error("more than {words} words of vertices are emitted")]
-    TooMuchOutput {
-        /// The limit.
-        words: u64,
-    },
-    /// There is no function to start with.
-    #[error("the shader has no entry point with code")]
-    NoEntryPoint,
-    /// A function's control flow has `goto`s.
-    #[error("function {function} has unstructured control flow")]
-    Unstructured {
-        /// Name of the function.
-        function: String,
-    },
-    /// A function is called while it is running.
-    #[error("function {function} is called recursively")]
-    Recursion {
-        /// Name of the function.
-        function: String,
-    },
-    /// An instruction needs surroundings that [`Inputs`] does not describe (global memory, ray tracing, ...).
-    #[error("function {function}, {inst} ({name}): nothing in the environment corresponds to it")]
-    Unsupported {
-        /// Name of the function.
-        function: String,
-        /// The instruction.
-        inst: Inst,
-        /// Its opcode.
-        name: &'static str,
-    },
-    /// The shader would not pass validation.
-    #[error("function {function}, {inst} ({name}): {what}")]
-    Malformed {
-        /// Name of the function.
-        function: String,
-        /// The instruction.
-        inst: Inst,
-        /// Its opcode.
-        name: &'static str,
-        /// What is wrong.
-        what: &'static str,
-    },
-}
-
-impl RunError {
-    crate::error_codes! {
-        StepLimit => "T1400" "step-limit",
-        TooManyLanes => "T1401" "too-many-lanes",
-        TooLarge => "T1402" "too-large",
-        TooMuchOutput => "T1403" "too-much-output",
-        NoEntryPoint => "T1404" "no-entry-point",
-        Unstructured => "T1405" "unstructured",
-        Recursion => "T1406" "recursion",
-        Unsupported => "T1407" "unsupported",
-        Malformed => "T1408" "malformed",
+crate::error_table! {
+    /// The reason why a shader could not be run, or not to its end.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub enum RunError {
+        "T1400" "step-limit" StepLimit { limit: u64 } "gave up after {limit} instructions";
+        "T1401" "too-many-lanes" TooManyLanes { lanes: usize } "{lanes} lanes; at most {MAX_LANES} can be run at once";
+        "T1402" "too-large" TooLarge { words: u64 } "the values and variables need too much memory ({words} words)";
+        "T1403" "too-much-output" TooMuchOutput { words: u64 } "more than {words} words of vertices are emitted";
+        "T1404" "no-entry-point" NoEntryPoint "the shader has no entry point with code";
+        "T1405" "unstructured" Unstructured { function: String } "function {function} has unstructured control flow";
+        // A function is called while it is running.
+        "T1406" "recursion" Recursion { function: String } "function {function} is called recursively";
+        // Global memory, ray tracing and the like: `Inputs` does not describe them.
+        "T1407" "unsupported" Unsupported { function: String, inst: Inst, name: &'static str }
+            "function {function}, {inst} ({name}): nothing in the environment corresponds to it";
+        // The shader would not pass validation. `name` is the opcode.
+        "T1408" "malformed" Malformed { function: String, inst: Inst, name: &'static str, what: &'static str }
+            "function {function}, {inst} ({name}): {what}";
     }
 }
 

@@ -1,7 +1,7 @@
-//! What lanes learn from each other: derivatives, votes, ballots, shuffles, reductions. A quad is also a subgroup.
+//! Communication between lanes: derivatives, votes, ballots, shuffles, reductions. A quad is also a subgroup.
 
 use super::environment::SUBGROUP_SIZE;
-use super::machine::Machine;
+use super::machine::{Machine, truth};
 use super::program::{Intrinsic, Value};
 use crate::alu::{AluOp, ExecutionMode, evaluate};
 use crate::intrinsics::{IndexKind, IntrinsicOp};
@@ -61,7 +61,7 @@ impl Machine<'_, '_> {
         (first..first + SUBGROUP_SIZE).filter(|&l| self.active.get(l).is_some_and(|&mask| mask != 0))
     }
 
-    fn truth(&self, value: Value, lane: usize) -> bool {
+    fn is_true(&self, value: Value, lane: usize) -> bool {
         self.get(value, 0, lane) != 0
     }
 
@@ -101,44 +101,23 @@ impl Machine<'_, '_> {
                 continue;
             }
             let number = lane % SUBGROUP_SIZE;
-            match intrinsic.op {
-                I::VoteAny | I::QuadVoteAny => {
-                    let truth = self.members(lane).any(|l| self.truth(source, l));
-                    self.set_bool(dest, lane, truth);
-                }
-                I::VoteAll | I::QuadVoteAll => {
-                    let truth = self.members(lane).all(|l| self.truth(source, l));
-                    self.set_bool(dest, lane, truth);
-                }
-                I::VoteFeq | I::VoteIeq => {
-                    let truth = self.same(source, lane, intrinsic.op == I::VoteFeq);
-                    self.set_bool(dest, lane, truth);
-                }
+            let bits = match intrinsic.op {
+                I::VoteAny | I::QuadVoteAny => truth(self.members(lane).any(|l| self.is_true(source, l))),
+                I::VoteAll | I::QuadVoteAll => truth(self.members(lane).all(|l| self.is_true(source, l))),
+                I::VoteFeq | I::VoteIeq => truth(self.same(source, lane, intrinsic.op == I::VoteFeq)),
                 I::Ballot | I::BallotRelaxed => {
-                    let set = self.members(lane).filter(|&l| self.truth(source, l));
+                    let set = self.members(lane).filter(|&l| self.is_true(source, l));
                     let mask = set.fold(0, |mask, l| mask | 1 << (l % SUBGROUP_SIZE));
                     self.set_mask(dest, lane, mask);
+                    continue;
                 }
-                I::Elect => {
-                    let truth = self.leader(lane) == lane;
-                    self.set_bool(dest, lane, truth);
-                }
-                I::FirstInvocation => {
-                    let first = self.leader(lane) % SUBGROUP_SIZE;
-                    self.set(dest, 0, lane, first as u64);
-                }
-                I::LastInvocation => {
-                    let last = self.members(lane).last().unwrap_or(lane) % SUBGROUP_SIZE;
-                    self.set(dest, 0, lane, last as u64);
-                }
-                I::InverseBallot => {
-                    let truth = self.mask_of(source, lane) >> number & 1 != 0;
-                    self.set_bool(dest, lane, truth);
-                }
+                I::Elect => truth(self.leader(lane) == lane),
+                I::FirstInvocation => (self.leader(lane) % SUBGROUP_SIZE) as u64,
+                I::LastInvocation => (self.members(lane).last().unwrap_or(lane) % SUBGROUP_SIZE) as u64,
+                I::InverseBallot => truth(self.mask_of(source, lane) >> number & 1 != 0),
                 I::BallotBitfieldExtract => {
                     let index = self.get(sources[1], 0, lane) as u32;
-                    let truth = self.mask_of(source, lane).checked_shr(index).unwrap_or(0) & 1 != 0;
-                    self.set_bool(dest, lane, truth);
+                    truth(self.mask_of(source, lane).checked_shr(index).unwrap_or(0) & 1 != 0)
                 }
                 I::BallotBitCountReduce | I::BallotBitCountInclusive | I::BallotBitCountExclusive => {
                     let counted = match intrinsic.op {
@@ -146,20 +125,19 @@ impl Machine<'_, '_> {
                         I::BallotBitCountInclusive => (2 << number) - 1,
                         _ => (1 << number) - 1,
                     };
-                    let count = (self.mask_of(source, lane) & counted).count_ones();
-                    self.set(dest, 0, lane, count.into());
+                    (self.mask_of(source, lane) & counted).count_ones().into()
                 }
                 I::BallotFindLsb | I::BallotFindMsb => {
                     let mask = self.mask_of(source, lane) & 15;
-                    let found = match (mask, intrinsic.op) {
+                    match (mask, intrinsic.op) {
                         (0, _) => u64::MAX,
                         (mask, I::BallotFindLsb) => mask.trailing_zeros().into(),
                         (mask, _) => mask.ilog2().into(),
-                    };
-                    self.set(dest, 0, lane, found);
+                    }
                 }
                 _ => return false,
-            }
+            };
+            self.set(dest, 0, lane, bits);
         }
         true
     }

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::memory::{atomic_op, atomic_result};
 use super::program::{Intrinsic, Texture, Value};
 use crate::alu::{AluOp, BaseType, ExecutionMode, evaluate};
-use crate::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
+use crate::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};
 use crate::intrinsics::IndexKind;
 use crate::intrinsics::indices::SamplerDim;
 
@@ -37,19 +37,17 @@ impl Machine<'_, '_> {
             let unit = self.unit(texture, kinds, texture.data.texture_index, leader);
             let kinds = [TexSrcKind::SamplerDeref, TexSrcKind::SamplerHandle, TexSrcKind::SamplerOffset];
             let sampler = self.unit(texture, kinds, texture.data.sampler_index, leader);
-            // A pointer behind the end of an array of textures or samplers: all zero.
+            // A pointer beyond the end of an array of textures or samplers: all zero.
             let (Some(unit), true) = (unit, sampler.is_some() || !texture.data.op.needs_sampler()) else {
                 self.set_quad(texture, quad, &[[0; 4]; 5]);
                 continue;
             };
-            match texture.data.op {
-                TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => {
-                    self.query(texture, quad, unit);
-                }
-                _ => {
-                    let words = self.look_up(texture, quad, unit, sampler.unwrap_or(0));
+            match lookup_of(&texture.data) {
+                Some(lookup) => {
+                    let words = self.look_up(texture, lookup, quad, unit, sampler.unwrap_or(0));
                     self.set_quad(texture, quad, &words);
                 }
+                None => self.query(texture, quad, unit),
             }
         }
         Ok(())
@@ -116,21 +114,20 @@ impl Machine<'_, '_> {
         std::array::from_fn(|lane| self.get_signed(value, component, quad + lane) as u32)
     }
 
-    fn look_up(&mut self, texture: &Texture, quad: usize, unit: u32, sampler: u32) -> [[u32; 4]; 5] {
+    fn look_up(
+        &mut self,
+        texture: &Texture,
+        lookup: TextureLookup,
+        quad: usize,
+        unit: u32,
+        sampler: u32,
+    ) -> [[u32; 4]; 5] {
         let data = &texture.data;
-        let fetch = matches!(data.op, TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb);
+        let fetch = lookup == TextureLookup::Fetch;
         let mut request = TextureRequest {
             texture: unit,
             sampler,
-            lookup: match data.op {
-                TexOp::Txb => TextureLookup::Bias,
-                TexOp::Txl => TextureLookup::Explicit,
-                TexOp::Txd => TextureLookup::Gradient,
-                TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
-                TexOp::Lod => TextureLookup::QueryLod,
-                TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
-                _ => TextureLookup::Implicit,
-            },
+            lookup,
             dim: data.dim,
             is_array: data.is_array,
             is_shadow: data.is_shadow,
@@ -245,7 +242,6 @@ impl Machine<'_, '_> {
     }
 
     // ---- images
-    // -------------------------------------------------------------------------------------------------------
 
     /// Executes an image intrinsic.
     pub fn run_image(&mut self, intrinsic: &Intrinsic, plan: ImagePlan) {
@@ -253,68 +249,65 @@ impl Machine<'_, '_> {
         let dim = SamplerDim::from_i32(intrinsic.index(IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
         let is_array = intrinsic.index(IndexKind::ImageArray) != 0;
         let dest = intrinsic.dest;
-        for lane in 0..self.lanes {
-            if self.active[lane] == 0 {
-                continue;
-            }
+        self.each_active(|machine, lane| {
             let unit = match plan.naming {
-                ImageNaming::Deref => Some(self.get(sources[0], 0, lane) as u32).filter(|&unit| unit != NULL),
+                ImageNaming::Deref => Some(machine.get(sources[0], 0, lane) as u32).filter(|&unit| unit != NULL),
                 ImageNaming::Index => {
-                    let index = self.get(sources[0], 0, lane) as u32;
+                    let index = machine.get(sources[0], 0, lane) as u32;
                     Some(index.wrapping_add(intrinsic.index(IndexKind::RangeBase) as u32))
                 }
-                ImageNaming::Handle => Some(self.unit_of_handle(sources[0], lane)),
+                ImageNaming::Handle => Some(machine.unit_of_handle(sources[0], lane)),
             };
             let Some(unit) = unit else {
                 for component in 0..usize::from(dest.components) {
-                    self.set(dest, component, lane, 0);
+                    machine.set(dest, component, lane, 0);
                 }
-                continue;
+                return;
             };
             match plan.action {
                 ImageAction::Load | ImageAction::SparseLoad => {
-                    let texel = self.texel(sources, unit, dim, is_array, lane);
-                    let value = self.resources.image_load(texel);
+                    let texel = machine.texel(sources, unit, dim, is_array, lane);
+                    let value = machine.resources.image_load(texel);
                     for component in 0..usize::from(dest.components) {
-                        self.set(dest, component, lane, value.get(component).map_or(1, |&word| word.into()));
+                        machine.set(dest, component, lane, value.get(component).map_or(1, |&word| word.into()));
                     }
                     if plan.action == ImageAction::SparseLoad {
-                        self.set(dest, usize::from(dest.components).saturating_sub(1), lane, 1);
+                        machine.set(dest, usize::from(dest.components).saturating_sub(1), lane, 1);
                     }
                 }
                 ImageAction::Store => {
-                    if self.may_write(lane) {
-                        let texel = self.texel(sources, unit, dim, is_array, lane);
-                        let value = std::array::from_fn(|component| self.get(sources[3], component, lane) as u32);
-                        self.resources.image_store(texel, value);
+                    if machine.may_write(lane) {
+                        let texel = machine.texel(sources, unit, dim, is_array, lane);
+                        let value = std::array::from_fn(|component| machine.get(sources[3], component, lane) as u32);
+                        machine.resources.image_store(texel, value);
                     }
                 }
                 ImageAction::Atomic | ImageAction::AtomicSwap => {
                     let mut old = 0;
-                    if self.may_write(lane) {
+                    if machine.may_write(lane) {
                         let op = atomic_op(intrinsic);
-                        let texel = self.texel(sources, unit, dim, is_array, lane);
-                        let (data, compare) = self.atomic_operands(op, &sources[3..], lane);
-                        let mut value = self.resources.image_load(texel);
+                        let texel = machine.texel(sources, unit, dim, is_array, lane);
+                        let (data, compare) = machine.atomic_operands(op, &sources[3..], lane);
+                        let mut value = machine.resources.image_load(texel);
                         old = value[0];
                         value[0] = atomic_result(op, 32, old.into(), data, compare) as u32;
-                        self.resources.image_store(texel, value);
+                        machine.resources.image_store(texel, value);
                     }
-                    self.set(dest, 0, lane, old.into());
+                    machine.set(dest, 0, lane, old.into());
                 }
                 ImageAction::Size | ImageAction::Levels | ImageAction::Samples => {
-                    let TextureSize { size, levels, samples } = self.resources.image_size(unit, dim, is_array);
+                    let TextureSize { size, levels, samples } = machine.resources.image_size(unit, dim, is_array);
                     for component in 0..usize::from(dest.components) {
                         let word = match plan.action {
                             ImageAction::Levels => levels,
                             ImageAction::Samples => samples,
                             _ => size.get(component).copied().unwrap_or(0),
                         };
-                        self.set(dest, component, lane, word.into());
+                        machine.set(dest, component, lane, word.into());
                     }
                 }
             }
-        }
+        });
     }
 
     /// The texel that coordinates and sample name. Only the components that the dimension has count.
@@ -345,4 +338,18 @@ impl Machine<'_, '_> {
 
 fn divide(words: [u32; 4], divisor: [f32; 4]) -> [u32; 4] {
     std::array::from_fn(|lane| (f32::from_bits(words[lane]) / divisor[lane]).to_bits())
+}
+
+/// The kind of lookup that an operation is; none for queries of sizes and samples.
+fn lookup_of(data: &TexData) -> Option<TextureLookup> {
+    Some(match data.op {
+        TexOp::Tex | TexOp::TexPrefetch => TextureLookup::Implicit,
+        TexOp::Txb => TextureLookup::Bias,
+        TexOp::Txl => TextureLookup::Explicit,
+        TexOp::Txd => TextureLookup::Gradient,
+        TexOp::Txf | TexOp::TxfMs | TexOp::TxfMsFb => TextureLookup::Fetch,
+        TexOp::Lod => TextureLookup::QueryLod,
+        TexOp::Tg4 => TextureLookup::Gather { component: data.component & 3 },
+        TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples | TexOp::SamplesIdentical => return None,
+    })
 }

@@ -168,7 +168,7 @@ fn task_or_mesh(stage: Stage) -> bool {
 
 use Form::{Always, AlwaysHex, Decimal, Flag, Hex, Ranges, Words};
 
-/// Every line behind `shader:`, in print order.
+/// Every line after `shader:`, in print order.
 static LINES: &[Line] = &[
     list!("source_blake3", any, true, info.source_blake3),
     text!("name", any, false, info.name),
@@ -295,7 +295,7 @@ static LINES: &[Line] = &[
 /// Most bytes of constant data that a header may announce.
 const MAX_CONSTANT_DATA: usize = 1 << 24;
 
-/// What stands before a stage's name.
+/// Prefix of a stage's name.
 const STAGE_PREFIX: &str = "MESA_SHADER_";
 
 /// A text as a header line can hold it: control characters would end the line.
@@ -449,7 +449,7 @@ pub(super) fn parse_stage(text: &str) -> Option<Stage> {
     text.strip_prefix(STAGE_PREFIX).and_then(Stage::from_name)
 }
 
-/// What became of a header line.
+/// Outcome of reading a header line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HeaderLine {
     /// Taken in.
@@ -460,7 +460,7 @@ pub(super) enum HeaderLine {
     BadValue,
 }
 
-/// Takes in a line behind `shader:`.
+/// Takes in a line after `shader:`.
 pub(super) fn parse_header_line(shader: &mut Shader, key: &str, value: &str) -> HeaderLine {
     if key == "constant_data" {
         return match parse_bytes(value) {
@@ -508,13 +508,13 @@ fn parse_value(shader: &mut Shader, content: &Content, value: &str) -> Option<()
         }
         Content::List { get_mut, .. } => {
             let inner = value.strip_prefix('{')?.strip_suffix('}')?;
-            let places = get_mut(shader);
+            let elements = get_mut(shader);
             let mut count = 0;
             for part in inner.split(',') {
-                *places.get_mut(count)? = u32::try_from(parse_wide(part.trim())?).ok()?;
+                *elements.get_mut(count)? = u32::try_from(parse_wide(part.trim())?).ok()?;
                 count += 1;
             }
-            (count == places.len()).then_some(())
+            (count == elements.len()).then_some(())
         }
         Content::WorkgroupSize => {
             let (sizes, variable) = match value.strip_suffix("(variable)") {
@@ -580,7 +580,7 @@ mod tests {
     /// Every line of the table, in every stage (a line of another stage is one of our own prints only).
     #[test]
     fn every_line_reads_back() {
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let mut all = Shader::without_functions(stage);
             for line in LINES {
                 let mut shader = Shader::without_functions(stage);
@@ -608,7 +608,7 @@ mod tests {
 
     #[test]
     fn defaults_read_back() {
-        for stage in Stage::ALL {
+        for &stage in Stage::ALL {
             let shader = Shader::without_functions(stage);
             let mut text = String::new();
             print_header(&mut text, &shader, false);

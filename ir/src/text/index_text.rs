@@ -4,8 +4,8 @@
 //! holds.
 
 use std::fmt::Write;
-use std::str::FromStr;
 
+use super::lexer::parse_number;
 use super::slot_names::{io_mode, slot_from_name, slot_name};
 use crate::alu::{AluOp, AluType};
 use crate::intrinsics::indices::{
@@ -91,7 +91,13 @@ pub(super) fn push_index(
                 _ => write!(out, "{value}"),
             };
         }
-        IndexKind::MemoryModes => push_modes(out, value),
+        IndexKind::MemoryModes => {
+            let known = VariableModes::ALL.iter().fold(0, |all, (mode, ..)| all | mode.0);
+            match value as u32 & !known {
+                0 if value != 0 => push_modes(out, VariableModes(value as u32)),
+                _ => word_or_number(out, None, value),
+            }
+        }
         IndexKind::ExecutionScope | IndexKind::MemoryScope => {
             word_or_number(out, Scope::from_i32(value).map(Scope::name), value);
         }
@@ -128,13 +134,9 @@ fn push_write_mask(out: &mut String, num_components: u8, mask: i32) {
     out.extend((0..count).filter(|i| mask >> i & 1 != 0).map(|i| char::from(letters[i])));
 }
 
-fn push_modes(out: &mut String, value: i32) {
-    let known = VariableModes::ALL.iter().fold(0, |all, (mode, ..)| all | mode.0);
-    if value as u32 & !known != 0 || value == 0 {
-        let _ = write!(out, "{value}");
-        return;
-    }
-    for (i, name) in VariableModes(value as u32).names().enumerate() {
+/// Appends the names of modes, joined by `|`.
+pub(super) fn push_modes(out: &mut String, modes: VariableModes) {
+    for (i, name) in modes.names().enumerate() {
         if i > 0 {
             out.push('|');
         }
@@ -181,7 +183,7 @@ fn push_xfb(out: &mut String, word: &str, first: u8, value: i32) {
     out.push(')');
 }
 
-/// Reads what stands behind `name=` for an index of a plain form. `op` decides nothing yet but the kind of slots.
+/// Reads the value after `name=` for an index of a plain form.
 pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
     let word = match kind {
         IndexKind::WriteMask => return parse_write_mask(text),
@@ -195,7 +197,7 @@ pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
         },
         IndexKind::Format => PixelFormat::from_short_name(text).map(|f| i32::from(f.value())),
         IndexKind::DescType => DescType::from_name(text).map(DescType::to_i32),
-        IndexKind::SrcType | IndexKind::DestType => AluType::from_str(text).ok().map(AluType::to_i32),
+        IndexKind::SrcType | IndexKind::DestType => AluType::from_name(text).map(AluType::to_i32),
         IndexKind::MemorySemantics => MemorySemantics::parse(text).map(MemorySemantics::to_i32),
         IndexKind::MemoryModes => parse_modes(text).map(|modes| modes.0 as i32),
         IndexKind::ExecutionScope | IndexKind::MemoryScope => Scope::from_name(text).map(Scope::to_i32),
@@ -211,10 +213,7 @@ pub(super) fn parse_index(kind: IndexKind, text: &str) -> Option<i32> {
 }
 
 fn number(text: &str) -> Option<i32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok().map(|v| v as i32),
-        None => text.parse::<i32>().ok().or_else(|| text.parse::<u32>().ok().map(|v| v as i32)),
-    }
+    text.parse::<i32>().ok().or_else(|| parse_number(text).map(|number| number as i32))
 }
 
 fn parse_write_mask(text: &str) -> Option<i32> {
@@ -231,7 +230,7 @@ pub(super) fn parse_modes(text: &str) -> Option<VariableModes> {
     })
 }
 
-/// Reads `location=... slots=... words [gs_streams(...)]` (what stands behind `io `).
+/// Reads `location=... slots=... words [gs_streams(...)]` (the text after `io `).
 pub(super) fn parse_io_semantics(text: &str) -> Option<i32> {
     let (text, streams) = match text.split_once(" gs_streams(") {
         Some((head, tail)) => (head, Some(tail.strip_suffix(')')?)),
@@ -274,11 +273,11 @@ pub(super) fn parse_xfb(first: u8, text: &str) -> Option<i32> {
                 (start, start)
             }
         };
-        let place = usize::from(start.checked_sub(first)?);
+        let index = usize::from(start.checked_sub(first)?);
         let num_components = end.checked_sub(start)?.checked_add(1).filter(|&n| n < 16)?;
         let buffer = words.next()?.strip_prefix("buffer=")?.parse::<u8>().ok().filter(|&b| b < 16)?;
         let offset = words.next()?.strip_prefix("offset=")?.parse::<u32>().ok().filter(|o| o % 4 == 0)? / 4;
-        *xfb.out.get_mut(place)? = IoXfbOut { num_components, buffer, offset: u8::try_from(offset).ok()? };
+        *xfb.out.get_mut(index)? = IoXfbOut { num_components, buffer, offset: u8::try_from(offset).ok()? };
         if words.next().is_some() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Which values are floats, which integers: decides how constants are shown, and nothing else.
+//! Infers which values are floats and which integers: decides how constants are shown, and nothing else.
 
 use bitvec::vec::BitVec;
 
@@ -10,7 +10,7 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::shader::Shader;
 use crate::types::{ScalarType, TypeData};
 
-/// What is known of the values of a body.
+/// The inferred types of the values of a body.
 #[derive(Default)]
 pub(super) struct ValueTypes {
     floats: BitVec,
@@ -75,7 +75,7 @@ impl ValueTypes {
         types
     }
 
-    /// What the tables say of the operands of one instruction.
+    /// Adds the types that the tables give the operands of one instruction.
     fn add_declared(&mut self, shader: &Shader, body: &Body, inst: Inst, pending: &mut Vec<Def>) {
         let mut add = |def: Def, base: BaseType| {
             if self.add(def, base_flags(base)) {

@@ -32,7 +32,7 @@ pub(super) struct Line<'a> {
     pub full: &'a str,
     /// The line up to its remark.
     pub code: &'a str,
-    /// What stands behind the first `//`.
+    /// The text after the first `//`.
     pub remark: Option<&'a str>,
 }
 
@@ -80,7 +80,7 @@ fn decimal(input: &str) -> IResult<&str, &str> {
     recognize(pair(opt(char('-')), digit1)).parse(input)
 }
 
-/// Place in a line.
+/// A position in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scanner<'a> {
     rest: &'a str,
@@ -99,7 +99,7 @@ impl<'a> Scanner<'a> {
         self.end - self.rest.len()
     }
 
-    /// What is left.
+    /// The rest of the text.
     pub(super) fn rest(&self) -> &'a str {
         self.rest
     }
@@ -126,7 +126,7 @@ impl<'a> Scanner<'a> {
         self.run(tag(text)).is_some()
     }
 
-    /// Skips a word: `text` with no letter, digit or underscore behind it.
+    /// Skips a word: `text` with no letter, digit or underscore after it.
     pub(super) fn eat_word(&mut self, text: &str) -> bool {
         let before = *self;
         if self.eat(text) && !self.rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
@@ -146,7 +146,7 @@ impl<'a> Scanner<'a> {
         self.run(identifier)
     }
 
-    /// What stands up to the next blank.
+    /// Reads up to the next blank.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         self.run(take_while1(|c: char| !c.is_ascii_whitespace()))
     }
@@ -194,7 +194,7 @@ impl<'a> Scanner<'a> {
         if self.is_done() { Ok(()) } else { self.fail(TextErrorKind::Trailing) }
     }
 
-    /// Skips the content of a constant behind a value, `(0x1, 0x2)`. It is redundant.
+    /// Skips the content of a constant after a value, `(0x1, 0x2)`. It is redundant.
     pub(super) fn skip_constant(&mut self) {
         let before = *self;
         if self.eat("(") {
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
         *self = before;
     }
 
-    /// What stands up to `text`, which is skipped too.
+    /// Reads up to `text`, which is skipped too.
     pub(super) fn until(&mut self, text: &str, what: &'static str) -> Outcome<Scanner<'a>> {
         match self.rest.split_once(text) {
             Some((inside, rest)) => {
@@ -282,4 +282,17 @@ impl<'a> Scanner<'a> {
 /// The names nearest to a wrong one, as a hint.
 pub(super) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     crate::closest_name::closest_name(wrong, names).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// Reads a decimal number, or a hexadecimal one after `0x`.
+pub(super) fn parse_number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Sets a field to the value that was read, and returns whether there was one.
+pub(super) fn set<T>(field: &mut T, value: Option<T>) -> bool {
+    value.map(|value| *field = value).is_some()
 }

@@ -6,8 +6,8 @@
 //! so that most lines are the same in both. [`PrintOptions::mesa`] switches the additions off.
 //!
 //! - Values and blocks keep their numbers; gaps in the numbering of values stay, as does the width that numbers are
-//!   padded to. Blocks are numbered in the order of the text.
-//! - A constant in parentheses behind a value (`%5 (0x1)`) is a remark for people; the `load_const` line counts.
+//!   padded to. Blocks are numbered in program order.
+//! - A constant in parentheses after a value (`%5 (0x1)`) is a remark for people; the `load_const` line counts.
 //! - A constant array index (`[2]`) stands for the last scalar `load_const` of this value that dominates it; if there
 //!   is none (or the printed code reads another one) the remark `// index=%7` says which, and without it a hidden
 //!   constant is made.
@@ -16,7 +16,7 @@
 //! - Scratch of passes and results of analyses (loop-invariance; divergence unless `divergence_analysis_run` is set)
 //!   are not part of the text.
 //!
-//! | Remark | Stands behind |
+//! | Remark | Follows |
 //! |---|---|
 //! | `fast_math=0x..` | ALU: the fast-math bits |
 //! | `dim=2D array shadow new_style coords=3 lowered_cube backend_flags=0x1 texture=2 sampler=3 component=1` | texture instruction: the first five replace what would be concluded, the others add to it |
@@ -48,20 +48,20 @@ mod slot_names;
 mod type_names;
 
 pub use error::{EdgeSide, TextError, TextErrorKind};
-pub use parse::{Places, parse, parse_with_places};
+pub use parse::{SourceMap, parse, parse_with_source_map};
 
 use crate::body::Body;
 use crate::entities::{Block, Function, If, Inst, Loop, Variable};
 use crate::shader::Shader;
 
-/// How to print.
+/// Options of a print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PrintOptions {
     /// Exactly what Mesa prints: no remarks and header lines of our own, locations cut to three digits.
     pub mesa: bool,
 }
 
-/// What an [`Annotation`] speaks of.
+/// The subject of an [`Annotation`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AnnotationTarget {
     /// An instruction of a function.
@@ -83,9 +83,9 @@ pub enum AnnotationTarget {
 /// A message to be shown beside what it speaks of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Annotation {
-    /// What it speaks of. Something that the print does not show gets its message at the end.
+    /// Its subject. Something that the print does not show gets its message at the end.
     pub target: AnnotationTarget,
-    /// The text, shown behind `// `.
+    /// The text, shown after `// `.
     pub text: String,
 }
 
@@ -99,37 +99,13 @@ pub fn print_with(shader: &Shader, options: PrintOptions) -> String {
     print::Printer::new(shader, options, &[]).print_shader()
 }
 
-/// The whole shader with messages: a comment line behind each thing that one speaks of.
+/// The whole shader with messages: a comment line after the subject of each.
 pub fn print_annotated(shader: &Shader, annotations: &[Annotation]) -> String {
     print::Printer::new(shader, PrintOptions::default(), annotations).print_shader()
-}
-
-/// One function: declaration and code.
-pub fn print_function(shader: &Shader, function: Function) -> String {
-    print::Printer::new(shader, PrintOptions::default(), &[]).print_one_function(function)
 }
 
 /// One instruction on a line of its own, without indentation, padding and line end. Constants are shown without regard
 /// to how the rest of the body uses them, so this is cheap enough for messages and logs.
 pub fn print_inst(shader: &Shader, body: &Body, inst: Inst) -> String {
     print::Printer::new(shader, PrintOptions::default(), &[]).print_one_inst(body, inst)
-}
-
-/// Whether two shaders are the same as far as text goes: whether they print alike.
-///
-/// # Errors
-/// The first line that differs, of both.
-pub fn equivalent(left: &Shader, right: &Shader) -> Result<(), String> {
-    let (left, right) = (print(left), print(right));
-    let (mut a, mut b) = (left.lines(), right.lines());
-    for number in 1.. {
-        match (a.next(), b.next()) {
-            (None, None) => break,
-            (x, y) if x == y => {}
-            (x, y) => {
-                return Err(format!("line {number}:\n  {}\n  {}", x.unwrap_or("(end)"), y.unwrap_or("(end)")));
-            }
-        }
-    }
-    Ok(())
 }

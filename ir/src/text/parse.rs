@@ -1,4 +1,4 @@
-//! Reading a text as a whole: the header, the order of its parts, places and errors. Types are read in
+//! Reads a text as a whole: the header, the order of its parts, lines and errors. Types are read in
 //! [`super::parse_types`], variables and functions in [`super::parse_declarations`], code in [`super::parse_body`].
 
 use hashbrown::HashMap;
@@ -22,7 +22,7 @@ const MAX_ERRORS: usize = 200;
 /// by a million).
 ///
 /// # Errors
-/// What is wrong with the text, in the order of the text, at least one.
+/// The errors in the order of their lines, at least one.
 pub fn parse(text: &str) -> Result<Shader, Vec<TextError>> {
     read(text, None).map(|(shader, _)| shader)
 }
@@ -31,17 +31,17 @@ pub fn parse(text: &str) -> Result<Shader, Vec<TextError>> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_with_places(text: &str) -> Result<(Shader, Places), Vec<TextError>> {
-    read(text, Some(Places::default()))
+pub fn parse_with_source_map(text: &str) -> Result<(Shader, SourceMap), Vec<TextError>> {
+    read(text, Some(SourceMap::default()))
 }
 
-fn read(text: &str, places: Option<Places>) -> Result<(Shader, Places), Vec<TextError>> {
+fn read(text: &str, source_map: Option<SourceMap>) -> Result<(Shader, SourceMap), Vec<TextError>> {
     let lines = lines(text);
     let mut parser = Parser::new(text, &lines);
-    parser.places = places;
+    parser.source_map = source_map;
     parser.shader();
     if parser.errors.is_empty() {
-        return Ok((parser.shader, parser.places.unwrap_or_default()));
+        return Ok((parser.shader, parser.source_map.unwrap_or_default()));
     }
     parser.errors.sort_by_key(|e| e.offset);
     Err(parser.errors)
@@ -50,12 +50,12 @@ fn read(text: &str, places: Option<Places>) -> Result<(Shader, Places), Vec<Text
 /// Where the parts of a shader stand in the text that it was read from: the bytes of their lines, without surrounding
 /// blanks and remarks.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct SourceMap {
     lines: HashMap<AnnotationTarget, Range<usize>>,
     first: Range<usize>,
 }
 
-impl Places {
+impl SourceMap {
     /// The line of a part. Of what has no line of its own (a value that the reader made, say) the line of its function,
     /// of the shader the first line.
     pub fn line_of(&self, target: AnnotationTarget) -> Range<usize> {
@@ -86,7 +86,7 @@ pub(super) struct Parser<'a> {
     /// Pointer initialisers whose target may be declared later.
     pub(super) pointers: Vec<(Variable, &'a str, usize, usize)>,
     /// Where everything stands, if somebody wants to know.
-    places: Option<Places>,
+    source_map: Option<SourceMap>,
 }
 
 impl<'a> Parser<'a> {
@@ -103,19 +103,18 @@ impl<'a> Parser<'a> {
             variables: HashMap::new(),
             functions: HashMap::new(),
             pointers: Vec::new(),
-            places: None,
+            source_map: None,
         }
     }
 
     /// Records where something stands.
-    pub(super) fn place(&mut self, target: AnnotationTarget, line: usize) {
-        if let (Some(places), Some(line)) = (&mut self.places, self.lines.get(line)) {
-            places.lines.insert(target, line.offset..line.offset + line.code.len());
+    pub(super) fn record_line(&mut self, target: AnnotationTarget, line: usize) {
+        if let (Some(source_map), Some(line)) = (&mut self.source_map, self.lines.get(line)) {
+            source_map.lines.insert(target, line.offset..line.offset + line.code.len());
         }
     }
 
     // ---- errors
-    // -------------------------------------------------------------------------------------------------------
 
     /// Records an error of a line.
     pub(super) fn fail(&mut self, line: usize, failure: Failure) {
@@ -136,7 +135,6 @@ impl<'a> Parser<'a> {
     }
 
     // ---- the whole
-    // ----------------------------------------------------------------------------------------------------
 
     fn shader(&mut self) {
         while self.lines.get(self.at).is_some_and(|l| l.code.is_empty()) {
@@ -146,8 +144,8 @@ impl<'a> Parser<'a> {
             self.lines.get(self.at).and_then(|l| l.full.strip_prefix("shader:")).map(str::trim).map(parse_stage);
         match stage {
             Some(Some(stage)) => {
-                if let (Some(places), Some(line)) = (&mut self.places, self.lines.get(self.at)) {
-                    places.first = line.offset..line.offset + line.code.len();
+                if let (Some(source_map), Some(line)) = (&mut self.source_map, self.lines.get(self.at)) {
+                    source_map.first = line.offset..line.offset + line.code.len();
                 }
                 self.shader.stage = stage;
                 self.at += 1;

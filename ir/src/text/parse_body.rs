@@ -7,12 +7,12 @@ use bitvec::vec::BitVec;
 
 use super::AnnotationTarget;
 use super::error::{EdgeSide, TextErrorKind};
-use super::lexer::{Failure, Outcome, Scanner};
+use super::lexer::{Failure, Outcome, Scanner, parse_number, set};
 use super::parse::Parser;
 use super::reconstruct::constant_indices;
 use crate::body::{Body, CfParent, IfControl, InstData, JumpKind, LoopControl, Shape, SourceSpec, TexData};
 use crate::cursor::Cursor;
-use crate::entities::{Block, Def, Function, If, Inst, Loop, Variable};
+use crate::entities::{Block, Def, Function, If, Inst, Loop};
 use crate::variable::VariableModes;
 
 /// Deepest nesting of ifs and loops. Finding the loop around a jump costs as much as it is nested.
@@ -26,7 +26,7 @@ pub(super) struct InstLine<'a> {
     pub line: usize,
     pub block: Block,
     pub dest: Option<Dest>,
-    /// What stands behind `=`, or the whole line.
+    /// The text after `=`, or the whole line.
     pub rest: Scanner<'a>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct InstLine<'a> {
 pub(super) struct Dest {
     pub def: Def,
     pub shape: Shape,
-    /// What the text says; none without a mark.
+    /// The divergence mark of the text, if there is one.
     pub divergent: Option<bool>,
 }
 
-/// What the remark of a block says of its edges.
+/// The edges that the remark of a block states.
 struct StatedEdges {
     block: Block,
     line: usize,
@@ -135,7 +135,6 @@ impl<'a> Parser<'a> {
 
 impl<'a> BodyParser<'_, 'a> {
     // ---- the tree
-    // -----------------------------------------------------------------------------------------------------
 
     fn tree(&mut self) {
         loop {
@@ -174,7 +173,7 @@ impl<'a> BodyParser<'_, 'a> {
         }
         if code.starts_with("decl_var ") {
             if let Some(local) = self.parser.variable(at, VariableModes::FUNCTION_TEMP) {
-                self.add_local(local);
+                self.body.locals.push(local);
             }
             return Ok(());
         }
@@ -196,14 +195,10 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     /// Records where something of the body stands.
-    fn place<T>(&mut self, part: T, target: impl FnOnce(Function, T) -> AnnotationTarget, line: usize) {
+    fn record_line<T>(&mut self, part: T, target: impl FnOnce(Function, T) -> AnnotationTarget, line: usize) {
         if let Some(function) = self.function {
-            self.parser.place(target(function, part), line);
+            self.parser.record_line(target(function, part), line);
         }
-    }
-
-    fn add_local(&mut self, local: Variable) {
-        self.body.locals.push(local);
     }
 
     /// The block that the code to come is put into.
@@ -236,7 +231,7 @@ impl<'a> BodyParser<'_, 'a> {
             None => return start.fail(TextErrorKind::BlockAfterBlock),
         };
         self.current = Some(block);
-        self.place(block, AnnotationTarget::Block, at);
+        self.record_line(block, AnnotationTarget::Block, at);
         self.blocks.insert(number, block);
         self.labels.insert(block, number);
         self.edges_of_remark(at, block)
@@ -273,7 +268,7 @@ impl<'a> BodyParser<'_, 'a> {
         let number = s.value_number()?;
         let condition = self.reserve(&start, number)?;
         s.skip_constant();
-        // The brace stands behind the control remark.
+        // The brace follows the control remark.
         let control = match line.remark.map(|r| r.trim().strip_suffix('{').unwrap_or("").trim()) {
             None => {
                 s.expect("{", "`{`")?;
@@ -292,7 +287,7 @@ impl<'a> BodyParser<'_, 'a> {
         self.conditions.push((at, start.offset(), condition.as_u32()));
         let id = self.body.insert_if(Cursor::BlockEnd(before), condition);
         self.body.set_if_control(id, control);
-        self.place(id, AnnotationTarget::If, at);
+        self.record_line(id, AnnotationTarget::If, at);
         self.open.push(Open::Then(id));
         self.current = None;
         self.pending = Some(self.body.then_list(id).first);
@@ -303,7 +298,7 @@ impl<'a> BodyParser<'_, 'a> {
         let before = self.block_to_fill(&s)?;
         self.check_depth(&s)?;
         let id = self.body.insert_loop(Cursor::BlockEnd(before));
-        self.place(id, AnnotationTarget::Loop, at);
+        self.record_line(id, AnnotationTarget::Loop, at);
         let (mut divergent_continue, mut divergent_break) = (false, false);
         for word in self.parser.lines[at].remark_words() {
             match word {
@@ -347,7 +342,7 @@ impl<'a> BodyParser<'_, 'a> {
                 self.body.block_after_loop(id)
             }
             (Open::Then(id), "}") => {
-                // Goes on behind the `if`, as it was meant.
+                // Goes on after the `if`, as it was meant.
                 self.open.pop();
                 self.pending = Some(self.body.block_after_if(id));
                 self.current = None;
@@ -381,7 +376,7 @@ impl<'a> BodyParser<'_, 'a> {
                 return s.fail(TextErrorKind::OutsideLoop);
             }
             let inst = self.body.insert_jump(block, kind, None);
-            self.place(inst, AnnotationTarget::Inst, at);
+            self.record_line(inst, AnnotationTarget::Inst, at);
             return Ok(());
         }
         if code.starts_with("goto ") {
@@ -455,7 +450,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- the code
-    // -----------------------------------------------------------------------------------------------------
 
     fn code(&mut self) {
         for (at, offset, number) in std::mem::take(&mut self.conditions) {
@@ -471,7 +465,7 @@ impl<'a> BodyParser<'_, 'a> {
         for line in std::mem::take(&mut self.insts) {
             match self.inst(&line) {
                 Ok(inst) => {
-                    self.place(inst, AnnotationTarget::Inst, line.line);
+                    self.record_line(inst, AnnotationTarget::Inst, line.line);
                     if let Some(Dest { def, divergent: Some(divergent), .. }) = line.dest {
                         self.body.set_divergent(def, divergent);
                     }
@@ -497,7 +491,7 @@ impl<'a> BodyParser<'_, 'a> {
             s.finish()?;
             self.body.insert_jump(block, JumpKind::Goto(target), None)
         };
-        self.place(inst, AnnotationTarget::Inst, at);
+        self.record_line(inst, AnnotationTarget::Inst, at);
         Ok(())
     }
 
@@ -527,7 +521,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- the whole
-    // ----------------------------------------------------------------------------------------------------
 
     /// Numbers that were given out and are gone still count for the width of all others.
     fn reserve_width(&mut self) {
@@ -553,8 +546,8 @@ impl<'a> BodyParser<'_, 'a> {
             if let Err(failure) = self.tex_remark(at, &mut tex) {
                 self.parser.fail(at, failure);
             }
-            if let Some(place) = self.body.tex_mut(inst) {
-                *place = tex;
+            if let Some(data) = self.body.tex_mut(inst) {
+                *data = tex;
             }
         }
     }
@@ -565,23 +558,16 @@ impl<'a> BodyParser<'_, 'a> {
         let s = Scanner::new("", line.offset + line.code.len());
         for word in line.remark_words() {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let number = match value.strip_prefix("0x") {
-                Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                None => value.parse::<u32>().ok(),
-            };
-            let byte = number.and_then(|n| u8::try_from(n).ok());
+            let number = parse_number(value);
+            let byte = number.and_then(|number| u8::try_from(number).ok());
             let good = match key {
-                "dim" => match SamplerDim::from_name(value) {
-                    Some(dim) => {
-                        tex.dim = dim;
-                        tex.is_array = false;
-                        tex.is_shadow = false;
-                        tex.is_new_style_shadow = false;
-                        tex.coord_components = 0;
-                        true
-                    }
-                    None => false,
-                },
+                "dim" => {
+                    tex.is_array = false;
+                    tex.is_shadow = false;
+                    tex.is_new_style_shadow = false;
+                    tex.coord_components = 0;
+                    set(&mut tex.dim, SamplerDim::from_name(value))
+                }
                 "array" => set(&mut tex.is_array, Some(true)),
                 "shadow" => set(&mut tex.is_shadow, Some(true)),
                 "new_style" => set(&mut tex.is_new_style_shadow, Some(true)),
@@ -695,9 +681,4 @@ impl<'a> BodyParser<'_, 'a> {
     pub(super) fn plain(&mut self, s: &mut Scanner<'a>) -> Outcome<SourceSpec> {
         Ok(SourceSpec::plain(self.value(s)?))
     }
-}
-
-/// Sets a field to what was read, if it could be.
-fn set<T>(place: &mut T, value: Option<T>) -> bool {
-    value.map(|value| *place = value).is_some()
 }

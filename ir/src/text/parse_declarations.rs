@@ -3,9 +3,10 @@
 use super::AnnotationTarget;
 use super::error::TextErrorKind;
 use super::index_text::letter_component;
-use super::lexer::{Line, Outcome, Scanner};
+use super::lexer::{Line, Outcome, Scanner, parse_number, set};
 use super::parse::Parser;
 use super::print::{mask_to, parse_float};
+use super::print_variables::LOCATED;
 use super::slot_names::slot_from_name;
 use super::type_names::{MAX_NESTING, element_name, is_builtin};
 use crate::entities::{Type, Variable};
@@ -21,7 +22,7 @@ impl<'a> Parser<'a> {
         let line = self.lines[at];
         match self.variable_line(at, &line, temporary) {
             Ok(variable) => {
-                self.place(AnnotationTarget::Variable(variable), at);
+                self.record_line(AnnotationTarget::Variable(variable), at);
                 Some(variable)
             }
             Err(failure) => {
@@ -61,7 +62,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.type_and_format(&mut s, &mut data)?;
-        self.name_and_place(at, &mut s, &mut data, line)
+        self.name_and_location(at, &mut s, &mut data, line)
     }
 
     /// `[format] [precision] type`: only an image type may follow a format.
@@ -72,15 +73,15 @@ impl<'a> Parser<'a> {
         let mut ahead = *s;
         if let Some(format) = ahead.word().and_then(PixelFormat::from_short_name) {
             precision(&mut ahead);
-            let mut behind = ahead;
-            let name = behind.word().unwrap_or("");
+            let mut after = ahead;
+            let name = after.word().unwrap_or("");
             if is_builtin(element_name(name))
                 && let Some(ty) = self.ty(name)
                 && matches!(self.shader.types.get(self.shader.types.without_arrays(ty)), TypeData::Image { .. })
             {
                 data.image_format = format;
                 data.ty = ty;
-                *s = behind;
+                *s = after;
                 return Ok(());
             }
         }
@@ -91,7 +92,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn name_and_place(
+    fn name_and_location(
         &mut self,
         at: usize,
         s: &mut Scanner<'a>,
@@ -101,22 +102,15 @@ impl<'a> Parser<'a> {
         s.skip_blanks();
         let start = *s;
         let rest = s.rest();
-        let placed = VariableModes::SHADER_IN
-            .union(VariableModes::SHADER_OUT)
-            .union(VariableModes::UNIFORM)
-            .union(VariableModes::SYSTEM_VALUE)
-            .union(VariableModes::MEM_UBO)
-            .union(VariableModes::MEM_SSBO)
-            .union(VariableModes::IMAGE);
-        let place = if data.mode.intersects(placed) { rest.find(" (") } else { None };
-        let name_end = place.or_else(|| rest.find(" = ")).unwrap_or(rest.len());
+        let location_start = if data.mode.intersects(LOCATED) { rest.find(" (") } else { None };
+        let name_end = location_start.or_else(|| rest.find(" = ")).unwrap_or(rest.len());
         let name = &rest[..name_end];
         if name.is_empty() {
             return s.fail(TextErrorKind::Expected("the name of a variable"));
         }
         *s = Scanner::new(&rest[name_end..], start.offset() + name_end);
         data.name = name.to_string();
-        if place.is_some() {
+        if location_start.is_some() {
             let inner = s.group()?;
             location(inner, data)?;
             data.compact = s.eat_word("compact");
@@ -148,7 +142,7 @@ impl<'a> Parser<'a> {
         Ok(variable)
     }
 
-    /// What our own prints add to a declaration. Other remarks are nothing to us.
+    /// Reads what our own prints add to a declaration. Other remarks are skipped.
     fn variable_remark(&mut self, mut s: Scanner<'a>, data: &mut VariableData) -> Outcome<()> {
         while !s.is_done() {
             if s.eat("name=") {
@@ -163,62 +157,31 @@ impl<'a> Parser<'a> {
             let start = s;
             let Some(word) = s.word() else { break };
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let bad = || start.fail(TextErrorKind::BadIndexValue(key.to_string()));
-            let number = || match value.strip_prefix("0x") {
-                Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                None => value.parse::<u32>().ok(),
-            };
-            let target = match key {
-                "type" => {
-                    data.ty = self.type_at(&start, value)?;
-                    continue;
-                }
-                "format" => match PixelFormat::from_short_name(value) {
-                    Some(format) => {
-                        data.image_format = format;
-                        continue;
-                    }
-                    None => return bad(),
-                },
-                "compact" => {
-                    data.compact = true;
-                    continue;
-                }
-                "per_vertex" => {
-                    data.per_vertex = true;
-                    continue;
-                }
-                "location" => match number() {
-                    Some(value) => {
-                        data.location = value as i32;
-                        continue;
-                    }
-                    None => return bad(),
-                },
-                "location_frac" | "streams" => match number().and_then(|v| u8::try_from(v).ok()) {
-                    Some(value) => {
-                        *(if key == "streams" { &mut data.streams } else { &mut data.location_frac }) = value;
-                        continue;
-                    }
-                    None => return bad(),
-                },
-                "driver_location" => &mut data.driver_location,
-                "binding" => &mut data.binding,
-                "set" => &mut data.descriptor_set,
-                "index" => &mut data.index,
+            let number = parse_number(value);
+            let byte = number.and_then(|number| u8::try_from(number).ok());
+            let good = match key {
+                "type" => set(&mut data.ty, Some(self.type_at(&start, value)?)),
+                "format" => set(&mut data.image_format, PixelFormat::from_short_name(value)),
+                "compact" => set(&mut data.compact, Some(true)),
+                "per_vertex" => set(&mut data.per_vertex, Some(true)),
+                "location" => set(&mut data.location, number.map(|number| number as i32)),
+                "location_frac" => set(&mut data.location_frac, byte),
+                "streams" => set(&mut data.streams, byte),
+                "driver_location" => set(&mut data.driver_location, number),
+                "binding" => set(&mut data.binding, number),
+                "set" => set(&mut data.descriptor_set, number),
+                "index" => set(&mut data.index, number),
                 // A remark of somebody else.
-                _ => continue,
+                _ => true,
             };
-            match number() {
-                Some(value) => *target = value,
-                None => return bad(),
+            if !good {
+                return start.fail(TextErrorKind::BadIndexValue(key.to_string()));
             }
         }
         Ok(())
     }
 
     // ---- initialisers
-    // -------------------------------------------------------------------------------------------------
 
     fn initializer(&mut self, s: &mut Scanner<'a>, ty: Type) -> Outcome<Initializer> {
         struct Frame {
@@ -325,7 +288,6 @@ impl<'a> Parser<'a> {
     }
 
     // ---- functions
-    // ----------------------------------------------------------------------------------------------------
 
     /// Makes all functions, so that calls find those that come later.
     pub(super) fn collect_functions(&mut self) {
@@ -339,7 +301,7 @@ impl<'a> Parser<'a> {
                         self.fail_line(at, TextErrorKind::DuplicateFunction(name.to_string()));
                     } else {
                         let function = self.shader.functions.push(data);
-                        self.place(AnnotationTarget::Function(function), at);
+                        self.record_line(AnnotationTarget::Function(function), at);
                         self.functions.insert(name, function);
                     }
                 }

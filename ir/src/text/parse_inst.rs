@@ -1,7 +1,5 @@
 //! Reading instructions.
 
-use std::str::FromStr;
-
 use cranelift_entity::packed_option::ReservedValue;
 
 use super::error::TextErrorKind;
@@ -69,7 +67,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- ALU
-    // ----------------------------------------------------------------------------------------------------------
 
     fn alu(
         &mut self,
@@ -80,7 +77,7 @@ impl<'a> BodyParser<'_, 'a> {
         mut s: Scanner<'a>,
     ) -> Outcome<Inst> {
         let Some(op) = AluOp::from_name(word) else {
-            let hint = self.hint(word, || did_you_mean(word, AluOp::ALL.iter().map(|op| op.name())));
+            let hint = self.hint(|| did_you_mean(word, AluOp::ALL.iter().map(|op| op.name())));
             return with_hint(start.fail(TextErrorKind::UnknownOpcode(word.to_string())), hint);
         };
         let mut flags = AluFlags::NONE;
@@ -155,12 +152,11 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     /// A hint, unless there are so many errors that nobody would read it.
-    fn hint(&self, _word: &str, make: impl FnOnce() -> Option<String>) -> Option<String> {
+    fn hint(&self, make: impl FnOnce() -> Option<String>) -> Option<String> {
         if self.parser.errors.len() < 20 { make() } else { None }
     }
 
     // ---- constants and phis
-    // -------------------------------------------------------------------------------------------
 
     fn load_const(&mut self, dest: Dest, mut s: Scanner<'a>) -> Outcome<Inst> {
         s.expect("(", "`(`")?;
@@ -221,7 +217,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- derefs
-    // -------------------------------------------------------------------------------------------------------
 
     fn deref(&mut self, line: &InstLine<'a>, dest: Dest, word: &str, mut s: Scanner<'a>) -> Outcome<Inst> {
         let mut sources: arrayvec::ArrayVec<SourceSpec, 2> = arrayvec::ArrayVec::new();
@@ -240,7 +235,7 @@ impl<'a> BodyParser<'_, 'a> {
                 }
             }
             "deref_cast" => {
-                // The type of the pointer is said again behind.
+                // The type of the pointer is stated again later.
                 s.group()?;
                 sources.push(self.plain(&mut s)?);
                 // Its layout comes last.
@@ -316,7 +311,7 @@ impl<'a> BodyParser<'_, 'a> {
         Ok(inst)
     }
 
-    /// What a deref that was read before points at.
+    /// The type that a deref that was read before points at.
     fn deref_type(&self, def: crate::entities::Def) -> Option<Type> {
         match *self.body.inst(self.body.try_def_inst(def)?) {
             InstData::Deref { ty, .. } => Some(ty),
@@ -336,7 +331,6 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- calls and copies
-    // ---------------------------------------------------------------------------------------------
 
     fn call(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         if line.dest.is_some() {
@@ -420,20 +414,18 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- textures
-    // -----------------------------------------------------------------------------------------------------
 
     fn tex(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
         let dest = self.needs_value(line, &start)?;
         let inside = s.group()?;
-        let dest_type = match AluType::from_str(inside.rest()) {
-            Ok(ty) => ty,
-            Err(_) => return inside.fail(TextErrorKind::UnknownAluType(inside.rest().to_string())),
+        let Some(dest_type) = AluType::from_name(inside.rest()) else {
+            return inside.fail(TextErrorKind::UnknownAluType(inside.rest().to_string()));
         };
         let name_start = s;
         let name = s.identifier().unwrap_or("");
-        let Some(&(op, _)) = TexOp::NAMES.iter().find(|(_, n)| *n == name) else {
-            let hint = self.hint(name, || did_you_mean(name, TexOp::NAMES.iter().map(|(_, n)| *n)));
+        let Some(op) = TexOp::from_name(name) else {
+            let hint = self.hint(|| did_you_mean(name, TexOp::ALL.iter().map(|op| op.name())));
             return with_hint(name_start.fail(TextErrorKind::UnknownTexOp(name.to_string())), hint);
         };
         let mut tex = TexData::new(op, SamplerDim::Dim2D, dest_type);
@@ -442,9 +434,8 @@ impl<'a> BodyParser<'_, 'a> {
             if piece.rest().trim_start().starts_with('%') {
                 let def = self.value(&mut piece)?;
                 let inside = piece.group()?;
-                let kind = TexSrcKind::NAMES.iter().find(|(_, n)| *n == inside.rest());
-                match kind {
-                    Some(&(kind, _)) => sources.push(SourceSpec::tex(kind, def)),
+                match TexSrcKind::from_name(inside.rest()) {
+                    Some(kind) => sources.push(SourceSpec::tex(kind, def)),
                     None => return inside.fail(TextErrorKind::UnknownTexSource(inside.rest().to_string())),
                 }
                 if sources.len() > MAX_SOURCES {
@@ -462,13 +453,12 @@ impl<'a> BodyParser<'_, 'a> {
     }
 
     // ---- intrinsics
-    // ---------------------------------------------------------------------------------------------------
 
     fn intrinsic(&mut self, line: &InstLine<'a>, mut s: Scanner<'a>) -> Outcome<Inst> {
         let start = s;
         let name = s.identifier().unwrap_or("");
         let Some(op) = IntrinsicOp::from_name(name) else {
-            let hint = self.hint(name, || did_you_mean(name, IntrinsicOp::ALL.iter().map(|op| op.name())));
+            let hint = self.hint(|| did_you_mean(name, IntrinsicOp::ALL.iter().map(|op| op.name())));
             return with_hint(start.fail(TextErrorKind::UnknownIntrinsic(name.to_string())), hint);
         };
         let info = op.info();
@@ -564,7 +554,7 @@ fn cast_layout(s: &mut Scanner<'_>) -> Outcome<CastLayout> {
     Ok(CastLayout { ptr_stride, align_mul, align_offset })
 }
 
-/// What stands behind the sources of a texture instruction.
+/// Reads a property that follows the sources of a texture instruction.
 fn tex_extra(s: &mut Scanner<'_>, tex: &mut TexData) -> Outcome<()> {
     let start = *s;
     if s.eat("implicit lod") {

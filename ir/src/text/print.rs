@@ -69,7 +69,7 @@ pub(super) struct Printer<'a> {
     annotations: HashMap<AnnotationTarget, Vec<&'a str>>,
 }
 
-/// What printing the code of one body needs to know.
+/// The state of printing the code of one body.
 pub(super) struct BodyState<'a> {
     pub(super) body: &'a Body,
     function: Option<Function>,
@@ -137,13 +137,6 @@ impl<'a> Printer<'a> {
         self.out
     }
 
-    pub(super) fn print_one_function(mut self, function: Function) -> String {
-        if let Some(data) = self.shader.functions.get(function) {
-            self.function(function, data);
-        }
-        self.out
-    }
-
     pub(super) fn print_one_inst(mut self, body: &Body, inst: Inst) -> String {
         let mut state = BodyState::new(body, None, self.shader.info.divergence_analysis_run);
         if body.is_phi(inst) || body.jump(inst).is_some() {
@@ -154,7 +147,6 @@ impl<'a> Printer<'a> {
     }
 
     // ---- annotations
-    // --------------------------------------------------------------------------------------------------
 
     pub(super) fn annotate(&mut self, target: AnnotationTarget, columns: usize) {
         if self.annotations.is_empty() {
@@ -181,7 +173,6 @@ impl<'a> Printer<'a> {
     }
 
     // ---- functions
-    // ----------------------------------------------------------------------------------------------------
 
     fn function(&mut self, function: Function, data: &'a FunctionData) {
         self.out.push_str("decl_function ");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::index_text::{component_letters, push_index};
+use super::index_text::{component_letters, push_index, push_modes};
 use super::infer::{intrinsic_source_type, tex_source_type};
 use super::print::{BodyState, Printer, constant_index, push_float, push_spaces, push_word, sign_extend};
 use super::reconstruct::{guess_num_components, guess_tex, prints_sampler_index, prints_texture_index};
@@ -15,18 +15,8 @@ use crate::intrinsics::{IndexKind, IntrinsicOp};
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Most links of a deref path that the remark behind a deref shows.
+/// Most links of a deref path that the remark of a deref shows.
 const MAX_PATH: usize = 64;
-
-/// Modes of a deref, joined by `|`.
-fn push_modes(out: &mut String, modes: VariableModes) {
-    for (i, name) in modes.names().enumerate() {
-        if i > 0 {
-            out.push('|');
-        }
-        out.push_str(name);
-    }
-}
 
 impl Printer<'_> {
     /// One instruction without indentation and line end.
@@ -217,7 +207,6 @@ impl Printer<'_> {
     }
 
     // ---- derefs
-    // -------------------------------------------------------------------------------------------------------
 
     fn deref(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         self.out.push_str(match kind {
@@ -295,7 +284,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What follows the type of a deref: the layout of a cast, the whole path of the others.
+    /// Prints what follows the type of a deref: the layout of a cast, the whole path of the others.
     fn deref_tail(&mut self, state: &BodyState<'_>, inst: Inst, kind: DerefKind) {
         match kind {
             DerefKind::Var(_) => return,
@@ -357,7 +346,6 @@ impl Printer<'_> {
     }
 
     // ---- the other kinds
-    // ----------------------------------------------------------------------------------------------
 
     fn call(&mut self, state: &BodyState<'_>, inst: Inst, callee: crate::entities::Function, indirect: bool) {
         let body = state.body;

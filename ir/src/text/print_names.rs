@@ -1,4 +1,4 @@
-//! What a print calls the variables: a name of its own for each, their order, and the one that an I/O intrinsic
+//! Names of variables in prints: a name of its own for each, their order, and the one that an I/O intrinsic
 //! accesses.
 
 use hashbrown::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use crate::shader::Shader;
 use crate::types::TypeData;
 use crate::variable::VariableModes;
 
-/// Modes whose variables have a place among the inputs or outputs.
+/// Modes whose variables are inputs or outputs.
 pub(super) const INPUTS_AND_OUTPUTS: VariableModes =
     VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
 
@@ -23,9 +23,9 @@ pub(super) fn ordered_globals(shader: &Shader) -> Vec<Variable> {
         shader.globals.iter().copied().filter(|&v| shader.variables[v].mode.0 != 0).collect();
     globals.sort_by_key(|&v| {
         let data = &shader.variables[v];
-        let place =
+        let location =
             if data.mode.intersects(INPUTS_AND_OUTPUTS) { (data.location as u32, data.location_frac) } else { (0, 0) };
-        (data.mode.0.trailing_zeros(), place)
+        (data.mode.0.trailing_zeros(), location)
     });
     globals
 }
@@ -79,7 +79,7 @@ impl Names {
 #[derive(Default)]
 pub(super) struct IoVariables {
     exact: HashMap<(u32, u32, u8), Variable>,
-    /// First variable with the component, whatever its place: inputs, outputs.
+    /// First variable with the component, wherever it is: inputs, outputs.
     fallback: [[Option<Variable>; 16]; 2],
 }
 
@@ -122,8 +122,8 @@ impl IoVariables {
             if std::ptr::eq(element, shader.types.get(data.ty)) {
                 let side = usize::from(data.mode == VariableModes::SHADER_OUT);
                 for component in range {
-                    if let Some(place) = io.fallback[side].get_mut(usize::from(component)) {
-                        place.get_or_insert(variable);
+                    if let Some(entry) = io.fallback[side].get_mut(usize::from(component)) {
+                        entry.get_or_insert(variable);
                     }
                 }
             }

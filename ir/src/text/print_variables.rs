@@ -13,8 +13,8 @@ use crate::pixel_format::PixelFormat;
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{Initializer, VariableData, VariableModes};
 
-/// Modes whose declarations show a place.
-const PLACED: VariableModes = VariableModes(
+/// Modes whose declarations show a location.
+pub(super) const LOCATED: VariableModes = VariableModes(
     VariableModes::SHADER_IN.0
         | VariableModes::SHADER_OUT.0
         | VariableModes::UNIFORM.0
@@ -76,7 +76,7 @@ impl Printer<'_> {
         push_type(&mut self.out, types, data.ty, false);
         self.out.push(' ');
         self.out.push_str(self.names.get(variable));
-        let frac_shown = self.place(data);
+        let frac_shown = self.location(data);
         self.initializer(data);
         if !self.options.mesa {
             self.variable_remark(variable, data, is_image, frac_shown);
@@ -85,9 +85,9 @@ impl Printer<'_> {
         self.annotate(AnnotationTarget::Variable(variable), indent(level));
     }
 
-    /// The place in parentheses. Returns whether it tells the first component.
-    fn place(&mut self, data: &VariableData) -> bool {
-        if !data.mode.intersects(PLACED) {
+    /// The location in parentheses. Returns whether it tells the first component.
+    fn location(&mut self, data: &VariableData) -> bool {
+        if !data.mode.intersects(LOCATED) {
             return data.location_frac == 0;
         }
         self.out.push_str(" (");
@@ -128,8 +128,8 @@ impl Printer<'_> {
     fn variable_remark(&mut self, variable: Variable, data: &VariableData, is_image: bool, frac_shown: bool) {
         let out = &mut self.out;
         let start = out.len();
-        let placed = data.mode.intersects(PLACED);
-        let full_place = placed && data.mode != VariableModes::SYSTEM_VALUE;
+        let located = data.mode.intersects(LOCATED);
+        let full_location = located && data.mode != VariableModes::SYSTEM_VALUE;
         if data.name != self.names.get(variable) {
             let _ = write!(out, " name={:?}", data.name);
         }
@@ -142,10 +142,10 @@ impl Printer<'_> {
                 let _ = write!(out, " {word}={value}");
             }
         };
-        number("location", data.location as u32, placed);
+        number("location", data.location as u32, located);
         number("location_frac", u32::from(data.location_frac), frac_shown);
-        number("driver_location", data.driver_location, full_place);
-        number("binding", data.binding, full_place);
+        number("driver_location", data.driver_location, full_location);
+        number("binding", data.binding, full_location);
         number("set", data.descriptor_set, false);
         number("index", data.index, false);
         if data.streams != 0 {
@@ -155,7 +155,7 @@ impl Printer<'_> {
             out.push_str(" format=");
             push_format(out, data.image_format);
         }
-        if data.compact && !full_place {
+        if data.compact && !full_location {
             out.push_str(" compact");
         }
         if data.per_vertex {

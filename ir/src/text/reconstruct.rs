@@ -1,5 +1,5 @@
-//! What a print does not say but lets conclude. The printer uses the same rules to know what it must add as a remark,
-//! so that a text always reads back to what was printed.
+//! Reconstructs what a print implies without stating it. The printer uses the same rules to know what it must add as a
+//! remark, so that a text always reads back to what was printed.
 
 use hashbrown::HashMap;
 
@@ -55,7 +55,7 @@ pub(super) fn constant_indices(body: &Body, wanted: &HashMap<Inst, (u8, u64)>) -
     found
 }
 
-/// What a texture instruction would be if nothing but its printed line were known. Everything that the line does say is
+/// The texture instruction that its printed line alone implies. Everything that the line does say is
 /// taken from `tex`.
 pub(super) fn guess_tex(types: &TypeTable, body: &Body, inst: Inst, tex: &TexData) -> TexData {
     let mut guess = TexData {

@@ -71,7 +71,7 @@ pub(super) fn slot_from_name(name: &str) -> Option<i32> {
     TABLES.numbers.get(name).map(|&(_, number)| number)
 }
 
-/// What an I/O intrinsic reads or writes, for its remark and the name of its slot.
+/// Mode of the variables that an I/O intrinsic accesses, for its remark and the name of its slot.
 pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
     use IntrinsicOp as I;
     match op {
@@ -91,5 +91,21 @@ pub(super) fn io_mode(op: IntrinsicOp) -> VariableModes {
         | I::StorePerPrimitiveOutput => VariableModes::SHADER_OUT,
         I::LoadUniform => VariableModes::UNIFORM,
         _ => VariableModes::NONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for (number, name) in TABLES.names.iter().flat_map(|names| names.iter().enumerate()) {
+            if let Some(name) = name {
+                assert_eq!(slot_from_name(name), Some(number as i32), "{name}");
+            }
+        }
+        assert_eq!(slot_from_name("VARYING_SLOT_VAR1"), Some(33));
+        assert_eq!(slot_from_name("FRAG_RESULT_DATA1"), Some(5));
     }
 }

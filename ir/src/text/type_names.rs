@@ -90,12 +90,13 @@ fn push_element(out: &mut String, data: &TypeData) {
     }
 }
 
-/// What is below all arrays of a type; none for an id that the table does not hold (prints show broken shaders too).
+/// The innermost element type of nested arrays; none for an id that the table does not hold (prints show broken shaders
+/// too).
 pub(super) fn element_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
     types.contains(ty).then(|| types.get(types.without_arrays(ty)))
 }
 
-/// What a type is; none for an id that the table does not hold.
+/// The data of a type; none for an id that the table does not hold.
 pub(super) fn type_data(types: &TypeTable, ty: Type) -> Option<&TypeData> {
     types.contains(ty).then(|| types.get(ty))
 }

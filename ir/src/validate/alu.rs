@@ -43,10 +43,7 @@ impl Checker<'_> {
             no_float = true;
             self.report_inst(inst, ValidationErrorKind::AluFloatBits { found });
         }
-        if matches!(op, AluOp::UfindMsb | AluOp::UfindMsbRev) {
-            let found = self.src_shape(inst, 0).bit_size;
-            self.expect(inst, matches!(found, 32 | 64), ValidationErrorKind::AluFindMsb { found });
-        } else if let Some(found) = open.or(info.output_type.is_unsized().then_some(found)) {
+        if let Some(found) = open.or(info.output_type.is_unsized().then_some(found)) {
             // A size that no float has was reported as such.
             let exists = info.bit_sizes.contains(&found) || no_float;
             self.expect(inst, exists, ValidationErrorKind::AluOpenBits { found });

@@ -1,7 +1,7 @@
 //! Rule 35: kept analyses against fresh ones.
 
 use super::error::Collector;
-use super::{Place, ValidationErrorKind};
+use super::{Location, ValidationErrorKind};
 use crate::body::Body;
 use crate::entities::Function;
 
@@ -10,6 +10,6 @@ use crate::entities::Function;
 /// on being validated.
 pub(super) fn check_analyses(function: Function, body: &Body, errors: &mut Collector) {
     for name in body.stale_analyses() {
-        errors.push(Some(function), Place::Function, ValidationErrorKind::StaleAnalysis { name });
+        errors.push(Some(function), Location::Function, ValidationErrorKind::StaleAnalysis { name });
     }
 }

@@ -3,11 +3,11 @@
 use bitvec::vec::BitVec;
 
 use super::error::Collector;
-use super::{BlockName, Place, ValidationErrorKind};
+use super::{BlockName, Location, ValidationErrorKind};
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, Function, If};
 
-/// What the walk of a sound tree collected.
+/// Facts collected by the walk of a sound tree.
 pub(super) struct Tree {
     /// The ifs of the tree.
     pub ifs: Vec<If>,
@@ -18,8 +18,8 @@ pub(super) struct Tree {
 /// Walks the tree with an explicit stack and checks every link. None if it is broken in a way that makes further walks
 /// pointless.
 pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector) -> Option<Tree> {
-    let mut report = |place, kind| {
-        errors.push(Some(function), place, kind);
+    let mut report = |location, kind| {
+        errors.push(Some(function), location, kind);
         None
     };
     let mut tree = Tree { ifs: Vec::new(), blocks: BitVec::repeat(false, body.num_blocks()) };
@@ -31,7 +31,7 @@ pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector
         || body.node_after(end).is_some()
         || body.node_before(end).is_some()
     {
-        report(Place::Block(end), ValidationErrorKind::EndBlock);
+        report(Location::Block(end), ValidationErrorKind::EndBlock);
     }
     let mut lists = vec![CfParent::Function];
     while let Some(parent) = lists.pop() {
@@ -40,49 +40,49 @@ pub(super) fn check_tree(function: Function, body: &Body, errors: &mut Collector
         let mut before = None;
         loop {
             if !body.has_block(block) {
-                return report(Place::Function, ValidationErrorKind::BlockLinks);
+                return report(Location::Function, ValidationErrorKind::BlockLinks);
             }
             if tree.blocks.replace(block.as_u32() as usize, true) {
-                return report(Place::Block(block), ValidationErrorKind::BlockTwice);
+                return report(Location::Block(block), ValidationErrorKind::BlockTwice);
             }
             if body.block_parent(block) != Some(parent) {
-                return report(Place::Block(block), ValidationErrorKind::BlockParent);
+                return report(Location::Block(block), ValidationErrorKind::BlockParent);
             }
             if body.node_before(block) != before {
-                return report(Place::Block(block), ValidationErrorKind::BlockLinks);
+                return report(Location::Block(block), ValidationErrorKind::BlockLinks);
             }
             if !are_insts_sound(body, block, &mut insts) {
-                return report(Place::Block(block), ValidationErrorKind::InstLinks);
+                return report(Location::Block(block), ValidationErrorKind::InstLinks);
             }
             let Some(node) = body.node_after(block) else {
                 if block != list.last {
-                    return report(Place::Block(block), ValidationErrorKind::BlockListEnd);
+                    return report(Location::Block(block), ValidationErrorKind::BlockListEnd);
                 }
                 break;
             };
             if block == list.last {
-                return report(Place::Block(block), ValidationErrorKind::BlockListEnd);
+                return report(Location::Block(block), ValidationErrorKind::BlockListEnd);
             }
-            let place = match node {
-                CfNode::Block(_) => return report(Place::Block(block), ValidationErrorKind::BlockAdjacent),
+            let location = match node {
+                CfNode::Block(_) => return report(Location::Block(block), ValidationErrorKind::BlockAdjacent),
                 CfNode::If(id) if body.has_if(id) => {
                     tree.ifs.push(id);
                     lists.extend([CfParent::Then(id), CfParent::Else(id)]);
-                    Place::If(id)
+                    Location::If(id)
                 }
                 CfNode::Loop(id) if body.has_loop(id) => {
                     lists.push(CfParent::Body(id));
                     lists.extend(body.loop_continue_list(id).map(|_| CfParent::Continue(id)));
-                    Place::Loop(id)
+                    Location::Loop(id)
                 }
-                _ => return report(Place::Block(block), ValidationErrorKind::BlockLinks),
+                _ => return report(Location::Block(block), ValidationErrorKind::BlockLinks),
             };
             match body.node_links(node) {
                 (Some(outer), Some(prev), Some(next)) if outer == parent && prev == block => {
                     before = Some(node);
                     block = next;
                 }
-                _ => return report(place, ValidationErrorKind::NodeLinks),
+                _ => return report(location, ValidationErrorKind::NodeLinks),
             }
         }
     }
@@ -114,26 +114,26 @@ fn are_insts_sound(body: &Body, block: Block, seen: &mut BitVec) -> bool {
 /// the two sets are equal if they have the same number of members.
 pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: &mut Collector) -> bool {
     let mut sound = true;
-    let mut report = |place, kind| {
-        errors.push(Some(function), place, kind);
+    let mut report = |location, kind| {
+        errors.push(Some(function), location, kind);
         sound = false;
     };
     let end = body.end_block();
     let in_code = |block: Block| block == end || tree.blocks.get(block.as_u32() as usize).is_some_and(|b| *b);
     if !body.predecessors(body.start_block()).is_empty() {
-        report(Place::Block(body.start_block()), ValidationErrorKind::StartPredecessor);
+        report(Location::Block(body.start_block()), ValidationErrorKind::StartPredecessor);
     }
     let (mut edges, mut entries) = (0usize, 0usize);
     let mut stamps = vec![u32::MAX; body.num_blocks()];
     for block in body.blocks().chain([end]) {
-        let place = Place::Block(block);
+        let location = Location::Block(block);
         let mut successors = body.successors(block);
         let (first, second) = (successors.next(), successors.next());
         if let Some(outside) = [first, second].into_iter().flatten().find(|&s| !in_code(s)) {
-            report(place, ValidationErrorKind::SuccessorOutside { successor: BlockName::new(body, outside) });
+            report(location, ValidationErrorKind::SuccessorOutside { successor: BlockName::new(body, outside) });
         }
         if first.is_some() && first == second {
-            report(place, ValidationErrorKind::SuccessorsEqual);
+            report(location, ValidationErrorKind::SuccessorsEqual);
         }
         edges += usize::from(first.is_some()) + usize::from(second.is_some() && second != first);
         if block != end {
@@ -142,7 +142,7 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
             let no_loop = derived == [None, None]
                 && matches!(body.block_jump(block), Some((_, JumpKind::Break | JumpKind::Continue)));
             if !no_loop && (derived != [first, second] || first.is_none()) {
-                report(place, ValidationErrorKind::Successors);
+                report(location, ValidationErrorKind::Successors);
             }
         }
         for &predecessor in body.predecessors(block) {
@@ -152,19 +152,22 @@ pub(super) fn check_edges(function: Function, body: &Body, tree: &Tree, errors: 
                 && body.successors(predecessor).any(|s| s == block)
                 && std::mem::replace(&mut stamps[predecessor.as_u32() as usize], block.as_u32()) != block.as_u32();
             if !known {
-                report(place, ValidationErrorKind::PredecessorExtra { predecessor: BlockName::new(body, predecessor) });
+                report(
+                    location,
+                    ValidationErrorKind::PredecessorExtra { predecessor: BlockName::new(body, predecessor) },
+                );
             }
         }
     }
     if edges != entries && sound {
-        let mut report = |place, kind| {
-            errors.push(Some(function), place, kind);
+        let mut report = |location, kind| {
+            errors.push(Some(function), location, kind);
         };
         for block in body.blocks() {
             for successor in body.successors(block) {
                 if !body.predecessors(successor).contains(&block) {
                     report(
-                        Place::Block(block),
+                        Location::Block(block),
                         ValidationErrorKind::SuccessorUnlisted { successor: BlockName::new(body, successor) },
                     );
                 }

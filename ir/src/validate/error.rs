@@ -1,4 +1,4 @@
-//! What the validator finds: the table of broken rules, and the report.
+//! Errors of the validator: the table of broken rules, and the report.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub const MAX_ERRORS: usize = 64;
 
 macro_rules! kinds {
     ($($rule:literal $id:literal $name:literal $variant:ident $({ $($field:ident: $ty:ty),+ })? $message:literal;)+) => {
-        /// What is wrong. Each kind belongs to one of the numbered rules of [the module](super).
+        /// Kinds of errors. Each belongs to one of the numbered rules of [the module](super).
         #[derive(Clone, PartialEq, Debug, thiserror::Error)]
         #[expect(missing_docs, reason = "the message says what the variant and its fields mean")]
         pub enum ValidationErrorKind {
@@ -63,8 +63,7 @@ kinds! {
     5 "T1115" "alu-dest-bits" AluDestBits { expected: u8, found: u8 } "the result has {found} bits instead of {expected}";
     5 "T1116" "alu-float-bits" AluFloatBits { found: u8 } "there are no floats of {found} bits";
     5 "T1117" "alu-open-bits" AluOpenBits { found: u8 } "the opcode does not exist for {found} bits";
-    6 "T1118" "alu-find-msb" AluFindMsb { found: u8 } "the opcode takes 32 or 64 bits, not {found}";
-    7 "T1119" "alu-swizzle" AluSwizzle { number: usize, channel: usize }
+    6 "T1119" "alu-swizzle" AluSwizzle { number: usize, channel: usize }
         "channel {channel} of source {number} selects a component that the value does not have";
     7 "T1120" "alu-dest-components" AluDestComponents { expected: u8, found: u8 }
         "the opcode makes {expected} components, the value has {found}";
@@ -207,7 +206,7 @@ impl fmt::Display for ShapeName {
 pub struct BlockName {
     /// The block.
     pub block: Block,
-    /// Its number in the order of the text; none if it is not in the tree.
+    /// Its number in program order; none if it is not in the tree.
     pub number: Option<u32>,
 }
 
@@ -254,9 +253,9 @@ impl fmt::Display for TexSrcName {
     }
 }
 
-/// What an error is about.
+/// The subject of an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
+pub enum Location {
     /// The shader as a whole.
     Shader,
     /// A variable.
@@ -275,30 +274,30 @@ pub enum Place {
     Def(Def),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Shader => f.write_str("shader"),
-            Place::Variable(id) => id.fmt(f),
-            Place::Function => f.write_str("function"),
-            Place::Block(id) => id.fmt(f),
-            Place::Inst(id) => id.fmt(f),
-            Place::If(id) => id.fmt(f),
-            Place::Loop(id) => id.fmt(f),
-            Place::Def(id) => id.fmt(f),
+            Location::Shader => f.write_str("shader"),
+            Location::Variable(id) => id.fmt(f),
+            Location::Function => f.write_str("function"),
+            Location::Block(id) => id.fmt(f),
+            Location::Inst(id) => id.fmt(f),
+            Location::If(id) => id.fmt(f),
+            Location::Loop(id) => id.fmt(f),
+            Location::Def(id) => id.fmt(f),
         }
     }
 }
 
 /// A broken rule.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{place}: {kind} [{}]", .kind.code())]
+#[error("{location}: {kind} [{}]", .kind.code())]
 pub struct ValidationError {
     /// The function that it was found in; none for the shader and its variables.
     pub function: Option<Function>,
     /// Where.
-    pub place: Place,
-    /// What.
+    pub location: Location,
+    /// Kind of error.
     pub kind: ValidationErrorKind,
 }
 
@@ -337,7 +336,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub fn push(&mut self, function: Option<Function>, place: Place, kind: ValidationErrorKind) {
+    pub fn push(&mut self, function: Option<Function>, location: Location, kind: ValidationErrorKind) {
         // Whoever finds a broken link cannot trust what it leads to; neither can the printer.
         self.unprintable |= match kind.rule() {
             1 | 2 | 3 | 29 | 30 | 31 => !matches!(
@@ -361,7 +360,7 @@ impl Collector {
             ),
         };
         if self.errors.len() < MAX_ERRORS {
-            self.errors.push(ValidationError { function, place, kind });
+            self.errors.push(ValidationError { function, location, kind });
         } else {
             self.truncated = true;
         }
@@ -377,7 +376,7 @@ impl Collector {
     }
 }
 
-/// The report: each error on a line; then, unless that cannot be trusted, the shader with each message behind what it
+/// The report: each error on a line; then, unless that cannot be trusted, the shader with each message after what it
 /// speaks of.
 fn render(errors: &ValidationErrors, shader: &Shader, printable: bool) -> String {
     use fmt::Write;
@@ -401,14 +400,14 @@ fn render(errors: &ValidationErrors, shader: &Shader, printable: bool) -> String
 impl ValidationError {
     /// The part of the shader that the error is about, as texts name it.
     pub fn target(&self) -> AnnotationTarget {
-        match (self.place, self.function) {
-            (Place::Variable(variable), _) => AnnotationTarget::Variable(variable),
-            (Place::Shader, _) | (_, None) => AnnotationTarget::Shader,
-            (Place::Function | Place::Def(_), Some(function)) => AnnotationTarget::Function(function),
-            (Place::Block(block), Some(function)) => AnnotationTarget::Block(function, block),
-            (Place::Inst(inst), Some(function)) => AnnotationTarget::Inst(function, inst),
-            (Place::If(id), Some(function)) => AnnotationTarget::If(function, id),
-            (Place::Loop(id), Some(function)) => AnnotationTarget::Loop(function, id),
+        match (self.location, self.function) {
+            (Location::Variable(variable), _) => AnnotationTarget::Variable(variable),
+            (Location::Shader, _) | (_, None) => AnnotationTarget::Shader,
+            (Location::Function | Location::Def(_), Some(function)) => AnnotationTarget::Function(function),
+            (Location::Block(block), Some(function)) => AnnotationTarget::Block(function, block),
+            (Location::Inst(inst), Some(function)) => AnnotationTarget::Inst(function, inst),
+            (Location::If(id), Some(function)) => AnnotationTarget::If(function, id),
+            (Location::Loop(id), Some(function)) => AnnotationTarget::Loop(function, id),
         }
     }
 }

@@ -100,7 +100,6 @@ impl Checker<'_> {
     }
 
     // ---- registers
-    // ----------------------------------------------------------------------------------------------------
 
     /// Whether source `number` of an instruction is the operand that names a register.
     pub(super) fn takes_register(&self, inst: Inst, number: usize) -> bool {
@@ -135,15 +134,14 @@ impl Checker<'_> {
         let expected = self.body.register_shape(handle);
         let kind = ValidationErrorKind::RegisterShape { expected: ShapeName(expected), found: ShapeName(found) };
         self.expect(inst, found == expected, kind);
-        // Beyond the end of an array is a place (reads give 0); without an array there is no telling what could be
-        // meant.
+        // An access beyond the end of an array is allowed (reads give 0); without an array there is no telling what
+        // could be meant.
         let base = self.body.index(inst, IndexKind::Base);
         let is_array = self.body.index(self.body.def_inst(handle), IndexKind::NumArrayElems) > 0;
         self.expect(inst, base == 0 || is_array, ValidationErrorKind::RegisterBase { base });
     }
 
     // ---- functions
-    // ----------------------------------------------------------------------------------------------------
 
     fn check_conversion(&mut self, inst: Inst) {
         let from = AluType::from_i32(self.body.index(inst, IndexKind::SrcType));
@@ -166,7 +164,6 @@ impl Checker<'_> {
     }
 
     // ---- derefs
-    // -------------------------------------------------------------------------------------------------------
 
     /// Modes and type of the deref that source `number` is; reports it if it is none.
     fn src_deref(&mut self, inst: Inst, number: usize) -> Option<(VariableModes, Type)> {
@@ -219,7 +216,6 @@ impl Checker<'_> {
     }
 
     // ---- memory
-    // -------------------------------------------------------------------------------------------------------
 
     fn check_memory(&mut self, inst: Inst, op: IntrinsicOp) {
         use IntrinsicOp as I;
@@ -286,7 +282,6 @@ impl Checker<'_> {
     }
 
     // ---- inputs and outputs
-    // -------------------------------------------------------------------------------------------
 
     fn check_store_output(&mut self, inst: Inst, op: IntrinsicOp) {
         let found = self.src_shape(inst, 0).bit_size;
@@ -349,7 +344,6 @@ impl Checker<'_> {
     }
 
     // ---- images
-    // -------------------------------------------------------------------------------------------------------
 
     fn check_image_atomic(&mut self, inst: Inst) {
         let Some(format) = self.image_format(inst).filter(|&f| f != PixelFormat::NONE) else { return };

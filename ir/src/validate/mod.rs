@@ -19,8 +19,8 @@
 //! ALU (`alu.rs`)
 //! 5. Sources and result have the bit sizes of the table; open sizes agree and are among those of the table; floats
 //!    have 16, 32 or 64 bits.
-//! 6. `ufind_msb` and `ufind_msb_rev` take 32 or 64 bits.
-//! 7. A swizzle selects components that exist; a result of fixed size has that size.
+//! 6. A swizzle selects components that exist.
+//! 7. A result of fixed size has that size.
 //!
 //! Derefs (`derefs.rs`)
 //! 8. A deref of a variable has its mode and type; the variable is declared in the shader or in this very function.
@@ -73,7 +73,8 @@
 //! Variables and shader (`variables.rs`)
 //! 33. A variable is in one list, has exactly one mode that may stand there, flags that fit its type, and an
 //!     initialiser of its type.
-//!     (There are no member arrays that could contradict a struct type. Locations are free: those of 0x10000 and above name semantics without slot.)
+//!     (There are no member arrays that could contradict a struct type. Locations are free: those of 0x10000 and above
+//!     name semantics without slot.)
 //! 34. Transform feedback is for vertex, tessellation evaluation and geometry shaders.
 //!
 //! Analyses (`analyses.rs`)
@@ -97,7 +98,7 @@ use std::sync::Arc;
 use bitvec::vec::BitVec;
 
 pub use error::{
-    BlockName, MAX_ERRORS, ModeNames, Place, ShapeName, TexSrcName, ValidationError, ValidationErrorKind,
+    BlockName, Location, MAX_ERRORS, ModeNames, ShapeName, TexSrcName, ValidationError, ValidationErrorKind,
     ValidationErrors,
 };
 
@@ -112,7 +113,7 @@ use variables::Declared;
 /// Checks every rule of [the module](self) and returns all that is wrong, up to a bound.
 ///
 /// # Errors
-/// What is wrong, with the places.
+/// The errors, with their locations.
 pub fn validate(shader: &Shader) -> Result<(), ValidationErrors> {
     let mut errors = Collector::default();
     let declared = variables::check_variables(shader, &mut errors);
@@ -168,12 +169,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn report(&mut self, place: Place, kind: ValidationErrorKind) {
-        self.errors.push(Some(self.function), place, kind);
+    fn report(&mut self, location: Location, kind: ValidationErrorKind) {
+        self.errors.push(Some(self.function), location, kind);
     }
 
     fn report_inst(&mut self, inst: Inst, kind: ValidationErrorKind) {
-        self.report(Place::Inst(inst), kind);
+        self.report(Location::Inst(inst), kind);
     }
 
     fn expect(&mut self, inst: Inst, holds: bool, kind: ValidationErrorKind) {

@@ -15,8 +15,7 @@ impl Checker<'_> {
         };
         let mut seen = 0u32;
         for (number, source) in body.sources(inst).enumerate() {
-            let Some(&(kind, _)) = usize::try_from(body.payload(source)).ok().and_then(|k| TexSrcKind::NAMES.get(k))
-            else {
+            let Some(&kind) = usize::try_from(body.payload(source)).ok().and_then(|k| TexSrcKind::ALL.get(k)) else {
                 self.report_inst(inst, ValidationErrorKind::TexSourceKind { number });
                 continue;
             };
@@ -93,7 +92,19 @@ fn source_components(tex: &TexData, kind: TexSrcKind) -> Option<u8> {
             Some(if tex.array_is_lowered_cube { tex.coord_components } else { without_layer })
         }
         TexSrcKind::TextureHandle | TexSrcKind::SamplerHandle | TexSrcKind::Backend1 | TexSrcKind::Backend2 => None,
-        _ => Some(1),
+        TexSrcKind::Projector
+        | TexSrcKind::Comparator
+        | TexSrcKind::Bias
+        | TexSrcKind::Lod
+        | TexSrcKind::MinLod
+        | TexSrcKind::MsIndex
+        | TexSrcKind::TextureDeref
+        | TexSrcKind::SamplerDeref
+        | TexSrcKind::TextureOffset
+        | TexSrcKind::SamplerOffset
+        | TexSrcKind::SamplerDerefIntrinsic
+        | TexSrcKind::TextureDerefIntrinsic
+        | TexSrcKind::Plane => Some(1),
     }
 }
 

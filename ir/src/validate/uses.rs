@@ -3,7 +3,7 @@
 use bitvec::vec::BitVec;
 
 use super::control_flow::Tree;
-use super::{BlockName, Checker, Place, ValidationErrorKind, is_component_count};
+use super::{BlockName, Checker, Location, ValidationErrorKind, is_component_count};
 use crate::body::{CfNode, InstData, Shape};
 use crate::entities::{Block, Def, If, Inst, Use, User};
 use crate::intrinsics::IntrinsicOp;
@@ -22,13 +22,13 @@ impl Checker<'_> {
             let mut next = body.first_use(def);
             while let Some(source) = next {
                 let Some(raw) = body.raw_use(source) else {
-                    self.report(Place::Def(def), ValidationErrorKind::UseList { def, entry: source });
+                    self.report(Location::Def(def), ValidationErrorKind::UseList { def, entry: source });
                     break;
                 };
                 let index = source.as_u32() as usize;
                 // An entry that was seen before means that lists are tied together or run in a circle: stop this one.
                 if raw.def != Some(def) || raw.prev != prev || listed[index] {
-                    self.report(Place::Def(def), ValidationErrorKind::UseList { def, entry: source });
+                    self.report(Location::Def(def), ValidationErrorKind::UseList { def, entry: source });
                     break;
                 }
                 listed.set(index, true);
@@ -42,28 +42,28 @@ impl Checker<'_> {
                     continue;
                 }
                 for source in body.sources(inst) {
-                    self.check_listed(Place::Inst(inst), User::Inst(inst), source, &mut listed);
+                    self.check_listed(Location::Inst(inst), User::Inst(inst), source, &mut listed);
                 }
             }
         }
         for &id in &tree.ifs {
-            self.check_listed(Place::If(id), User::If(id), body.if_condition(id), &mut listed);
+            self.check_listed(Location::If(id), User::If(id), body.if_condition(id), &mut listed);
         }
         for index in listed.iter_ones() {
             let source = Use::from_u32(index as u32);
             if let Some(def) = body.checked_src_def(source) {
-                self.report(Place::Def(def), ValidationErrorKind::UseStray { def, entry: source });
+                self.report(Location::Def(def), ValidationErrorKind::UseStray { def, entry: source });
             }
         }
     }
 
-    fn check_listed(&mut self, place: Place, owner: User, source: Use, listed: &mut BitVec) {
+    fn check_listed(&mut self, location: Location, owner: User, source: Use, listed: &mut BitVec) {
         match listed.get_mut(source.as_u32() as usize) {
             Some(mut bit) if *bit => *bit = false,
-            _ => self.report(place, ValidationErrorKind::UseUnlisted { entry: source }),
+            _ => self.report(location, ValidationErrorKind::UseUnlisted { entry: source }),
         }
         if self.body.raw_use(source).is_some_and(|raw| raw.user != owner) {
-            self.report(place, ValidationErrorKind::UseOwner { entry: source });
+            self.report(location, ValidationErrorKind::UseOwner { entry: source });
         }
     }
 
@@ -127,7 +127,7 @@ impl Checker<'_> {
     pub(super) fn check_condition(&mut self, block: Block) {
         let Some(CfNode::If(id)) = self.body.node_after(block) else { return };
         let Some((def, producer)) = self.producer_in_code(self.body.if_condition(id)) else {
-            return self.report(Place::If(id), ValidationErrorKind::UseUndefined { number: 0 });
+            return self.report(Location::If(id), ValidationErrorKind::UseUndefined { number: 0 });
         };
         let available = match self.body.inst_block(producer) {
             Some(from) if from == block => self.made[def.as_u32() as usize],
@@ -135,7 +135,7 @@ impl Checker<'_> {
             None => true,
         };
         if !available {
-            self.report(Place::If(id), ValidationErrorKind::Dominance { def });
+            self.report(Location::If(id), ValidationErrorKind::Dominance { def });
         }
         self.check_condition_value(id, def, producer);
     }
@@ -144,12 +144,12 @@ impl Checker<'_> {
         // 8 and 16 bits are what booleans are lowered to as well as 32.
         let Shape { num_components, bit_size } = self.body.shape(def);
         if num_components != 1 || !matches!(bit_size, 1 | 8 | 16 | 32) {
-            self.report(Place::If(id), ValidationErrorKind::Condition);
+            self.report(Location::If(id), ValidationErrorKind::Condition);
         }
         match self.body.inst(producer) {
-            InstData::Deref { .. } => self.report(Place::If(id), ValidationErrorKind::DerefCondition),
+            InstData::Deref { .. } => self.report(Location::If(id), ValidationErrorKind::DerefCondition),
             InstData::Intrinsic { op: IntrinsicOp::DeclReg, .. } => {
-                self.report(Place::If(id), ValidationErrorKind::RegisterUse { def });
+                self.report(Location::If(id), ValidationErrorKind::RegisterUse { def });
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Rules 32 to 34: variables, functions, transform feedback.
 
 use super::error::Collector;
-use super::{ModeNames, Place, ValidationErrorKind};
+use super::{Location, ModeNames, ValidationErrorKind};
 use crate::entities::{Function, Type, Variable};
 use crate::shader::{Shader, Stage};
 use crate::types::{ScalarType, TypeData, TypeTable};
@@ -38,15 +38,15 @@ pub(super) fn check_variables(shader: &Shader, errors: &mut Collector) -> Declar
             check_variable(shader, Some(function), variable, &mut declared, errors);
         }
         if data.is_entry_point && !data.parameters.is_empty() {
-            errors.push(Some(function), Place::Function, ValidationErrorKind::EntryPointParameters);
+            errors.push(Some(function), Location::Function, ValidationErrorKind::EntryPointParameters);
         }
     }
     if !shader.functions.values().any(|f| f.is_entry_point && f.body.is_some()) {
-        errors.push(None, Place::Shader, ValidationErrorKind::EntryPoint);
+        errors.push(None, Location::Shader, ValidationErrorKind::EntryPoint);
     }
     let captures = shader.info.has_transform_feedback_varyings || shader.info.xfb_stride != [0; 4];
     if captures && !matches!(shader.stage, Stage::Vertex | Stage::TessEval | Stage::Geometry) {
-        errors.push(None, Place::Shader, ValidationErrorKind::XfbStage);
+        errors.push(None, Location::Shader, ValidationErrorKind::XfbStage);
     }
     declared
 }
@@ -58,7 +58,7 @@ fn check_variable(
     declared: &mut Declared,
     errors: &mut Collector,
 ) {
-    let mut report = |kind| errors.push(function, Place::Variable(variable), kind);
+    let mut report = |kind| errors.push(function, Location::Variable(variable), kind);
     let Some(data) = shader.variables.get(variable) else {
         return report(ValidationErrorKind::VariableUnknown);
     };

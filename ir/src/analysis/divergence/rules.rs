@@ -1,4 +1,4 @@
-//! What instructions make of their sources: the same value in all invocations, or not.
+//! Rules of divergence: whether an instruction computes the same value in all invocations.
 
 use cranelift_entity::PrimaryMap;
 

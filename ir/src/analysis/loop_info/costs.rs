@@ -1,7 +1,7 @@
-//! What the iterations of a loop cost if each becomes a copy of the body in which known values are constants.
+//! The cost of the iterations of a loop if each becomes a copy of the body in which known values are constants.
 //!
 //! The body is a list of steps in program order, which each iteration runs through with its own values:
-//! branches that are known are not taken, and behind an exit that is known to be taken nothing costs any more.
+//! branches that are known are not taken, and after an exit that is known to be taken nothing costs any more.
 
 use crate::body::{Body, InstData};
 use crate::entities::{Def, If, Inst, Loop, Variable};
@@ -10,7 +10,7 @@ use crate::intrinsics::IntrinsicOp;
 use super::arrays::local_of;
 use super::{LoopAnalysis, LoopAnalyzer, Outcome};
 
-/// What an iteration costs, as a program: of all copies of the body only what is left of it when known values are
+/// The cost of an iteration, as a program: of all copies of the body only what is left of it when known values are
 /// constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
@@ -22,14 +22,14 @@ pub(super) enum Step {
     Access(Variable),
     /// A branch: if the condition is known to be false, go on at the second side.
     If { condition: Def, else_step: usize },
-    /// The end of the first side: if the condition is known to be true, go on behind the second.
+    /// The end of the first side: if the condition is known to be true, go on after the second.
     Else { condition: Def, end: usize },
-    /// Behind a terminator: the end, if it is known to leave.
+    /// After a terminator: the end, if it is known to leave.
     Exit(usize),
 }
 
 impl LoopAnalyzer<'_> {
-    /// What the body costs, step by step. Everything that may become constant is given a place in the list of nodes.
+    /// The cost of the body, step by step. Everything that may become constant is entered into the list of nodes.
     pub(super) fn list_steps(&mut self, body: &Body, id: Loop, analysis: &mut LoopAnalysis) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         // Ifs that are not complete: the number of their step, of that between the sides, and the terminator that they
@@ -108,7 +108,7 @@ impl LoopAnalyzer<'_> {
             })
     }
 
-    /// What is left of an iteration.
+    /// The part of an iteration that is left.
     pub(super) fn cost_of_iteration(
         &self,
         body: &Body,

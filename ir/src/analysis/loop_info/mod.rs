@@ -1,4 +1,4 @@
-//! What a loop does: its exits, its counters, how often it runs, what it indexes.
+//! Analysis of a loop: its exits, its counters, how often it runs, what it indexes.
 //!
 //! Nothing is matched against forms of counting loops. The values that depend on constants and on the iteration alone
 //! are *computed*, iteration by iteration, with the evaluator that executors use: whatever a condition is made of
@@ -36,7 +36,7 @@ use values::{Node, Value};
 /// Most evaluations of single instructions for one loop.
 const MAX_EVALUATIONS: usize = 1 << 18;
 
-/// A place where a loop is left.
+/// A jump that leaves a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terminator {
     /// The `if`; none for a `break` at the end of the body.
@@ -47,7 +47,7 @@ pub struct Terminator {
     pub break_block: Block,
 }
 
-/// What a terminator does in an iteration.
+/// Outcome of a terminator in an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The loop goes on.
@@ -65,7 +65,7 @@ pub struct IndexedArray {
     pub inst: Inst,
     /// Number of elements, 0 if it is not known.
     pub length: u32,
-    /// What is indexed: modes of a variable; `function_temp` for a register, `uniform` for samplers and textures.
+    /// Modes of the indexed variable; `function_temp` for a register, `uniform` for samplers and textures.
     pub modes: VariableModes,
     /// It is a sampler or texture.
     pub is_sampler: bool,
@@ -73,7 +73,7 @@ pub struct IndexedArray {
     pub out_of_bounds: Option<u32>,
 }
 
-/// What is known of a loop.
+/// Facts about a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LoopAnalysis {
     /// It is left or continued elsewhere than at the terminators.
@@ -82,11 +82,11 @@ pub struct LoopAnalysis {
     pub has_inner_loop: bool,
     /// The exits in program order; none if the loop is complex.
     pub terminators: Vec<Terminator>,
-    /// What the terminators do, iteration by iteration, up to the first that leaves for sure.
+    /// Outcomes of the terminators, iteration by iteration, up to the first that leaves for sure.
     pub outcomes: Vec<Outcome>,
     /// When the loop is left at the latest: iteration (0 is the first) and terminator.
     pub exit: Option<(u32, usize)>,
-    /// What is indexed with something that counts.
+    /// Accesses with an index that counts.
     pub indexed_arrays: Vec<IndexedArray>,
     /// Instructions of the body that cost something; only for loops without an inner loop.
     pub cost: u32,
@@ -107,7 +107,7 @@ impl LoopAnalysis {
         (0..count).filter(|&t| self.outcomes.iter().skip(t).step_by(count).any(|&o| o == Outcome::Unknown)).count()
     }
 
-    /// What a terminator does in an iteration.
+    /// Outcome of a terminator in an iteration.
     pub fn outcome(&self, iteration: u32, terminator: usize) -> Outcome {
         let at = (iteration as usize).saturating_mul(self.terminators.len()).saturating_add(terminator);
         self.outcomes.get(at).copied().unwrap_or(Outcome::Unknown)
@@ -151,7 +151,7 @@ pub struct LoopAnalyzer<'a> {
     types: &'a TypeTable,
     mode: ExecutionMode,
     max_iterations: u32,
-    /// Place in `nodes`, for the values of the loop at hand.
+    /// Index in `nodes`, for the values of the loop at hand.
     numbers: SecondaryMap<Def, u32>,
     nodes: Vec<(Def, Node)>,
     values: Vec<Value>,
@@ -183,7 +183,7 @@ impl<'a> LoopAnalyzer<'a> {
         &self.tree
     }
 
-    /// What is known of a loop.
+    /// Facts about a loop.
     pub fn analyze(&mut self, body: &Body, id: Loop) -> LoopAnalysis {
         let mut analysis = LoopAnalysis::default();
         self.find_terminators(body, id, &mut analysis);

@@ -37,7 +37,7 @@ impl Value {
         (self.known >> component & 1 != 0).then(|| self.bits[component])
     }
 
-    /// What two values have in common.
+    /// The meet of two values.
     fn meet(&self, other: &Value) -> Value {
         let mut value = Value::UNKNOWN;
         for component in 0..MAX_COMPONENTS {
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// How a value comes about.
+/// The computation of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node {
     /// It is the same in every iteration.
@@ -65,7 +65,7 @@ pub(super) enum Node {
 }
 
 impl LoopAnalyzer<'_> {
-    /// Gives the value and everything that it depends on a place in the list of nodes, what it depends on first.
+    /// Enters the value and everything that it depends on into the list of nodes, dependencies first.
     pub(super) fn add_root(&mut self, body: &Body, id: Loop, root: Def) {
         let head = body.loop_body(id).first;
         let mut roots = vec![root];

@@ -3,7 +3,7 @@
 
 use crate::alu::ExecutionMode;
 use crate::analysis::loop_info::Outcome;
-use crate::analysis::{Certainty, LoopAnalyzer, Speculation};
+use crate::analysis::{GuaranteedToExecute, LoopAnalyzer, Speculation};
 use crate::body::{Body, InstData, TexOp};
 use crate::entities::{If, Inst};
 use crate::intrinsics::IntrinsicKind;
@@ -65,8 +65,8 @@ pub(crate) fn is_cheap(body: &Body, speculation: &Speculation<'_>, inst: Inst) -
     inst_cost(body, speculation, inst, CHEAP).is_some_and(|cost| cost <= CHEAP)
 }
 
-/// The blocks that run for sure, with what is known of the first iteration of loops.
-pub(crate) fn certainty(body: &Body, types: &TypeTable, mode: ExecutionMode) -> Certainty {
+/// The blocks that are guaranteed to execute, with what is known of the first iteration of loops.
+pub(crate) fn guaranteed_to_execute(body: &Body, types: &TypeTable, mode: ExecutionMode) -> GuaranteedToExecute {
     let mut staying: Vec<If> = Vec::new();
     if !body.loop_tree().loops.is_empty() {
         let mut analyzer = LoopAnalyzer::new(body, types, mode, 1);
@@ -80,5 +80,5 @@ pub(crate) fn certainty(body: &Body, types: &TypeTable, mode: ExecutionMode) -> 
         }
     }
     staying.sort_unstable();
-    Certainty::compute(body, |id| staying.binary_search(&id).is_ok())
+    GuaranteedToExecute::compute(body, |id| staying.binary_search(&id).is_ok())
 }

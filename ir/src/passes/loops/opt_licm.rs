@@ -27,7 +27,7 @@ use crate::body::Body;
 use crate::cursor::Cursor;
 use crate::entities::{Block, Inst};
 use crate::options::CompilerOptions;
-use crate::passes::loops::motion::{Mobility, certainty, is_cheap, mobility};
+use crate::passes::loops::motion::{Mobility, guaranteed_to_execute, is_cheap, mobility};
 use crate::shader::{Shader, Stage};
 
 /// See the [module](self).
@@ -47,7 +47,7 @@ pub fn opt_licm(shader: &mut Shader, options: &CompilerOptions) -> bool {
 fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mode: ExecutionMode) -> bool {
     let (dominance, loops) = (body.dominance(), body.loop_tree());
     let around = LoopAncestors::new(&loops);
-    let certainty = certainty(body, speculation.types(), mode);
+    let guaranteed = guaranteed_to_execute(body, speculation.types(), mode);
     let mut progress = false;
     for block in body.blocks_vec() {
         if loops.innermost(block).is_none() || !dominance.is_reachable(block) {
@@ -60,13 +60,13 @@ fn leave_loops(body: &mut Body, speculation: &Speculation<'_>, stage: Stage, mod
                 continue;
             }
             let Some(outermost) = outermost_target(body, &loops, &around, inst, block) else { continue };
-            let target = if is_cheap(body, speculation, inst) || certainty.implies(outermost, block) {
+            let target = if is_cheap(body, speculation, inst) || guaranteed.implies(outermost, block) {
                 Some(outermost)
             } else {
                 // The classes of what is around a block change once: what is sure of a loop is sure of those inside.
                 std::iter::successors(loops.innermost(block), |&id| loops.info(id).parent.expand())
                     .map(|id| body.block_before_loop(id))
-                    .take_while(|&before| certainty.implies(before, block))
+                    .take_while(|&before| guaranteed.implies(before, block))
                     .last()
             };
             if let Some(target) = target {

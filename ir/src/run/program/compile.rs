@@ -1,4 +1,4 @@
-//! From a body to the flat list of operations: places of values and registers, and control flow.
+//! From a body to the flat list of operations: planes of values and registers, and control flow.
 //!
 //! The way through the control tree keeps its own stack ([`Open`]), so nesting costs no native stack. Operations whose
 //! jump target is not known yet wait at the construct that ends where they go on.
@@ -31,7 +31,7 @@ pub(super) fn compile(program: Program<'_>, entry: Function) -> Result<Program<'
 
 /// An open construct of the control tree.
 struct Open {
-    /// Operations that wait for the place of the operation that closes the current list.
+    /// Operations that wait for the index of the operation that closes the current list.
     waiting: Vec<usize>,
     kind: OpenKind,
 }
@@ -93,30 +93,30 @@ impl<'a> Compiler<'a> {
             open: Vec::new(),
             locals: Vec::new(),
         };
-        code.place_values()?;
+        code.allocate_values()?;
         code.compile()?;
         let locals = std::mem::take(&mut code.locals);
         let mut initial = Vec::new();
         for &variable in &locals {
-            if let Some(place) = self.program.layout.place(variable)
+            if let Some(allocation) = self.program.layout.allocation(variable)
                 && let Some(initializer) = &shader.variables[variable].initializer
             {
                 let words = self.program.layout.initial_words(shader, shader.variables[variable].ty, initializer);
-                initial.extend(words.into_iter().map(|(cell, word)| (place.address + cell, word)));
+                initial.extend(words.into_iter().map(|(cell, word)| (allocation.address + cell, word)));
             }
         }
         let routine = &mut self.program.functions[number];
         routine.initial = initial;
         routine.locals = locals
             .iter()
-            .filter_map(|&variable| self.program.layout.place(variable))
-            .map(|place| (place.address, place.cells))
+            .filter_map(|&variable| self.program.layout.allocation(variable))
+            .map(|allocation| (allocation.address, allocation.cells))
             .collect();
         Ok(())
     }
 }
 
-/// What compiling one function needs.
+/// The state of compiling one function.
 pub(super) struct FunctionCompiler<'c, 'a> {
     pub(super) compiler: &'c mut Compiler<'a>,
     pub(super) function: Function,
@@ -155,14 +155,14 @@ impl<'a> FunctionCompiler<'_, 'a> {
         Origin { function: self.function, inst }
     }
 
-    /// Gives every value that code makes its planes, every register its place, constants their words.
-    fn place_values(&mut self) -> Result<(), RunError> {
+    /// Gives every value that code makes its planes, every register its planes, constants their words.
+    fn allocate_values(&mut self) -> Result<(), RunError> {
         let body = self.body;
         let first_register = self.compiler.program.num_register_planes;
         for block in body.blocks() {
             for inst in body.insts(block) {
                 if let Some(def) = body.inst_def(inst) {
-                    self.place(def)?;
+                    self.allocate(def)?;
                     if let Some(words) = body.constant(inst) {
                         let value = self.values[def.index()];
                         for (component, &word) in (0u32..).zip(words) {
@@ -180,7 +180,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                 }
                 for entry in body.copies(inst).unwrap_or(&[]) {
                     if let Some(def) = entry.dest.expand() {
-                        self.place(def)?;
+                        self.allocate(def)?;
                     }
                 }
             }
@@ -190,7 +190,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
         Ok(())
     }
 
-    fn place(&mut self, def: Def) -> Result<(), RunError> {
+    fn allocate(&mut self, def: Def) -> Result<(), RunError> {
         let program = &mut self.compiler.program;
         let shape = self.body.shape(def);
         let value = Value { plane: program.num_value_planes, components: shape.num_components, bits: shape.bit_size };
@@ -251,7 +251,6 @@ impl<'a> FunctionCompiler<'_, 'a> {
     }
 
     // ---- control flow
-    // -------------------------------------------------------------------------------------------------
 
     fn compile(&mut self) -> Result<(), RunError> {
         let body = self.body;
@@ -287,7 +286,7 @@ impl<'a> FunctionCompiler<'_, 'a> {
                     block = first;
                     continue;
                 }
-                // Behind a jump nothing of the list is reached.
+                // After a jump nothing of the list is reached.
                 _ => {}
             }
             let Some(next) = self.close_list(block, jumped)? else { return Ok(()) };

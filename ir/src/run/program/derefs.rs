@@ -44,18 +44,18 @@ impl FunctionCompiler<'_, '_> {
             if shader.variables.get(variable).is_none() {
                 return Err(self.malformed(inst, "no such variable"));
             }
-            // A variable with a place overwrites what `store_output` has put into its registers: one that nobody
-            // accesses has none.
+            // An allocated variable overwrites what `store_output` has put into its registers: one that nobody
+            // accesses is not allocated.
             if shader.variables[variable].mode == VariableModes::SHADER_OUT && leads_nowhere(body, inst) {
                 self.known_address(def, dest, NULL);
                 return Ok(());
             }
-            let known = self.compiler.program.layout.place(variable).is_some();
-            let place = self.compiler.program.layout.add(shader, variable)?;
+            let known = self.compiler.program.layout.allocation(variable).is_some();
+            let allocation = self.compiler.program.layout.add(shader, variable)?;
             if !known && shader.variables[variable].mode == VariableModes::FUNCTION_TEMP {
                 self.locals.push(variable);
             }
-            self.known_address(def, dest, place.address);
+            self.known_address(def, dest, allocation.address);
             return Ok(());
         }
         let parent = self.source(inst, 0)?;
@@ -115,7 +115,7 @@ impl FunctionCompiler<'_, '_> {
         self.compiler.program.constants.push((dest.plane, address));
     }
 
-    /// How a copy goes: the vectors of the type, and the wildcards of both paths.
+    /// The plan of a copy: the vectors of the type, and the wildcards of both paths.
     pub(super) fn copy_plan(&self, inst: Inst) -> Result<CopyPlan, RunError> {
         let (dest, source) = (self.body.src(inst, 0), self.body.src(inst, 1));
         let shader = self.compiler.program.shader;

@@ -209,9 +209,9 @@ impl FunctionCompiler<'_, '_> {
                 // Distance from the variable to what framebuffer fetches read instead.
                 extra = self
                     .root_variable(body.src(inst, 0))
-                    .and_then(|variable| self.compiler.program.layout.place(variable))
-                    .filter(|place| place.framebuffer != NULL)
-                    .map_or(0, |place| place.framebuffer - place.address);
+                    .and_then(|variable| self.compiler.program.layout.allocation(variable))
+                    .filter(|allocation| allocation.framebuffer != NULL)
+                    .map_or(0, |allocation| allocation.framebuffer - allocation.address);
             }
             IntrinsicOp::CopyDeref => {
                 let plan = self.copy_plan(inst)?;

@@ -23,7 +23,7 @@ use crate::shader::Shader;
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Value {
-    /// First plane. The high words of 64-bit components follow behind all low ones.
+    /// First plane. The high words of 64-bit components follow all low ones.
     pub plane: u32,
     /// Components; 0 = no value.
     pub components: u8,
@@ -118,7 +118,7 @@ pub(super) enum Op {
     },
     /// Takes the lanes off, and goes on at the end of the list.
     Jump {
-        /// Which lanes are taken off what.
+        /// The constructs that the lanes leave.
         kind: Leave,
         /// End of the list.
         end: u32,
@@ -127,7 +127,7 @@ pub(super) enum Op {
     End,
 }
 
-/// What a jump leaves.
+/// The construct that a jump leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Leave {
     /// The innermost loop.
@@ -185,7 +185,7 @@ pub(super) struct Intrinsic {
     pub base: i32,
     /// Index `write_mask`, all components if it has none.
     pub write_mask: u32,
-    /// What was found out beforehand: place in a list of the program that the opcode implies.
+    /// Precomputed: index into the list of the program that the opcode implies.
     pub extra: u32,
     /// Origin, for errors.
     pub origin: Origin,
@@ -208,7 +208,7 @@ pub(super) struct Origin {
 }
 
 /// Number of texture source kinds.
-pub(super) const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::NAMES.len();
+pub(super) const TEX_SOURCE_KINDS: usize = crate::body::TexSrcKind::ALL.len();
 
 /// A texture instruction.
 #[derive(Clone, Copy, Debug)]
@@ -302,7 +302,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// If there is nothing to run, or the shader would not pass validation in a way that makes it impossible to run.
-    /// What only some surroundings offer is an error when it is executed.
+    /// An instruction that only some environments offer is an error when it is executed.
     pub fn new(shader: &'a Shader) -> Result<Program<'a>, RunError> {
         let entry = shader.entry_point().ok_or(RunError::NoEntryPoint)?;
         let program = Program {

@@ -1,4 +1,4 @@
-//! What belongs to one stage: fragments, geometry, tessellation; and what lanes know of each other.
+//! Tests of one stage each: fragments, geometry, tessellation; and of communication between lanes.
 
 use super::*;
 use crate::intrinsics::indices::IoSemantics;

@@ -1,4 +1,4 @@
-//! Every kind of error, with its place.
+//! Every kind of error, with its line and column.
 
 use pretty_assertions::assert_eq;
 
@@ -191,14 +191,14 @@ fn places_of_a_text() {
     let text = "// remark\nshader: MESA_SHADER_FRAGMENT\ndecl_var shader_out INTERP_MODE_NONE none vec4 c (FRAG_RESULT_DATA0.xyzw, 0, 0) // out\n\
                 decl_function main () (entrypoint)\n\nimpl main {\n  block b0:  // preds:\n  32 %0 = undefined\n  16 %1 = fneg %0  // remark\n  \
                 loop {\n    block b1:\n    break\n  }\n  block b2:\n}\n";
-    let (shader, places) = crate::text::parse_with_places(text).expect("a text that can be read");
+    let (shader, source_map) = crate::text::parse_with_source_map(text).expect("a text that can be read");
     let errors = crate::validate::validate(&shader).expect_err("sizes differ");
     let [error] = &errors.errors[..] else { panic!("{errors}") };
-    assert_eq!(&text[places.line_of(error.target())], "16 %1 = fneg %0");
+    assert_eq!(&text[source_map.line_of(error.target())], "16 %1 = fneg %0");
 
     use crate::text::AnnotationTarget as Target;
     let (function, body) = (shader.entry_point().unwrap(), shader.main());
-    let at = |target| &text[places.line_of(target)];
+    let at = |target| &text[source_map.line_of(target)];
     assert_eq!(at(Target::Shader), "shader: MESA_SHADER_FRAGMENT");
     assert_eq!(at(Target::Function(function)), "decl_function main () (entrypoint)");
     assert_eq!(at(Target::Variable(shader.globals[0])), text.lines().nth(2).unwrap().strip_suffix(" // out").unwrap());

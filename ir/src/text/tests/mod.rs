@@ -52,7 +52,6 @@ impl main {
 }
 
 // ---- examples of the reference
-// -----------------------------------------------------------------------------------------
 
 fn examples() -> Vec<(String, String)> {
     let shared = std::env::var_os("TGSIC_SHARED")
@@ -107,7 +106,6 @@ fn examples_read_back_from_our_own_form() {
         let printed = print(&shader);
         let again = parse_ok(&name, &printed);
         assert_eq!(print(&again), printed, "{name}");
-        equivalent(&shader, &again).expect("equal prints");
         round_trip::assert_same(&shader, &again);
     }
 }

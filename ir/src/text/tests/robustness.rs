@@ -7,7 +7,7 @@ use crate::builder::Builder;
 use crate::cursor::Cursor;
 use crate::entities::{Def, Function, Type, Variable};
 use crate::shader::{Shader, Stage};
-use crate::text::{Annotation, AnnotationTarget, parse, print, print_annotated, print_function, print_inst};
+use crate::text::{Annotation, AnnotationTarget, parse, print, print_annotated, print_inst};
 use crate::types::{ScalarType, TypeData};
 use crate::variable::{VariableData, VariableModes};
 
@@ -262,8 +262,6 @@ fn broken_shaders_print() {
     line_after("= fadd", "// error: of an instruction");
     line_after("// error: of an instruction", "// hint: second line");
     assert!(text.ends_with("// Variable(var77): error: of nothing\n"), "{text}");
-    print_function(&shader, Function::from_u32(0));
-    print_function(&shader, Function::from_u32(5));
     for inst in shader.main().insts_vec(start) {
         assert!(!print_inst(&shader, shader.main(), inst).contains('\n'));
     }
@@ -298,8 +296,4 @@ fn one_instruction() {
     assert_eq!(lines[0], "32    %0 = deref_var &in (shader_in vec4)");
     assert!(lines.contains(&"break".to_string()), "{lines:?}");
     assert!(lines.iter().any(|l| l.contains("phi b0: %1, b4: %")), "{lines:?}");
-    let function = shader.entry_point().expect("main");
-    let text = print_function(&shader, function);
-    assert!(text.starts_with("decl_function main () (entrypoint)\n\nimpl main {\n"), "{text}");
-    assert!(print(&shader).ends_with(&text));
 }

@@ -276,7 +276,7 @@ fn every_texture_operation() {
     }
     let mut b = Builder::at_end(shader.main_mut());
     let mut count = 0u32;
-    for &(op, _) in TexOp::NAMES {
+    for &op in TexOp::ALL {
         for &(variable, ty, dim, array) in &variables {
             for variant in 0..4u32 {
                 count += 1;
@@ -320,7 +320,7 @@ fn every_texture_operation() {
         }
     }
     // Every kind of source once.
-    let all: Vec<(TexSrcKind, Def)> = TexSrcKind::NAMES.iter().map(|&(kind, _)| (kind, b.f32_const(0.5))).collect();
+    let all: Vec<(TexSrcKind, Def)> = TexSrcKind::ALL.iter().map(|&kind| (kind, b.f32_const(0.5))).collect();
     b.texture(TexData::new(TexOp::Txd, SamplerDim::Dim2D, AluType::FLOAT16), &all);
     let text = check(&shader);
     // The rules conclude what real prints leave out: a plain lookup through a deref has no remark.
@@ -510,7 +510,7 @@ fn constants_look_as_they_do_elsewhere() {
 
 #[test]
 fn every_variable_property() {
-    for stage in Stage::ALL {
+    for &stage in Stage::ALL {
         let mut shader = Shader::new(stage);
         let vec2 = shader.types.vector(ScalarType::Float, 2);
         let vec4 = shader.types.vector(ScalarType::Float, 4);

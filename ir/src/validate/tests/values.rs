@@ -123,10 +123,6 @@ pub(super) fn alu_rules() {
         let x = b.constant(8, &[1]);
         alu(b, AluOp::Fneg, &[x.into()], Shape::new(1, 8));
     });
-    code_trips(&["alu-find-msb"], |b| {
-        let x = b.constant(16, &[1]);
-        alu(b, AluOp::UfindMsb, &[x.into()], ONE);
-    });
     code_trips(&["alu-open-bits"], |b| {
         let x = b.constant(64, &[1]);
         alu(b, AluOp::B2f32, &[x.into()], ONE);

@@ -1,4 +1,4 @@
-//! Which blocks run for sure when another one does: what decides whether code that moves up is computed needlessly.
+//! Blocks that are guaranteed to execute when another one does, so that code that moves up is not computed needlessly.
 //!
 //! Blocks fall into classes. If a block dominates another one of its class, an invocation that runs the first runs the
 //! second too (at least once; loops end). A side of an `if` begins a class; what follows an `if` with a jump in it that
@@ -9,28 +9,27 @@
 //! One walk; for structured code.
 
 use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
 
 use crate::body::{Body, CfNode, CfParent, JumpKind};
 use crate::entities::{Block, If, Loop};
 
-/// How far a jump goes, from what it leaves.
+/// A `break` or `continue` leaves the `if`.
 const LEFT_BY_BREAK: u8 = 1;
+/// A `return` or `halt` leaves the `if`.
 const LEFT_BY_RETURN: u8 = 2;
 
 /// Classes of blocks. See the [module](self).
 #[derive(Clone, PartialEq, Debug)]
-pub struct Certainty {
+pub struct GuaranteedToExecute {
     class: SecondaryMap<Block, u32>,
-    /// The first block of each class.
-    first: Vec<PackedOption<Block>>,
 }
 
-impl Certainty {
+impl GuaranteedToExecute {
     /// The classes of the blocks of a structured body. `stays` says of an exit of a loop that it is not taken in the
     /// first iteration.
-    pub fn compute(body: &Body, stays: impl Fn(If) -> bool) -> Certainty {
-        let mut result = Certainty { class: SecondaryMap::new(), first: Vec::new() };
+    pub fn compute(body: &Body, stays: impl Fn(If) -> bool) -> GuaranteedToExecute {
+        let mut result = GuaranteedToExecute { class: SecondaryMap::new() };
+        let mut classes = 0;
         let mut left: SecondaryMap<If, u8> = SecondaryMap::new();
         let mut left_loops: SecondaryMap<Loop, bool> = SecondaryMap::new();
         for block in body.blocks() {
@@ -46,8 +45,8 @@ impl Certainty {
             result.class[block] = match before {
                 Some(before) => result.class[before],
                 None => {
-                    result.first.push(block.into());
-                    (result.first.len() - 1) as u32
+                    classes += 1;
+                    classes
                 }
             };
             match body.block_jump(block) {
@@ -64,19 +63,6 @@ impl Certainty {
     /// Whether everything that runs `dominator`, which dominates `block`, runs `block` too.
     pub fn implies(&self, dominator: Block, block: Block) -> bool {
         self.class[dominator] == self.class[block]
-    }
-
-    /// The `if` one side of which always runs `a` and the other one always `b`.
-    pub fn if_with_sides(&self, body: &Body, a: Block, b: Block) -> Option<If> {
-        let side = |block: Block| {
-            let first = self.first.get(self.class[block] as usize)?.expand()?;
-            let is_first = body.node_before(first).is_none();
-            body.block_parent(first).filter(|_| is_first)
-        };
-        match (side(a)?, side(b)?) {
-            (CfParent::Then(a), CfParent::Else(b)) | (CfParent::Else(a), CfParent::Then(b)) => (a == b).then_some(a),
-            _ => None,
-        }
     }
 }
 
@@ -139,18 +125,15 @@ mod tests {
         b.end_if(leave);
         let last = b.block();
         let body = shader.main();
-        let certainty = Certainty::compute(body, |_| false);
+        let guaranteed = GuaranteedToExecute::compute(body, |_| false);
         for block in [after_if, head, after_loop] {
-            assert!(certainty.implies(start, block), "{block}");
+            assert!(guaranteed.implies(start, block), "{block}");
         }
         for block in [then_block, else_block, exit_side, rest, in_loop, last] {
-            assert!(!certainty.implies(start, block), "{block}");
+            assert!(!guaranteed.implies(start, block), "{block}");
         }
-        assert_eq!(certainty.if_with_sides(body, else_block, then_block), Some(outer));
-        assert_eq!(certainty.if_with_sides(body, then_block, then_block), None);
-        assert_eq!(certainty.if_with_sides(body, rest, exit_side), None);
-        let certainty = Certainty::compute(body, |id| id == exit || id == leave);
+        let guaranteed = GuaranteedToExecute::compute(body, |id| id == exit || id == leave);
         // A `return` is left for good.
-        assert!(certainty.implies(start, rest) && !certainty.implies(start, last));
+        assert!(guaranteed.implies(start, rest) && !guaranteed.implies(start, last));
     }
 }
