@@ -20,7 +20,7 @@ use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_compiler::Target;
-use tgsi_driver_tgsi::{EVERY_REGISTER, OutsideIntegers, TgsiOptions, outside_integers};
+use tgsi_driver_tgsi::{EVERY_REGISTER, InterfaceIntegers, TgsiOptions, interface_integers};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
@@ -337,7 +337,7 @@ fn targets_without_integers_get_floats() {
     let options = TgsiOptions { native_integers: false, ..TgsiOptions::default() };
     let (mut floats, mut lowered, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
     let mut kept: HashMap<String, Shader> = HashMap::new();
-    let mut fed: HashMap<String, (Shader, Shader, OutsideIntegers)> = HashMap::new();
+    let mut fed: HashMap<String, (Shader, Shader, InterfaceIntegers)> = HashMap::new();
     let mut wrongly_refused = Vec::new();
     for (file, source) in &shaders {
         // An index that does not come from an address register is an integer.
@@ -363,11 +363,11 @@ fn targets_without_integers_get_floats() {
                     d.file == File::SystemValue
                         && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
                 });
-                let outside = outside_integers(&ir, &options).unwrap();
-                if !has_integers && outside == OutsideIntegers::default() {
+                let interface = interface_integers(&ir, &options).unwrap();
+                if !has_integers && interface == InterfaceIntegers::default() {
                     kept.insert(file.clone(), source.clone());
                 } else {
-                    fed.insert(file.clone(), (source.clone(), shader, outside));
+                    fed.insert(file.clone(), (source.clone(), shader, interface));
                 }
             }
             Err(error) => {
@@ -401,22 +401,22 @@ fn targets_without_integers_get_floats() {
         run_some(&format!("without integers, {name}"), options, vectors.clone(), float_like, find);
     }
     assert!(wrongly_refused.is_empty());
-    integers_outside_may_be_floats(vectors, &fed);
+    interface_integers_may_be_floats(vectors, &fed);
 }
 
 /// Small integers where shaders read integers: the translation that gets floats there computes the same.
-fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shader, Shader, OutsideIntegers)>) {
+fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shader, Shader, InterfaceIntegers)>) {
     let (mut equal, mut different) = (0, BTreeMap::new());
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
-        let Some((source, translated, outside)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else { continue };
+        let Some((source, translated, interface)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else { continue };
         // Takes the unsigned remainder of negative numbers.
         if vector.file.contains("vs-nonuniform-control-flow") {
             continue;
         }
-        let integers = with_small_integers(vector.inputs(source), source, outside, |value| value);
+        let integers = with_small_integers(vector.inputs(source), source, interface, |value| value);
         let floats =
-            with_small_integers(vector.inputs(source), source, outside, |value| (value as i32 as f32).to_bits());
+            with_small_integers(vector.inputs(source), source, interface, |value| (value as i32 as f32).to_bits());
         let run = |shader: &Shader, inputs: &Inputs| {
             let program = Program::new(shader).unwrap();
             run(&program, inputs, &mut AnalyticResources::default(), RunLimits::default()).map_err(|e| e.to_string())
@@ -431,7 +431,7 @@ fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shade
             }
         };
         let agrees = |register: usize, component: usize, expected: u32, found: u32| {
-            let masks = [register as u32, EVERY_REGISTER].map(|r| outside.outputs.get(&r).copied().unwrap_or(0));
+            let masks = [register as u32, EVERY_REGISTER].map(|r| interface.outputs.get(&r).copied().unwrap_or(0));
             let is_integer = (masks[0] | masks[1]) & 1 << component != 0;
             let expected = if is_integer { (expected as i32 as f32).to_bits() } else { expected };
             Agreement::of(expected, found) != Agreement::Different
@@ -479,13 +479,13 @@ fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shade
 fn with_small_integers(
     mut inputs: Inputs,
     shader: &Shader,
-    outside: &OutsideIntegers,
+    interface: &InterfaceIntegers,
     form: impl Fn(u32) -> u32,
 ) -> Inputs {
     let number = |seed: usize| form([0, 1, 2, 3, 1, 0, 2][seed % 7]);
     let all =
         |first: u32, count: usize| if first == EVERY_REGISTER { 0..count } else { first as usize..first as usize + 1 };
-    for (&(buffer, index), &mask) in &outside.constants {
+    for (&(buffer, index), &mask) in &interface.constants {
         assert_ne!(buffer, EVERY_REGISTER, "buffers that are chosen at run time are not fed");
         let Some(words) = inputs.constants.get_mut(buffer as usize) else { continue };
         for row in all(index, words.len() / 4) {
@@ -496,7 +496,7 @@ fn with_small_integers(
             }
         }
     }
-    for (&index, &mask) in &outside.inputs {
+    for (&index, &mask) in &interface.inputs {
         for component in (0..4).filter(|c| mask & 1 << c != 0) {
             for register in all(index, inputs.inputs.len()) {
                 for lane in 0..inputs.lanes {
