@@ -9,7 +9,7 @@ use tgsi_legacy::check::check;
 use tgsi_legacy::legacy_trivialize;
 use tgsi_legacy::modifiers::{ModifierPolicy, SourceModifiers};
 
-const MANY: usize = 50_000;
+const MANY: usize = 20_000;
 
 thread_local! {
     static QUESTIONS: Cell<usize> = const { Cell::new(0) };

@@ -39,7 +39,6 @@ pub mod access;
 pub mod allocate;
 pub mod blocks;
 pub mod dead_code;
-pub mod hash;
 pub mod hoist_constants;
 pub mod last_accesses;
 pub mod liveness;

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::access::{Access, Reg, SPECIAL_REGISTERS, Traits};
-use super::hash::BuildFastHasher;
 use super::liveness::Liveness;
 use super::{Flow, Machine};
 
@@ -13,7 +13,7 @@ use super::{Flow, Machine};
 #[derive(Clone, Debug, Default)]
 pub struct Constants {
     rows: Vec<[u32; 4]>,
-    numbers: HashMap<[u32; 4], u32, BuildFastHasher>,
+    numbers: HashMap<[u32; 4], u32, FxBuildHasher>,
 }
 
 impl Constants {

@@ -259,6 +259,13 @@ impl Selector<'_> {
         self.emit_instruction(instruction);
     }
 
+    /// Emits an instruction whose result is a new temporary, and returns that.
+    fn computed(&mut self, opcode: Opcode, mask: u8, src: &[Src]) -> Src {
+        let temp = self.temp();
+        self.emit(opcode, Dst::new(temp).masked(mask), src);
+        Src::new(temp)
+    }
+
     /// An instruction without destination.
     fn emit_bare(&mut self, opcode: Opcode, src: &[Src]) {
         let mut instruction = Instruction::new(opcode);
@@ -344,9 +351,7 @@ impl Selector<'_> {
                 let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
                 if self.options.dialect == Dialect::Virgl && value.register.indirect.is_some() {
                     // The address register is needed for the next operand.
-                    let copy = self.temp();
-                    self.emit(Opcode::Mov, Dst::new(copy), &[value.source([0, 1, 2, 3])]);
-                    return Value::new(copy);
+                    return Value::new(self.computed(Opcode::Mov, 0xf, &[value.source([0, 1, 2, 3])]).register);
                 }
                 value
             }
@@ -400,13 +405,15 @@ impl Selector<'_> {
     // ---- destinations
     // -----------------------------------------------------------------------------------------------------
 
-    /// Where the value of an instruction goes: register, component mask, saturation. SSA values get a temporary.
-    fn alu_destination(&mut self, def: Def) -> (Register, u32, bool) {
+    /// Where the value of an ALU instruction goes, with a mask of lanes, and whether it is saturated. SSA values get a
+    /// temporary.
+    fn alu_destination(&mut self, def: Def) -> (Dst, bool) {
         let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
-        match dest.operand {
-            Operand::Ssa(def) => (self.bind_temp(def), dest.write_mask, dest.saturate),
-            Operand::Register(register) => (self.destination_register(register), dest.write_mask, dest.saturate),
-        }
+        let register = match dest.operand {
+            Operand::Ssa(def) => self.bind_temp(def),
+            Operand::Register(register) => self.destination_register(register),
+        };
+        (Dst::new(register).masked(lane_mask(dest.write_mask, self.body.bit_size(def))), dest.saturate)
     }
 
     fn destination_register(&mut self, register: chase::Register) -> Register {
@@ -436,19 +443,17 @@ impl Selector<'_> {
             return;
         }
         let register = self.destination(def);
-        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        let mask = self.full_lanes(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
     }
 
     /// Like [`Selector::bind_or_move`] for what changes: always copied.
     fn copy_to(&mut self, def: Def, mut value: Value) {
-        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        let mask = self.full_lanes(def);
         let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
         if self.options.dialect == Dialect::Virgl && is_indexed && value.register.indirect.is_some() {
             // The address register is needed for the destination.
-            let copy = self.temp();
-            self.emit(Opcode::Mov, Dst::new(copy).masked(mask), &[value.source([0, 1, 2, 3])]);
-            value = Value::new(copy);
+            value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
         }
         let register = self.destination(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
@@ -521,26 +526,20 @@ impl Selector<'_> {
                             index = value;
                             unit.base = unit.base.wrapping_add_signed(offset);
                         }
-                        let register = self.temp();
-                        let dst = Dst::new(register).masked(1);
                         let (multiply, add) = match self.options.native_integers {
                             true => (Opcode::Umul, Opcode::Uadd),
                             false => (Opcode::Mul, Opcode::Add),
                         };
-                        if stride == 1 {
-                            self.emit(Opcode::Mov, dst, &[index.lane(0)]);
+                        let mut sum = if stride == 1 {
+                            self.computed(Opcode::Mov, 1, &[index.lane(0)])
                         } else {
                             let stride = self.number(stride);
-                            self.emit(multiply, dst, &[index.lane(0), stride]);
-                        }
-                        let mut sum = Value::new(register);
+                            self.computed(multiply, 1, &[index.lane(0), stride])
+                        };
                         if let Some(outer) = unit.dynamic {
-                            let register = self.temp();
-                            let dst = Dst::new(register).masked(1);
-                            self.emit(add, dst, &[outer.lane(0), sum.lane(0)]);
-                            sum = Value::new(register);
+                            sum = self.computed(add, 1, &[outer.lane(0), sum.swizzled([0; 4])]);
                         }
-                        unit.dynamic = Some(sum);
+                        unit.dynamic = Some(Value::new(sum.register));
                     }
                 }
                 self.units[def] = Some(unit);

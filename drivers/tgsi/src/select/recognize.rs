@@ -12,14 +12,14 @@
 //! have changed since.
 
 use arrayvec::ArrayVec;
-use tgsi::shader::{Dst, Src};
+use tgsi::shader::Src;
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_legacy::chase::{self, Operand};
 
-use super::{Selector, Value, lane_mask};
+use super::{Selector, Value};
 
 /// A value and the component that each component of the result reads.
 #[derive(Clone, Copy, PartialEq)]
@@ -82,8 +82,8 @@ impl Selector<'_> {
             return false;
         }
         let sources: ArrayVec<Src, 4> = terms.iter().map(|t| self.value(t.def).source(t.components)).collect();
-        let (register, mask, _) = self.alu_destination(def);
-        self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 32)), &sources);
+        let (dst, _) = self.alu_destination(def);
+        self.emit(opcode, dst, &sources);
         true
     }
 
