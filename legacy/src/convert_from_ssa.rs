@@ -53,7 +53,7 @@ use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, Us
 use crate::merge_sets::{MergeSets, Webs};
 use sequentialize::sequentialize;
 
-/// What a backend wants of the registers.
+/// A backend's wishes about the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConvertFromSsaOptions {
     /// No register holds both uniform and divergent values. Divergence must have been analysed, best on loop-closed
@@ -79,9 +79,9 @@ fn convert_body(body: &mut Body, options: ConvertFromSsaOptions) -> bool {
     let apart = options.consider_divergence.then_some(&uniform);
     let webs = merge_sets(body, &mut out_of_phis, apart).finish();
     let divergent = divergent_webs(body, &webs, &out_of_phis.copies, &uniform);
-    let (handles, places) = (vec![None; webs.count], vec![0; webs.count]);
+    let (handles, positions) = (vec![None; webs.count], vec![0; webs.count]);
     let apart = options.consider_divergence;
-    let mut registers = Registers { webs, handles, divergent, apart, others: HashMap::new(), places };
+    let mut registers = Registers { webs, handles, divergent, apart, others: HashMap::new(), positions };
     let Copies { mut copies, isolated } = out_of_phis;
     for phi in isolated {
         read_isolated(body, &mut registers, phi);
@@ -112,7 +112,7 @@ struct Copy {
     dest_is_register: bool,
 }
 
-/// What phis need besides webs.
+/// The needs of phis besides webs.
 #[derive(Default)]
 struct Copies {
     copies: Vec<Copy>,
@@ -250,8 +250,8 @@ struct Registers {
     apart: bool,
     /// Numbers, above those of sets, of registers that were there before, as far as parallel copies name them.
     others: HashMap<Def, usize>,
-    /// By number: the place of the register in the list of a parallel copy, plus one; all 0 between copies.
-    places: Vec<u32>,
+    /// By number: the position of the register in the list of a parallel copy, plus one; all 0 between copies.
+    positions: Vec<u32>,
 }
 
 impl Registers {
@@ -270,8 +270,8 @@ impl Registers {
     /// Number and handle of a register that was there before.
     fn named(&mut self, handle: Def) -> (usize, Def) {
         let number = *self.others.entry(handle).or_insert_with(|| {
-            self.places.push(0);
-            self.places.len() - 1
+            self.positions.push(0);
+            self.positions.len() - 1
         });
         (number, handle)
     }

@@ -15,8 +15,9 @@
 //! other values stay: the chase functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets
 //! `fabs` first and ends as one load with both.
 //!
-//! What folds depends on all readers, dead ones as well. So nothing is removed here but what was folded: a modifier that
-//! stays because of a dead reader would otherwise be looked through afterwards, to a load that it was not folded into.
+//! What folds depends on all readers, dead ones as well. So nothing is removed here but what was folded: a modifier
+//! that stays because of a dead reader would otherwise be looked through afterwards, to a load that it was not folded
+//! into.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;

@@ -72,7 +72,7 @@ impl OperandClasses {
     }
 }
 
-/// How many operands of some kinds one instruction can read.
+/// The number of operands of some kinds that one instruction can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperandLimit {
     /// The kinds that count together.
@@ -81,7 +81,7 @@ pub struct OperandLimit {
     pub most: u8,
 }
 
-/// What the instructions of a target can read.
+/// The operands that instructions of a target can read.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandLimits {
     /// All of these hold.
@@ -196,7 +196,7 @@ pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits, policy: Mo
     movs > 0
 }
 
-/// What sources read, modifiers and swizzle left out.
+/// An operand of some sources, without modifiers and swizzle.
 struct Operand {
     /// The value, or the value of the load of a register.
     value: Def,
@@ -294,7 +294,7 @@ fn legalize_alu(
     if op.is_commutative01() {
         let read = [0, 1].map(|number| behind_modifiers(body, inst, number, policy));
         exchange(body, inst);
-        // A modifier may be taken in one place and not in the other.
+        // A modifier may be taken by one source and not by the other.
         let same_modifiers = [1, 0].map(|number| behind_modifiers(body, inst, number, policy)) == read;
         let other = Operands::of(body, inst, limits, policy);
         let other_excess = other.excess(body, inst, limits);

@@ -22,7 +22,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Shape, Swizzle, User};
 
-/// Which instructions may be widened to write which components of a vector: `(body, instruction, write mask)`.
+/// Whether an instruction may be widened to write some components of a vector: `(body, instruction, write mask)`.
 pub type CoalesceFilter<'a> = &'a dyn Fn(&Body, Inst, u32) -> bool;
 
 /// Lowers every `vecN`. `filter` (none: everything) says whether an instruction may write given components of a vector

@@ -1,4 +1,4 @@
-//! Which modifiers the instructions of a target take, per operation and operand.
+//! The modifiers that the instructions of a target take, by operation and operand.
 //!
 //! A [`ModifierPolicy`] is handed to [`legacy_trivialize`](crate::legacy_trivialize()), to the functions of
 //! [`chase`](crate::chase) and to [`check`](crate::check::check); all of them must get the same one. A modifier folds
@@ -37,8 +37,8 @@ use tgsi_ir::{Body, Def, Inst, Use};
 
 use crate::chase::{float_mod_folds, fsat_folds, load_reg_for_def, store_reg_for_def};
 
-/// Readers of a modifier, and of the negations of an absolute value, with which it may fold. Each of them asks whether it
-/// does, which depends on all. Real shaders have fewer.
+/// Readers of a modifier, and of the negations of an absolute value, with which it may fold. Each of them asks whether
+/// it does, which depends on all. Real shaders have fewer.
 const MAX_READERS: usize = 256;
 
 /// The modifiers that an operand takes. Both together mean `-|x|`.
@@ -68,7 +68,7 @@ impl SourceModifiers {
     }
 }
 
-/// Which modifiers a target has, for each operation and operand. See the [module](self).
+/// The modifiers that a target has, for each operation and operand. See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct ModifierPolicy {
     /// The modifiers of an operand: operation, number of the source. Asked for operands of float type only.

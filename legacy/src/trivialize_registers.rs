@@ -66,12 +66,12 @@ fn move_declarations_up(body: &mut Body) -> bool {
     let start = body.start_block();
     let declarations: Vec<Inst> =
         body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
-    let mut place = body.first_inst(start);
+    let mut next = body.first_inst(start);
     let mut moved = false;
     for declaration in declarations {
-        if place == Some(declaration) {
-            place = body.next_inst(declaration);
-        } else if let Some(other) = place {
+        if next == Some(declaration) {
+            next = body.next_inst(declaration);
+        } else if let Some(other) = next {
             body.move_inst(Cursor::Before(other), declaration);
             moved = true;
         }

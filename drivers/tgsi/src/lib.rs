@@ -242,7 +242,7 @@ fn finish_selected(
     emit::finish::check_indirect(&program, options)?;
     let mut built = Err(DriverError::NoEntryPoint);
     passes.run_driver("tgsi:build", || {
-        built = emit::finish::finish(shader, &declared, &arrays, program, options);
+        built = emit::finish::build(shader, &declared, &arrays, program, options);
         true
     });
     let mut finished = built?;
@@ -250,7 +250,7 @@ fn finish_selected(
         interface.apply(&mut finished)?;
     }
     if options.dialect == Dialect::Virgl {
-        emit::finish_virgl::finish(&mut finished)?;
+        emit::finish_virgl::adapt_to_hosts(&mut finished)?;
     }
     Ok(finished)
 }

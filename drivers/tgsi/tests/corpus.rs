@@ -25,11 +25,11 @@ use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
 /// The corpus by path, decoded from the reference's tokens.
-fn corpus(test: &str) -> Option<Vec<(String, Shader)>> {
+fn corpus() -> Vec<(String, Shader)> {
     let only = std::env::var("TGSIC_ONLY").ok();
     let wanted = |file: &str| only.as_ref().is_none_or(|only| file.contains(only.as_str()));
-    let references = references(test)?.into_iter().filter(|(file, _)| wanted(file));
-    Some(references.map(|(file, reference)| (file, reference.shader().unwrap())).collect())
+    let references = references().into_iter().filter(|(file, _)| wanted(file));
+    references.map(|(file, reference)| (file, reference.shader().unwrap())).collect()
 }
 
 fn show(shader: &Shader) -> String {
@@ -84,20 +84,15 @@ fn temporaries(shader: &Shader) -> u32 {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn the_corpus_translates() {
-    let test = "the_corpus_translates";
-    let Some(shaders) = corpus(test) else { return };
-    let peer: HashMap<String, (usize, u32)> = shared("oracle/peer.csv", test)
-        .map(|path| {
-            let text = std::fs::read_to_string(path).unwrap();
-            text.lines()
-                .skip(1)
-                .map(|l| l.split(',').collect::<Vec<_>>())
-                .filter(|f| f[1] == "ok" && f[2].parse::<usize>().unwrap() <= 5000)
-                .map(|f| (f[0].to_owned(), (f[3].parse().unwrap(), f[5].parse().unwrap())))
-                .collect()
-        })
-        .unwrap_or_default();
+    let shaders = corpus();
+    let peer = std::fs::read_to_string(shared("oracle/peer.csv")).unwrap();
+    let rows = peer.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let peer: HashMap<String, (usize, u32)> = rows
+        .filter(|f| f[1] == "ok" && f[2].parse::<usize>().unwrap() <= 5000)
+        .map(|f| (f[0].to_owned(), (f[3].parse().unwrap(), f[5].parse().unwrap())))
+        .collect();
     let (mut before, mut after, mut temps_before, mut temps_after) = (0, 0, 0, 0);
     let (mut ours, mut theirs, mut ours_temps, mut theirs_temps, mut hurt) = (0, 0, 0, 0, Vec::new());
     let (mut frontend, mut lowering, mut backend) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
@@ -235,19 +230,19 @@ fn run_some(
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn corpus_vectors_agree_through_the_driver() {
-    let test = "corpus_vectors_agree_through_the_driver";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
     run_all("corpus-vectors", &TgsiOptions::default(), vectors, |file| shaders.get(file).cloned());
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn opcode_vectors_agree_through_the_driver() {
-    let test = "opcode_vectors_agree_through_the_driver";
-    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
-    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let vectors = shared("oracle/opcode-vectors.jsonl.gz");
+    let texts = shared("oracle/opcodes");
     let texts = texts.parent().unwrap().to_owned();
     let only = std::env::var("TGSIC_ONLY").ok();
     run_all("opcode-vectors", &TgsiOptions::default(), vectors, |file| {
@@ -261,10 +256,10 @@ fn opcode_vectors_agree_through_the_driver() {
 
 /// Targets that lack something, and the passes turned off: a part of the corpus through each.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn every_option_computes_the_same() {
-    let test = "every_option_computes_the_same";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     for (number, (name, options)) in variants(&TgsiOptions::default()).iter().enumerate() {
         let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(8).cloned().collect();
         run_all(name, options, vectors.clone(), |file| part.get(file).cloned());
@@ -329,10 +324,10 @@ fn needs_integers(opcode: Opcode) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn targets_without_integers_get_floats() {
-    let test = "targets_without_integers_get_floats";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
     let options = TgsiOptions { native_integers: false, ..TgsiOptions::default() };
     let (mut floats, mut lowered, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
@@ -409,7 +404,9 @@ fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Sha
     let (mut equal, mut different) = (0, BTreeMap::new());
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
-        let Some((source, translated, interface)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else { continue };
+        let Some((source, translated, interface)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else {
+            continue;
+        };
         // Takes the unsigned remainder of negative numbers.
         if vector.file.contains("vs-nonuniform-control-flow") {
             continue;
@@ -544,10 +541,10 @@ fn indirect_files(shader: &Shader) -> BTreeSet<File> {
 /// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left,
 /// and recorded results agree.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn files_that_cannot_be_indirect() {
-    let test = "files_that_cannot_be_indirect";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let only = std::env::var_os("TGSIC_ONLY").is_some();
     let sets: [(&str, &[File]); 5] = [
         ("no_indirect_inputs", &[File::Input]),

@@ -33,7 +33,7 @@ const MANY_STEPS: u64 = 64;
 pub(crate) struct Webs {
     /// Number of the set of each value.
     number: Vec<u32>,
-    /// How many sets there are.
+    /// The number of sets.
     pub(crate) count: usize,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct MergeSets {
     is_web: Vec<bool>,
     /// Pairs of sets that interfere, the lower one first: they still do when they have grown.
     interfering: HashSet<(u32, u32)>,
-    /// What all questions have cost.
+    /// The cost of all questions.
     steps: Cell<u64>,
 }
 
@@ -176,7 +176,7 @@ impl MergeSets {
         self.steps.set(self.steps.get() + 1);
     }
 
-    /// How many members and blocks have been looked at.
+    /// The number of members and blocks that have been looked at.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
@@ -207,7 +207,7 @@ impl MergeSets {
         *set
     }
 
-    /// How many values are in the set of a value.
+    /// The number of values in the set of a value.
     fn len(&self, rank: u32) -> usize {
         self.sets.get(self.set_of[rank as usize] as usize).map_or(1, RankSet::len)
     }

@@ -49,7 +49,7 @@ pub struct Program<M: Machine> {
     pub(super) access: Vec<Access<M::Opcode>>,
     first_temp: u32,
     num_temps: u32,
-    /// What is live where blocks meet, if it was asked for since the last change.
+    /// The registers that are live where blocks meet, if it was asked for since the last change.
     liveness: Option<Rc<Liveness>>,
 }
 
@@ -92,13 +92,13 @@ impl<M: Machine> Program<M> {
         self.num_temps - 1
     }
 
-    /// How many virtual temporaries there are.
+    /// The number of virtual temporaries.
     #[inline]
     pub fn temps(&self) -> usize {
         self.num_temps.saturating_sub(self.first_temp) as usize
     }
 
-    /// How many rows tables of special registers and virtual temporaries have.
+    /// The number of rows of tables of special registers and virtual temporaries.
     #[inline]
     pub fn registers(&self) -> usize {
         self.temps() + SPECIAL_REGISTERS as usize
@@ -116,13 +116,13 @@ impl<M: Machine> Program<M> {
         &self.instructions
     }
 
-    /// What each instruction reads and writes.
+    /// The registers that each instruction reads and writes.
     #[inline]
     pub fn accesses(&self) -> &[Access<M::Opcode>] {
         &self.access
     }
 
-    /// What kind of control flow an instruction is; none if it is no such.
+    /// The kind of control flow of an instruction; none for others.
     #[inline]
     pub fn flow(&self, index: usize) -> Option<Flow> {
         flow::<M>(self.access.get(index)?)
@@ -144,7 +144,7 @@ impl<M: Machine> Program<M> {
         self.liveness = None;
     }
 
-    /// What is live where blocks meet.
+    /// The registers that are live where blocks meet.
     pub fn liveness(&mut self) -> Rc<Liveness> {
         let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
         self.liveness.insert(liveness).clone()
@@ -232,7 +232,7 @@ impl<M: Machine> Program<M> {
     }
 }
 
-/// What kind of control flow an access is of.
+/// The kind of control flow of an access.
 #[inline]
 pub(super) fn flow<M: Machine>(access: &Access<M::Opcode>) -> Option<Flow> {
     if access.traits.any(Traits::FLOW) { M::flow(access.opcode) } else { None }

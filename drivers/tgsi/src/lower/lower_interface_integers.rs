@@ -89,8 +89,8 @@ impl Masks {
         }
     }
 
-    /// The components of the registers that an access may reach. Of one that may reach any register, those that hold for
-    /// all.
+    /// The components of the registers that an access may reach. Of one that may reach any register, those that hold
+    /// for all.
     fn at(&self, reach: &Reach, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
         let (_, every) = unions.get(&reach.bank).copied().unwrap_or_default();
         if *reach.registers.start() == EVERY_REGISTER {
@@ -225,7 +225,8 @@ fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
     let constant = |number: usize| body.constant_component(body.src(inst, number), 0).map(|value| value as u32);
     let direct = constant(last).map(|offset| offset.wrapping_add(base)).map(|register| register..=register);
     // Accesses to inputs and outputs reach no further than their range.
-    let indirect = if (1..=LONGEST_RANGE).contains(&range) { base..=base.saturating_add(range - 1) } else { every.clone() };
+    let indirect =
+        if (1..=LONGEST_RANGE).contains(&range) { base..=base.saturating_add(range - 1) } else { every.clone() };
     let component = index(IndexKind::Component) as u32 & 3;
     let buffer = || Bank::Constants(constant(0).map_or(EVERY_REGISTER, |buffer| buffer.wrapping_add(first_buffer)));
     match op {

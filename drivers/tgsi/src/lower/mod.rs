@@ -66,7 +66,7 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
     progress
 }
 
-/// What a target without integers must find floats in to run what the driver makes of a shader in SSA form for it.
+/// Lists the integers of a shader in SSA form that are floats for a target without integers.
 ///
 /// # Errors
 /// [`DriverError`]: what floats cannot compute.
@@ -100,7 +100,7 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     }
 }
 
-/// What virgl's hosts have no words for: integers of 64 bits, packed numbers, fractions and exponents.
+/// Lowers what virgl's hosts lack: integers of 64 bits, packed numbers, fractions and exponents.
 fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let options = CompilerOptions {
         lower_int64: Int64Ops::ALL,

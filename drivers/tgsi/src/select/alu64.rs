@@ -17,7 +17,7 @@ use super::{Selector, Value, lane_mask};
 use crate::DriverError;
 use crate::target::options::Dialect;
 
-/// How operands and result of an opcode lie in the channels.
+/// The channels that operands and result of an opcode take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Pairs to pairs.

@@ -6,8 +6,8 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst};
 use tgsi_legacy::chase;
 
-use super::alu::{Sources, known, operand};
 use super::Selector;
+use super::alu::{Sources, known, operand};
 
 impl Selector<'_> {
     /// Bit fields with the IR's conventions: widths count modulo 32, where TGSI's opcodes know a width of 32.

@@ -1,4 +1,4 @@
-//! Who is a helper, where the target tells only who is one from the start (in the dialect of virgl).
+//! Helper invocations, where the target tells only which are helpers from the start (in the dialect of virgl).
 //!
 //! A killed invocation is a helper, too. Where somebody asks, a temporary says who was killed.
 //!

@@ -3,7 +3,7 @@
 //! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain
 //! inputs, uniforms and system values, movs, and vectors whose components stand in one register need no instruction:
 //! the value is bound to what is there already. Such a binding is always to something that does not change. Registers
-//! of the IR change, so what reads them reads at its own place; the chase functions of [`tgsi_legacy`] find them.
+//! of the IR change, so what reads them reads them where it stands; the chase functions of [`tgsi_legacy`] find them.
 
 mod address;
 mod alu;
@@ -49,7 +49,7 @@ enum Home {
     Array(u32, u32, u16),
 }
 
-/// What a deref of a sampler or image designates.
+/// The unit that a deref of a sampler or image designates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) variable: Variable,
@@ -82,7 +82,7 @@ pub(crate) struct Selector<'a> {
     /// An index was used that is an integer although the target has none.
     integer_index: bool,
     fixed: &'a Fixed,
-    /// What derefs of shared variables designate.
+    /// The registers that derefs of shared variables designate.
     shared: SecondaryMap<Def, Option<Shared>>,
     /// Functions that may be called.
     callable: &'a EntitySet<Function>,
@@ -90,7 +90,7 @@ pub(crate) struct Selector<'a> {
     at: Option<Inst>,
     /// It is exact.
     exact: bool,
-    /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
+    /// The last query of a texture's sizes: its block and index, as long as its result stays where it is.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
     /// The temporary that says who was killed, where that is asked for.
     killed: Option<Register>,
@@ -100,7 +100,7 @@ pub(crate) struct Selector<'a> {
 /// may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
-/// What selection makes.
+/// The selected code.
 pub(crate) struct Selected {
     /// The entry point, then the subroutines.
     pub(crate) parts: Vec<Part>,
@@ -203,7 +203,7 @@ impl Selector<'_> {
         let start = body.start_block();
         let declarations: Vec<Inst> =
             body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
-        // Arrays have fixed places.
+        // Arrays have fixed registers.
         let mut arrays = self.fixed.homes_of(self.function, body);
         for &inst in &declarations {
             if body.index(inst, IndexKind::NumArrayElems) > 0 {
@@ -302,7 +302,7 @@ impl Selector<'_> {
     // ---- values
     // ---------------------------------------------------------------------------------------------------------
 
-    /// What holds an SSA value.
+    /// The register that holds an SSA value.
     fn value(&mut self, def: Def) -> Value {
         if let Some(value) = self.values.get(def) {
             return value;
@@ -342,7 +342,7 @@ impl Selector<'_> {
         register
     }
 
-    /// What a register operand of the IR is, as a value. The address register is loaded if need be.
+    /// The value of a register operand of the IR. The address register is loaded if need be.
     fn register_value(&mut self, register: chase::Register) -> Value {
         match self.homes[register.handle] {
             Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
@@ -374,7 +374,7 @@ impl Selector<'_> {
         }
     }
 
-    /// What a source of something that is no ALU instruction reads.
+    /// The operand of an instruction that is no ALU one.
     fn operand(&mut self, source: Use) -> Value {
         match chase::chase_src(self.body, source) {
             Operand::Ssa(def) => self.value(def),

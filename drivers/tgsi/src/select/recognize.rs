@@ -1,4 +1,4 @@
-//! What repairs that a TGSI opcode and the IR's disagree is that opcode.
+//! Recognises code that repairs how a TGSI opcode and the IR's differ: it is that opcode.
 //!
 //! ```text
 //! b32csel (ieq32 b, 0), ~0, (udiv a, b)                             UDIV a, b     (likewise UMOD, MOD)
