@@ -15,7 +15,7 @@
 //!    for one. Nothing else that lives at the same time shares a location.
 //! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are
 //!    said.
-//! 7. If more locations are needed than there are, the error names the first instruction in program order behind which
+//! 7. If more locations are needed than there are, the error names the first instruction in program order after which
 //!    too many are in use, and the peak. Nothing is spilled.
 //!
 //! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for
@@ -67,7 +67,7 @@ pub struct TooManyRegisters {
 }
 
 /// Something that needs a location, from one number to another one. Numbers are twice those of the program order, so
-/// that there is one before and one behind each instruction.
+/// that there is one before and one after each instruction.
 struct Interval {
     def: Def,
     start: u32,
@@ -135,15 +135,15 @@ struct Intervals<'a> {
 }
 
 impl Intervals<'_> {
-    /// The numbers before and behind an instruction.
+    /// The numbers before and after an instruction.
     fn number(&self, inst: Inst) -> u32 {
         self.order.index(inst).saturating_mul(2)
     }
 
     /// An instruction with a number, or the next one.
     fn inst_at(&self, number: u32) -> Option<Inst> {
-        let behind = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
-        let block = self.body.blocks().find(behind)?;
+        let is_after = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
+        let block = self.body.blocks().find(is_after)?;
         self.body.insts(block).find(|&inst| self.number(inst) + 1 >= number).or_else(|| self.body.last_inst(block))
     }
 
@@ -188,7 +188,7 @@ impl Intervals<'_> {
         (start <= end).then_some(Interval { def: handle, start, end })
     }
 
-    /// The block and the number at which a source is read; behind an instruction, so that its result goes elsewhere.
+    /// The block and the number at which a source is read; after an instruction, so that its result goes elsewhere.
     fn read_at(&self, source: Use) -> Option<(Block, u32)> {
         match self.body.user(source) {
             User::Inst(inst) => Some((self.body.inst_block(inst)?, self.number(inst) + 1)),

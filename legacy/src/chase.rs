@@ -1,4 +1,4 @@
-//! Finding the register, the write mask and the modifiers behind a value.
+//! Finding the register, the write mask and the modifiers of a value.
 //!
 //! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is
 //! folding sound. A backend
@@ -59,13 +59,6 @@ pub struct AluDestination {
     pub write_mask: u32,
     /// Clamp to \[0, 1\].
     pub saturate: bool,
-}
-
-/// The `decl_reg` of a handle.
-///
-/// The handle must be one: the validator makes sure of that for every register access.
-pub fn register_declaration(body: &Body, handle: Def) -> Inst {
-    body.def_inst(handle)
 }
 
 /// The `load_reg` or `load_reg_indirect` that makes a value, none if it is made otherwise.
@@ -163,7 +156,7 @@ pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
 }
 
 /// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and,
-/// behind it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
+/// after it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
 /// whose value nobody reads is not needed either way.
 fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     if !policy.folds_source(body, inst) {

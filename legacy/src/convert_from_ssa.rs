@@ -18,7 +18,7 @@
 //!    control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is read as soon as they
 //!    are made, and all that they receive is copied;
 //! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition
-//!    a `store_reg` right behind;
+//!    a `store_reg` right after;
 //! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one
 //!    more register.
 //!
@@ -28,7 +28,7 @@
 //! # Divergence
 //!
 //! A value counts as uniform if [`analyze_divergence`](mod@tgsi_ir::analysis::divergence) saw it, found it uniform, and
-//! nothing reads it behind a loop that invocations leave at different times. Constants and undefined values are uniform
+//! nothing reads it after a loop that invocations leave at different times. Constants and undefined values are uniform
 //! as well. All others count as divergent, also those that were made after the analysis, or without one.
 //!
 //! 1. A register is declared uniform only if all that is ever in it is uniform: the values of its web, what is copied
@@ -225,7 +225,7 @@ fn has_critical_edge(body: &Body, block: Block) -> bool {
     body.predecessors(block).iter().any(|&pred| body.successors(pred).nth(1).is_some())
 }
 
-/// Lets all that reads an isolated phi read a copy that is made behind the phis.
+/// Lets all that reads an isolated phi read a copy that is made after the phis.
 fn read_isolated(body: &mut Body, registers: &mut Registers, phi: Def) {
     let (Some(block), Some(handle)) = (body.inst_block(body.def_inst(phi)), registers.handle(body, phi)) else {
         return;
@@ -301,7 +301,7 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             }
         }
         while let Some(current) = inst {
-            // Instructions made below stand behind `current` or right before it; what comes next is what stands before
+            // Instructions made below stand after `current` or right before it; what comes next is what stands before
             // now.
             inst = body.prev_inst(current);
             if body.is_phi(current) {

@@ -9,7 +9,7 @@
 //! [`LaterReads::may_read_later`] holds if
 //!
 //! 1. the producer reads no registers, whatever stands in between; or
-//! 2. the consumer stands behind the producer in the same block, or is the `if` right behind that block;
+//! 2. the consumer stands after the producer in the same block, or is the `if` right after that block;
 //! 3. every register load that the producer reads stands in that block as well;
 //! 4. no register that the producer reads, at any element and component, is written from the producer on up to the
 //!    consumer: neither by a store, nor by an instruction that a store is folded into;
@@ -96,7 +96,7 @@ impl LaterReads {
     }
 }
 
-/// The positions from the producer on up to the consumer; none if the consumer is not behind it in the same block.
+/// The positions from the producer on up to the consumer; none if the consumer is not after it in the same block.
 fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u32, u32)> {
     let order = body.inst_order();
     let first = order.index(producer);

@@ -17,12 +17,12 @@
 //!    limit, or stands where its class is not taken, goes through a `mov` in front of the instruction.
 //! 3. The sources of a commutative operation are exchanged if that makes a `mov` needless and all modifiers fold as
 //!    before.
-//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew behind the `mov` and fold as
+//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew after the `mov` and fold as
 //!    before.
 //! 5. A `mov` of an SSA value serves the rest of its block. One of a register serves its instruction only.
 //! 6. A `mov` may read anything, and folded instructions are left alone. The operands of other instructions than ALU
 //!    ones are not counted: they go through a `mov` where [`OperandLimits::takes`] says no.
-//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right behind
+//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right after
 //!    it; then a `mov` comes between the two.
 //!
 //! One walk; each source is looked at once for each limit.
@@ -261,7 +261,7 @@ impl Operands {
     }
 }
 
-/// The value behind the modifiers that a source looks through, and these, the outermost first.
+/// The value under the modifiers that a source looks through, and these, the outermost first.
 fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> (Def, ArrayVec<Inst, 2>) {
     let mut value = body.src(inst, number);
     let mut modifiers = ArrayVec::new();

@@ -108,7 +108,7 @@ fn is_replicated(op: AluOp) -> bool {
 }
 
 /// Widens the producer of a value to the vector's size, so that component i of the vector comes out at component i, and
-/// stores it right behind.
+/// stores it right after.
 fn coalesce(
     body: &mut Body,
     vec: Inst,

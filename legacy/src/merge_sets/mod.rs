@@ -5,7 +5,7 @@
 //! dominates it: a value that lives past another one lives past everything between them.
 //!
 //! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which
-//! everything that a value dominates stands in one run behind it. A set is kept by rank ([`rank_set`]). The smaller of
+//! everything that a value dominates stands in one run after it. A set is kept by rank ([`rank_set`]). The smaller of
 //! two sets is looked up in the larger one: for each value the nearest one that dominates it, and the nearest ones that
 //! it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one
 //! in each of these runs says all. As the values of a set are live in places of their own, a question costs no more
@@ -318,7 +318,7 @@ impl MergeSets {
                 if self.ranges.outlives(rank, below) {
                     return true;
                 }
-                // On behind everything that this one dominates.
+                // On after everything that this one dominates.
                 start = self.rank_sets.end(below).max(below + 1);
             }
             return false;

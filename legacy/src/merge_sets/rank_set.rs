@@ -133,7 +133,7 @@ impl RankSets {
         }
     }
 
-    /// Puts the members behind those of a list, in ascending order.
+    /// Puts the members after those of a list, in ascending order.
     pub(super) fn list(&self, set: &RankSet, members: &mut Members) {
         match set {
             RankSet::List(list) => members.extend_from_slice(list),

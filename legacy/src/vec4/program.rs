@@ -104,12 +104,6 @@ impl<M: Machine> Program<M> {
         self.temps() + SPECIAL_REGISTERS as usize
     }
 
-    /// The register of a temporary.
-    #[inline]
-    pub fn register_of(&self, temp: u32) -> Reg {
-        Reg::numbered(temp, self.first_temp)
-    }
-
     /// The instructions in order, control flow included.
     #[inline]
     pub fn instructions(&self) -> &[M::Instruction] {

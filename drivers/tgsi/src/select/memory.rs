@@ -213,7 +213,7 @@ impl Selector<'_> {
             | AtomicCounterExchange
             | AtomicCounterCompSwap => self.counter(inst, op),
             VulkanResourceIndex => {
-                // Read where it stands; its reader finds the unit behind it.
+                // Read where it stands; its reader finds its unit.
                 if let Some(def) = body.inst_def(inst) {
                     let value = self.settled(body.source(inst, 0));
                     self.values.set(def, value);
