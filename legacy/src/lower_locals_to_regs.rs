@@ -1,9 +1,10 @@
 //! Temporaries that are still variables (arrays with run-time indices) become register arrays.
 //!
 //! ```text
-//! decl_var  vec4[4] arr                           32   %9 = @decl_reg (num_components=4, num_array_elems=4,
-//! bit_size=32) 32   %1 = deref_var &arr                 =>     ... 32   %2 = deref_array &(*%1)[%i]               
-//! 32x4 %3 = @load_reg_indirect (%9, %i) (base=0) 32x4 %3 = @load_deref (%2)
+//! decl_var  vec4[4] arr                           32   %9 = @decl_reg (num_components=4, num_array_elems=4, bit_size=32)
+//! 32   %1 = deref_var &arr                 =>     ...
+//! 32   %2 = deref_array &(*%1)[%i]                32x4 %3 = @load_reg_indirect (%9, %i) (base=0)
+//! 32x4 %3 = @load_deref (%2)
 //! ```
 //!
 //! A register for each *shape* of access: a variable and the struct fields on the way, array indices left out; its size

@@ -14,12 +14,13 @@
 //! 1. the instruction is an ALU one: intrinsics, textures, phis and `if`s take whole values;
 //! 2. the vector dominates it, and it is not the vector itself;
 //! 3. all components that it reads of `v` are in the vector. Of several components the first one is taken, and of
-//! several    such vectors the first one in program order ([`MAX_VECTORS`] are looked at); 4. the vector does not only
-//! feed a store of an output: such a vector often goes to the output directly; 5. `v` is no constant, if
-//! [`MoveVecSrcOptions::skip_constants`] is set: backends that have constants as operands    would replace one that
-//! costs nothing by a register. Undefined values are never looked for in a vector; 6. no vector makes `v`: it has a
-//! register of its own; 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: a vector that is not to become a
-//! register takes no    readers from its sources.
+//!    several such vectors the first one in program order ([`MAX_VECTORS`] are looked at);
+//! 4. the vector does not only feed a store of an output: such a vector often goes to the output directly;
+//! 5. `v` is no constant, if [`MoveVecSrcOptions::skip_constants`] is set: backends that have constants as operands
+//!    would replace one that costs nothing by a register. Undefined values are never looked for in a vector;
+//! 6. no vector makes `v`: it has a register of its own;
+//! 7. `v` has at most [`MoveVecSrcOptions::max_bit_size`] bits: a vector that is not to become a register takes no
+//!    readers from its sources.
 //!
 //! Meaning is kept whatever runs afterwards, since the component of the vector *is* the value. Linear in the sources,
 //! as the number of vectors looked at per reader is limited.

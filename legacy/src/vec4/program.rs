@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::access::{Access, Reg, SPECIAL_REGISTERS, Traits};
+use super::access::{Access, SPECIAL_REGISTERS, Traits};
 use super::liveness::Liveness;
 use super::{Flow, Machine};
 

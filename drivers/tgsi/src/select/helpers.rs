@@ -5,8 +5,9 @@
 //! ```text
 //!                                 MOV TEMP[9].x, 0
 //! KILL                     =>     MOV TEMP[9].x, -1     KILL
-//! READ_HELPER TEMP[0].x           MOV TEMP[0].x, SV[0].xxxx     USNE TEMP[0].x, TEMP[0].xxxx, 0     OR TEMP[0].x,
-//! TEMP[0].xxxx, TEMP[9].xxxx
+//! READ_HELPER TEMP[0].x           MOV TEMP[0].x, SV[0].xxxx
+//!                                 USNE TEMP[0].x, TEMP[0].xxxx, 0
+//!                                 OR TEMP[0].x, TEMP[0].xxxx, TEMP[9].xxxx
 //! ```
 
 use tgsi::shader::{Dst, Register, Src};

@@ -44,8 +44,8 @@ fn image_target(dim: SamplerDim, array: bool) -> TextureTarget {
         (SamplerDim::Rect, _) => Rect,
         (SamplerDim::Ms | SamplerDim::SubpassMs, false) => Texture2DMsaa,
         (SamplerDim::Ms | SamplerDim::SubpassMs, true) => Texture2DArrayMsaa,
-        (_, true) => Texture2DArray,
-        _ => Texture2D,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, true) => Texture2DArray,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, false) => Texture2D,
     }
 }
 

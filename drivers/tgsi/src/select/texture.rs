@@ -47,10 +47,12 @@ fn target(dim: SamplerDim, array: bool, shadow: bool) -> TextureTarget {
         (SamplerDim::Rect, _, true) => ShadowRect,
         (SamplerDim::Ms | SamplerDim::SubpassMs, false, _) => Texture2DMsaa,
         (SamplerDim::Ms | SamplerDim::SubpassMs, true, _) => Texture2DArrayMsaa,
-        (_, false, false) => Texture2D,
-        (_, false, true) => Shadow2D,
-        (_, true, false) => Texture2DArray,
-        (_, true, true) => Shadow2DArray,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, array, shadow) => match (array, shadow) {
+            (false, false) => Texture2D,
+            (false, true) => Shadow2D,
+            (true, false) => Texture2DArray,
+            (true, true) => Shadow2DArray,
+        },
     }
 }
 
