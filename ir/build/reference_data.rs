@@ -4,7 +4,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folder is that of `TGSIC_SHARED`, or `shared` next to the repository.
+/// The folder is that of `TGSIC_SHARED`, or `shared` next to the repository. Cargo runs this again when the variable
+/// changes; a folder that appears next to the repository later is seen once this file is touched.
 pub fn main() {
     println!("cargo::rustc-check-cfg=cfg(reference_data)");
     println!("cargo::rerun-if-env-changed=TGSIC_SHARED");
