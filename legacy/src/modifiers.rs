@@ -104,7 +104,8 @@ impl ModifierPolicy {
         (self.saturate)(op)
     }
 
-    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it, which [few](MAX_READERS) do.
+    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. One with very many readers does not, as
+    /// each of them asks about all.
     pub fn folds_source(&self, body: &Body, modifier: Inst) -> bool {
         let (Some(kind), Some(def)) = (body.alu_op(modifier), body.inst_def(modifier)) else { return false };
         if !matches!(kind, AluOp::Fneg | AluOp::Fabs)
