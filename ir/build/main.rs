@@ -15,6 +15,7 @@ mod infer;
 mod net;
 mod opcodes;
 mod parse;
+mod reference_data;
 
 use std::path::Path;
 use std::{env, fs, process};
@@ -24,6 +25,7 @@ const SETS: &[(&str, &str)] =
     &[("MAIN", "rules/main.rules"), ("LATE", "rules/late.rules"), ("MODIFIERS", "rules/modifiers.rules")];
 
 fn main() {
+    reference_data::main();
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/alu/table.rs");
     println!("cargo::rerun-if-changed=src/options/table.rs");

@@ -1,25 +1,25 @@
-//! A place for each register and each value, without spilling, and how many places that takes.
+//! Locations for all registers and values, without spilling, and the number of locations needed.
 //!
 //! To run last, on code that is about to be selected. Hardware registers are numbered from 0; each holds one register
 //! of the IR, one element of an array, or one SSA value, whatever its shape.
 //!
-//! 1. A register of the IR has its place from its first access to its last one in program order. An access in a loop
+//! 1. A register of the IR has its location from its first access to its last one in program order. An access in a loop
 //!    counts for the whole outermost loop: the content may live from one round to the next.
-//! 2. The elements of an array have consecutive places, for the whole body.
-//! 3. A value that stays SSA has a place from its producer to its last reader. A reader in a loop that the producer
+//! 2. The elements of an array have consecutive locations, for the whole body.
+//! 3. A value that stays SSA has a location from its producer to its last reader. A reader in a loop that the producer
 //!    is outside of counts until the end of the outermost such loop. What is read through folded modifiers is read
 //!    where the reader of these stands, and a folded saturation is the destination of its producer.
-//! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no place:
-//!    `needs_place` says which do.
-//! 5. A result does not take the place of an operand of the same instruction: backends may need several instructions
-//!    for one. Nothing else that lives at the same time shares a place.
+//! 4. Values that the backend does not keep in registers (constants, uniforms as operands) have no location:
+//!    `needs_location` says which do.
+//! 5. A result does not take the location of an operand of the same instruction: backends may need several instructions
+//!    for one. Nothing else that lives at the same time shares a location.
 //! 6. What is in a register of the IR before the first store is not defined: code comes from SSA, where zeros are
 //!    said.
-//! 7. If more places are needed than there are, the error names the first instruction in program order behind which
+//! 7. If more locations are needed than there are, the error names the first instruction in program order after which
 //!    too many are in use, and the peak. Nothing is spilled.
 //!
 //! Linear scan over intervals (Poletto and Sarkar, "Linear Scan Register Allocation", 1999) without holes: for
-//! intervals the number of places is the smallest possible. O(n log n).
+//! intervals the number of locations is the smallest possible. O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,16 +41,16 @@ const MAX_MODIFIERS: usize = 2;
 /// Where everything is.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// By value or handle: its place (that of element 0 for an array); none without one.
-    places: SecondaryMap<Def, Option<u32>>,
-    /// How many places are in use.
+    /// By value or handle: its location (that of element 0 for an array); none without one.
+    locations: SecondaryMap<Def, Option<u32>>,
+    /// The number of locations in use.
     pub peak: u32,
 }
 
 impl Assignment {
-    /// The place of a value that stays SSA, or of a register by its handle.
-    pub fn place(&self, def: Def) -> Option<u32> {
-        self.places[def]
+    /// The location of a value that stays SSA, or of a register by its handle.
+    pub fn location(&self, def: Def) -> Option<u32> {
+        self.locations[def]
     }
 }
 
@@ -60,21 +60,21 @@ impl Assignment {
 pub struct TooManyRegisters {
     /// Where they are first too many.
     pub inst: Inst,
-    /// How many the whole body needs.
+    /// The number that the whole body needs.
     pub peak: u32,
-    /// How many there are.
+    /// The number that there are.
     pub limit: u32,
 }
 
-/// Something that needs a place, from one number to another one. Numbers are twice those of the program order, so
-/// that there is one before and one behind each instruction.
+/// Something that needs a location, from one number to another one. Numbers are twice those of the program order, so
+/// that there is one before and one after each instruction.
 struct Interval {
     def: Def,
     start: u32,
     end: u32,
 }
 
-/// Assigns places, see the [module](self). `needs_place` says which values are kept in registers.
+/// Assigns locations, see the [module](self). `needs_location` says which values are kept in registers.
 ///
 /// # Errors
 /// More than `limit` would be needed.
@@ -82,23 +82,23 @@ pub fn assign_registers(
     body: &Body,
     policy: ModifierPolicy,
     limit: u32,
-    needs_place: &dyn Fn(&Body, Def) -> bool,
+    needs_location: &dyn Fn(&Body, Def) -> bool,
 ) -> Result<Assignment, TooManyRegisters> {
     let mut assignment = Assignment::default();
-    let places = Places { body, policy, order: &body.inst_order(), loops: &body.loop_tree() };
+    let lives = Intervals { body, policy, order: &body.inst_order(), loops: &body.loop_tree() };
     let mut intervals = Vec::new();
     for register in reg_decls(body) {
         if register.num_array_elems > 0 {
-            assignment.places[register.handle] = Some(assignment.peak);
+            assignment.locations[register.handle] = Some(assignment.peak);
             assignment.peak = assignment.peak.saturating_add(register.num_array_elems);
         } else {
-            intervals.extend(places.of_register(register.handle));
+            intervals.extend(lives.of_register(register.handle));
         }
     }
     let arrays = assignment.peak;
     for block in body.blocks() {
         for inst in body.insts(block) {
-            intervals.extend(places.of_value(inst, needs_place));
+            intervals.extend(lives.of_value(inst, needs_location));
         }
     }
     intervals.sort_by_key(|interval| (interval.start, interval.def));
@@ -106,18 +106,18 @@ pub fn assign_registers(
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     let mut excess = (arrays > limit).then(|| body.first_inst(body.start_block())).flatten();
     for interval in &intervals {
-        while let Some(&Reverse((end, place))) = live.peek()
+        while let Some(&Reverse((end, location))) = live.peek()
             && end < interval.start
         {
             live.pop();
-            free.push(Reverse(place));
+            free.push(Reverse(location));
         }
-        let place = free.pop().map_or(assignment.peak, |Reverse(place)| place);
-        assignment.peak = assignment.peak.max(place + 1);
-        assignment.places[interval.def] = Some(place);
-        live.push(Reverse((interval.end, place)));
-        if place >= limit {
-            excess = excess.or_else(|| places.inst_at(interval.start));
+        let location = free.pop().map_or(assignment.peak, |Reverse(location)| location);
+        assignment.peak = assignment.peak.max(location + 1);
+        assignment.locations[interval.def] = Some(location);
+        live.push(Reverse((interval.end, location)));
+        if location >= limit {
+            excess = excess.or_else(|| lives.inst_at(interval.start));
         }
     }
     match excess {
@@ -127,23 +127,23 @@ pub fn assign_registers(
 }
 
 /// Finds when things live.
-struct Places<'a> {
+struct Intervals<'a> {
     body: &'a Body,
     policy: ModifierPolicy,
     order: &'a InstOrder,
     loops: &'a LoopTree,
 }
 
-impl Places<'_> {
-    /// The numbers before and behind an instruction.
+impl Intervals<'_> {
+    /// The numbers before and after an instruction.
     fn number(&self, inst: Inst) -> u32 {
         self.order.index(inst).saturating_mul(2)
     }
 
     /// An instruction with a number, or the next one.
     fn inst_at(&self, number: u32) -> Option<Inst> {
-        let behind = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
-        let block = self.body.blocks().find(behind)?;
+        let is_after = |block: &Block| self.order.block_end(*block).saturating_mul(2) >= number;
+        let block = self.body.blocks().find(is_after)?;
         self.body.insts(block).find(|&inst| self.number(inst) + 1 >= number).or_else(|| self.body.last_inst(block))
     }
 
@@ -188,7 +188,7 @@ impl Places<'_> {
         (start <= end).then_some(Interval { def: handle, start, end })
     }
 
-    /// The block and the number at which a source is read; behind an instruction, so that its result goes elsewhere.
+    /// The block and the number at which a source is read; after an instruction, so that its result goes elsewhere.
     fn read_at(&self, source: Use) -> Option<(Block, u32)> {
         match self.body.user(source) {
             User::Inst(inst) => Some((self.body.inst_block(inst)?, self.number(inst) + 1)),
@@ -200,13 +200,13 @@ impl Places<'_> {
     }
 
     /// The value that an instruction leaves in SSA form.
-    fn of_value(&self, inst: Inst, needs_place: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
+    fn of_value(&self, inst: Inst, needs_location: &dyn Fn(&Body, Def) -> bool) -> Option<Interval> {
         let body = self.body;
         let mut def = body.inst_def(inst)?;
         let is_silent = is_register_access(body, inst)
             || is_folded(body, inst, self.policy)
             || matches!(body.inst(inst), InstData::Undef | InstData::LoadConst { .. })
-            || !needs_place(body, def);
+            || !needs_location(body, def);
         if is_silent {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Finding the register, the write mask and the modifiers behind a value.
+//! Finding the register, the write mask and the modifiers of a value.
 //!
 //! To be used during instruction selection, after [`legacy_trivialize`](crate::legacy_trivialize()): only then is
 //! folding sound. A backend
@@ -27,7 +27,7 @@ pub struct Register {
     pub indirect: Option<Def>,
 }
 
-/// What a source reads, or a destination writes.
+/// The register or value that a source reads, or a destination writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
     /// A value that lives in SSA form.
@@ -39,7 +39,7 @@ pub enum Operand {
 /// A source of an ALU instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AluSource {
-    /// What is read.
+    /// The value or register that is read.
     pub operand: Operand,
     /// Components selected.
     pub swizzle: Swizzle,
@@ -52,19 +52,13 @@ pub struct AluSource {
 /// The destination of an ALU instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AluDestination {
-    /// What is written. An SSA value may be another one than the instruction's own: that of a folded saturation.
+    /// The value or register that is written. An SSA value may be another one than the instruction's own: that of a
+    /// folded saturation.
     pub operand: Operand,
     /// Components written, bit 0 = first.
     pub write_mask: u32,
     /// Clamp to \[0, 1\].
     pub saturate: bool,
-}
-
-/// The `decl_reg` of a handle.
-///
-/// The handle must be one: the validator makes sure of that for every register access.
-pub fn register_declaration(body: &Body, handle: Def) -> Inst {
-    body.def_inst(handle)
 }
 
 /// The `load_reg` or `load_reg_indirect` that makes a value, none if it is made otherwise.
@@ -162,7 +156,7 @@ pub fn is_folded(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
 }
 
 /// Whether every reader of a modifier that folds also looks through it. [`chase_alu_src`] follows one `fneg` and,
-/// behind it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
+/// after it, one `fabs`; a modifier that is read by another modifier which stops there must be emitted. A modifier
 /// whose value nobody reads is not needed either way.
 fn modifier_is_chased(body: &Body, inst: Inst, policy: ModifierPolicy) -> bool {
     if !policy.folds_source(body, inst) {
@@ -187,7 +181,7 @@ fn load_operand(body: &Body, def: Def) -> Option<(Operand, Inst)> {
     accessed_register(body, load).map(|register| (Operand::Register(register), load))
 }
 
-/// What source `number` of an ALU instruction reads, modifiers and registers found.
+/// Finds the register and the modifiers of source `number` of an ALU instruction.
 pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> AluSource {
     let source = body.source(inst, number);
     let mut def = body.src_def(source);
@@ -219,7 +213,7 @@ pub fn chase_alu_src(body: &Body, inst: Inst, number: usize, policy: ModifierPol
     AluSource { operand, swizzle, absolute, negate }
 }
 
-/// Where the value of an ALU instruction goes, saturation and registers found.
+/// Finds the register and the saturation of an ALU instruction's result.
 pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDestination {
     let all = full_mask(body, def);
     if body.bit_size(def) != 64
@@ -242,7 +236,7 @@ pub fn chase_alu_dest(body: &Body, def: Def, policy: ModifierPolicy) -> AluDesti
     AluDestination { operand: Operand::Ssa(def), write_mask: all, saturate: false }
 }
 
-/// What a source of an instruction that is not an ALU one (or the condition of an `if`) reads. There are no modifiers:
+/// Finds the register of a source of an instruction that is no ALU one (or of an `if`). There are no modifiers:
 /// trivialisation puts them only on loads that ALU instructions alone read.
 pub fn chase_src(body: &Body, source: Use) -> Operand {
     let def = body.src_def(source);

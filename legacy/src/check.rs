@@ -26,7 +26,7 @@ use crate::chase::{
 };
 use crate::modifiers::{ModifierPolicy, SourceModifiers};
 
-/// What makes folding unsound.
+/// A reason why folding is unsound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Violation {
     /// A reader of a load stands in another block.
@@ -147,7 +147,7 @@ struct BlockCheck<'a> {
     policy: ModifierPolicy,
     block: Block,
     violations: &'a mut Vec<Violation>,
-    /// What each load of the block reads by the IR's meaning.
+    /// The versions that each load of the block reads by the IR's meaning.
     seen: HashMap<Inst, [Option<Inst>; 16]>,
     /// State of the run as a backend executes it.
     now: Versions,

@@ -18,7 +18,7 @@
 //!    control flow a block can lead elsewhere too: phis that it leads to are *isolated*, that is read as soon as they
 //!    are made, and all that they receive is copied;
 //! 3. a web becomes a register; each reading of one of its values a `load_reg` right before the reader, each definition
-//!    a `store_reg` right behind;
+//!    a `store_reg` right after;
 //! 4. what is copied at the end of one block is copied at once: it is put in sequence, a cycle with the help of one
 //!    more register.
 //!
@@ -28,7 +28,7 @@
 //! # Divergence
 //!
 //! A value counts as uniform if [`analyze_divergence`](mod@tgsi_ir::analysis::divergence) saw it, found it uniform, and
-//! nothing reads it behind a loop that invocations leave at different times. Constants and undefined values are uniform
+//! nothing reads it after a loop that invocations leave at different times. Constants and undefined values are uniform
 //! as well. All others count as divergent, also those that were made after the analysis, or without one.
 //!
 //! 1. A register is declared uniform only if all that is ever in it is uniform: the values of its web, what is copied
@@ -53,7 +53,7 @@ use tgsi_ir::{Block, Body, Builder, Cursor, Def, Inst, InstData, Shader, Use, Us
 use crate::merge_sets::{MergeSets, Webs};
 use sequentialize::sequentialize;
 
-/// What a backend wants of the registers.
+/// A backend's wishes about the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConvertFromSsaOptions {
     /// No register holds both uniform and divergent values. Divergence must have been analysed, best on loop-closed
@@ -79,9 +79,9 @@ fn convert_body(body: &mut Body, options: ConvertFromSsaOptions) -> bool {
     let apart = options.consider_divergence.then_some(&uniform);
     let webs = merge_sets(body, &mut out_of_phis, apart).finish();
     let divergent = divergent_webs(body, &webs, &out_of_phis.copies, &uniform);
-    let (handles, places) = (vec![None; webs.count], vec![0; webs.count]);
+    let (handles, positions) = (vec![None; webs.count], vec![0; webs.count]);
     let apart = options.consider_divergence;
-    let mut registers = Registers { webs, handles, divergent, apart, others: HashMap::new(), places };
+    let mut registers = Registers { webs, handles, divergent, apart, others: HashMap::new(), positions };
     let Copies { mut copies, isolated } = out_of_phis;
     for phi in isolated {
         read_isolated(body, &mut registers, phi);
@@ -112,7 +112,7 @@ struct Copy {
     dest_is_register: bool,
 }
 
-/// What phis need besides webs.
+/// The needs of phis besides webs.
 #[derive(Default)]
 struct Copies {
     copies: Vec<Copy>,
@@ -225,7 +225,7 @@ fn has_critical_edge(body: &Body, block: Block) -> bool {
     body.predecessors(block).iter().any(|&pred| body.successors(pred).nth(1).is_some())
 }
 
-/// Lets all that reads an isolated phi read a copy that is made behind the phis.
+/// Lets all that reads an isolated phi read a copy that is made after the phis.
 fn read_isolated(body: &mut Body, registers: &mut Registers, phi: Def) {
     let (Some(block), Some(handle)) = (body.inst_block(body.def_inst(phi)), registers.handle(body, phi)) else {
         return;
@@ -250,8 +250,8 @@ struct Registers {
     apart: bool,
     /// Numbers, above those of sets, of registers that were there before, as far as parallel copies name them.
     others: HashMap<Def, usize>,
-    /// By number: the place of the register in the list of a parallel copy, plus one; all 0 between copies.
-    places: Vec<u32>,
+    /// By number: the position of the register in the list of a parallel copy, plus one; all 0 between copies.
+    positions: Vec<u32>,
 }
 
 impl Registers {
@@ -270,8 +270,8 @@ impl Registers {
     /// Number and handle of a register that was there before.
     fn named(&mut self, handle: Def) -> (usize, Def) {
         let number = *self.others.entry(handle).or_insert_with(|| {
-            self.places.push(0);
-            self.places.len() - 1
+            self.positions.push(0);
+            self.positions.len() - 1
         });
         (number, handle)
     }
@@ -301,7 +301,7 @@ fn resolve(body: &mut Body, registers: &mut Registers) -> usize {
             }
         }
         while let Some(current) = inst {
-            // Instructions made below stand behind `current` or right before it; what comes next is what stands before
+            // Instructions made below stand after `current` or right before it; what comes next is what stands before
             // now.
             inst = body.prev_inst(current);
             if body.is_phi(current) {

@@ -45,7 +45,7 @@ use thiserror::Error;
 
 use crate::chase::{accessed_register, is_load_reg, is_store_reg};
 
-/// What the target allows.
+/// The capabilities of the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlattenOptions {
     /// Outputs can be read.
@@ -85,7 +85,7 @@ pub enum FlattenError {
     Conditional {
         /// The instruction.
         inst: Inst,
-        /// What it is.
+        /// Its kind.
         name: &'static str,
     },
     /// An output is stored under a condition, and the target cannot read outputs.
@@ -223,7 +223,7 @@ fn jump_name(kind: JumpKind) -> &'static str {
     }
 }
 
-/// What a store under a condition stores to.
+/// The destination of a store under a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum StoreKind {
     Register,

@@ -1,4 +1,4 @@
-//! Reading the operands of an instruction at a later place, or after part of its result has been written.
+//! Reading the operands of an instruction later, or after part of its result has been written.
 //!
 //! Backends fuse instructions: a comparison into the selection or branch that reads it, a saturation into an
 //! expression, several instructions into one opcode. The operands of the earlier instruction (the *producer*) are
@@ -9,7 +9,7 @@
 //! [`LaterReads::may_read_later`] holds if
 //!
 //! 1. the producer reads no registers, whatever stands in between; or
-//! 2. the consumer stands behind the producer in the same block, or is the `if` right behind that block;
+//! 2. the consumer stands after the producer in the same block, or is the `if` right after that block;
 //! 3. every register load that the producer reads stands in that block as well;
 //! 4. no register that the producer reads, at any element and component, is written from the producer on up to the
 //!    consumer: neither by a store, nor by an instruction that a store is folded into;
@@ -44,7 +44,7 @@ const MAX_INDEX_CHAIN: usize = 8;
 /// Where each register is written.
 #[derive(Clone, Debug)]
 pub struct LaterReads {
-    /// By handle: the places in program order, ascending.
+    /// By handle: the positions in program order, ascending.
     writes: SecondaryMap<Def, Vec<u32>>,
 }
 
@@ -57,12 +57,12 @@ impl LaterReads {
             for inst in body.insts(block).filter(|&inst| is_store_reg(body, inst)) {
                 let Some(register) = accessed_register(body, inst) else { continue };
                 // A folded store writes where its value is made, one that is not writes where it stands.
-                let places = [order.index(inst), order.index(body.def_inst(body.src(inst, 0)))];
-                writes[register.handle].extend(places);
+                let positions = [order.index(inst), order.index(body.def_inst(body.src(inst, 0)))];
+                writes[register.handle].extend(positions);
             }
         }
-        for places in writes.values_mut() {
-            places.sort_unstable();
+        for positions in writes.values_mut() {
+            positions.sort_unstable();
         }
         LaterReads { writes }
     }
@@ -79,15 +79,15 @@ impl LaterReads {
         loads.into_iter().all(|load| self.keeps(body, block, load, range))
     }
 
-    /// Whether nothing writes what a load reads in a range of places.
+    /// Whether nothing writes what a load reads in a range of positions.
     fn keeps(&self, body: &Body, block: Block, load: Inst, (first, end): (u32, u32)) -> bool {
         let mut next = Some(load);
         for _ in 0..MAX_INDEX_CHAIN {
             let Some(load) = next else { return true };
             let Some(Register { handle, indirect, .. }) = accessed_register(body, load) else { return false };
-            let places = &self.writes[handle];
-            let from = places.partition_point(|&place| place < first);
-            if body.inst_block(load) != Some(block) || places.get(from).is_some_and(|&place| place < end) {
+            let positions = &self.writes[handle];
+            let from = positions.partition_point(|&position| position < first);
+            if body.inst_block(load) != Some(block) || positions.get(from).is_some_and(|&position| position < end) {
                 return false;
             }
             next = indirect.and_then(|index| load_reg_for_def(body, index));
@@ -96,7 +96,7 @@ impl LaterReads {
     }
 }
 
-/// The places from the producer on up to the consumer; none if the consumer is not behind it in the same block.
+/// The positions from the producer on up to the consumer; none if the consumer is not after it in the same block.
 fn range(body: &Body, block: Block, producer: Inst, consumer: User) -> Option<(u32, u32)> {
     let order = body.inst_order();
     let first = order.index(producer);

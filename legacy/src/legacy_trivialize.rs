@@ -14,13 +14,16 @@
 //! A modifier of a load goes onto a clone of the load, because the load itself may have other readers. Modifiers of
 //! other values stay: the chase functions look through them. The sweep is forward, so that `fneg(fabs(load))` meets
 //! `fabs` first and ends as one load with both.
+//!
+//! What folds depends on all readers, dead ones as well. So nothing is removed here but what was folded: a modifier
+//! that stays because of a dead reader would otherwise be looked through afterwards, to a load that it was not folded
+//! into.
 
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::IndexKind;
-use tgsi_ir::passes::scalar::opt_dce::opt_dce;
 use tgsi_ir::{Body, Inst, Shader};
 
-use crate::chase::{Operand, chase_alu_dest, load_reg_for_def, store_reg_for_def};
+use crate::chase::{load_reg_for_def, store_reg_for_def};
 use crate::modifiers::ModifierPolicy;
 use crate::trivialize_registers::trivialize_registers;
 
@@ -29,50 +32,49 @@ use crate::trivialize_registers::trivialize_registers;
 pub fn legacy_trivialize(shader: &mut Shader, policy: ModifierPolicy) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        progress |= body.visit_insts(|body, inst| fold_into_access(body, inst, policy));
+        progress |= body.visit_insts(|body, inst| match body.alu_op(inst) {
+            Some(op @ (AluOp::Fneg | AluOp::Fabs)) => fold_into_load(body, inst, op, policy),
+            Some(AluOp::Fsat) => fold_into_store(body, inst, policy),
+            _ => false,
+        });
     }
-    if progress {
-        opt_dce(shader);
-    }
-    progress |= trivialize_registers(shader);
-    progress
+    progress | trivialize_registers(shader)
 }
 
-fn fold_into_access(body: &mut Body, inst: Inst, policy: ModifierPolicy) -> bool {
-    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
-    if policy.folds_source(body, inst) {
-        let source = body.source(inst, 0);
-        let Some(load) = load_reg_for_def(body, body.src_def(source)) else { return false };
-        let swizzle = body.swizzle(source);
-        let clone = body.clone_inst_before(load);
-        if op == AluOp::Fabs {
-            body.set_index(clone, IndexKind::LegacyFabs, 1);
-            body.set_index(clone, IndexKind::LegacyFneg, 0);
-        } else {
-            let negate = body.index(clone, IndexKind::LegacyFneg);
-            body.set_index(clone, IndexKind::LegacyFneg, i32::from(negate == 0));
-        }
-        let Some(value) = body.inst_def(clone) else { return false };
-        for reader in body.uses_vec(def) {
-            body.set_swizzle(reader, body.swizzle(reader).compose(swizzle));
-            body.set_src(reader, value);
-        }
-        body.remove_inst(inst);
-        return true;
-    }
-    // Most are not saturated.
-    let user = body.single_use(def).and_then(|source| body.user(source).inst());
-    if user.is_none_or(|user| body.alu_op(user) != Some(AluOp::Fsat)) {
+fn fold_into_load(body: &mut Body, modifier: Inst, op: AluOp, policy: ModifierPolicy) -> bool {
+    let source = body.source(modifier, 0);
+    let (loaded, swizzle) = (body.src_def(source), body.swizzle(source));
+    let (Some(load), Some(def)) = (load_reg_for_def(body, loaded), body.inst_def(modifier)) else { return false };
+    if body.is_unused(def) || !policy.folds_source(body, modifier) {
         return false;
     }
-    let destination = chase_alu_dest(body, def, policy);
-    if destination.saturate
-        && let Operand::Ssa(saturated) = destination.operand
-        && let Some(store) = store_reg_for_def(body, saturated)
-    {
-        body.set_index(store, IndexKind::LegacyFsat, 1);
-        body.set_src(body.source(store, 0), def);
-        return true;
+    let clone = body.clone_inst_before(load);
+    if op == AluOp::Fabs {
+        body.set_index(clone, IndexKind::LegacyFabs, 1);
+        body.set_index(clone, IndexKind::LegacyFneg, 0);
+    } else {
+        let negate = body.index(clone, IndexKind::LegacyFneg);
+        body.set_index(clone, IndexKind::LegacyFneg, i32::from(negate == 0));
     }
-    false
+    let Some(value) = body.inst_def(clone) else { return false };
+    for reader in body.uses_vec(def) {
+        body.set_swizzle(reader, body.swizzle(reader).compose(swizzle));
+        body.set_src(reader, value);
+    }
+    body.remove_inst(modifier);
+    if body.is_unused(loaded) {
+        body.remove_inst(load);
+    }
+    true
+}
+
+fn fold_into_store(body: &mut Body, saturation: Inst, policy: ModifierPolicy) -> bool {
+    let Some(store) = body.inst_def(saturation).and_then(|def| store_reg_for_def(body, def)) else { return false };
+    if !policy.folds_saturation(body, saturation) {
+        return false;
+    }
+    body.set_index(store, IndexKind::LegacyFsat, 1);
+    body.set_src(body.source(store, 0), body.src(saturation, 0));
+    body.remove_inst(saturation);
+    true
 }

@@ -17,12 +17,12 @@
 //!    limit, or stands where its class is not taken, goes through a `mov` in front of the instruction.
 //! 3. The sources of a commutative operation are exchanged if that makes a `mov` needless and all modifiers fold as
 //!    before.
-//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew behind the `mov` and fold as
+//! 4. Modifiers stay at the instruction: `fneg` and `fabs` on the way are made anew after the `mov` and fold as
 //!    before.
 //! 5. A `mov` of an SSA value serves the rest of its block. One of a register serves its instruction only.
 //! 6. A `mov` may read anything, and folded instructions are left alone. The operands of other instructions than ALU
 //!    ones are not counted: they go through a `mov` where [`OperandLimits::takes`] says no.
-//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right behind
+//! 7. A load with a run-time index is read through its own `mov` already, unless that is the instruction right after
 //!    it; then a `mov` comes between the two.
 //!
 //! One walk; each source is looked at once for each limit.
@@ -72,7 +72,7 @@ impl OperandClasses {
     }
 }
 
-/// How many operands of some kinds one instruction can read.
+/// The number of operands of some kinds that one instruction can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperandLimit {
     /// The kinds that count together.
@@ -81,7 +81,7 @@ pub struct OperandLimit {
     pub most: u8,
 }
 
-/// What the instructions of a target can read.
+/// The operands that instructions of a target can read.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandLimits {
     /// All of these hold.
@@ -196,7 +196,7 @@ pub fn legalize_operands(shader: &mut Shader, limits: &OperandLimits, policy: Mo
     movs > 0
 }
 
-/// What sources read, modifiers and swizzle left out.
+/// An operand of some sources, without modifiers and swizzle.
 struct Operand {
     /// The value, or the value of the load of a register.
     value: Def,
@@ -261,7 +261,7 @@ impl Operands {
     }
 }
 
-/// The value behind the modifiers that a source looks through, and these, the outermost first.
+/// The value under the modifiers that a source looks through, and these, the outermost first.
 fn behind_modifiers(body: &Body, inst: Inst, number: usize, policy: ModifierPolicy) -> (Def, ArrayVec<Inst, 2>) {
     let mut value = body.src(inst, number);
     let mut modifiers = ArrayVec::new();
@@ -294,7 +294,7 @@ fn legalize_alu(
     if op.is_commutative01() {
         let read = [0, 1].map(|number| behind_modifiers(body, inst, number, policy));
         exchange(body, inst);
-        // A modifier may be taken in one place and not in the other.
+        // A modifier may be taken by one source and not by the other.
         let same_modifiers = [1, 0].map(|number| behind_modifiers(body, inst, number, policy)) == read;
         let other = Operands::of(body, inst, limits, policy);
         let other_excess = other.excess(body, inst, limits);

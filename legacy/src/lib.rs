@@ -1,5 +1,5 @@
 //! Registers for backends that think in registers: out of SSA, trivial register accesses, and the helpers that find
-//! registers, write masks and modifiers behind SSA values again.
+//! registers, write masks and modifiers of SSA values again.
 //!
 //! A backend of the old kind runs, on optimised SSA:
 //!
@@ -17,8 +17,8 @@
 //! Instruction selection then asks the functions of [`chase`] for each source and destination and emits nothing for
 //! what they report as folded. A [`ModifierPolicy`](modifiers::ModifierPolicy) says which modifiers the target has; the
 //! same one goes to all of these. [`later_reads`] tells whether instructions may be fused or split, [`registers`] lists
-//! declarations and accesses, [`assign_registers`] finds places for all of it. [`check`] proves, independently of how
-//! the trivialisation worked, that folding is sound.
+//! declarations and accesses, [`assign_registers`] finds locations for all of it. [`check`] proves, independently of
+//! how the trivialisation worked, that folding is sound.
 //!
 //! The names are NIR's (`nir_convert_from_ssa`, `nir_lower_vec_to_regs`, `nir_legacy_trivialize`,
 //! `nir_legacy_chase_alu_src`, ...).

@@ -53,7 +53,7 @@ struct Lowering<'a> {
     bool_bit_size: u8,
 }
 
-/// A place in a register.
+/// An element of a register.
 struct Location {
     handle: Def,
     base: u32,
@@ -85,11 +85,11 @@ impl Lowering<'_> {
     fn lower_load(&mut self, load: Inst, deref: Def, variable_type: &dyn Fn(Variable) -> Type) -> bool {
         let Some(result) = self.body.inst_def(load) else { return false };
         let value = match self.locate(load, deref, variable_type) {
-            Ok(Some(place)) => {
+            Ok(Some(element)) => {
                 let mut builder = Builder::new(self.body, Cursor::Before(load));
-                match place.indirect {
-                    Some(index) => builder.load_reg_indirect(place.handle, index, place.base),
-                    None => builder.load_reg(place.handle, place.base),
+                match element.indirect {
+                    Some(index) => builder.load_reg_indirect(element.handle, index, element.base),
+                    None => builder.load_reg(element.handle, element.base),
                 }
             }
             Ok(None) => {
@@ -107,13 +107,13 @@ impl Lowering<'_> {
 
     fn lower_store(&mut self, store: Inst, deref: Def, variable_type: &dyn Fn(Variable) -> Type) -> bool {
         match self.locate(store, deref, variable_type) {
-            Ok(Some(place)) => {
+            Ok(Some(element)) => {
                 let value = self.body.src(store, 1);
                 let mask = self.body.index(store, IndexKind::WriteMask) as u32;
                 let mut builder = Builder::new(self.body, Cursor::Before(store));
-                match place.indirect {
-                    Some(index) => builder.store_reg_indirect(value, place.handle, index, place.base, mask),
-                    None => builder.store_reg(value, place.handle, place.base, mask),
+                match element.indirect {
+                    Some(index) => builder.store_reg_indirect(value, element.handle, index, element.base, mask),
+                    None => builder.store_reg(value, element.handle, element.base, mask),
                 };
             }
             Ok(None) => {}
@@ -190,9 +190,9 @@ impl Lowering<'_> {
         Ok(Some(Location { handle, base: base as u32, indirect }))
     }
 
-    /// What an index adds to the element number: `index * stride`. With other indices beside it an index outside its
-    /// own array could lead to another element of the whole, so that `beyond` (length of the array, elements of the
-    /// whole) makes it one outside everything.
+    /// The part of the element number that an index adds: `index * stride`. With other indices beside it an index
+    /// outside its own array could lead to another element of the whole, so that `beyond` (length of the array,
+    /// elements of the whole) makes it one outside everything.
     fn scaled_index(&mut self, access: Inst, index: Def, stride: u32, beyond: Option<(u32, u32)>) -> Def {
         let bits = self.body.bit_size(index);
         let mut builder = Builder::new(self.body, Cursor::Before(access));

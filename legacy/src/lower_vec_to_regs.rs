@@ -22,7 +22,7 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, InstData, Shader, Shape, Swizzle, User};
 
-/// Which instructions may be widened to write which components of a vector: `(body, instruction, write mask)`.
+/// Whether an instruction may be widened to write some components of a vector: `(body, instruction, write mask)`.
 pub type CoalesceFilter<'a> = &'a dyn Fn(&Body, Inst, u32) -> bool;
 
 /// Lowers every `vecN`. `filter` (none: everything) says whether an instruction may write given components of a vector
@@ -108,7 +108,7 @@ fn is_replicated(op: AluOp) -> bool {
 }
 
 /// Widens the producer of a value to the vector's size, so that component i of the vector comes out at component i, and
-/// stores it right behind.
+/// stores it right after.
 fn coalesce(
     body: &mut Body,
     vec: Inst,

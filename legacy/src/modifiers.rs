@@ -1,4 +1,4 @@
-//! Which modifiers the instructions of a target take, per operation and operand.
+//! The modifiers that the instructions of a target take, by operation and operand.
 //!
 //! A [`ModifierPolicy`] is handed to [`legacy_trivialize`](crate::legacy_trivialize()), to the functions of
 //! [`chase`](crate::chase) and to [`check`](crate::check::check); all of them must get the same one. A modifier folds
@@ -33,9 +33,13 @@
 //! ```
 
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::{Body, Inst, Use};
+use tgsi_ir::{Body, Def, Inst, Use};
 
 use crate::chase::{float_mod_folds, fsat_folds, load_reg_for_def, store_reg_for_def};
+
+/// Readers of a modifier, and of the negations of an absolute value, with which it may fold. Each of them asks whether
+/// it does, which depends on all. Real shaders have fewer.
+const MAX_READERS: usize = 256;
 
 /// The modifiers that an operand takes. Both together mean `-|x|`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +68,7 @@ impl SourceModifiers {
     }
 }
 
-/// Which modifiers a target has, for each operation and operand. See the [module](self).
+/// The modifiers that a target has, for each operation and operand. See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct ModifierPolicy {
     /// The modifiers of an operand: operation, number of the source. Asked for operands of float type only.
@@ -100,11 +104,14 @@ impl ModifierPolicy {
         (self.saturate)(op)
     }
 
-    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. Linear in its readers, and in those
-    /// of an `fneg` that reads it.
+    /// Whether `fneg` or `fabs` becomes a modifier of everything that reads it. One with very many readers does not, as
+    /// each of them asks about all.
     pub fn folds_source(&self, body: &Body, modifier: Inst) -> bool {
         let (Some(kind), Some(def)) = (body.alu_op(modifier), body.inst_def(modifier)) else { return false };
-        if !matches!(kind, AluOp::Fneg | AluOp::Fabs) || !float_mod_folds(body, modifier) {
+        if !matches!(kind, AluOp::Fneg | AluOp::Fabs)
+            || !has_few_readers(body, kind, def)
+            || !float_mod_folds(body, modifier)
+        {
             return false;
         }
         let is_load = load_reg_for_def(body, body.src(modifier, 0)).is_some();
@@ -115,14 +122,11 @@ impl ModifierPolicy {
             if !self.takes(body, source, kind) {
                 return false;
             }
-            // What is read behind a negation that folds is read by the readers of that.
-            let negation = body.user(source).inst().filter(|&user| body.alu_op(user) == Some(AluOp::Fneg));
+            // What a negation reads that folds is read by the readers of that.
             kind != AluOp::Fabs
-                || negation.is_none_or(|negation| {
-                    !self.folds_source(body, negation)
-                        || body
-                            .inst_def(negation)
-                            .is_none_or(|def| body.uses_of(def).all(|source| self.takes(body, source, AluOp::Fabs)))
+                || negation_by(body, source).is_none_or(|negated| {
+                    !self.folds_source(body, body.def_inst(negated))
+                        || body.uses_of(negated).all(|source| self.takes(body, source, AluOp::Fabs))
                 })
         })
     }
@@ -141,6 +145,24 @@ impl ModifierPolicy {
             .and_then(|user| body.alu_op(user))
             .is_some_and(|op| self.source_of(op, body.source_number(source)).has(modifier))
     }
+}
+
+/// The negation that a source belongs to.
+fn negation_by(body: &Body, source: Use) -> Option<Def> {
+    let user = body.user(source).inst()?;
+    (body.alu_op(user) == Some(AluOp::Fneg)).then(|| body.inst_def(user))?
+}
+
+/// Whether the readers of a modifier are within [`MAX_READERS`].
+fn has_few_readers(body: &Body, kind: AluOp, def: Def) -> bool {
+    let mut left = MAX_READERS;
+    body.uses_of(def).all(|source| {
+        let negated = if kind == AluOp::Fabs { negation_by(body, source) } else { None };
+        let readers = 1 + negated.map_or(0, |def| body.uses_of(def).take(left).count());
+        let is_within = readers <= left;
+        left = left.saturating_sub(readers);
+        is_within
+    })
 }
 
 impl Default for ModifierPolicy {

@@ -13,8 +13,8 @@
 //!
 //! 1. the instruction is an ALU one: intrinsics, textures, phis and `if`s take whole values;
 //! 2. the vector dominates it, and it is not the vector itself;
-//! 3. all components that it reads of `v` are in the vector. Of several places the first one is taken, and of several
-//!    such vectors the first one in program order ([`MAX_VECTORS`] are looked at);
+//! 3. all components that it reads of `v` are in the vector. Of several components the first one is taken, and of
+//!    several such vectors the first one in program order ([`MAX_VECTORS`] are looked at);
 //! 4. the vector does not only feed a store of an output: such a vector often goes to the output directly;
 //! 5. `v` is no constant, if [`MoveVecSrcOptions::skip_constants`] is set: backends that have constants as operands
 //!    would replace one that costs nothing by a register. Undefined values are never looked for in a vector;
@@ -33,7 +33,7 @@ use tgsi_ir::{Body, Def, Inst, InstData, Shader, Swizzle, Use, User};
 /// Most vectors with the same source that are looked at for a reader.
 pub const MAX_VECTORS: usize = 8;
 
-/// What to leave alone.
+/// The uses to leave alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveVecSrcOptions {
     /// Readers of constants stay (Intel; Midgard, where constants are kept beside the code).
@@ -52,7 +52,7 @@ impl Default for MoveVecSrcOptions {
 pub fn move_vec_src_uses_to_dest(shader: &mut Shader, options: MoveVecSrcOptions) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
-        // Sources change, places do not: these stay right.
+        // Sources change, components do not: these stay right.
         let (order, dominance) = (body.inst_order(), body.dominance());
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
@@ -82,7 +82,7 @@ struct Vector {
     inst: Inst,
     result: Def,
     /// For each component of the value the first one of the vector that it became.
-    place: [Option<u8>; 16],
+    components: [Option<u8>; 16],
 }
 
 fn move_uses(body: &mut Body, order: &InstOrder, dominance: &Dominance, def: Def) -> bool {
@@ -119,7 +119,7 @@ fn move_uses(body: &mut Body, order: &InstOrder, dominance: &Dominance, def: Def
     progress
 }
 
-/// The places of a value in a vector; none if the vector goes to an output only.
+/// The components of a vector that a value is; none if the vector goes to an output only.
 fn vector(body: &Body, inst: Inst, def: Def) -> Option<Vector> {
     let result = body.inst_def(inst)?;
     if let Some(only) = body.single_use(result)
@@ -127,15 +127,15 @@ fn vector(body: &Body, inst: Inst, def: Def) -> Option<Vector> {
     {
         return None;
     }
-    let mut place = [None; 16];
+    let mut components = [None; 16];
     for (number, source) in body.sources(inst).enumerate() {
         if body.src_def(source) == def
-            && let Some(slot) = place.get_mut(usize::from(body.swizzle(source).get(0)))
+            && let Some(slot) = components.get_mut(usize::from(body.swizzle(source).get(0)))
         {
             slot.get_or_insert(number as u8);
         }
     }
-    Some(Vector { inst, result, place })
+    Some(Vector { inst, result, components })
 }
 
 fn is_output_store(body: &Body, user: User) -> bool {
@@ -161,7 +161,7 @@ fn moved(body: &Body, source: Use, vector: &Vector) -> Option<Swizzle> {
     let components = body.alu_src_components(reader, body.source_number(source));
     let mut selectors = [0u8; 16];
     for (component, selector) in selectors.iter_mut().enumerate().take(components) {
-        *selector = (*vector.place.get(usize::from(old.get(component)))?)?;
+        *selector = (*vector.components.get(usize::from(old.get(component)))?)?;
     }
     Some(Swizzle::new(&selectors[..components]))
 }

@@ -13,7 +13,7 @@ use tgsi_ir::{Body, Def, Inst, Shape};
 
 use crate::chase::{is_load_reg, is_store_reg};
 
-/// What a `decl_reg` declares.
+/// A declared register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterDecl {
     /// The instruction.

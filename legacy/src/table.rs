@@ -13,7 +13,7 @@ use crate::move_vec_src_uses_to_dest::MoveVecSrcOptions;
 pub struct PassInfo {
     /// Its name, the same as that of its function and its file.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub about: &'static str,
     /// Runs it, with the most usual choice where its function takes options.
     pub run: PassFn,

@@ -8,9 +8,9 @@
 //!                                                 32 %5 = fadd %4, %2
 //! ```
 //!
-//! A **load** is trivial if every reader is in its block (the `if` right behind the block counts) and no store to the
+//! A **load** is trivial if every reader is in its block (the `if` right after the block counts) and no store to the
 //! register stands between the load and a reader: the reader may then read the register itself. A load through a
-//! run-time index is never left to other readers than a mov right behind it: its index would have to stay alive as
+//! run-time index is never left to other readers than a mov right after it: its index would have to stay alive as
 //! long.
 //!
 //! A **store** is trivial if its value has no other reader, is made in the same block by an instruction that can write
@@ -66,12 +66,12 @@ fn move_declarations_up(body: &mut Body) -> bool {
     let start = body.start_block();
     let declarations: Vec<Inst> =
         body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
-    let mut place = body.first_inst(start);
+    let mut next = body.first_inst(start);
     let mut moved = false;
     for declaration in declarations {
-        if place == Some(declaration) {
-            place = body.next_inst(declaration);
-        } else if let Some(other) = place {
+        if next == Some(declaration) {
+            next = body.next_inst(declaration);
+        } else if let Some(other) = next {
             body.move_inst(Cursor::Before(other), declaration);
             moved = true;
         }
@@ -134,7 +134,7 @@ fn trivialize_loads(body: &mut Body, registers: &RegisterNumbers, loads: &mut Tr
                 loads.generation[registers.get(register)] += 1;
             } else if register.indirect.is_some() {
                 trivialize_load(body, inst);
-                // Only the mov right behind reads it.
+                // Only the mov right after reads it.
                 loads.entered[inst] = Some(loads.generation[registers.get(register)]);
             } else {
                 loads.entered[inst] = Some(loads.generation[registers.get(register)]);
@@ -147,7 +147,7 @@ fn trivialize_loads(body: &mut Body, registers: &RegisterNumbers, loads: &mut Tr
     }
 }
 
-/// Puts a mov behind the load that a source reads, unless the source may read the register itself.
+/// Puts a mov after the load that a source reads, unless the source may read the register itself.
 fn trivialize_source_load(
     body: &mut Body,
     registers: &RegisterNumbers,
@@ -162,7 +162,7 @@ fn trivialize_source_load(
     }
 }
 
-/// Puts a mov right behind a load and makes every reader read that.
+/// Puts a mov right after a load and makes every reader read that.
 ///
 /// Readers that were looked at before and found trivial read the mov as well now: that is as right, and the mov is
 /// there anyway.
@@ -260,7 +260,7 @@ impl PendingStores {
 
 fn trivialize_stores(body: &mut Body, registers: &RegisterNumbers, pending: &mut PendingStores, block: Block) {
     let mut next = body.last_inst(block);
-    // A trivial load that the `if` behind the block reads is read at the end of the block, after every store: nothing
+    // A trivial load that the `if` after the block reads is read at the end of the block, after every store: nothing
     // to do for it, as the loads' walk has put a mov in between if a store follows the load.
     while let Some(inst) = next {
         // What is made below stands right before a store further down; the walk goes on before `inst`.

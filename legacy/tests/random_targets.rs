@@ -106,10 +106,10 @@ fn operands_are_within_the_limits() {
     assert!(movs > 1000, "the programs are too simple: {movs} movs");
 }
 
-/// A clone of an instruction that reads registers anew, right before a place.
-fn clone_with_loads(body: &mut Body, inst: Inst, place: Cursor) -> Option<Def> {
+/// A clone of an instruction that reads registers anew, at a cursor.
+fn clone_with_loads(body: &mut Body, inst: Inst, cursor: Cursor) -> Option<Def> {
     let clone = body.clone_inst_before(inst);
-    body.move_inst(place, clone);
+    body.move_inst(cursor, clone);
     for source in body.sources(clone) {
         if let Some(load) = chase::load_reg_for_def(body, body.src_def(source)) {
             let again = body.clone_inst_before(load);
@@ -149,8 +149,8 @@ fn operands_may_be_read_later() {
         }
         moved += pairs.len();
         for (producer, source) in pairs {
-            let place = Cursor::before_use(body, source);
-            let clone = clone_with_loads(body, producer, place).unwrap();
+            let cursor = Cursor::before_use(body, source);
+            let clone = clone_with_loads(body, producer, cursor).unwrap();
             body.set_src(source, clone);
         }
         validate(&shader).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
@@ -247,7 +247,7 @@ fn comparisons_may_be_computed_elsewhere() {
 
 /// Goes a way through the program at random; each operand must be where it was put.
 fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &mut Random) {
-    let mut places: Vec<Option<Def>> = vec![None; assignment.peak as usize];
+    let mut locations: Vec<Option<Def>> = vec![None; assignment.peak as usize];
     let mut block = body.start_block();
     for _ in 0..200 {
         for inst in body.insts(block) {
@@ -260,7 +260,7 @@ fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &m
                     true => chase::chase_alu_src(body, inst, number, policy).operand,
                     false => chase::chase_src(body, body.source(inst, number)),
                 };
-                check_place(body, assignment, &places, operand);
+                check_location(body, assignment, &locations, operand);
             }
             let Some(def) = body.inst_def(inst) else { continue };
             let operand = match is_alu {
@@ -271,12 +271,12 @@ fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &m
                 Operand::Ssa(def) => def,
                 Operand::Register(register) => register.handle,
             };
-            if let Some(place) = assignment.place(written) {
-                places[place as usize] = Some(written);
+            if let Some(location) = assignment.location(written) {
+                locations[location as usize] = Some(written);
             }
         }
         if let Some(id) = body.following_if(block) {
-            check_place(body, assignment, &places, chase::chase_src(body, body.if_condition(id)));
+            check_location(body, assignment, &locations, chase::chase_src(body, body.if_condition(id)));
         }
         let next: Vec<_> = body.successors(block).collect();
         if next.is_empty() {
@@ -286,41 +286,41 @@ fn walk(body: &Body, assignment: &Assignment, policy: ModifierPolicy, random: &m
     }
 }
 
-fn check_place(body: &Body, assignment: &Assignment, places: &[Option<Def>], operand: Operand) {
+fn check_location(body: &Body, assignment: &Assignment, locations: &[Option<Def>], operand: Operand) {
     let read = match operand {
         Operand::Ssa(def) => def,
         Operand::Register(register) => {
             if let Some(index) = register.indirect {
                 let load = chase::load_reg_for_def(body, index);
                 let index = load.and_then(|load| chase::accessed_register(body, load)).map_or(index, |r| r.handle);
-                check_value(assignment, places, index, load.is_some());
+                check_value(assignment, locations, index, load.is_some());
             }
             register.handle
         }
     };
-    check_value(assignment, places, read, matches!(operand, Operand::Register(_)));
+    check_value(assignment, locations, read, matches!(operand, Operand::Register(_)));
 }
 
-fn check_value(assignment: &Assignment, places: &[Option<Def>], read: Def, is_register: bool) {
-    let Some(place) = assignment.place(read) else { return };
+fn check_value(assignment: &Assignment, locations: &[Option<Def>], read: Def, is_register: bool) {
+    let Some(location) = assignment.location(read) else { return };
     // A register that was not written may hold anything.
-    let found = places[place as usize];
+    let found = locations[location as usize];
     assert!(
-        found == Some(read) || is_register && !places.contains(&Some(read)) && found.is_none(),
+        found == Some(read) || is_register && !locations.contains(&Some(read)) && found.is_none(),
         "{read}: {found:?}"
     );
 }
 
 #[test]
-fn places_are_not_shared() {
+fn locations_are_not_shared() {
     let (mut values, mut peaks) = (0, 0);
     for seed in 0..500 {
         let (mut shader, policy) = (program(seed), policy(seed));
         into_ssa(&mut shader);
         into_registers(&mut shader, policy);
         let body = shader.main();
-        let needs_place = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
-        let assignment = assign_registers(body, policy, u32::MAX, &needs_place).unwrap();
+        let needs_location = |body: &Body, def: Def| !matches!(body.inst(body.def_inst(def)), InstData::Deref { .. });
+        let assignment = assign_registers(body, policy, u32::MAX, &needs_location).unwrap();
         values += body.blocks().flat_map(|b| body.insts(b)).filter(|&i| body.alu_op(i).is_some()).count();
         peaks += assignment.peak as usize;
         let mut random = Random(tgsi_ir::run::random::Random::new(seed));
@@ -328,11 +328,11 @@ fn places_are_not_shared() {
             walk(body, &assignment, policy, &mut random);
         }
         let peak = assignment.peak;
-        assert!(assign_registers(body, policy, peak, &needs_place).is_ok());
+        assert!(assign_registers(body, policy, peak, &needs_location).is_ok());
         if peak > 0 {
-            let error = assign_registers(body, policy, peak - 1, &needs_place).unwrap_err();
+            let error = assign_registers(body, policy, peak - 1, &needs_location).unwrap_err();
             assert_eq!((error.peak, error.limit), (peak, peak - 1));
         }
     }
-    assert!(peaks * 2 < values, "{peaks} places for {values} values");
+    assert!(peaks * 2 < values, "{peaks} locations for {values} values");
 }

@@ -100,19 +100,19 @@ fn run_all(name: &str, vectors: PathBuf, mut shader: impl FnMut(&str) -> Result<
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn corpus_vectors_agree_through_the_ir() {
-    let test = "corpus_vectors_agree_through_the_ir";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(references) = references_by_path(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let references = references_by_path();
     let totals = run_all("corpus-vectors", vectors, |file| references.get(file).ok_or("no tokens")?.shader());
     assert!(totals.exact > 2000);
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn opcode_vectors_agree_through_the_ir() {
-    let test = "opcode_vectors_agree_through_the_ir";
-    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
-    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let vectors = shared("oracle/opcode-vectors.jsonl.gz");
+    let texts = shared("oracle/opcodes");
     let texts = texts.parent().unwrap().to_owned();
     let totals = run_all("opcode-vectors", vectors, |file| {
         let text = std::fs::read(texts.join(file)).map_err(|error| error.to_string())?;

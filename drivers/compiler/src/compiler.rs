@@ -142,11 +142,6 @@ impl Compiler {
         check_for(source, gaps, &self.limits, self.to_ir_options().keep_subroutines)
     }
 
-    /// Checks TGSI that was made for the target.
-    pub fn check_result(&self, shader: &tgsi::Shader) -> Report {
-        check_for(shader, &Gaps::default(), &self.limits, self.to_ir_options().keep_subroutines)
-    }
-
     /// Starts the compilation of a shader.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub trait TargetError: Error + Send + Sync + 'static {
 pub enum Subject {
     /// All of it.
     Shader,
-    /// How many temporaries there are.
+    /// The number of temporaries.
     Temporaries,
 }
 

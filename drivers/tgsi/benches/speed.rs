@@ -1,4 +1,5 @@
-//! How fast shaders are parsed, printed, converted, optimised and translated: `cargo bench -p tgsi-driver-tgsi`.
+//! The speed at which shaders are parsed, printed, converted, optimised and translated: `cargo bench -p
+//! tgsi-driver-tgsi`.
 //!
 //! Each benchmark runs over texts of three kinds: straight code and nested branches of growing length, which show
 //! whether the time for an instruction stays the same, and all shaders of the folder with reference data
@@ -27,7 +28,7 @@ fn main() {
     divan::main();
 }
 
-/// What a benchmark runs over.
+/// The shaders of a benchmark.
 #[derive(Clone, Copy)]
 enum Input {
     /// So many instructions without control flow.

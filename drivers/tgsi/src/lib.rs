@@ -24,7 +24,7 @@ mod select;
 mod target;
 
 pub use driver::{DRIVER, Tgsi};
-pub use lower::{EVERY_REGISTER, OutsideIntegers, outside_integers};
+pub use lower::{EVERY_REGISTER, InterfaceIntegers, interface_integers};
 pub use passes::named::{MACHINE_PASSES, MachinePassError, run_machine_pass};
 pub use target::options::{Dialect, IndirectFiles, TgsiOptions};
 
@@ -62,7 +62,7 @@ pub enum DriverError {
         /// Its opcode.
         op: AluOp,
     },
-    /// Something from outside that is read as an integer here and as a float there, where the target has no integers.
+    /// Part of the interface that is read as an integer here and as a float there, where the target has no integers.
     #[error("{inst}: what it loads is read both as an integer and as a float")]
     IntegerAndFloat {
         /// The instruction.
@@ -242,7 +242,7 @@ fn finish_selected(
     emit::finish::check_indirect(&program, options)?;
     let mut built = Err(DriverError::NoEntryPoint);
     passes.run_driver("tgsi:build", || {
-        built = emit::finish::finish(shader, &declared, &arrays, program, options);
+        built = emit::finish::build(shader, &declared, &arrays, program, options);
         true
     });
     let mut finished = built?;
@@ -250,7 +250,7 @@ fn finish_selected(
         interface.apply(&mut finished)?;
     }
     if options.dialect == Dialect::Virgl {
-        emit::finish_virgl::finish(&mut finished)?;
+        emit::finish_virgl::adapt_to_hosts(&mut finished)?;
     }
     Ok(finished)
 }

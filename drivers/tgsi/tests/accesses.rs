@@ -313,8 +313,9 @@ fn the_demo_shaders() {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn the_corpus() {
-    let Some(folder) = shared("corpus", "the_corpus") else { return };
+    let folder = shared("corpus");
     check_all(shaders(&folder).iter().filter_map(|path| file(path)));
 }
 

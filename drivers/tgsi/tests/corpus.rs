@@ -20,16 +20,16 @@ use tgsi::shader::Register;
 use tgsi::tables::{File, Opcode, OperandType, Processor, Semantic};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_compiler::Target;
-use tgsi_driver_tgsi::{EVERY_REGISTER, OutsideIntegers, TgsiOptions, outside_integers};
+use tgsi_driver_tgsi::{EVERY_REGISTER, InterfaceIntegers, TgsiOptions, interface_integers};
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, RunLimits};
 
 /// The corpus by path, decoded from the reference's tokens.
-fn corpus(test: &str) -> Option<Vec<(String, Shader)>> {
+fn corpus() -> Vec<(String, Shader)> {
     let only = std::env::var("TGSIC_ONLY").ok();
     let wanted = |file: &str| only.as_ref().is_none_or(|only| file.contains(only.as_str()));
-    let references = references(test)?.into_iter().filter(|(file, _)| wanted(file));
-    Some(references.map(|(file, reference)| (file, reference.shader().unwrap())).collect())
+    let references = references().into_iter().filter(|(file, _)| wanted(file));
+    references.map(|(file, reference)| (file, reference.shader().unwrap())).collect()
 }
 
 fn show(shader: &Shader) -> String {
@@ -84,20 +84,15 @@ fn temporaries(shader: &Shader) -> u32 {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn the_corpus_translates() {
-    let test = "the_corpus_translates";
-    let Some(shaders) = corpus(test) else { return };
-    let peer: HashMap<String, (usize, u32)> = shared("oracle/peer.csv", test)
-        .map(|path| {
-            let text = std::fs::read_to_string(path).unwrap();
-            text.lines()
-                .skip(1)
-                .map(|l| l.split(',').collect::<Vec<_>>())
-                .filter(|f| f[1] == "ok" && f[2].parse::<usize>().unwrap() <= 5000)
-                .map(|f| (f[0].to_owned(), (f[3].parse().unwrap(), f[5].parse().unwrap())))
-                .collect()
-        })
-        .unwrap_or_default();
+    let shaders = corpus();
+    let peer = std::fs::read_to_string(shared("oracle/peer.csv")).unwrap();
+    let rows = peer.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let peer: HashMap<String, (usize, u32)> = rows
+        .filter(|f| f[1] == "ok" && f[2].parse::<usize>().unwrap() <= 5000)
+        .map(|f| (f[0].to_owned(), (f[3].parse().unwrap(), f[5].parse().unwrap())))
+        .collect();
     let (mut before, mut after, mut temps_before, mut temps_after) = (0, 0, 0, 0);
     let (mut ours, mut theirs, mut ours_temps, mut theirs_temps, mut hurt) = (0, 0, 0, 0, Vec::new());
     let (mut frontend, mut lowering, mut backend) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
@@ -235,19 +230,19 @@ fn run_some(
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn corpus_vectors_agree_through_the_driver() {
-    let test = "corpus_vectors_agree_through_the_driver";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
     run_all("corpus-vectors", &TgsiOptions::default(), vectors, |file| shaders.get(file).cloned());
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn opcode_vectors_agree_through_the_driver() {
-    let test = "opcode_vectors_agree_through_the_driver";
-    let Some(vectors) = shared("oracle/opcode-vectors.jsonl.gz", test) else { return };
-    let Some(texts) = shared("oracle/opcodes", test) else { return };
+    let vectors = shared("oracle/opcode-vectors.jsonl.gz");
+    let texts = shared("oracle/opcodes");
     let texts = texts.parent().unwrap().to_owned();
     let only = std::env::var("TGSIC_ONLY").ok();
     run_all("opcode-vectors", &TgsiOptions::default(), vectors, |file| {
@@ -261,10 +256,10 @@ fn opcode_vectors_agree_through_the_driver() {
 
 /// Targets that lack something, and the passes turned off: a part of the corpus through each.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn every_option_computes_the_same() {
-    let test = "every_option_computes_the_same";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     for (number, (name, options)) in variants(&TgsiOptions::default()).iter().enumerate() {
         let part: HashMap<String, Shader> = shaders.iter().skip(number).step_by(8).cloned().collect();
         run_all(name, options, vectors.clone(), |file| part.get(file).cloned());
@@ -329,15 +324,15 @@ fn needs_integers(opcode: Opcode) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn targets_without_integers_get_floats() {
-    let test = "targets_without_integers_get_floats";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let shaders: HashMap<String, Shader> = shaders.into_iter().collect();
     let options = TgsiOptions { native_integers: false, ..TgsiOptions::default() };
     let (mut floats, mut lowered, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
     let mut kept: HashMap<String, Shader> = HashMap::new();
-    let mut fed: HashMap<String, (Shader, Shader, OutsideIntegers)> = HashMap::new();
+    let mut fed: HashMap<String, (Shader, Shader, InterfaceIntegers)> = HashMap::new();
     let mut wrongly_refused = Vec::new();
     for (file, source) in &shaders {
         // An index that does not come from an address register is an integer.
@@ -363,11 +358,11 @@ fn targets_without_integers_get_floats() {
                     d.file == File::SystemValue
                         && d.semantic.is_some_and(|s| !matches!(s.name, Semantic::Position | Semantic::Face))
                 });
-                let outside = outside_integers(&ir, &options).unwrap();
-                if !has_integers && outside == OutsideIntegers::default() {
+                let interface = interface_integers(&ir, &options).unwrap();
+                if !has_integers && interface == InterfaceIntegers::default() {
                     kept.insert(file.clone(), source.clone());
                 } else {
-                    fed.insert(file.clone(), (source.clone(), shader, outside));
+                    fed.insert(file.clone(), (source.clone(), shader, interface));
                 }
             }
             Err(error) => {
@@ -401,22 +396,24 @@ fn targets_without_integers_get_floats() {
         run_some(&format!("without integers, {name}"), options, vectors.clone(), float_like, find);
     }
     assert!(wrongly_refused.is_empty());
-    integers_outside_may_be_floats(vectors, &fed);
+    interface_integers_may_be_floats(vectors, &fed);
 }
 
 /// Small integers where shaders read integers: the translation that gets floats there computes the same.
-fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shader, Shader, OutsideIntegers)>) {
+fn interface_integers_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shader, Shader, InterfaceIntegers)>) {
     let (mut equal, mut different) = (0, BTreeMap::new());
     for line in lines(vectors) {
         let vector = Vector::parse(&line).unwrap();
-        let Some((source, translated, outside)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else { continue };
+        let Some((source, translated, interface)) = fed.get(&vector.file).filter(|_| vector.seed == 0) else {
+            continue;
+        };
         // Takes the unsigned remainder of negative numbers.
         if vector.file.contains("vs-nonuniform-control-flow") {
             continue;
         }
-        let integers = with_small_integers(vector.inputs(source), source, outside, |value| value);
+        let integers = with_small_integers(vector.inputs(source), source, interface, |value| value);
         let floats =
-            with_small_integers(vector.inputs(source), source, outside, |value| (value as i32 as f32).to_bits());
+            with_small_integers(vector.inputs(source), source, interface, |value| (value as i32 as f32).to_bits());
         let run = |shader: &Shader, inputs: &Inputs| {
             let program = Program::new(shader).unwrap();
             run(&program, inputs, &mut AnalyticResources::default(), RunLimits::default()).map_err(|e| e.to_string())
@@ -431,7 +428,7 @@ fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shade
             }
         };
         let agrees = |register: usize, component: usize, expected: u32, found: u32| {
-            let masks = [register as u32, EVERY_REGISTER].map(|r| outside.outputs.get(&r).copied().unwrap_or(0));
+            let masks = [register as u32, EVERY_REGISTER].map(|r| interface.outputs.get(&r).copied().unwrap_or(0));
             let is_integer = (masks[0] | masks[1]) & 1 << component != 0;
             let expected = if is_integer { (expected as i32 as f32).to_bits() } else { expected };
             Agreement::of(expected, found) != Agreement::Different
@@ -479,13 +476,13 @@ fn integers_outside_may_be_floats(vectors: PathBuf, fed: &HashMap<String, (Shade
 fn with_small_integers(
     mut inputs: Inputs,
     shader: &Shader,
-    outside: &OutsideIntegers,
+    interface: &InterfaceIntegers,
     form: impl Fn(u32) -> u32,
 ) -> Inputs {
     let number = |seed: usize| form([0, 1, 2, 3, 1, 0, 2][seed % 7]);
     let all =
         |first: u32, count: usize| if first == EVERY_REGISTER { 0..count } else { first as usize..first as usize + 1 };
-    for (&(buffer, index), &mask) in &outside.constants {
+    for (&(buffer, index), &mask) in &interface.constants {
         assert_ne!(buffer, EVERY_REGISTER, "buffers that are chosen at run time are not fed");
         let Some(words) = inputs.constants.get_mut(buffer as usize) else { continue };
         for row in all(index, words.len() / 4) {
@@ -496,7 +493,7 @@ fn with_small_integers(
             }
         }
     }
-    for (&index, &mask) in &outside.inputs {
+    for (&index, &mask) in &interface.inputs {
         for component in (0..4).filter(|c| mask & 1 << c != 0) {
             for register in all(index, inputs.inputs.len()) {
                 for lane in 0..inputs.lanes {
@@ -544,10 +541,10 @@ fn indirect_files(shader: &Shader) -> BTreeSet<File> {
 /// Targets that cannot address files indirectly: shaders that do so translate, nothing indirect of those files is left,
 /// and recorded results agree.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn files_that_cannot_be_indirect() {
-    let test = "files_that_cannot_be_indirect";
-    let Some(vectors) = shared("oracle/corpus-vectors.jsonl.gz", test) else { return };
-    let Some(shaders) = corpus(test) else { return };
+    let vectors = shared("oracle/corpus-vectors.jsonl.gz");
+    let shaders = corpus();
     let only = std::env::var_os("TGSIC_ONLY").is_some();
     let sets: [(&str, &[File]); 5] = [
         ("no_indirect_inputs", &[File::Input]),

@@ -196,8 +196,9 @@ fn demo_shaders() {
 
 /// Fifty real shaders, spread over all that are of moderate size.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders() {
-    let Some(folder) = common::shared("corpus", "real_shaders") else { return };
+    let folder = common::shared("corpus");
     let all = std::env::var_os("TGSIC_ALL_DAMAGE").is_some();
     // A number without divisors: all places and all bytes have their turn.
     let (every, sample) = if all { (1, 97) } else { (23, 29) };

@@ -100,8 +100,9 @@ fn partner(shader: &Shader) -> String {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn a_host_takes_what_it_took_before() {
-    let Some(folder) = common::shared("corpus", "virgl_host") else { return };
+    let folder = common::shared("corpus");
     let Some(mut host) = Host::start() else {
         eprintln!("virgl_host: skipped, there is no virgl_test_server");
         return;

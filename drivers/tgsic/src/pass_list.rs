@@ -13,7 +13,7 @@ use tgsi_ir::passes::table::{PassFn, PassId};
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Its effect, in one sentence.
     pub about: &'static str,
     /// Whether it is part of the pipelines.
     pub is_in_pipelines: bool,

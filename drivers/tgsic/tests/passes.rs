@@ -230,7 +230,7 @@ fn times_of_the_driver() {
     assert_eq!(row(&skipped, "tgsi:opt_cse").0, 2, "{skipped}");
     assert!(!skipped.lines().any(|line| line.starts_with("opt_cse ")), "{skipped}");
     let floats = timed(&["translate", "--driver-option", "no_native_integers"]);
-    for name in ["tgsi:lower_int_to_float", "tgsi:lower_outside_integers", "tgsi:lower_bool_to_float"] {
+    for name in ["tgsi:lower_int_to_float", "tgsi:lower_interface_integers", "tgsi:lower_bool_to_float"] {
         assert_eq!(row(&floats, name).0, 2, "{name}: {floats}");
     }
 }

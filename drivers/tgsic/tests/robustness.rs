@@ -144,8 +144,9 @@ fn damaged_demo_shaders() {
 }
 
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn damaged_real_shaders() {
-    let Some(shared) = shared("damaged_real_shaders") else { return };
+    let shared = shared();
     let texts: Vec<String> = files_below(&shared.join("corpus"), "tgsi")
         .into_iter()
         .filter_map(|p| std::fs::read(p).ok())
@@ -157,8 +158,9 @@ fn damaged_real_shaders() {
 
 /// The IR of real shaders, printed at every stage, is taken up again.
 #[test]
+#[cfg_attr(not(reference_data), ignore = "there is no reference data")]
 fn real_shaders_as_ir() {
-    let Some(shared) = shared("real_shaders_as_ir") else { return };
+    let shared = shared();
     let paths: Vec<_> = files_below(&shared.join("corpus"), "tgsi")
         .into_iter()
         .filter(|p| p.metadata().is_ok_and(|m| m.len() < 8000))

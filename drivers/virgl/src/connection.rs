@@ -28,8 +28,8 @@ use crate::socket::{Outgoing, Received, receive};
 use crate::stream::{Counts, Sink, Stream};
 use crate::traffic::Traffic;
 
-/// How long a host that is not there, or does not listen yet, is waited for. The socket of a starting host appears a
-/// moment before it listens.
+/// The time for which a host that is not there, or does not listen yet, is waited for. The socket of a starting host
+/// appears a moment before it listens.
 const HOST_APPEARS: Duration = Duration::from_secs(2);
 
 /// Time between two attempts to connect.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// How often the place is tried when others come and go there at the same time.
+/// The number of times that the path is tried when others come and go there at the same time.
 const ATTEMPTS: u32 = 20;
 
 /// A listening socket.

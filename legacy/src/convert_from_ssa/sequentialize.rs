@@ -5,7 +5,7 @@ use tgsi_ir::{Body, Builder, Cursor, Def};
 
 use super::{Copy, Registers};
 
-/// What a parallel copy transfers.
+/// The source or destination of a parallel copy.
 #[derive(Clone, Copy)]
 enum Value {
     Ssa(Def),
@@ -16,7 +16,7 @@ enum Value {
 struct Transfer {
     values: Vec<Value>,
     wanted: Vec<Option<usize>>,
-    /// Registers that have a place in [`Registers::places`].
+    /// Registers that have a position in [`Registers::positions`].
     numbered: Vec<usize>,
 }
 
@@ -27,14 +27,14 @@ impl Transfer {
         self.values.len() - 1
     }
 
-    /// Place of a register; a new one when it comes first.
+    /// Position of a register; a new one when it comes first.
     fn register(&mut self, registers: &mut Registers, (number, handle): (usize, Def)) -> usize {
-        if registers.places[number] == 0 {
+        if registers.positions[number] == 0 {
             self.add(Value::Register(handle));
-            registers.places[number] = self.values.len() as u32;
+            registers.positions[number] = self.values.len() as u32;
             self.numbered.push(number);
         }
-        registers.places[number] as usize - 1
+        registers.positions[number] as usize - 1
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn sequentialize(body: &mut Body, registers: &mut Registers, mut curs
         destinations.push(b);
     }
     for &set in &transfer.numbered {
-        registers.places[set] = 0;
+        registers.positions[set] = 0;
     }
     let Transfer { mut values, mut wanted, .. } = transfer;
 

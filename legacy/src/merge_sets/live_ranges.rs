@@ -19,7 +19,7 @@ pub(super) struct Run {
 
 /// The runs of all values.
 pub(super) struct LiveRanges {
-    /// By rank: the first run; one more behind the last.
+    /// By rank: the first run; one more after the last.
     first: Vec<u32>,
     /// By rank of the value, then ascending. There is something between two runs of a value.
     runs: Vec<Run>,
@@ -66,8 +66,8 @@ impl LiveRanges {
     /// Whether a value is live when another one has been made, or made by the same instruction.
     pub(super) fn outlives(&self, rank: u32, other: u32) -> bool {
         let runs = self.get(rank);
-        let behind = runs.partition_point(|run| run.start <= other);
-        behind > 0 && other < runs[behind - 1].end
+        let after = runs.partition_point(|run| run.start <= other);
+        after > 0 && other < runs[after - 1].end
     }
 }
 

@@ -5,7 +5,7 @@
 //! dominates it: a value that lives past another one lives past everything between them.
 //!
 //! Values have *ranks*, in dominance order (blocks in pre-order of the dominator tree, instructions in order), in which
-//! everything that a value dominates stands in one run behind it. A set is kept by rank ([`rank_set`]). The smaller of
+//! everything that a value dominates stands in one run after it. A set is kept by rank ([`rank_set`]). The smaller of
 //! two sets is looked up in the larger one: for each value the nearest one that dominates it, and the nearest ones that
 //! it dominates; where those are more than the runs of ranks that the value outlives ([`live_ranges`]), the first one
 //! in each of these runs says all. As the values of a set are live in places of their own, a question costs no more
@@ -33,7 +33,7 @@ const MANY_STEPS: u64 = 64;
 pub(crate) struct Webs {
     /// Number of the set of each value.
     number: Vec<u32>,
-    /// How many sets there are.
+    /// The number of sets.
     pub(crate) count: usize,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct MergeSets {
     is_web: Vec<bool>,
     /// Pairs of sets that interfere, the lower one first: they still do when they have grown.
     interfering: HashSet<(u32, u32)>,
-    /// What all questions have cost.
+    /// The cost of all questions.
     steps: Cell<u64>,
 }
 
@@ -176,7 +176,7 @@ impl MergeSets {
         self.steps.set(self.steps.get() + 1);
     }
 
-    /// How many members and blocks have been looked at.
+    /// The number of members and blocks that have been looked at.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
@@ -207,7 +207,7 @@ impl MergeSets {
         *set
     }
 
-    /// How many values are in the set of a value.
+    /// The number of values in the set of a value.
     fn len(&self, rank: u32) -> usize {
         self.sets.get(self.set_of[rank as usize] as usize).map_or(1, RankSet::len)
     }
@@ -318,7 +318,7 @@ impl MergeSets {
                 if self.ranges.outlives(rank, below) {
                     return true;
                 }
-                // On behind everything that this one dominates.
+                // On after everything that this one dominates.
                 start = self.rank_sets.end(below).max(below + 1);
             }
             return false;

@@ -39,7 +39,7 @@ impl Node {
     }
 }
 
-/// Which way to look from a rank.
+/// The direction to look in from a rank.
 #[derive(Clone, Copy, PartialEq)]
 enum Search {
     /// For the first member from it on.
@@ -68,7 +68,7 @@ impl RankSet {
     }
 }
 
-/// What all sets have in common: the nodes of the tries, and what each rank dominates.
+/// The common part of all sets: the nodes of the tries, and what each rank dominates.
 pub(super) struct RankSets {
     nodes: Vec<Node>,
     /// Levels above the leaves.
@@ -133,7 +133,7 @@ impl RankSets {
         }
     }
 
-    /// Puts the members behind those of a list, in ascending order.
+    /// Puts the members after those of a list, in ascending order.
     pub(super) fn list(&self, set: &RankSet, members: &mut Members) {
         match set {
             RankSet::List(list) => members.extend_from_slice(list),

@@ -1,5 +1,5 @@
-//! What an instruction reads and writes, found once, when it is made or changed: passes look at every instruction many
-//! times.
+//! The registers that an instruction reads and writes, found once, when it is made or changed: passes look at every
+//! instruction many times.
 //!
 //! Registers have numbers ([`Reg`]): special registers come first, then virtual temporaries, so that tables by number
 //! are dense. Registers of a fixed location and outputs have numbers far above; few passes follow them, and those give
@@ -63,19 +63,19 @@ impl Reg {
         if self.0 < FIXED { Some(self.0 as usize) } else { None }
     }
 
-    /// Which virtual temporary it is, counted from 0; none if it is no such.
+    /// The number of a virtual temporary, counted from 0; none for others.
     #[inline]
     pub const fn as_temp(self) -> Option<usize> {
         if self.0 >= SPECIAL_REGISTERS && self.0 < FIXED { Some((self.0 - SPECIAL_REGISTERS) as usize) } else { None }
     }
 
-    /// Which fixed register it is; none if it is no such.
+    /// The number of a fixed register; none for others.
     #[inline]
     pub const fn as_fixed(self) -> Option<usize> {
         if self.0 >= FIXED && self.0 < OUTPUTS { Some((self.0 - FIXED) as usize) } else { None }
     }
 
-    /// Which output it is; none if it is no such.
+    /// The number of an output; none for others.
     #[inline]
     pub const fn as_output(self) -> Option<usize> {
         if self.0 >= OUTPUTS { Some((self.0 - OUTPUTS) as usize) } else { None }
@@ -189,14 +189,14 @@ impl Components {
         self.register().dense()
     }
 
-    /// Which virtual temporary it is; none if it is no such.
+    /// The number of the virtual temporary; none for others.
     #[inline]
     pub const fn temp(self) -> Option<usize> {
         self.register().as_temp()
     }
 }
 
-/// How often the components of a register are accessed: never, once, or more often.
+/// The number of accesses to the components of a register: none, once, or more often.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     any: u8,
@@ -218,7 +218,7 @@ impl Counts {
     }
 }
 
-/// What an instruction reads, in order. Few read more than has room in place.
+/// The reads of an instruction, in order. Few have more than there is room for inline.
 #[derive(Clone, PartialEq, Debug)]
 enum Reads {
     Few(ArrayVec<Components, FEW_READS>),
@@ -261,7 +261,7 @@ impl Reads {
     }
 }
 
-/// What an instruction reads and writes.
+/// The registers that an instruction reads and writes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Access<Opcode> {
     reads: Reads,
@@ -320,7 +320,7 @@ impl<Opcode> Access<Opcode> {
         self.written = Components::new(register, mask);
     }
 
-    /// What the instruction reads and writes once temporaries have become others: `location` gives the new one and
+    /// The access after temporaries have become others: `location` gives the new one and
     /// where each component is. Channels and masks of sources are to be said again.
     #[inline]
     pub fn rename(&mut self, location: impl Fn(usize) -> (u32, [u8; 4])) {

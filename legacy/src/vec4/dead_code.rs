@@ -40,7 +40,7 @@ impl Live {
         }
     }
 
-    /// What an instruction read that goes, or changes.
+    /// Notes the reads of an instruction that goes, or changes.
     fn forget<Opcode>(&mut self, access: &Access<Opcode>) {
         for read in access.reads() {
             if let Some(register) = read.dense() {

@@ -132,7 +132,7 @@ struct Region {
     construct: usize,
 }
 
-/// What is known of a temporary.
+/// Knowledge about a temporary.
 #[derive(Clone, Default)]
 struct Facts {
     words: [Option<u32>; 4],

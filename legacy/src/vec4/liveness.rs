@@ -1,4 +1,4 @@
-//! Which registers are live where blocks meet.
+//! Registers that are live where blocks meet.
 //!
 //! A walk backward over the whole list knows what is live from what it meets, but where a block does not lead to the
 //! next one alone. What is kept is the difference there: the registers that are live otherwise at the end of a block
@@ -12,7 +12,7 @@ use super::{Machine, Program};
 
 const NONE: u32 = u32::MAX;
 
-/// What is live where blocks meet.
+/// The registers that are live where blocks meet.
 #[derive(Debug)]
 pub struct Liveness {
     /// The blocks.
@@ -23,7 +23,7 @@ pub struct Liveness {
     at_start: Vec<(u32, u8)>,
 }
 
-/// What a block does to a register that is not of that block alone.
+/// The effect of a block on a register that is not of that block alone.
 struct Entry {
     block: u32,
     /// Components read before the block writes them.
@@ -34,7 +34,7 @@ struct Entry {
     earlier: u32,
 }
 
-/// What the current block does to a register.
+/// The effect of the current block on a register.
 #[derive(Clone, Copy)]
 struct State {
     block: u32,
@@ -156,20 +156,20 @@ fn sum_up(counts: &mut [u32]) {
     }
 }
 
-/// What is known of the register that is followed, in a block.
+/// Knowledge about the register that is followed, in a block.
 #[derive(Clone, Copy, Default)]
 struct Known {
     live_in: u8,
     live_out: u8,
     defined: u8,
     is_touched: bool,
-    /// What is live does not change from here to some later block.
+    /// Liveness does not change from here to some later block.
     leads_over: bool,
-    /// What is live does not change from some earlier block to here.
+    /// Liveness does not change from some earlier block to here.
     is_led_to: bool,
 }
 
-/// What is known of the register that is followed.
+/// Knowledge about the register that is followed.
 struct Follower {
     /// By block; there is one more, so that every block has a next one.
     known: Vec<Known>,
@@ -187,7 +187,7 @@ impl Follower {
         known
     }
 
-    /// What is live at the end of a block, if it differs from what is live at the start of the next one.
+    /// The registers live at the end of a block, if they differ from those at the start of the next one.
     fn change(&self, block: usize) -> Option<u8> {
         let (here, next) = (&self.known[block], &self.known[block + 1]);
         let is_same = here.live_out == next.live_in || here.leads_over || next.is_led_to && !here.is_touched;
@@ -293,7 +293,7 @@ impl Liveness {
         }
     }
 
-    /// What is live at the start of the program that this is about.
+    /// The registers live at the start of the program.
     pub fn at_start<M: Machine>(&self, program: &Program<M>) -> Vec<(u32, u8)> {
         if self.blocks.len() > 1 {
             return self.at_start.clone();

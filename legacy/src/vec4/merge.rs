@@ -13,7 +13,7 @@ use super::blocks::block_from;
 use super::last_accesses::LastAccesses;
 use super::{Constants, Machine, Program};
 
-/// How far an instruction may move.
+/// The distance that an instruction may move.
 pub const WINDOW: usize = 48;
 
 /// Instructions that may be merged.

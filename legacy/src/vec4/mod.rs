@@ -39,7 +39,6 @@ pub mod access;
 pub mod allocate;
 pub mod blocks;
 pub mod dead_code;
-pub mod hash;
 pub mod hoist_constants;
 pub mod last_accesses;
 pub mod liveness;
@@ -88,9 +87,9 @@ pub enum Flow {
 /// A copy from register to register, component by component, of the bits as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterCopy {
-    /// What is written, directly.
+    /// The register that is written.
     pub to: Reg,
-    /// What is read, directly.
+    /// The register that is read.
     pub from: Reg,
     /// The components that are written.
     pub mask: u8,
@@ -112,21 +111,22 @@ impl RegisterCopy {
     }
 }
 
-/// What instructions are: what each reads and writes, and where control goes.
+/// A machine's instructions: what each reads and writes, and where control goes.
 pub trait Machine: Sized {
     /// An instruction, operands included.
     type Instruction: Clone + Debug;
-    /// What it does with them.
+    /// The operation on them.
     type Opcode: Copy + Eq + Debug;
 
-    /// What an instruction reads and writes. Temporaries below `first_temp` are fixed ([`Reg::numbered`]).
+    /// Returns the registers that an instruction reads and writes. Temporaries below `first_temp` are fixed
+    /// ([`Reg::numbered`]).
     fn access(&self, instruction: &Self::Instruction, first_temp: u32) -> Access<Self::Opcode>;
 
-    /// What kind of control flow an opcode is. It is asked of those with [`Traits::FLOW`] only.
+    /// Returns the kind of control flow of an opcode. It is asked of those with [`Traits::FLOW`] only.
     fn flow(opcode: Self::Opcode) -> Option<Flow>;
 
-    /// What an instruction copies, if it copies a register without modifiers, both of them named directly. It is asked
-    /// of those with [`Traits::COPY`] only.
+    /// Returns the copy that an instruction is, if it copies a register without modifiers, both of them named directly.
+    /// It is asked of those with [`Traits::COPY`] only.
     fn register_copy(&self, instruction: &Self::Instruction, first_temp: u32) -> Option<RegisterCopy>;
 
     /// The components that an instruction may write instead of all that it writes, if only those of `needed` are read

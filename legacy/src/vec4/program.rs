@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
-use super::access::{Access, Reg, SPECIAL_REGISTERS, Traits};
-use super::hash::BuildFastHasher;
+use super::access::{Access, SPECIAL_REGISTERS, Traits};
 use super::liveness::Liveness;
 use super::{Flow, Machine};
 
@@ -13,7 +13,7 @@ use super::{Flow, Machine};
 #[derive(Clone, Debug, Default)]
 pub struct Constants {
     rows: Vec<[u32; 4]>,
-    numbers: HashMap<[u32; 4], u32, BuildFastHasher>,
+    numbers: HashMap<[u32; 4], u32, FxBuildHasher>,
 }
 
 impl Constants {
@@ -49,7 +49,7 @@ pub struct Program<M: Machine> {
     pub(super) access: Vec<Access<M::Opcode>>,
     first_temp: u32,
     num_temps: u32,
-    /// What is live where blocks meet, if it was asked for since the last change.
+    /// The registers that are live where blocks meet, if it was asked for since the last change.
     liveness: Option<Rc<Liveness>>,
 }
 
@@ -92,22 +92,16 @@ impl<M: Machine> Program<M> {
         self.num_temps - 1
     }
 
-    /// How many virtual temporaries there are.
+    /// The number of virtual temporaries.
     #[inline]
     pub fn temps(&self) -> usize {
         self.num_temps.saturating_sub(self.first_temp) as usize
     }
 
-    /// How many rows tables of special registers and virtual temporaries have.
+    /// The number of rows of tables of special registers and virtual temporaries.
     #[inline]
     pub fn registers(&self) -> usize {
         self.temps() + SPECIAL_REGISTERS as usize
-    }
-
-    /// The register of a temporary.
-    #[inline]
-    pub fn register_of(&self, temp: u32) -> Reg {
-        Reg::numbered(temp, self.first_temp)
     }
 
     /// The instructions in order, control flow included.
@@ -116,13 +110,13 @@ impl<M: Machine> Program<M> {
         &self.instructions
     }
 
-    /// What each instruction reads and writes.
+    /// The registers that each instruction reads and writes.
     #[inline]
     pub fn accesses(&self) -> &[Access<M::Opcode>] {
         &self.access
     }
 
-    /// What kind of control flow an instruction is; none if it is no such.
+    /// The kind of control flow of an instruction; none for others.
     #[inline]
     pub fn flow(&self, index: usize) -> Option<Flow> {
         flow::<M>(self.access.get(index)?)
@@ -144,7 +138,7 @@ impl<M: Machine> Program<M> {
         self.liveness = None;
     }
 
-    /// What is live where blocks meet.
+    /// The registers that are live where blocks meet.
     pub fn liveness(&mut self) -> Rc<Liveness> {
         let liveness = self.liveness.take().unwrap_or_else(|| Rc::new(Liveness::of(self)));
         self.liveness.insert(liveness).clone()
@@ -232,7 +226,7 @@ impl<M: Machine> Program<M> {
     }
 }
 
-/// What kind of control flow an access is of.
+/// The kind of control flow of an access.
 #[inline]
 pub(super) fn flow<M: Machine>(access: &Access<M::Opcode>) -> Option<Flow> {
     if access.traits.any(Traits::FLOW) { M::flow(access.opcode) } else { None }

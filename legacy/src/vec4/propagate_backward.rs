@@ -28,7 +28,7 @@ pub trait PropagateBackward: Machine {
     fn take_copy(&self, producer: &mut Self::Instruction, copy: &Self::Instruction, mask: u8, from: [u8; 4]);
 }
 
-/// What is known of a virtual temporary or special register.
+/// Knowledge about a virtual temporary or special register.
 #[derive(Clone, Copy, Default)]
 struct State {
     reads: Counts,

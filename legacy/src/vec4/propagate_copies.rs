@@ -17,7 +17,7 @@ pub trait PropagateCopies: Machine {
     /// A source: register, swizzle, modifiers.
     type Source: Copy;
 
-    /// How many sources an instruction has.
+    /// The number of sources of an instruction.
     fn sources(&self, instruction: &Self::Instruction) -> usize;
 
     /// The register that a source reads directly, and its swizzle, if another one may stand there.

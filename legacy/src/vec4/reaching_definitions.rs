@@ -1,4 +1,4 @@
-//! What wrote each component last, within a block: what a walk forward knows at an instruction.
+//! The last write to each component, within a block: what a walk forward knows at an instruction.
 //!
 //! The instruction at index `i` is kept as `i + 1`, so that 0 is none. What earlier blocks have left lies below the
 //! start of the block at hand and need not be cleared.

@@ -34,7 +34,7 @@ struct Open {
     regions: [Option<u32>; 2],
     /// Whether a jump leads out of it.
     is_left: bool,
-    /// What to go on with after it: the region, and the last block there after a jump.
+    /// The continuation after it: the region, and the last block there after a jump.
     around: (u32, u32),
 }
 

@@ -5,7 +5,7 @@
 //! channel by channel, on pairs or on what they please, results that are stored whole, pairs that are computed one
 //! after the other, arrays with an address register, and outputs that are seen before the end.
 
-use tgsi_legacy::vec4::hash::FastHasher;
+use rustc_hash::FxHasher;
 use tgsi_legacy::vec4::reaching_definitions::ReachingDefinitions;
 use tgsi_legacy::vec4::{
     self, Access, Allocate, Constants, Flow, Freedom, HoistConstants, Location, Machine, Merge, PropagateBackward,
@@ -431,10 +431,10 @@ impl Merge for Toy {
 
 impl Vectorize for Toy {
     fn hash(&self, instruction: &Instruction) -> u32 {
-        let mut hasher = FastHasher::default();
-        hasher.mix(instruction.op as u64);
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(instruction.op as u64);
         for src in &instruction.src {
-            hasher.mix(src.file as u64 | if src.file == File::Constant { 0 } else { u64::from(src.index) << 8 });
+            hasher.write_u64(src.file as u64 | if src.file == File::Constant { 0 } else { u64::from(src.index) << 8 });
         }
         hasher.finish() as u32
     }

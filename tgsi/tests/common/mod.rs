@@ -8,18 +8,12 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-/// A part of the folder of reference data (`TGSIC_SHARED`, or `shared` next to the repository); or none, after saying
-/// that the test is skipped.
-pub fn shared(path: &str, test: &str) -> Option<PathBuf> {
+/// A part of the folder of reference data (`TGSIC_SHARED`, or `shared` next to the repository).
+pub fn shared(path: &str) -> PathBuf {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repository = crate_folder.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(crate_folder);
     let root = std::env::var_os("TGSIC_SHARED").map_or_else(|| repository.join("../shared"), PathBuf::from);
-    let path = root.join(path);
-    if !path.exists() {
-        eprintln!("{test}: SKIPPED, no {}", path.display());
-        return None;
-    }
-    Some(path)
+    root.join(path)
 }
 
 /// The lines of a compressed file.
@@ -62,8 +56,8 @@ impl Reference {
 }
 
 /// Reference results by path of the shader, in the file's order.
-pub fn references(test: &str) -> Option<Vec<(String, Reference)>> {
-    let path = shared("oracle/reference.jsonl.gz", test)?;
+pub fn references() -> Vec<(String, Reference)> {
+    let path = shared("oracle/reference.jsonl.gz");
     let reference = |line: String| {
         let row: serde_json::Value = serde_json::from_str(&line).unwrap();
         let field = |key: &str| row[key].as_str().unwrap().to_owned();
@@ -72,10 +66,10 @@ pub fn references(test: &str) -> Option<Vec<(String, Reference)>> {
         let tokens = (0..digits.len() / 8).map(word).collect();
         (field("f"), Reference { text: field("text"), tokens })
     };
-    Some(lines(path).map(reference).collect())
+    lines(path).map(reference).collect()
 }
 
 /// The same, to look up.
-pub fn references_by_path(test: &str) -> Option<HashMap<String, Reference>> {
-    references(test).map(|list| list.into_iter().collect())
+pub fn references_by_path() -> HashMap<String, Reference> {
+    references().into_iter().collect()
 }

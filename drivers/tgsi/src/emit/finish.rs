@@ -13,7 +13,7 @@ use crate::select::declared::Declared;
 use crate::target::options::{Dialect, TgsiOptions};
 
 /// Builds the shader.
-pub(crate) fn finish(
+pub(crate) fn build(
     ir: &tgsi_ir::Shader,
     declared: &Declared,
     arrays: &[u32],
@@ -82,7 +82,7 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
     Ok(())
 }
 
-/// How an immediate is shown. Floats only where they print as what they are.
+/// The type that an immediate is shown as: floats only where they print as they are.
 fn immediate_type(operand: OperandType, words: &[u32], counts: bool, dialect: Dialect) -> ImmediateType {
     if dialect == Dialect::Virgl {
         return finish_virgl::immediate_type(operand, words, counts);

@@ -22,7 +22,7 @@ pub(crate) fn survives_eight_digits(word: u32) -> bool {
     is_plain && format!("{value:.7e}").parse::<f32>().is_ok_and(|read| read.to_bits() == word)
 }
 
-/// Whether hosts know an opcode.
+/// Whether hosts know an opcode. (`DFRACEXP`, which they leave out too, is none of ours: reading text replaces it.)
 fn is_known(opcode: Opcode) -> bool {
     use Opcode::*;
     let info = opcode.info();
@@ -88,7 +88,7 @@ fn is_refused(name: PropertyName) -> bool {
 }
 
 /// Makes a finished shader one that virgl's hosts take.
-pub(crate) fn finish(shader: &mut Shader) -> Result<(), DriverError> {
+pub(crate) fn adapt_to_hosts(shader: &mut Shader) -> Result<(), DriverError> {
     if let Some(instruction) = shader.instructions.iter().find(|i| !is_known(i.opcode)) {
         return Err(DriverError::UnsupportedOpcode { opcode: instruction.opcode });
     }
@@ -224,7 +224,7 @@ fn has_integers(shader: &Shader) -> bool {
     immediates || instructions
 }
 
-/// How an immediate is shown: as a float only where the host reads the same.
+/// The type that an immediate is shown as: a float only where the host reads the same.
 pub(crate) fn immediate_type(operand: OperandType, words: &[u32], counts: bool) -> ImmediateType {
     if counts {
         // Steps of counters are known by being signed.

@@ -1,4 +1,4 @@
-//! What a shader shares with others and with the driver: its declarations of registers that others see, and its
+//! The interface of a shader with others and with the driver: its declarations of registers that others see, and its
 //! properties.
 //!
 //! The driver finds inputs, outputs and resources by what the code uses, and leaves out the rest. Between linked

@@ -69,11 +69,6 @@ pub(crate) fn set_properties(shader: &Shader, builder: &mut ShaderBuilder) {
             builder.property(PropertyName::GsInvocations, info.gs.invocations.max(1));
         }
         Stage::Fragment => {
-            let mut set = |name, value: u32| {
-                if value != 0 {
-                    builder.property(name, value);
-                }
-            };
             let all_buffers = shader
                 .globals_with(VariableModes::SHADER_OUT)
                 .any(|(_, data)| data.location == i32::from(frag_result::COLOR));

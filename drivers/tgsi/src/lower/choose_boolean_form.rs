@@ -43,7 +43,7 @@ pub(crate) fn choose_boolean_form(shader: &mut Shader) -> bool {
     progress
 }
 
-/// What a boolean is made as.
+/// The form in which a boolean is made.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Kind {
     /// It is no boolean, or a constant, which has any form.
@@ -57,7 +57,7 @@ enum Kind {
     Join,
 }
 
-/// What the forms cost a class of booleans, in instructions, and its representative.
+/// The costs of the forms for a class of booleans, in instructions, and its representative.
 #[derive(Clone, Copy, Default)]
 struct Class {
     parent: Option<Def>,
@@ -210,7 +210,7 @@ impl Booleans {
         }
     }
 
-    /// What a use of a boolean does with it.
+    /// The effect of a use of a boolean on the choice.
     fn reader(&self, body: &Body, source: Use) -> Reader {
         let User::Inst(user) = body.user(source) else { return Reader::Tests };
         if wanted_number(body, user) == Some(body.source_number(source)) {
@@ -246,7 +246,7 @@ impl Booleans {
     }
 }
 
-/// What reads a boolean.
+/// Classifies a reader of a boolean.
 enum Reader {
     /// Wants 1.0 or 0.0.
     Number(Inst),

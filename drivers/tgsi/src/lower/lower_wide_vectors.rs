@@ -31,7 +31,7 @@ pub(crate) fn lower_wide_vectors(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The scalar behind a component, looked for through vectors.
+/// The scalar of a component, looked for through vectors.
 fn scalar(body: &Body, mut def: Def, mut component: u8) -> AluSrc {
     for _ in 0..8 {
         let producer = body.def_inst(def);

@@ -3,7 +3,7 @@
 
 mod choose_boolean_form;
 mod lower_boolean_words;
-mod lower_outside_integers;
+mod lower_interface_integers;
 mod lower_wide_vectors;
 
 use tgsi_compiler::Target;
@@ -26,9 +26,9 @@ use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
-pub(crate) use lower_outside_integers::comes_from_outside;
-use lower_outside_integers::lower_outside_integers;
-pub use lower_outside_integers::{EVERY_REGISTER, OutsideIntegers};
+pub(crate) use lower_interface_integers::is_interface_load;
+use lower_interface_integers::lower_interface_integers;
+pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
@@ -66,11 +66,11 @@ fn lower_indirect(shader: &mut Shader, files: &IndirectFiles, passes: &mut Passe
     progress
 }
 
-/// What a target without integers must find floats in to run what the driver makes of a shader in SSA form for it.
+/// Lists the integers of a shader in SSA form that are floats for a target without integers.
 ///
 /// # Errors
 /// [`DriverError`]: what floats cannot compute.
-pub fn outside_integers(shader: &Shader, options: &TgsiOptions) -> Result<OutsideIntegers, DriverError> {
+pub fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<InterfaceIntegers, DriverError> {
     let mut shader = shader.clone();
     let mut passes = Passes::default();
     lower_variables(&mut shader, options, &mut passes);
@@ -83,8 +83,8 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     let files = &options.indirect;
     let unshared = run!(passes, shader, lower_global_vars_to_local) && shader.functions.len() > 1;
     let direct = lower_indirect(shader, files, passes);
-    let outside = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
-    run!(passes, shader, lower_io, |s| lower_io(s, outside));
+    let interface = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+    run!(passes, shader, lower_io, |s| lower_io(s, interface));
     run!(passes, shader, lower_vars_to_ssa);
     if direct || unshared {
         // Conditions that are the same, elements that nobody writes, and sides that make the same.
@@ -100,7 +100,7 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     }
 }
 
-/// What virgl's hosts have no words for: integers of 64 bits, packed numbers, fractions and exponents.
+/// Lowers what virgl's hosts lack: integers of 64 bits, packed numbers, fractions and exponents.
 fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     let options = CompilerOptions {
         lower_int64: Int64Ops::ALL,
@@ -114,21 +114,21 @@ fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
 }
 
 /// No integers and booleans.
-fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<OutsideIntegers, DriverError> {
+fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<InterfaceIntegers, DriverError> {
     let mut lowered = Ok(false);
     run!(passes, shader, lower_int_to_float, |s| {
         lowered = lower_int_to_float(s);
         matches!(lowered, Ok(true))
     });
     lowered.map_err(|error| DriverError::UnsupportedAlu { inst: error.inst, op: error.op })?;
-    let mut outside = Ok(OutsideIntegers::default());
-    run!(passes, shader, lower_outside_integers, |s| {
-        outside = lower_outside_integers(s);
-        outside.is_ok()
+    let mut interface = Ok(InterfaceIntegers::default());
+    run!(passes, shader, lower_interface_integers, |s| {
+        interface = lower_interface_integers(s);
+        interface.is_ok()
     });
-    let outside = outside?;
+    let interface = interface?;
     run!(passes, shader, lower_bool_to_float);
-    Ok(outside)
+    Ok(interface)
 }
 
 /// Lowers a shader in SSA form for selection, up to and including the trivialisation of register accesses. The options

@@ -1,4 +1,4 @@
-//! What a TGSI instruction reads and writes.
+//! The registers that a TGSI instruction reads and writes.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What allocation asks: where components of temporaries may be, and renaming them.
+//! TGSI for the allocator: where components of temporaries may be, and renaming them.
 
 use tgsi::shader::{Dst, Instruction, Register, Src};
 use tgsi::tables::{File, Opcode};

@@ -3,9 +3,9 @@
 use std::hash::{Hash, Hasher};
 
 use arrayvec::ArrayVec;
+use rustc_hash::FxHasher;
 use tgsi::shader::{Instruction, Register, Src};
 use tgsi::tables::File;
-use tgsi_legacy::vec4::hash::FastHasher;
 use tgsi_legacy::vec4::{Allocate, Merge, Traits, Vectorize};
 
 use super::operands::{immediate_value, is_immediate_value, permute, same_register};
@@ -76,17 +76,17 @@ impl Merge for Tgsi {
 impl Vectorize for Tgsi {
     /// Swizzles and the words of immediates may differ.
     fn hash(&self, instruction: &Instruction) -> u32 {
-        let mut hasher = FastHasher::default();
+        let mut hasher = FxHasher::default();
         let flags = u64::from(instruction.saturate) | u64::from(instruction.precise) << 1;
-        hasher.mix(instruction.opcode as u64 | flags << 8);
+        hasher.write_u64(instruction.opcode as u64 | flags << 8);
         for (number, src) in instruction.src.iter().enumerate() {
             let register = &src.register;
             if is_immediate_value(instruction.opcode, number, src) {
-                hasher.mix(u64::MAX);
+                hasher.write_u64(u64::MAX);
                 continue;
             }
             let flags = u64::from(src.absolute) | u64::from(src.negate) << 1;
-            hasher.mix(register.file as u64 | flags << 8 | u64::from(register.index as u32) << 16);
+            hasher.write_u64(register.file as u64 | flags << 8 | u64::from(register.index as u32) << 16);
             if register.indirect.is_some() || register.dimension.is_some() {
                 (register.indirect, register.dimension).hash(&mut hasher);
             }

@@ -28,7 +28,7 @@ use operands::is_direct;
 /// TGSI, as a target takes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tgsi {
-    /// Which instructions the target takes. Passes keep to it.
+    /// The instructions that the target takes. Passes make no others.
     pub(crate) rules: Rules,
     /// The target [stores whole results](crate::TgsiOptions::whole_results).
     pub(crate) has_whole_results: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Tgsi {
 /// A program of TGSI instructions.
 pub(crate) type Program = vec4::Program<Tgsi>;
 
-/// What an instruction reads and writes.
+/// The registers that an instruction reads and writes.
 pub(crate) type Access = vec4::Access<Opcode>;
 
 /// Rows of immediates.

@@ -60,9 +60,14 @@ pub(crate) fn permute(instruction: &mut Instruction, mask: u8, from: [u8; 4]) {
     }
 }
 
+/// Whether a source has no modifiers.
+pub(crate) fn is_plain(src: &Src) -> bool {
+    !src.absolute && !src.negate
+}
+
 /// Whether a source is an immediate without modifiers.
 pub(crate) fn is_plain_immediate(src: &Src) -> bool {
-    src.register.file == File::Immediate && !src.absolute && !src.negate
+    src.register.file == File::Immediate && is_plain(src)
 }
 
 /// Words that a source reads, if it is an immediate without modifiers.

@@ -20,7 +20,7 @@ use tgsi_legacy::vec4::blocks::block_from;
 use tgsi_legacy::vec4::reaching_definitions::ReachingDefinitions;
 use tgsi_legacy::vec4::{Counts, Reg};
 
-use crate::machine::operands::{apply_modifiers, immediate_words};
+use crate::machine::operands::{immediate_words, is_plain};
 use crate::machine::propagate::is_kept;
 use crate::machine::{Access, Immediates, Program, register};
 use crate::target::options::TgsiOptions;
@@ -76,7 +76,7 @@ fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
     }
 }
 
-/// How often the components of each register are read.
+/// The number of reads of each component of each register.
 fn count_readers(program: &Program) -> Vec<Counts> {
     let mut readers = vec![Counts::default(); program.registers()];
     for read in program.accesses().iter().flat_map(Access::reads) {
@@ -180,6 +180,15 @@ impl At<'_> {
         }
     }
 
+    /// The instruction at hand with another opcode and other sources.
+    fn as_opcode(&self, opcode: Opcode, sources: &[Src]) -> Instruction {
+        let mut new = self.instruction().clone();
+        new.opcode = opcode;
+        new.src.clear();
+        new.src.extend(sources.iter().copied());
+        new
+    }
+
     fn multiply_add(&self, multiply: Opcode, fused: Opcode) -> Option<Instruction> {
         let instruction = self.instruction();
         for source in [0, 1] {
@@ -195,12 +204,8 @@ impl At<'_> {
                 continue;
             }
             a.negate ^= outer.negate;
-            let mut new = instruction.clone();
-            new.opcode = fused;
+            let mut new = self.as_opcode(fused, &[a, b, instruction.src[1 - source]]);
             new.precise |= producer.1.precise;
-            let addend = instruction.src[1 - source];
-            new.src.clear();
-            new.src.extend([a, b, addend]);
             return Some(new);
         }
         None
@@ -232,11 +237,7 @@ impl At<'_> {
             start.negate ^= negates;
             let mut factor = instruction.src[1 - source];
             factor.negate ^= outer.negate ^ negates;
-            let mut new = instruction.clone();
-            new.opcode = Opcode::Lrp;
-            new.src.clear();
-            new.src.extend([factor, start, end]);
-            return Some(new);
+            return Some(self.as_opcode(Opcode::Lrp, &[factor, start, end]));
         }
         None
     }
@@ -276,7 +277,7 @@ impl At<'_> {
 
     fn select(&self) -> Option<Instruction> {
         let instruction = self.instruction();
-        if instruction.src[0].negate || instruction.src[0].absolute {
+        if !is_plain(&instruction.src[0]) {
             return None;
         }
         let producer = self.producer(0)?;
@@ -295,8 +296,8 @@ impl At<'_> {
                     return None;
                 }
             }
-            Opcode::Usne if self.is_constant(&b?, channels, 0) && !a.negate && !a.absolute => new.src[0] = a,
-            Opcode::Useq if self.is_constant(&b?, channels, 0) && !a.negate && !a.absolute => {
+            Opcode::Usne if self.is_constant(&b?, channels, 0) && is_plain(&a) => new.src[0] = a,
+            Opcode::Useq if self.is_constant(&b?, channels, 0) && is_plain(&a) => {
                 new.src[0] = a;
                 new.src.swap(1, 2);
             }
@@ -313,8 +314,7 @@ impl At<'_> {
             if !self.is_constant(&instruction.src[1 - source], channels, ONE) {
                 continue;
             }
-            let src = &instruction.src[source];
-            if src.negate || src.absolute {
+            if !is_plain(&instruction.src[source]) {
                 continue;
             }
             let producer = self.only_producer(source)?;
@@ -326,11 +326,7 @@ impl At<'_> {
                 _ => return None,
             };
             let (a, b) = (self.through(source, producer, 0)?, self.through(source, producer, 1)?);
-            let mut new = instruction.clone();
-            new.opcode = opcode;
-            new.src.clear();
-            new.src.extend([a, b]);
-            return Some(new);
+            return Some(self.as_opcode(opcode, &[a, b]));
         }
         None
     }
@@ -339,12 +335,10 @@ impl At<'_> {
     fn inverse_by_zero(&self) -> Option<Instruction> {
         let instruction = self.instruction();
         let channels = instruction.dst.first()?.write_mask;
-        let plain = |src: &Src| !src.negate && !src.absolute;
-        (self.is_constant(&instruction.src[1], channels, 0) && plain(&instruction.src[0])).then(|| self.inverse())?
+        (self.is_constant(&instruction.src[1], channels, 0) && is_plain(&instruction.src[0])).then(|| self.inverse())?
     }
 
     fn inverse(&self) -> Option<Instruction> {
-        let instruction = self.instruction();
         let producer = self.only_producer(0)?;
         let opcode = match producer.1.opcode {
             Opcode::Useq => Opcode::Usne,
@@ -358,11 +352,7 @@ impl At<'_> {
             _ => return None,
         };
         let (a, b) = (self.through(0, producer, 0)?, self.through(0, producer, 1)?);
-        let mut new = instruction.clone();
-        new.opcode = opcode;
-        new.src.clear();
-        new.src.extend([a, b]);
-        Some(new)
+        Some(self.as_opcode(opcode, &[a, b]))
     }
 
     fn condition(&self) -> Option<Instruction> {
@@ -371,7 +361,7 @@ impl At<'_> {
         let (a, b) = (self.through(0, producer, 0)?, self.through(0, producer, 1)?);
         let mut new = instruction.clone();
         match producer.1.opcode {
-            Opcode::Usne if self.is_constant(&b, 1, 0) && !a.negate && !a.absolute => new.src[0] = a,
+            Opcode::Usne if self.is_constant(&b, 1, 0) && is_plain(&a) => new.src[0] = a,
             Opcode::Fsne if self.is_float_zero(&b, 1) => {
                 new.opcode = Opcode::If;
                 new.src[0] = a;
@@ -408,7 +398,7 @@ impl At<'_> {
         }
         let mut new = self.instruction().clone();
         new.opcode = Opcode::Arl;
-        new.src[0] = apply_modifiers(&Src { negate: false, absolute: false, ..value }, value);
+        new.src[0] = value;
         Some(new)
     }
 }

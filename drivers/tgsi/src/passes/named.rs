@@ -45,7 +45,7 @@ pub enum MachinePassError {
     Build(#[from] BuildError),
 }
 
-/// What a pass is run on.
+/// The target that a pass runs for.
 struct Context<'a> {
     processor: Processor,
     options: &'a TgsiOptions,
@@ -100,7 +100,7 @@ pub fn run_machine_pass(shader: &Shader, name: &str, options: &TgsiOptions) -> R
     let rules = rules_of_virgl(shader);
     let mut program = program(shader, options)?;
     pass(&mut program, &Context { processor: shader.processor, options, rules });
-    finish(shader, program)
+    with_program(shader, program)
 }
 
 const fn stage(processor: Processor) -> Stage {
@@ -174,7 +174,7 @@ fn each_immediate(instruction: &mut Instruction, mut change: impl FnMut(&mut i32
 }
 
 /// The shader with another program: temporaries and immediates as that has them.
-fn finish(shader: &Shader, program: Program) -> Result<Shader, MachinePassError> {
+fn with_program(shader: &Shader, program: Program) -> Result<Shader, MachinePassError> {
     let (first_temp, num_temps) = (program.first_temp(), program.num_temps());
     let (mut instructions, constants) = program.into_instructions();
     let mut finished = shader.clone();

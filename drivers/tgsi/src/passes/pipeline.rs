@@ -48,7 +48,7 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
     }
 }
 
-/// What the next pass asks for first, as a pass of its own.
+/// Liveness, which the next pass asks for, as a pass of its own.
 fn find_liveness(program: &mut Program, passes: &mut Passes<'_>) {
     passes.run_driver("tgsi:liveness", || {
         program.liveness();

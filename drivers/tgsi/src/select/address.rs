@@ -22,7 +22,7 @@ use crate::target::options::Dialect;
 /// An address register and the component.
 pub(super) type Slot = (Register, u8);
 
-/// What an operand is addressed for. Where each has an address register of its own, this is its number.
+/// The purpose of an address. Where each has an address register of its own, this is its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
     /// The index of a register.
@@ -128,7 +128,7 @@ impl Selector<'_> {
         added.filter(|_| is_sum).chain(first).find(|&offset| is_indexed(offset))
     }
 
-    /// What the index of a sampler or image is beside a constant that leads to another one of the same variable: hosts
+    /// The index of a sampler or image without a constant that leads to another one of the same variable: hosts
     /// of virgl take the array that the constant names.
     pub(super) fn offset_of_unit(&mut self, index: Def, unit: &Unit, stride: u32) -> Option<(Value, i32)> {
         if self.options.dialect != Dialect::Virgl || stride != 1 || unit.dynamic.is_some() {
@@ -162,9 +162,8 @@ impl Selector<'_> {
             return self.load_value(value.lane(component), Purpose::Index);
         }
         let minus = self.immediate([left.wrapping_neg() as u32; 4]);
-        let difference = self.temp();
-        self.emit(Opcode::Uadd, Dst::new(difference).masked(1), &[value.lane(component), minus.lane(0)]);
-        self.load_value(Value::new(difference).lane(0), Purpose::Index)
+        let difference = self.computed(Opcode::Uadd, 1, &[value.lane(component), minus.lane(0)]);
+        self.load_value(difference.swizzled([0; 4]), Purpose::Index)
     }
 
     /// Whether a value can be read at the instruction at hand from where its producer left it: it is not in a register,
@@ -197,7 +196,7 @@ impl Selector<'_> {
         false
     }
 
-    /// What an index is beside a constant that is added: the value, which component of it, and the constant.
+    /// Splits an index into a value, its component, and a constant that is added.
     pub(super) fn split_index(&self, index: Def) -> (Def, u8, i32) {
         let mut def = index;
         let mut component = 0u8;
@@ -297,7 +296,7 @@ impl Selector<'_> {
         });
         let slot = found.unwrap_or_else(|| {
             let usable = self.addresses.iter().enumerate().filter(|(slot, _)| is_usable(*slot));
-            usable.min_by_key(|(_, a)| a.used).map_or(0, |(place, _)| place)
+            usable.min_by_key(|(_, a)| a.used).map_or(0, |(slot, _)| slot)
         });
         let (register, component) = (Register::new(File::Address, (slot / 4) as i32), (slot % 4) as u8);
         if found.is_none() {

@@ -1,6 +1,6 @@
 //! ALU instructions of 32 bits.
 
-use tgsi::shader::{Dst, Register, Src};
+use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::body::AluFlags;
@@ -150,8 +150,12 @@ pub(super) fn known(
 
 /// The operand whose channel c is component `swizzle[c]`.
 pub(super) fn operand(source: &(Value, Swizzle)) -> Src {
-    let channels = [0, 1, 2, 3].map(|c| source.1.get(c) & 3);
-    source.0.source(channels)
+    first_channels(source, 4)
+}
+
+/// The same of the first `count` channels; the others repeat the first one.
+fn first_channels((value, swizzle): &(Value, Swizzle), count: usize) -> Src {
+    value.source([0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3))
 }
 
 impl Selector<'_> {
@@ -179,44 +183,35 @@ impl Selector<'_> {
             return self.alu64(inst, def, op, &sources);
         }
         if !self.options.native_integers && self.is_float_already(def, op) {
-            let (register, mask, saturate) = self.alu_destination(def);
-            let dst = Dst::new(register).masked(lane_mask(mask, 32));
+            let (dst, saturate) = self.alu_destination(def);
             self.emit_saturated(Opcode::Mov, dst, &[operand(&sources[0])], saturate);
             return Ok(());
         }
         match op {
             // Words of other words: nothing to compute if the value stays SSA.
             AluOp::UnpackHalf2x16SplitX | AluOp::UnpackHalf2x16SplitY => {
-                let (register, mask, saturate) = self.alu_destination(def);
-                let mut done = 0;
-                for c in (0..4).filter(|c| mask & 1 << c != 0) {
-                    let temp = self.temp();
-                    let channel = u8::from(op == AluOp::UnpackHalf2x16SplitY);
-                    let src = sources[0].0.lane(sources[0].1.get(c));
-                    self.emit(Opcode::Up2h, Dst::new(temp).masked(3), &[src]);
-                    let value = Value::new(temp).lane(channel);
-                    self.emit_saturated(Opcode::Mov, Dst::new(register).masked(1 << c), &[value], saturate);
-                    done |= 1 << c;
+                let (dst, saturate) = self.alu_destination(def);
+                let channel = u8::from(op == AluOp::UnpackHalf2x16SplitY);
+                for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
+                    let halves = self.computed(Opcode::Up2h, 3, &[sources[0].0.lane(sources[0].1.get(c))]);
+                    self.emit_saturated(Opcode::Mov, dst.masked(1 << c), &[halves.swizzled([channel; 4])], saturate);
                 }
-                debug_assert!(done != 0);
                 return Ok(());
             }
             AluOp::PackHalf2x16Split => {
-                let (register, mask, saturate) = self.alu_destination(def);
+                let (dst, saturate) = self.alu_destination(def);
                 let temp = self.temp();
                 for (channel, source) in sources.iter().take(2).enumerate() {
                     self.emit(Opcode::Mov, Dst::new(temp).masked(1 << channel), &[source.0.lane(source.1.get(0))]);
                 }
-                let src = Value::new(temp).source([0, 1, 0, 0]);
-                self.emit_saturated(Opcode::Pk2h, Dst::new(register).masked(mask as u8), &[src], saturate);
+                self.emit_saturated(Opcode::Pk2h, dst, &[Src::new(temp).swizzled([0, 1, 0, 0])], saturate);
                 return Ok(());
             }
             AluOp::B32csel if self.recognized(inst, def) => return Ok(()),
             AluOp::Fadd if self.options.native_integers => {
                 let count = usize::from(body.num_components(def));
                 if let Some(source) = self.recognized_sign(inst, count) {
-                    let (register, mask, saturate) = self.alu_destination(def);
-                    let dst = Dst::new(register).masked(lane_mask(mask, 32));
+                    let (dst, saturate) = self.alu_destination(def);
                     self.emit_saturated(Opcode::Ssg, dst, &[operand(&source)], saturate);
                     return Ok(());
                 }
@@ -227,14 +222,11 @@ impl Selector<'_> {
                     // NaN packs as -1 in the IR, as 0 in TGSI; nothing else is less than -1 and packs as something
                     // else.
                     None => {
-                        let (least, temp) = (self.float(-1.0), self.temp());
-                        let channels = [0, 1, 2, 3].map(|c| sources[0].1.get(c) & 3);
-                        self.emit(Opcode::Max, Dst::new(temp), &[sources[0].0.source(channels), least]);
-                        Value::new(temp).source([0, 1, 2, 3])
+                        let least = self.float(-1.0);
+                        self.computed(Opcode::Max, 0xf, &[operand(&sources[0]), least])
                     }
                 };
-                let (register, mask, saturate) = self.alu_destination(def);
-                let dst = Dst::new(register).masked(lane_mask(mask, 32));
+                let (dst, saturate) = self.alu_destination(def);
                 self.emit_saturated(Opcode::Pk4b, dst, &[packed], saturate);
                 return Ok(());
             }
@@ -245,25 +237,18 @@ impl Selector<'_> {
             AluOp::Umod | AluOp::Udiv | AluOp::Irem | AluOp::Imod => return self.division(def, op, &sources),
             _ => {}
         }
-        let (register, mask, saturate) = self.alu_destination(def);
-        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        let (dst, saturate) = self.alu_destination(def);
         if let Some(opcode) = componentwise(op) {
             let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
             self.emit_saturated(opcode, dst, &operands, saturate);
             return Ok(());
         }
         if let Some(opcode) = replicated(op) {
-            self.per_channel(opcode, register, mask, &sources, saturate);
+            self.per_channel(opcode, dst, &sources, saturate);
             return Ok(());
         }
         if let Some((opcode, count)) = horizontal(op) {
-            let operands: arrayvec::ArrayVec<Src, 4> = sources
-                .iter()
-                .map(|(value, swizzle)| {
-                    let channels = [0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3);
-                    value.source(channels)
-                })
-                .collect();
+            let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| first_channels(s, count)).collect();
             self.emit_saturated(opcode, dst, &operands, saturate);
             return Ok(());
         }
@@ -296,48 +281,35 @@ impl Selector<'_> {
             }
             AluOp::Fmadz => self.multiply_or_zero_and_add(dst, [src(0)?, src(1)?, src(2)?], saturate),
             AluOp::FlrpMadz => {
-                let difference = self.temp();
-                self.emit(Opcode::Add, Dst::new(difference).masked(dst.write_mask), &[src(1)?, negated(src(2)?)]);
-                let difference = Value::new(difference).source([0, 1, 2, 3]);
+                let difference = self.computed(Opcode::Add, dst.write_mask, &[src(1)?, negated(src(2)?)]);
                 self.multiply_or_zero_and_add(dst, [src(0)?, difference, src(2)?], saturate);
             }
             AluOp::Fdot2Madz | AluOp::Fdot3Madz | AluOp::Fdot4Madz => self.dot_or_zero(dst, op, &sources, saturate),
             // Rounded once, as the sum; without a product the addend.
             AluOp::Ffmaz if self.options.native_integers || self.options.has_cmp => {
-                let (sum, m) = (self.temp(), dst.write_mask);
-                self.emit(Opcode::Fma, Dst::new(sum).masked(m), &[src(0)?, src(1)?, src(2)?]);
-                let counts = self.both_factors_count(src(0)?, src(1)?, m);
-                self.select_negative(dst, [negated(counts), Value::new(sum).source([0, 1, 2, 3]), src(2)?], saturate);
+                let sum = self.computed(Opcode::Fma, dst.write_mask, &[src(0)?, src(1)?, src(2)?]);
+                let counts = self.both_factors_count(src(0)?, src(1)?, dst.write_mask);
+                self.select_negative(dst, [negated(counts), sum, src(2)?], saturate);
             }
-            AluOp::Ffmaz => {
-                let product = self.temp();
-                self.multiply_or_zero(Dst::new(product).masked(dst.write_mask), src(0)?, src(1)?, false);
-                self.emit_saturated(Opcode::Add, dst, &[Src::new(product), src(2)?], saturate);
-            }
+            AluOp::Ffmaz => self.multiply_or_zero_and_add(dst, [src(0)?, src(1)?, src(2)?], saturate),
             AluOp::BitfieldSelect => {
-                let (chosen, others, inverse) = (self.temp(), self.temp(), self.temp());
-                let (m, all) = (dst.write_mask, [0, 1, 2, 3]);
-                self.emit(Opcode::And, Dst::new(chosen).masked(m), &[src(0)?, src(1)?]);
-                self.emit(Opcode::Not, Dst::new(inverse).masked(m), &[src(0)?]);
-                let operands = [Value::new(inverse).source(all), src(2)?];
-                self.emit(Opcode::And, Dst::new(others).masked(m), &operands);
-                self.emit(Opcode::Or, dst, &[Value::new(chosen).source(all), Value::new(others).source(all)]);
+                let chosen = self.computed(Opcode::And, dst.write_mask, &[src(0)?, src(1)?]);
+                let inverse = self.computed(Opcode::Not, dst.write_mask, &[src(0)?]);
+                let others = self.computed(Opcode::And, dst.write_mask, &[inverse, src(2)?]);
+                self.emit(Opcode::Or, dst, &[chosen, others]);
             }
             AluOp::Fsub => self.emit_saturated(Opcode::Add, dst, &[src(0)?, negated(src(1)?)], saturate),
             AluOp::Isub => {
-                let negative = self.temp();
-                self.emit(Opcode::Ineg, Dst::new(negative).masked(dst.write_mask), &[src(1)?]);
-                self.emit(Opcode::Uadd, dst, &[src(0)?, Value::new(negative).source([0, 1, 2, 3])]);
+                let negative = self.computed(Opcode::Ineg, dst.write_mask, &[src(1)?]);
+                self.emit(Opcode::Uadd, dst, &[src(0)?, negative]);
             }
             // `LRP` takes the difference of both first: another rounding, and NaN beside infinities.
             AluOp::Flrp if flags.contains(AluFlags::EXACT) => {
                 let (m, one) = (dst.write_mask, self.float(1.0));
-                let [rest, first, second] = [(); 3].map(|()| self.temp());
-                let read = |register| Value::new(register).source([0, 1, 2, 3]);
-                self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(src(2)?)]);
-                self.emit(Opcode::Mul, Dst::new(first).masked(m), &[src(0)?, read(rest)]);
-                self.emit(Opcode::Mul, Dst::new(second).masked(m), &[src(1)?, src(2)?]);
-                self.emit_saturated(Opcode::Add, dst, &[read(first), read(second)], saturate);
+                let rest = self.computed(Opcode::Add, m, &[one, negated(src(2)?)]);
+                let first = self.computed(Opcode::Mul, m, &[src(0)?, rest]);
+                let second = self.computed(Opcode::Mul, m, &[src(1)?, src(2)?]);
+                self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
             }
             AluOp::Flrp => self.emit_saturated(Opcode::Lrp, dst, &[src(2)?, src(1)?, src(0)?], saturate),
             AluOp::B2f32 => {
@@ -370,9 +342,9 @@ impl Selector<'_> {
                 let bits = if matches!(op, AluOp::ExtractU8 | AluOp::ExtractI8) { 8 } else { 16 };
                 let signed = matches!(op, AluOp::ExtractI8 | AluOp::ExtractI16);
                 let (shift, width) = (self.word(if bits == 8 { 3 } else { 4 }), self.word(bits));
-                let (start, all, m) = (self.temp(), [0, 1, 2, 3], dst.write_mask);
-                self.emit(Opcode::Shl, Dst::new(start).masked(m), &[src(1)?, shift]);
-                let operands = [src(0)?, Value::new(start).source(all), width];
+                let m = dst.write_mask;
+                let start = self.computed(Opcode::Shl, m, &[src(1)?, shift]);
+                let operands = [src(0)?, start, width];
                 let opcode = if signed { Opcode::Ibfe } else { Opcode::Ubfe };
                 let count = 32 / bits;
                 if known(&self.program.constants, &src(1)?, m).is_some_and(|words| words.iter().all(|&w| w < count)) {
@@ -380,36 +352,32 @@ impl Selector<'_> {
                     return Ok(());
                 }
                 // Beyond the last part there is the sign, or nothing.
-                let (part, exists, count) = (self.temp(), self.temp(), self.word(count));
-                self.emit(opcode, Dst::new(part).masked(m), &operands);
-                self.emit(Opcode::Uslt, Dst::new(exists).masked(m), &[src(1)?, count]);
-                let (part, exists) = (Value::new(part).source(all), Value::new(exists).source(all));
+                let count = self.word(count);
+                let part = self.computed(opcode, m, &operands);
+                let exists = self.computed(Opcode::Uslt, m, &[src(1)?, count]);
                 if signed {
-                    let (sign, most) = (self.temp(), self.word(31));
-                    self.emit(Opcode::Ishr, Dst::new(sign).masked(m), &[src(0)?, most]);
-                    self.emit(Opcode::Ucmp, dst, &[exists, part, Value::new(sign).source(all)]);
+                    let most = self.word(31);
+                    let sign = self.computed(Opcode::Ishr, m, &[src(0)?, most]);
+                    self.emit(Opcode::Ucmp, dst, &[exists, part, sign]);
                 } else {
                     self.emit(Opcode::And, dst, &[part, exists]);
                 }
             }
             AluOp::Iadd3 => {
-                let sum = self.temp();
-                self.emit(Opcode::Uadd, Dst::new(sum).masked(dst.write_mask), &[src(0)?, src(1)?]);
-                self.emit(Opcode::Uadd, dst, &[Value::new(sum).source([0, 1, 2, 3]), src(2)?]);
+                let sum = self.computed(Opcode::Uadd, dst.write_mask, &[src(0)?, src(1)?]);
+                self.emit(Opcode::Uadd, dst, &[sum, src(2)?]);
             }
             AluOp::UaddCarry => {
                 // The sum is smaller than a summand where it overflowed.
-                let (sum, one) = (self.temp(), self.word(1));
-                self.emit(Opcode::Uadd, Dst::new(sum).masked(dst.write_mask), &[src(0)?, src(1)?]);
-                let less = self.temp();
-                let operands = [Value::new(sum).source([0, 1, 2, 3]), src(0)?];
-                self.emit(Opcode::Uslt, Dst::new(less).masked(dst.write_mask), &operands);
-                self.emit(Opcode::And, dst, &[Value::new(less).source([0, 1, 2, 3]), one]);
+                let one = self.word(1);
+                let sum = self.computed(Opcode::Uadd, dst.write_mask, &[src(0)?, src(1)?]);
+                let less = self.computed(Opcode::Uslt, dst.write_mask, &[sum, src(0)?]);
+                self.emit(Opcode::And, dst, &[less, one]);
             }
             AluOp::UsubBorrow => {
-                let (less, one) = (self.temp(), self.word(1));
-                self.emit(Opcode::Uslt, Dst::new(less).masked(dst.write_mask), &[src(0)?, src(1)?]);
-                self.emit(Opcode::And, dst, &[Value::new(less).source([0, 1, 2, 3]), one]);
+                let one = self.word(1);
+                let less = self.computed(Opcode::Uslt, dst.write_mask, &[src(0)?, src(1)?]);
+                self.emit(Opcode::And, dst, &[less, one]);
             }
             AluOp::Fsum2 | AluOp::Fsum3 | AluOp::Fsum4 => {
                 let (opcode, count) = match op {
@@ -418,8 +386,7 @@ impl Selector<'_> {
                     _ => (Opcode::Dp4, 4),
                 };
                 let one = self.float(1.0);
-                let channels = [0, 1, 2, 3].map(|c| sources[0].1.get(if c < count { c } else { 0 }) & 3);
-                self.emit_saturated(opcode, dst, &[sources[0].0.source(channels), one], saturate);
+                self.emit_saturated(opcode, dst, &[first_channels(&sources[0], count), one], saturate);
             }
             _ => return Err(unsupported),
         }
@@ -427,18 +394,18 @@ impl Selector<'_> {
     }
 
     /// An instruction per distinct source channel.
-    fn per_channel(&mut self, opcode: Opcode, register: Register, mask: u32, sources: &Sources, saturate: bool) {
+    fn per_channel(&mut self, opcode: Opcode, dst: Dst, sources: &Sources, saturate: bool) {
         // The destination may be a register that the sources read: later parts must not see the first ones' results.
         let selected = |c: usize| -> arrayvec::ArrayVec<u8, 4> { sources.iter().map(|s| s.1.get(c) & 3).collect() };
         let mut parts: arrayvec::ArrayVec<(u8, usize), 4> = arrayvec::ArrayVec::new();
-        for c in (0..4).filter(|c| mask & 1 << c != 0) {
+        for c in (0..4).filter(|c| dst.write_mask & 1 << c != 0) {
             match parts.iter_mut().find(|p| selected(p.1) == selected(c)) {
                 Some(part) => part.0 |= 1 << c,
                 None => parts.push((1 << c, c)),
             }
         }
-        let overlaps = parts.len() > 1 && sources.iter().any(|s| s.0.register == register);
-        let target = if overlaps { self.temp() } else { register };
+        let overlaps = parts.len() > 1 && sources.iter().any(|s| s.0.register == dst.register);
+        let target = if overlaps { self.temp() } else { dst.register };
         for &(mask, channel) in &parts {
             let operands: arrayvec::ArrayVec<Src, 4> =
                 sources.iter().map(|(value, swizzle)| value.lane(swizzle.get(channel) & 3)).collect();
@@ -449,8 +416,7 @@ impl Selector<'_> {
             }
         }
         if overlaps {
-            let value = Value::new(target).source([0, 1, 2, 3]);
-            self.emit(Opcode::Mov, Dst::new(register).masked(mask as u8), &[value]);
+            self.emit(Opcode::Mov, dst, &[Src::new(target)]);
         }
     }
 
@@ -459,9 +425,7 @@ impl Selector<'_> {
         if self.options.fuse_fabs {
             return absolute(src);
         }
-        let temp = self.temp();
-        self.emit(Opcode::Max, Dst::new(temp).masked(mask), &[src, negated(src)]);
-        Value::new(temp).source([0, 1, 2, 3])
+        self.computed(Opcode::Max, mask, &[src, negated(src)])
     }
 
     /// `CMP`: the second operand where the first is negative, else the third.
@@ -470,34 +434,29 @@ impl Selector<'_> {
             self.emit_saturated(Opcode::Cmp, dst, &operands, saturate);
             return;
         }
-        let (truth, zero) = (self.temp(), self.float(0.0));
-        let temp = |register| (Dst::new(register).masked(dst.write_mask), Value::new(register).source([0, 1, 2, 3]));
-        let (to_truth, is_negative) = temp(truth);
+        let (zero, m) = (self.float(0.0), dst.write_mask);
         if self.options.native_integers {
-            self.emit(Opcode::Fslt, to_truth, &[operands[0], zero]);
+            let is_negative = self.computed(Opcode::Fslt, m, &[operands[0], zero]);
             self.emit_saturated(Opcode::Ucmp, dst, &[is_negative, operands[1], operands[2]], saturate);
             return;
         }
         // Either product is the value or 0; `LRP` would lose a small value beside a large one.
-        let (other, first, second) = (self.temp(), self.temp(), self.temp());
-        let ((to_other, is_other), (to_first, first), (to_second, second)) = (temp(other), temp(first), temp(second));
-        self.emit(Opcode::Slt, to_truth, &[operands[0], zero]);
-        self.emit(Opcode::Seq, to_other, &[is_negative, zero]);
-        self.emit(Opcode::Mul, to_first, &[is_negative, operands[1]]);
-        self.emit(Opcode::Mul, to_second, &[is_other, operands[2]]);
+        let is_negative = self.computed(Opcode::Slt, m, &[operands[0], zero]);
+        let is_other = self.computed(Opcode::Seq, m, &[is_negative, zero]);
+        let first = self.computed(Opcode::Mul, m, &[is_negative, operands[1]]);
+        let second = self.computed(Opcode::Mul, m, &[is_other, operands[2]]);
         self.emit_saturated(Opcode::Add, dst, &[first, second], saturate);
     }
 
     /// The second operand where the first compares so with 0, else the third. The comparison makes an integer or a
     /// float, as the target has them.
     fn select_where(&mut self, compare: (Opcode, Opcode), dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
-        let (truth, zero) = (self.temp(), self.float(0.0));
-        let (to_truth, is_so) = (Dst::new(truth).masked(dst.write_mask), Value::new(truth).source([0, 1, 2, 3]));
+        let zero = self.float(0.0);
         if self.options.native_integers {
-            self.emit(compare.0, to_truth, &[a, zero]);
+            let is_so = self.computed(compare.0, dst.write_mask, &[a, zero]);
             self.emit_saturated(Opcode::Ucmp, dst, &[is_so, b, c], saturate);
         } else {
-            self.emit(compare.1, to_truth, &[a, zero]);
+            let is_so = self.computed(compare.1, dst.write_mask, &[a, zero]);
             self.select_negative(dst, [negated(is_so), b, c], saturate);
         }
     }
@@ -505,19 +464,16 @@ impl Selector<'_> {
     /// 1.0 where neither is 0, else 0.0.
     fn both_factors_count(&mut self, a: Src, b: Src, mask: u8) -> Src {
         let zero = self.float(0.0);
-        let [first, second, both] = [(); 3].map(|()| self.temp());
-        let read = |register| Value::new(register).source([0, 1, 2, 3]);
-        self.emit(Opcode::Sne, Dst::new(first).masked(mask), &[a, zero]);
-        self.emit(Opcode::Sne, Dst::new(second).masked(mask), &[b, zero]);
-        self.emit(Opcode::Mul, Dst::new(both).masked(mask), &[read(first), read(second)]);
-        read(both)
+        let first = self.computed(Opcode::Sne, mask, &[a, zero]);
+        let second = self.computed(Opcode::Sne, mask, &[b, zero]);
+        self.computed(Opcode::Mul, mask, &[first, second])
     }
 
     /// `fmulz(a, b) + c`.
     fn multiply_or_zero_and_add(&mut self, dst: Dst, [a, b, c]: [Src; 3], saturate: bool) {
         let product = self.temp();
         self.multiply_or_zero(Dst::new(product).masked(dst.write_mask), a, b, false);
-        self.emit_saturated(Opcode::Add, dst, &[Value::new(product).source([0, 1, 2, 3]), c], saturate);
+        self.emit_saturated(Opcode::Add, dst, &[Src::new(product), c], saturate);
     }
 
     /// A dot product in which zero times anything is zero. The shader's property says that of `DP2` to `DP4`; without
@@ -528,12 +484,7 @@ impl Selector<'_> {
             AluOp::Fdot3Madz => 3,
             _ => 4,
         };
-        let operands: arrayvec::ArrayVec<Src, 2> = sources
-            .iter()
-            .take(2)
-            .map(|(value, swizzle)| value.source([0, 1, 2, 3].map(|c| swizzle.get(if c < count { c } else { 0 }) & 3)))
-            .collect();
-        let [a, b] = operands[..] else { return };
+        let [a, b] = [0, 1].map(|number| first_channels(&sources[number], count));
         if self.shader.info.use_legacy_math_rules {
             let opcode = [Opcode::Dp2, Opcode::Dp3, Opcode::Dp4][count - 2];
             self.emit_saturated(opcode, dst, &[a, b], saturate);
@@ -542,54 +493,46 @@ impl Selector<'_> {
         let products = self.temp();
         self.multiply_or_zero(Dst::new(products).masked((1 << count) - 1), a, b, false);
         let product = |lane: u8| Value::new(products).lane(lane);
-        let mut sum = product(0);
-        for lane in 1..count as u8 {
-            if usize::from(lane) + 1 == count {
-                self.emit_saturated(Opcode::Add, dst, &[sum, product(lane)], saturate);
-            } else {
-                let next = self.temp();
-                self.emit(Opcode::Add, Dst::new(next).masked(1), &[sum, product(lane)]);
-                sum = Value::new(next).lane(0);
-            }
+        let (mut sum, last) = (product(0), count as u8 - 1);
+        for lane in 1..last {
+            sum = self.computed(Opcode::Add, 1, &[sum, product(lane)]).swizzled([0; 4]);
         }
+        self.emit_saturated(Opcode::Add, dst, &[sum, product(last)], saturate);
     }
 
     /// The product, but 0 where a factor is 0, whatever the other is.
     fn multiply_or_zero(&mut self, dst: Dst, a: Src, b: Src, saturate: bool) {
-        let (zero, all, m, product) = (self.float(0.0), [0, 1, 2, 3], dst.write_mask, self.temp());
-        let read = |register| Value::new(register).source(all);
-        self.emit(Opcode::Mul, Dst::new(product).masked(m), &[a, b]);
+        let (zero, m) = (self.float(0.0), dst.write_mask);
+        let product = self.computed(Opcode::Mul, m, &[a, b]);
         let counts = self.both_factors_count(a, b, m);
         if self.options.has_cmp || self.options.native_integers {
-            self.select_negative(dst, [negated(counts), read(product), zero], saturate);
+            self.select_negative(dst, [negated(counts), product, zero], saturate);
             return;
         }
         // The product may be NaN where it does not count, which no sum of products would forget: it is clamped, to
         // nothing there and to infinities elsewhere.
         let one = self.float(1.0);
-        let [rest, inverse, least, most, above] = [(); 5].map(|()| self.temp());
-        self.emit(Opcode::Add, Dst::new(rest).masked(m), &[one, negated(counts)]);
+        let rest = self.computed(Opcode::Add, m, &[one, negated(counts)]);
+        let inverse = self.temp();
         for channel in (0..4u8).filter(|c| m & 1 << c != 0) {
-            self.emit(Opcode::Rcp, Dst::new(inverse).masked(1 << channel), &[Value::new(rest).lane(channel)]);
+            self.emit(Opcode::Rcp, Dst::new(inverse).masked(1 << channel), &[rest.swizzled([channel; 4])]);
         }
-        self.emit(Opcode::Add, Dst::new(most).masked(m), &[read(inverse), negated(one)]);
-        self.emit(Opcode::Add, Dst::new(least).masked(m), &[one, negated(read(inverse))]);
+        let most = self.computed(Opcode::Add, m, &[Src::new(inverse), negated(one)]);
+        let least = self.computed(Opcode::Add, m, &[one, negated(Src::new(inverse))]);
         // Of two zeros the first one stays, which is not negative.
-        self.emit(Opcode::Max, Dst::new(above).masked(m), &[read(least), read(product)]);
-        self.emit_saturated(Opcode::Min, dst, &[read(most), read(above)], saturate);
+        let above = self.computed(Opcode::Max, m, &[least, product]);
+        self.emit_saturated(Opcode::Min, dst, &[most, above], saturate);
     }
 
     /// Without `SQRT`: the reciprocal of the reciprocal root, which is right for zero and infinity as well.
     fn square_root(&mut self, dst: Dst, src: Src, saturate: bool) {
-        let root = self.temp();
-        self.emit(Opcode::Rsq, Dst::new(root).masked(1), &[src]);
-        self.emit_saturated(Opcode::Rcp, dst, &[Value::new(root).lane(0)], saturate);
+        let root = self.computed(Opcode::Rsq, 1, &[src]);
+        self.emit_saturated(Opcode::Rcp, dst, &[root.swizzled([0; 4])], saturate);
     }
 
     /// `UDIV`, `UMOD` and `MOD` by zero give all ones, the IR gives 0; and the IR's `imod` takes the divisor's sign.
     fn division(&mut self, def: Def, op: AluOp, sources: &Sources) -> Result<(), DriverError> {
-        let (register, mask, _) = self.alu_destination(def);
-        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        let (dst, _) = self.alu_destination(def);
         let (a, b) = (operand(&sources[0]), operand(&sources[1]));
         let opcode = match op {
             AluOp::Udiv => Opcode::Udiv,
@@ -602,51 +545,37 @@ impl Selector<'_> {
             self.emit(opcode, dst, &[a, b]);
             return Ok(());
         }
-        let quotient = self.temp();
-        let all = [0, 1, 2, 3];
-        self.emit(opcode, Dst::new(quotient).masked(dst.write_mask), &[a, b]);
-        let mut result = Value::new(quotient).source(all);
+        let m = dst.write_mask;
+        let mut result = self.computed(opcode, m, &[a, b]);
+        let zero = self.word(0);
         if op == AluOp::Imod {
             // remainder + divisor where the remainder is not 0 and the signs differ.
-            let (sum, sign, zero) = (self.temp(), self.temp(), self.word(0));
-            let m = dst.write_mask;
-            self.emit(Opcode::Uadd, Dst::new(sum).masked(m), &[result, b]);
-            self.emit(Opcode::Xor, Dst::new(sign).masked(m), &[result, b]);
-            let negative = self.temp();
-            self.emit(Opcode::Islt, Dst::new(negative).masked(m), &[Value::new(sign).source(all), zero]);
-            let adjust = self.temp();
-            self.emit(Opcode::Ucmp, Dst::new(adjust).masked(m), &[result, Value::new(negative).source(all), zero]);
-            let chosen = self.temp();
-            let operands = [Value::new(adjust).source(all), Value::new(sum).source(all), result];
-            self.emit(Opcode::Ucmp, Dst::new(chosen).masked(m), &operands);
-            result = Value::new(chosen).source(all);
+            let sum = self.computed(Opcode::Uadd, m, &[result, b]);
+            let sign = self.computed(Opcode::Xor, m, &[result, b]);
+            let negative = self.computed(Opcode::Islt, m, &[sign, zero]);
+            let adjust = self.computed(Opcode::Ucmp, m, &[result, negative, zero]);
+            result = self.computed(Opcode::Ucmp, m, &[adjust, sum, result]);
         }
-        let zero = self.word(0);
         self.emit(Opcode::Ucmp, dst, &[b, result, zero]);
         Ok(())
     }
 
     fn compare_vectors(&mut self, dst: Dst, compare: Opcode, combine: Opcode, count: usize, sources: &Sources) {
-        let parts = self.temp();
         let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
-        self.emit(compare, Dst::new(parts).masked((1 << count) - 1), &operands);
-        let parts = Value::new(parts);
+        let parts = self.computed(compare, (1 << count) - 1, &operands);
+        let part = |lane: u8| parts.swizzled([lane; 4]);
         if count == 4 {
             // Two halves at once.
-            let halves = self.temp();
-            let (low, high) = (parts.source([0, 1, 0, 0]), parts.source([2, 3, 2, 2]));
-            self.emit(combine, Dst::new(halves).masked(3), &[low, high]);
-            let halves = Value::new(halves);
-            self.emit(combine, dst, &[halves.lane(0), halves.lane(1)]);
+            let (low, high) = (parts.swizzled([0, 1, 0, 0]), parts.swizzled([2, 3, 2, 2]));
+            let halves = self.computed(combine, 3, &[low, high]);
+            self.emit(combine, dst, &[0, 1].map(|lane| halves.swizzled([lane; 4])));
             return;
         }
-        let mut sum = parts.lane(0);
-        for c in 1..count as u8 {
-            let last = usize::from(c) + 1 == count;
-            let target = if last { dst } else { Dst::new(self.temp()).masked(1) };
-            self.emit(combine, target, &[sum, parts.lane(c)]);
-            sum = Value::new(target.register).lane(0);
+        let (mut sum, last) = (part(0), count as u8 - 1);
+        for lane in 1..last {
+            sum = self.computed(combine, 1, &[sum, part(lane)]).swizzled([0; 4]);
         }
+        self.emit(combine, dst, &[sum, part(last)]);
     }
 
     /// `mov` and `vecN`.
@@ -679,27 +608,28 @@ impl Selector<'_> {
             self.values.set(result, value);
             return Ok(());
         }
-        let (register, mask, saturate) = self.alu_destination(def);
-        let mut target = register;
-        let reads_itself = parts.iter().flatten().any(|p| p.0.register == register);
+        let (dst, saturate) = self.alu_destination(def);
+        let mut target = dst.register;
+        let reads_itself = parts.iter().flatten().any(|p| p.0.register == dst.register);
         let distinct = parts.iter().flatten().any(|p| parts.iter().flatten().any(|q| !same(&p.0, &q.0)));
         if reads_itself && distinct {
             target = self.temp();
         }
-        let mut done = 0u32;
+        let lanes_of = |component: usize| lane_mask(1 << component, body.bit_size(def)) & dst.write_mask;
+        let mut done = 0u8;
         for c in 0..count {
             let Some((value, _, _)) = parts[c] else { continue };
-            if done & 1 << c != 0 || mask & 1 << c == 0 {
+            if lanes_of(c) & !done == 0 {
                 continue;
             }
             let mut channels = [0u8; 4];
-            let mut written = 0u32;
+            let mut lanes = 0u8;
             for k in c..count {
                 let Some((other, component, _)) = parts[k] else { continue };
-                if mask & 1 << k == 0 || !same(&other, &value) {
+                if lanes_of(k) == 0 || !same(&other, &value) {
                     continue;
                 }
-                written |= 1 << k;
+                lanes |= lanes_of(k);
                 if wide {
                     channels[2 * k] = 2 * component;
                     channels[2 * k + 1] = 2 * component + 1;
@@ -707,8 +637,7 @@ impl Selector<'_> {
                     channels[k] = component;
                 }
             }
-            done |= written;
-            let lanes = lane_mask(written, body.bit_size(def));
+            done |= lanes;
             let first = channels[lanes.trailing_zeros() as usize & 3];
             for (channel, lane) in channels.iter_mut().enumerate() {
                 if lanes & 1 << channel == 0 {
@@ -718,9 +647,8 @@ impl Selector<'_> {
             let src = value.source(channels);
             self.emit_saturated(Opcode::Mov, Dst::new(target).masked(lanes), &[src], saturate);
         }
-        if target != register {
-            let lanes = lane_mask(done, body.bit_size(def));
-            self.emit(Opcode::Mov, Dst::new(register).masked(lanes), &[Value::new(target).source([0, 1, 2, 3])]);
+        if target != dst.register {
+            self.emit(Opcode::Mov, dst.masked(done), &[Src::new(target)]);
         }
         Ok(())
     }

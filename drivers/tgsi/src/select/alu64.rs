@@ -6,7 +6,7 @@
 //! | 64 bits to 32 | the first channels of the mask, in order |
 //! | comparisons | the first channel of each pair |
 
-use tgsi::shader::{Dst, Register, Src};
+use tgsi::shader::{Dst, Src};
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst, Swizzle};
@@ -17,7 +17,7 @@ use super::{Selector, Value, lane_mask};
 use crate::DriverError;
 use crate::target::options::Dialect;
 
-/// How operands and result of an opcode lie in the channels.
+/// The channels that operands and result of an opcode take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Pairs to pairs.
@@ -139,12 +139,11 @@ impl Selector<'_> {
         if op == AluOp::Fadd
             && let Some(source) = self.recognized_sign(inst, count)
         {
-            let (register, mask, _) = self.alu_destination(def);
-            self.emit(Opcode::Dssg, Dst::new(register).masked(lane_mask(mask, 64)), &[pairs(&source, count)]);
+            let (dst, _) = self.alu_destination(def);
+            self.emit(Opcode::Dssg, dst, &[pairs(&source, count)]);
             return Ok(());
         }
         if let Some((form, opcode)) = form(op, source_bits, result_bits) {
-            let full = (1u32 << count) - 1;
             return match form {
                 Form::Wide | Form::ByWord | Form::Widen => {
                     let operands: arrayvec::ArrayVec<Src, 4> = sources
@@ -161,31 +160,32 @@ impl Selector<'_> {
                         .collect();
                     let remainder = matches!(op, AluOp::Udiv | AluOp::Umod | AluOp::Irem);
                     // A partial destination of a widening would move the words that are read.
-                    let (target, mask, moved) = self.wide_destination(def, form == Form::Widen, full);
-                    let dst = Dst::new(target).masked(lane_mask(mask, 64));
+                    let (register, _) = self.alu_destination(def);
+                    let full = lane_mask((1 << count) - 1, 64);
+                    let is_partial = form == Form::Widen && register.write_mask != full;
+                    let dst = if is_partial { Dst::new(self.temp()).masked(full) } else { register };
                     if remainder {
                         self.divide64(opcode, dst, operands[0], operands[1], count);
                     } else if opcode == Opcode::Dsqrt && self.options.dialect == Dialect::Virgl {
                         // Hosts write a square root of four components, whatever is written.
-                        let root = self.temp();
-                        self.emit(Opcode::Drsq, Dst::new(root).masked(dst.write_mask), &operands);
-                        self.emit(Opcode::Drcp, dst, &[Value::new(root).source([0, 1, 2, 3])]);
+                        let root = self.computed(Opcode::Drsq, dst.write_mask, &operands);
+                        self.emit(Opcode::Drcp, dst, &[root]);
                     } else {
                         self.emit(opcode, dst, &operands);
                     }
-                    self.finish_move(target, moved, 64);
+                    if is_partial {
+                        self.emit(Opcode::Mov, register, &[Src::new(dst.register)]);
+                    }
                     Ok(())
                 }
                 Form::Narrow | Form::Compare => {
                     let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
-                    let temp = self.temp();
                     let (mask, lanes) = match form {
                         Form::Narrow => ((1u8 << count) - 1, [0, 1, 0, 0]),
                         _ => (if count > 1 { 0b101 } else { 1 }, [0, 2, 0, 0]),
                     };
-                    let value = Value { lanes, ..Value::new(temp) };
-                    self.emit(opcode, Dst::new(temp).masked(mask), &operands);
-                    self.bind_alu(def, value);
+                    let result = self.computed(opcode, mask, &operands);
+                    self.bind_alu(def, Value { lanes, ..Value::new(result.register) });
                     Ok(())
                 }
             };
@@ -193,28 +193,23 @@ impl Selector<'_> {
         match op {
             AluOp::Fsat => {
                 let (zero, one) = (self.wide_constant(0), self.wide_constant(1f64.to_bits()));
-                let (register, mask, _) = self.alu_destination(def);
-                let m = lane_mask(mask, 64);
-                let low = self.temp();
-                self.emit(Opcode::Dmax, Dst::new(low).masked(m), &[pairs(&sources[0], count), zero]);
-                self.emit(Opcode::Dmin, Dst::new(register).masked(m), &[Value::new(low).source([0, 1, 2, 3]), one]);
+                let (dst, _) = self.alu_destination(def);
+                let low = self.computed(Opcode::Dmax, dst.write_mask, &[pairs(&sources[0], count), zero]);
+                self.emit(Opcode::Dmin, dst, &[low, one]);
                 Ok(())
             }
             AluOp::Fsub | AluOp::Isub => {
-                let (register, mask, _) = self.alu_destination(def);
-                let m = lane_mask(mask, 64);
+                let (dst, _) = self.alu_destination(def);
                 let (negate, add) = match op {
                     AluOp::Fsub => (Opcode::Dneg, Opcode::Dadd),
                     _ => (Opcode::I64neg, Opcode::U64add),
                 };
-                let negative = self.temp();
-                self.emit(negate, Dst::new(negative).masked(m), &[pairs(&sources[1], count)]);
-                let operands = [pairs(&sources[0], count), Value::new(negative).source([0, 1, 2, 3])];
-                self.emit(add, Dst::new(register).masked(m), &operands);
+                let negative = self.computed(negate, dst.write_mask, &[pairs(&sources[1], count)]);
+                self.emit(add, dst, &[pairs(&sources[0], count), negative]);
                 Ok(())
             }
             AluOp::Iand | AluOp::Ior | AluOp::Ixor | AluOp::Inot => {
-                let (register, mask, _) = self.alu_destination(def);
+                let (dst, _) = self.alu_destination(def);
                 let opcode = match op {
                     AluOp::Iand => Opcode::And,
                     AluOp::Ior => Opcode::Or,
@@ -222,19 +217,18 @@ impl Selector<'_> {
                     _ => Opcode::Not,
                 };
                 let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(|s| pairs(s, count)).collect();
-                self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 64)), &operands);
+                self.emit(opcode, dst, &operands);
                 Ok(())
             }
             AluOp::B32csel => {
-                let (register, mask, _) = self.alu_destination(def);
+                let (dst, _) = self.alu_destination(def);
                 let operands = [words(&sources[0], count), pairs(&sources[1], count), pairs(&sources[2], count)];
-                self.emit(Opcode::Ucmp, Dst::new(register).masked(lane_mask(mask, 64)), &operands);
+                self.emit(Opcode::Ucmp, dst, &operands);
                 Ok(())
             }
             AluOp::B2f64 | AluOp::B2i64 => {
-                let (register, mask, _) = self.alu_destination(def);
+                let (dst, _) = self.alu_destination(def);
                 let one = self.wide_constant(if op == AluOp::B2f64 { 1f64.to_bits() } else { 1 });
-                let dst = Dst::new(register).masked(lane_mask(mask, 64));
                 self.emit(Opcode::And, dst, &[words(&sources[0], count), one]);
                 Ok(())
             }
@@ -247,24 +241,6 @@ impl Selector<'_> {
         self.immediate([low, high, low, high]).source([0, 1, 2, 3])
     }
 
-    /// Where a 64-bit result goes. What must be written whole goes through a temporary if only a part of a register is
-    /// wanted.
-    fn wide_destination(&mut self, def: Def, whole: bool, full: u32) -> (Register, u32, Option<(Register, u32)>) {
-        let (register, mask, _) = self.alu_destination(def);
-        if whole && mask != full {
-            let temp = self.temp();
-            return (temp, full, Some((register, mask)));
-        }
-        (register, mask, None)
-    }
-
-    fn finish_move(&mut self, from: Register, moved: Option<(Register, u32)>, bits: u8) {
-        if let Some((register, mask)) = moved {
-            let dst = Dst::new(register).masked(lane_mask(mask, bits));
-            self.emit(Opcode::Mov, dst, &[Value::new(from).source([0, 1, 2, 3])]);
-        }
-    }
-
     /// Division by zero gives 0 in the IR, all ones in TGSI.
     fn divide64(&mut self, opcode: Opcode, dst: Dst, a: Src, b: Src, count: usize) {
         let never_zero = crate::machine::operands::immediate_words(&self.program.constants, &b)
@@ -273,13 +249,10 @@ impl Selector<'_> {
             self.emit(opcode, dst, &[a, b]);
             return;
         }
-        let (quotient, nonzero) = (self.temp(), self.temp());
         let zero = self.wide_constant(0);
-        self.emit(opcode, Dst::new(quotient).masked(dst.write_mask), &[a, b]);
-        let mask = dst.write_mask & 0b101;
-        self.emit(Opcode::U64sne, Dst::new(nonzero).masked(mask), &[b, zero]);
-        let operands = [Value::new(nonzero).source([0, 0, 2, 2]), Value::new(quotient).source([0, 1, 2, 3]), zero];
-        self.emit(Opcode::Ucmp, dst, &operands);
+        let quotient = self.computed(opcode, dst.write_mask, &[a, b]);
+        let nonzero = self.computed(Opcode::U64sne, dst.write_mask & 0b101, &[b, zero]);
+        self.emit(Opcode::Ucmp, dst, &[nonzero.swizzled([0, 0, 2, 2]), quotient, zero]);
     }
 
     /// Binds an ALU result to where it is, or moves it to its register.
@@ -291,8 +264,7 @@ impl Selector<'_> {
             self.values.set(result, value);
             return;
         }
-        let (register, mask, saturate) = self.alu_destination(def);
-        let dst = Dst::new(register).masked(lane_mask(mask, self.body.bit_size(def)));
+        let (dst, saturate) = self.alu_destination(def);
         self.emit_saturated(Opcode::Mov, dst, &[value.source([0, 1, 2, 3])], saturate);
     }
 

@@ -6,26 +6,23 @@ use tgsi_ir::alu::AluOp;
 use tgsi_ir::{Def, Inst};
 use tgsi_legacy::chase;
 
+use super::Selector;
 use super::alu::{Sources, known, operand};
-use super::{Selector, Value, lane_mask};
 
 impl Selector<'_> {
     /// Bit fields with the IR's conventions: widths count modulo 32, where TGSI's opcodes know a width of 32.
     pub(super) fn bit_field(&mut self, inst: Inst, def: Def, op: AluOp, sources: &Sources) {
         let body = self.body;
-        let all = [0, 1, 2, 3];
         if op == AluOp::Bfi
             && body.alu_op(body.def_inst(body.src(inst, 0))) == Some(AluOp::Bfm)
             && let Some((offset, width)) = self.mask_parts(inst)
         {
-            let (register, mask, _) = self.alu_destination(def);
-            let dst = Dst::new(register).masked(lane_mask(mask, 32));
+            let (dst, _) = self.alu_destination(def);
             let width = self.narrow_width(width, dst.write_mask);
             self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offset, width]);
             return;
         }
-        let (register, mask, _) = self.alu_destination(def);
-        let dst = Dst::new(register).masked(lane_mask(mask, 32));
+        let (dst, _) = self.alu_destination(def);
         let m = dst.write_mask;
         match op {
             AluOp::Ubfe | AluOp::Ibfe => {
@@ -35,10 +32,9 @@ impl Selector<'_> {
             }
             AluOp::Bfm => {
                 let (one, minus_one) = (self.word(1), self.word(u32::MAX));
-                let (power, ones) = (self.temp(), self.temp());
-                self.emit(Opcode::Shl, Dst::new(power).masked(m), &[one, operand(&sources[0])]);
-                self.emit(Opcode::Uadd, Dst::new(ones).masked(m), &[Value::new(power).source(all), minus_one]);
-                self.emit(Opcode::Shl, dst, &[Value::new(ones).source(all), operand(&sources[1])]);
+                let power = self.computed(Opcode::Shl, m, &[one, operand(&sources[0])]);
+                let ones = self.computed(Opcode::Uadd, m, &[power, minus_one]);
+                self.emit(Opcode::Shl, dst, &[ones, operand(&sources[1])]);
             }
             _ => {
                 let selector = operand(&sources[0]);
@@ -53,20 +49,16 @@ impl Selector<'_> {
                         offsets[c] = word.trailing_zeros();
                         widths[c] = word.count_ones();
                     }
-                    let (offsets, widths) = (self.immediate(offsets).source(all), self.immediate(widths).source(all));
+                    let [offsets, widths] = [offsets, widths].map(|row| self.immediate(row).source([0, 1, 2, 3]));
                     self.emit(Opcode::Bfi, dst, &[operand(&sources[2]), operand(&sources[1]), offsets, widths]);
                     return;
                 }
-                let (lowest, shifted, chosen, inverse, kept) =
-                    (self.temp(), self.temp(), self.temp(), self.temp(), self.temp());
-                self.emit(Opcode::Lsb, Dst::new(lowest).masked(m), &[selector]);
-                let count = Value::new(lowest).source(all);
-                self.emit(Opcode::Shl, Dst::new(shifted).masked(m), &[operand(&sources[1]), count]);
-                self.emit(Opcode::And, Dst::new(chosen).masked(m), &[Value::new(shifted).source(all), selector]);
-                self.emit(Opcode::Not, Dst::new(inverse).masked(m), &[selector]);
-                let operands = [operand(&sources[2]), Value::new(inverse).source(all)];
-                self.emit(Opcode::And, Dst::new(kept).masked(m), &operands);
-                self.emit(Opcode::Or, dst, &[Value::new(chosen).source(all), Value::new(kept).source(all)]);
+                let lowest = self.computed(Opcode::Lsb, m, &[selector]);
+                let shifted = self.computed(Opcode::Shl, m, &[operand(&sources[1]), lowest]);
+                let chosen = self.computed(Opcode::And, m, &[shifted, selector]);
+                let inverse = self.computed(Opcode::Not, m, &[selector]);
+                let kept = self.computed(Opcode::And, m, &[operand(&sources[2]), inverse]);
+                self.emit(Opcode::Or, dst, &[chosen, kept]);
             }
         }
     }
@@ -90,23 +82,19 @@ impl Selector<'_> {
             self.emit(opcode, dst, &operands);
             return;
         }
-        let [field, end, farther, farthest, fits] = [(); 5].map(|()| self.temp());
-        let to = |register| Dst::new(register).masked(m);
-        let read = |register| Value::new(register).source([0, 1, 2, 3]);
         let beyond = self.word(33);
-        self.emit(opcode, to(field), &operands);
+        let field = self.computed(opcode, m, &operands);
         // The sum is that of small numbers if neither is a large one, which negative ones are.
-        self.emit(Opcode::Uadd, to(end), &[*offset, *width]);
-        self.emit(Opcode::Umax, to(farther), &[*offset, *width]);
-        self.emit(Opcode::Umax, to(farthest), &[read(end), read(farther)]);
-        self.emit(Opcode::Uslt, to(fits), &[read(farthest), beyond]);
+        let end = self.computed(Opcode::Uadd, m, &[*offset, *width]);
+        let farther = self.computed(Opcode::Umax, m, &[*offset, *width]);
+        let farthest = self.computed(Opcode::Umax, m, &[end, farther]);
+        let fits = self.computed(Opcode::Uslt, m, &[farthest, beyond]);
         match operands.as_slice() {
             [base, _, _, width] => {
-                let inserted = self.temp();
-                self.emit(Opcode::And, to(inserted), &[read(field), read(fits)]);
-                self.emit(Opcode::Ucmp, dst, &[*width, read(inserted), *base]);
+                let inserted = self.computed(Opcode::And, m, &[field, fits]);
+                self.emit(Opcode::Ucmp, dst, &[*width, inserted, *base]);
             }
-            _ => self.emit(Opcode::And, dst, &[read(field), read(fits)]),
+            _ => self.emit(Opcode::And, dst, &[field, fits]),
         }
     }
 
@@ -136,8 +124,7 @@ impl Selector<'_> {
         if fits {
             return width;
         }
-        let (narrow, low) = (self.temp(), self.word(31));
-        self.emit(Opcode::And, Dst::new(narrow).masked(mask), &[width, low]);
-        Value::new(narrow).source([0, 1, 2, 3])
+        let low = self.word(31);
+        self.computed(Opcode::And, mask, &[width, low])
     }
 }

@@ -8,7 +8,7 @@ use tgsi_legacy::chase;
 use super::Selector;
 use crate::DriverError;
 
-/// What is still to be done.
+/// The steps that are still to be done.
 enum Step {
     List(CfList),
     Node(CfNode),

@@ -1,4 +1,4 @@
-//! What selection collects for the declarations of the finished shader: resources, system values and constants that
+//! The collection for the declarations of the finished shader: resources, system values and constants that
 //! are used, and what inputs and outputs there are.
 //!
 //! Nothing is declared here: that takes the final instructions, too.
@@ -55,7 +55,7 @@ pub(crate) struct ArrayKey {
     pub(crate) first: u32,
 }
 
-/// How an image is used.
+/// The uses of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ImageUse {
     pub(crate) target: TextureTarget,
@@ -72,8 +72,8 @@ pub(crate) struct IoVariable {
     pub(crate) is_array: bool,
 }
 
-/// What a run-time index may reach, declared once: ranges may have tens of thousands of units, and every instruction
-/// may reach all of them.
+/// Ranges that a run-time index may reach, declared once: they may have tens of thousands of units, and every
+/// instruction may reach all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Reached {
     Samplers(u32, u32),
@@ -195,7 +195,7 @@ impl Declared {
             .is_some_and(|(semantic, _)| !semantic.is_patch())
     }
 
-    /// What a register of a variable means.
+    /// The semantic of a register of a variable.
     pub(crate) fn semantic(&self, stage: Stage, file: IoFile, register: Register) -> Option<Semantic> {
         let variable = self.variable(file, u32::try_from(register.index).ok()?)?;
         let is_attribute = stage == Stage::Vertex && file == IoFile::Input;

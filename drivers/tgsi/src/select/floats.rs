@@ -8,7 +8,7 @@ use tgsi_ir::{Def, Inst, Use, User};
 
 use super::Selector;
 use crate::DriverError;
-use crate::lower::comes_from_outside;
+use crate::lower::is_interface_load;
 
 impl Selector<'_> {
     /// Whether a conversion converts nothing where there are no integers: of a number that becomes an index.
@@ -17,8 +17,8 @@ impl Selector<'_> {
         op == AluOp::F2i32 && body.uses_of(def).all(|reader| is_index(body, reader))
     }
 
-    /// Remembers an index that is an integer where the target has none: only converted numbers and what comes from
-    /// outside may be indices there.
+    /// Remembers an index that is an integer where the target has none: only converted numbers and what the
+    /// interface has may be indices there.
     pub(super) fn note_index(&mut self, index: Def) {
         if self.options.native_integers {
             return;
@@ -37,7 +37,7 @@ impl Selector<'_> {
                 _ => break,
             }
         }
-        self.integer_index |= !body.intrinsic(body.def_inst(def)).is_some_and(comes_from_outside);
+        self.integer_index |= !body.intrinsic(body.def_inst(def)).is_some_and(is_interface_load);
     }
 
     /// An error if what was selected for an instruction, from instruction `first` on, needs integers that the target

@@ -1,11 +1,13 @@
-//! Who is a helper, where the target tells only who is one from the start (in the dialect of virgl).
+//! Helper invocations, where the target tells only which are helpers from the start (in the dialect of virgl).
 //!
 //! A killed invocation is a helper, too. Where somebody asks, a temporary says who was killed.
 //!
 //! ```text
 //!                                 MOV TEMP[9].x, 0
 //! KILL                     =>     MOV TEMP[9].x, -1     KILL
-//! READ_HELPER TEMP[0].x           MOV TEMP[0].x, SV[0].xxxx     USNE TEMP[0].x, TEMP[0].xxxx, 0     OR TEMP[0].x, TEMP[0].xxxx, TEMP[9].xxxx
+//! READ_HELPER TEMP[0].x           MOV TEMP[0].x, SV[0].xxxx
+//!                                 USNE TEMP[0].x, TEMP[0].xxxx, 0
+//!                                 OR TEMP[0].x, TEMP[0].xxxx, TEMP[9].xxxx
 //! ```
 
 use tgsi::shader::{Dst, Register, Src};

@@ -84,8 +84,8 @@ impl Selector<'_> {
                     let value = Self::at_component(register, component);
                     let mut sources = vec![value.source([0, 1, 2, 3])];
                     if opcode != Opcode::InterpCentroid {
-                        let place = self.value(body.src(inst, 0));
-                        sources.push(place.source([0, 1, 0, 0]));
+                        let at = self.value(body.src(inst, 0));
+                        sources.push(at.source([0, 1, 0, 0]));
                     }
                     let register = self.destination(def);
                     let mask = self.full_lanes(def);
@@ -113,9 +113,9 @@ impl Selector<'_> {
             return self.load_address(block, Purpose::Dimension).0;
         }
         let value = self.value(block).lane(0);
-        let (sum, add) = (self.temp(), self.word(add));
-        self.emit(Opcode::Uadd, Dst::new(sum).masked(1), &[value, add]);
-        self.load_value(Value::new(sum).lane(0), Purpose::Dimension)
+        let add = self.word(add);
+        let sum = self.computed(Opcode::Uadd, 1, &[value, add]);
+        self.load_value(sum.swizzled([0; 4]), Purpose::Dimension)
     }
 
     /// `load_barycentric_*`: bound to its argument.
@@ -136,10 +136,8 @@ impl Selector<'_> {
         if matches!(chase::chase_src(body, source), Operand::Ssa(_)) {
             return value;
         }
-        let temp = self.temp();
         let mask = self.full_lanes(body.src_def(source));
-        self.emit(Opcode::Mov, Dst::new(temp).masked(mask), &[value.source([0, 1, 2, 3])]);
-        Value::new(temp)
+        Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register)
     }
 
     pub(super) fn load_output(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), DriverError> {
@@ -156,10 +154,8 @@ impl Selector<'_> {
         }
         let value = Self::at_component(register, component);
         if self.shader.stage == Stage::Fragment {
-            let temp = self.temp();
-            self.emit(Opcode::Fbfetch, Dst::new(temp), &[Src::new(register)]);
-            let value = Value { register: temp, ..value };
-            self.bind_or_move(def, value);
+            let fetched = self.computed(Opcode::Fbfetch, 0xf, &[Src::new(register)]);
+            self.bind_or_move(def, Value { register: fetched.register, ..value });
         } else {
             // Other invocations may write it later.
             self.copy_to(def, value);
@@ -348,7 +344,7 @@ impl Selector<'_> {
         None
     }
 
-    /// What an index is before it is clamped so that its byte offset does not wrap around: an operand takes it as it
+    /// The index before it is clamped so that its byte offset does not wrap around: an operand takes it as it
     /// is, and no buffer is as long as either.
     pub(super) fn without_clamp(&self, index: Def) -> Def {
         const LONGER_THAN_ANY_BUFFER: u64 = 0x00ff_ffff;

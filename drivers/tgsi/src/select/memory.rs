@@ -44,8 +44,8 @@ fn image_target(dim: SamplerDim, array: bool) -> TextureTarget {
         (SamplerDim::Rect, _) => Rect,
         (SamplerDim::Ms | SamplerDim::SubpassMs, false) => Texture2DMsaa,
         (SamplerDim::Ms | SamplerDim::SubpassMs, true) => Texture2DArrayMsaa,
-        (_, true) => Texture2DArray,
-        _ => Texture2D,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, true) => Texture2DArray,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, false) => Texture2D,
     }
 }
 
@@ -151,12 +151,8 @@ impl Selector<'_> {
                 let resource = self.buffer(body.src(inst, 0), false);
                 let address = self.source(inst, 1).lane(0);
                 if let Some(def) = body.inst_def(inst) {
-                    self.load_memory(
-                        def,
-                        Src::new(resource),
-                        address,
-                        buffer_memory(body.index(inst, IndexKind::Access)),
-                    );
+                    let memory = buffer_memory(body.index(inst, IndexKind::Access));
+                    self.load_memory(def, Src::new(resource), address, memory);
                 }
             }
             StoreSsbo => {
@@ -217,7 +213,7 @@ impl Selector<'_> {
             | AtomicCounterExchange
             | AtomicCounterCompSwap => self.counter(inst, op),
             VulkanResourceIndex => {
-                // Read where it stands; its reader finds the unit behind it.
+                // Read where it stands; its reader finds its unit.
                 if let Some(def) = body.inst_def(inst) {
                     let value = self.settled(body.source(inst, 0));
                     self.values.set(def, value);
@@ -250,9 +246,9 @@ impl Selector<'_> {
             self.emit_bare(Opcode::KillIf, &[condition.negated()]);
             return;
         }
-        let (temp, one) = (self.temp(), self.float(1.0));
-        self.emit(Opcode::And, Dst::new(temp).masked(1), &[condition, one]);
-        self.emit_bare(Opcode::KillIf, &[Value::new(temp).lane(0).negated()]);
+        let one = self.float(1.0);
+        let kills = self.computed(Opcode::And, 1, &[condition, one]);
+        self.emit_bare(Opcode::KillIf, &[kills.swizzled([0; 4]).negated()]);
     }
 
     /// The operand of which `condition` says that some component is below 0.
@@ -280,11 +276,9 @@ impl Selector<'_> {
                     _ => 4,
                 };
                 let constant = body.source(producer, 1);
-                let zero = (0..count).all(|c| {
-                    body.constant_component(body.src_def(constant), usize::from(body.swizzle(constant).get(c)))
-                        == Some(0)
-                });
-                if !zero {
+                let component =
+                    |c| body.constant_component(body.src_def(constant), body.swizzle(constant).get(c).into());
+                if !(0..count).all(|c| component(c) == Some(0)) {
                     return None;
                 }
                 let source = body.source(producer, 0);
@@ -297,9 +291,10 @@ impl Selector<'_> {
             return None;
         }
         // 0 < x kills where -x < 0.
-        let (number, negate) = if is_zero(compare, 1, usize::from(body.num_components(body.inst_def(compare)?))) {
+        let compared = usize::from(body.num_components(body.inst_def(compare)?));
+        let (number, negate) = if is_zero(compare, 1, compared) {
             (0, false)
-        } else if is_zero(compare, 0, usize::from(body.num_components(body.inst_def(compare)?))) {
+        } else if is_zero(compare, 0, compared) {
             (1, true)
         } else {
             return None;
@@ -344,38 +339,39 @@ impl Selector<'_> {
         if base == 0 {
             return address;
         }
-        let (temp, base) = (self.temp(), self.word(base as u32));
-        self.emit(Opcode::Uadd, Dst::new(temp).masked(1), &[address, base]);
-        Value::new(temp).lane(0)
+        let base = self.word(base as u32);
+        self.computed(Opcode::Uadd, 1, &[address, base]).swizzled([0; 4])
+    }
+
+    /// An instruction with a memory word.
+    fn emit_memory(&mut self, opcode: Opcode, dst: Dst, src: &[Src], memory: InstructionMemory) {
+        let mut instruction = Instruction::new(opcode);
+        instruction.memory = Some(memory);
+        instruction.dst.push(dst);
+        instruction.src.extend(src.iter().copied().take(5));
+        self.emit_instruction(instruction);
     }
 
     pub(super) fn load_memory(&mut self, def: Def, resource: Src, address: Src, memory: InstructionMemory) {
-        let register = self.destination(def);
-        let mut instruction = Instruction::new(Opcode::Load);
-        instruction.memory = Some(memory);
-        instruction.dst.push(Dst::new(register).masked(self.full_lanes(def)));
-        instruction.src.extend([resource, address]);
-        self.emit_instruction(instruction);
+        let dst = Dst::new(self.destination(def)).masked(self.full_lanes(def));
+        self.emit_memory(Opcode::Load, dst, &[resource, address], memory);
     }
 
     fn store_memory(&mut self, inst: Inst, resource: Register, address: Src, value: Value, memory: InstructionMemory) {
         let body = self.body;
         let bits = body.bit_size(body.src(inst, 0));
         let mask = super::lane_mask(body.index(inst, IndexKind::WriteMask) as u32, bits);
-        let mut instruction = Instruction::new(Opcode::Store);
-        instruction.memory = Some(memory);
-        instruction.dst.push(Dst::new(resource).masked(mask));
-        instruction.src.extend([address, value.source([0, 1, 2, 3])]);
-        self.emit_instruction(instruction);
+        self.emit_memory(
+            Opcode::Store,
+            Dst::new(resource).masked(mask),
+            &[address, value.source([0, 1, 2, 3])],
+            memory,
+        );
     }
 
     fn query(&mut self, def: Def, resource: Src, mask: u8, memory: InstructionMemory) {
-        let register = self.destination(def);
-        let mut instruction = Instruction::new(Opcode::Resq);
-        instruction.memory = Some(memory);
-        instruction.dst.push(Dst::new(register).masked(mask));
-        instruction.src.push(resource);
-        self.emit_instruction(instruction);
+        let dst = Dst::new(self.destination(def)).masked(mask);
+        self.emit_memory(Opcode::Resq, dst, &[resource], memory);
     }
 
     /// An atomic whose data begin at source `first`.
@@ -403,12 +399,8 @@ impl Selector<'_> {
 
     fn emit_atomic(&mut self, inst: Inst, opcode: Opcode, sources: &[Src], memory: InstructionMemory) {
         let Some(def) = self.body.inst_def(inst) else { return };
-        let register = self.destination(def);
-        let mut instruction = Instruction::new(opcode);
-        instruction.memory = Some(memory);
-        instruction.dst.push(Dst::new(register).masked(1));
-        instruction.src.extend(sources.iter().copied().take(5));
-        self.emit_instruction(instruction);
+        let dst = Dst::new(self.destination(def)).masked(1);
+        self.emit_memory(opcode, dst, sources, memory);
     }
 
     // ---- counters
@@ -507,11 +499,7 @@ impl Selector<'_> {
         if op == AtomicCounterPreDec {
             // The new value is wanted.
             let old = self.temp();
-            let mut instruction = Instruction::new(opcode);
-            instruction.memory = Some(memory);
-            instruction.dst.push(Dst::new(old).masked(1));
-            instruction.src.extend(sources.iter().copied());
-            self.emit_instruction(instruction);
+            self.emit_memory(opcode, Dst::new(old).masked(1), &sources, memory);
             if let Some(def) = body.inst_def(inst) {
                 let register = self.destination(def);
                 let one = self.word(u32::MAX);
@@ -576,24 +564,17 @@ impl Selector<'_> {
         let Some(def) = body.inst_def(inst) else {
             let address = self.texel(inst, target);
             let value = self.source(inst, 3);
-            let mut instruction = Instruction::new(Opcode::Store);
-            instruction.memory = Some(memory);
             let mask =
                 if bindless { 0xf } else { super::lane_mask((1 << body.num_components(body.src(inst, 3))) - 1, 32) };
-            instruction.dst.push(Dst::new(resource.register).masked(mask));
-            instruction.src.extend([address, value.source([0, 1, 2, 3])]);
-            self.emit_instruction(instruction);
+            let dst = Dst::new(resource.register).masked(mask);
+            self.emit_memory(Opcode::Store, dst, &[address, value.source([0, 1, 2, 3])], memory);
             return Ok(());
         };
         match op {
             ImageDerefSize | BindlessImageSize => self.query(def, resource, self.full_lanes(def), memory),
             ImageDerefSamples | BindlessImageSamples => {
                 let temp = self.temp();
-                let mut instruction = Instruction::new(Opcode::Resq);
-                instruction.memory = Some(memory);
-                instruction.dst.push(Dst::new(temp).masked(8));
-                instruction.src.push(resource);
-                self.emit_instruction(instruction);
+                self.emit_memory(Opcode::Resq, Dst::new(temp).masked(8), &[resource], memory);
                 self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(temp) });
             }
             ImageDerefLoad | BindlessImageLoad => {
@@ -651,15 +632,11 @@ impl Selector<'_> {
                 bits |= 16;
             }
             let bits = self.word(bits);
-            self.emit_membar(bits);
+            self.emit_bare(Opcode::Membar, &[bits]);
         }
         if Scope::from_i32(body.index(inst, IndexKind::ExecutionScope)).unwrap_or(Scope::None) != Scope::None {
             self.emit_bare(Opcode::Barrier, &[]);
         }
-    }
-
-    fn emit_membar(&mut self, bits: Src) {
-        self.emit_bare(Opcode::Membar, &[bits]);
     }
 
     /// A bindless handle of a unit.

@@ -3,7 +3,7 @@
 //! Every SSA value is bound to a [`Value`]: the register that holds it and where its components are. Constants, plain
 //! inputs, uniforms and system values, movs, and vectors whose components stand in one register need no instruction:
 //! the value is bound to what is there already. Such a binding is always to something that does not change. Registers
-//! of the IR change, so what reads them reads at its own place; the chase functions of [`tgsi_legacy`] find them.
+//! of the IR change, so what reads them reads them where it stands; the chase functions of [`tgsi_legacy`] find them.
 
 mod address;
 mod alu;
@@ -49,7 +49,7 @@ enum Home {
     Array(u32, u32, u16),
 }
 
-/// What a deref of a sampler or image designates.
+/// The unit that a deref of a sampler or image designates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) variable: Variable,
@@ -82,7 +82,7 @@ pub(crate) struct Selector<'a> {
     /// An index was used that is an integer although the target has none.
     integer_index: bool,
     fixed: &'a Fixed,
-    /// What derefs of shared variables designate.
+    /// The registers that derefs of shared variables designate.
     shared: SecondaryMap<Def, Option<Shared>>,
     /// Functions that may be called.
     callable: &'a EntitySet<Function>,
@@ -90,7 +90,7 @@ pub(crate) struct Selector<'a> {
     at: Option<Inst>,
     /// It is exact.
     exact: bool,
-    /// The last query of a texture's sizes: its block and place, as long as its result stays where it is.
+    /// The last query of a texture's sizes: its block and index, as long as its result stays where it is.
     size_query: Option<(Option<tgsi_ir::Block>, usize)>,
     /// The temporary that says who was killed, where that is asked for.
     killed: Option<Register>,
@@ -100,7 +100,7 @@ pub(crate) struct Selector<'a> {
 /// may be more before that.)
 const MAX_REGISTERS: u32 = 0x8000;
 
-/// What selection makes.
+/// The selected code.
 pub(crate) struct Selected {
     /// The entry point, then the subroutines.
     pub(crate) parts: Vec<Part>,
@@ -203,7 +203,7 @@ impl Selector<'_> {
         let start = body.start_block();
         let declarations: Vec<Inst> =
             body.insts(start).filter(|&i| body.intrinsic(i) == Some(IntrinsicOp::DeclReg)).collect();
-        // Arrays have fixed places.
+        // Arrays have fixed registers.
         let mut arrays = self.fixed.homes_of(self.function, body);
         for &inst in &declarations {
             if body.index(inst, IndexKind::NumArrayElems) > 0 {
@@ -259,6 +259,13 @@ impl Selector<'_> {
         self.emit_instruction(instruction);
     }
 
+    /// Emits an instruction whose result is a new temporary, and returns that.
+    fn computed(&mut self, opcode: Opcode, mask: u8, src: &[Src]) -> Src {
+        let temp = self.temp();
+        self.emit(opcode, Dst::new(temp).masked(mask), src);
+        Src::new(temp)
+    }
+
     /// An instruction without destination.
     fn emit_bare(&mut self, opcode: Opcode, src: &[Src]) {
         let mut instruction = Instruction::new(opcode);
@@ -295,7 +302,7 @@ impl Selector<'_> {
     // ---- values
     // ---------------------------------------------------------------------------------------------------------
 
-    /// What holds an SSA value.
+    /// The register that holds an SSA value.
     fn value(&mut self, def: Def) -> Value {
         if let Some(value) = self.values.get(def) {
             return value;
@@ -335,7 +342,7 @@ impl Selector<'_> {
         register
     }
 
-    /// What a register operand of the IR is, as a value. The address register is loaded if need be.
+    /// The value of a register operand of the IR. The address register is loaded if need be.
     fn register_value(&mut self, register: chase::Register) -> Value {
         match self.homes[register.handle] {
             Some(Home::Temp(temp)) => Value::new(Register::new(File::Temporary, temp as i32)),
@@ -344,9 +351,7 @@ impl Selector<'_> {
                 let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
                 if self.options.dialect == Dialect::Virgl && value.register.indirect.is_some() {
                     // The address register is needed for the next operand.
-                    let copy = self.temp();
-                    self.emit(Opcode::Mov, Dst::new(copy), &[value.source([0, 1, 2, 3])]);
-                    return Value::new(copy);
+                    return Value::new(self.computed(Opcode::Mov, 0xf, &[value.source([0, 1, 2, 3])]).register);
                 }
                 value
             }
@@ -369,7 +374,7 @@ impl Selector<'_> {
         }
     }
 
-    /// What a source of something that is no ALU instruction reads.
+    /// The operand of an instruction that is no ALU one.
     fn operand(&mut self, source: Use) -> Value {
         match chase::chase_src(self.body, source) {
             Operand::Ssa(def) => self.value(def),
@@ -400,13 +405,15 @@ impl Selector<'_> {
     // ---- destinations
     // -----------------------------------------------------------------------------------------------------
 
-    /// Where the value of an instruction goes: register, component mask, saturation. SSA values get a temporary.
-    fn alu_destination(&mut self, def: Def) -> (Register, u32, bool) {
+    /// Where the value of an ALU instruction goes, with a mask of lanes, and whether it is saturated. SSA values get a
+    /// temporary.
+    fn alu_destination(&mut self, def: Def) -> (Dst, bool) {
         let dest = chase::chase_alu_dest(self.body, def, self.options.modifiers());
-        match dest.operand {
-            Operand::Ssa(def) => (self.bind_temp(def), dest.write_mask, dest.saturate),
-            Operand::Register(register) => (self.destination_register(register), dest.write_mask, dest.saturate),
-        }
+        let register = match dest.operand {
+            Operand::Ssa(def) => self.bind_temp(def),
+            Operand::Register(register) => self.destination_register(register),
+        };
+        (Dst::new(register).masked(lane_mask(dest.write_mask, self.body.bit_size(def))), dest.saturate)
     }
 
     fn destination_register(&mut self, register: chase::Register) -> Register {
@@ -436,19 +443,17 @@ impl Selector<'_> {
             return;
         }
         let register = self.destination(def);
-        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        let mask = self.full_lanes(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
     }
 
     /// Like [`Selector::bind_or_move`] for what changes: always copied.
     fn copy_to(&mut self, def: Def, mut value: Value) {
-        let mask = lane_mask(chase::full_mask(self.body, def), self.body.bit_size(def));
+        let mask = self.full_lanes(def);
         let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
         if self.options.dialect == Dialect::Virgl && is_indexed && value.register.indirect.is_some() {
             // The address register is needed for the destination.
-            let copy = self.temp();
-            self.emit(Opcode::Mov, Dst::new(copy).masked(mask), &[value.source([0, 1, 2, 3])]);
-            value = Value::new(copy);
+            value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
         }
         let register = self.destination(def);
         self.emit(Opcode::Mov, Dst::new(register).masked(mask), &[value.source([0, 1, 2, 3])]);
@@ -521,26 +526,20 @@ impl Selector<'_> {
                             index = value;
                             unit.base = unit.base.wrapping_add_signed(offset);
                         }
-                        let register = self.temp();
-                        let dst = Dst::new(register).masked(1);
                         let (multiply, add) = match self.options.native_integers {
                             true => (Opcode::Umul, Opcode::Uadd),
                             false => (Opcode::Mul, Opcode::Add),
                         };
-                        if stride == 1 {
-                            self.emit(Opcode::Mov, dst, &[index.lane(0)]);
+                        let mut sum = if stride == 1 {
+                            self.computed(Opcode::Mov, 1, &[index.lane(0)])
                         } else {
                             let stride = self.number(stride);
-                            self.emit(multiply, dst, &[index.lane(0), stride]);
-                        }
-                        let mut sum = Value::new(register);
+                            self.computed(multiply, 1, &[index.lane(0), stride])
+                        };
                         if let Some(outer) = unit.dynamic {
-                            let register = self.temp();
-                            let dst = Dst::new(register).masked(1);
-                            self.emit(add, dst, &[outer.lane(0), sum.lane(0)]);
-                            sum = Value::new(register);
+                            sum = self.computed(add, 1, &[outer.lane(0), sum.swizzled([0; 4])]);
                         }
-                        unit.dynamic = Some(sum);
+                        unit.dynamic = Some(Value::new(sum.register));
                     }
                 }
                 self.units[def] = Some(unit);

@@ -1,4 +1,4 @@
-//! What repairs that a TGSI opcode and the IR's disagree is that opcode.
+//! Recognises code that repairs how a TGSI opcode and the IR's differ: it is that opcode.
 //!
 //! ```text
 //! b32csel (ieq32 b, 0), ~0, (udiv a, b)                             UDIV a, b     (likewise UMOD, MOD)
@@ -12,14 +12,14 @@
 //! have changed since.
 
 use arrayvec::ArrayVec;
-use tgsi::shader::{Dst, Src};
+use tgsi::shader::Src;
 use tgsi::tables::Opcode;
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::builder::AluSrc;
 use tgsi_ir::{Def, Inst, Swizzle};
 use tgsi_legacy::chase::{self, Operand};
 
-use super::{Selector, Value, lane_mask};
+use super::{Selector, Value};
 
 /// A value and the component that each component of the result reads.
 #[derive(Clone, Copy, PartialEq)]
@@ -82,8 +82,8 @@ impl Selector<'_> {
             return false;
         }
         let sources: ArrayVec<Src, 4> = terms.iter().map(|t| self.value(t.def).source(t.components)).collect();
-        let (register, mask, _) = self.alu_destination(def);
-        self.emit(opcode, Dst::new(register).masked(lane_mask(mask, 32)), &sources);
+        let (dst, _) = self.alu_destination(def);
+        self.emit(opcode, dst, &sources);
         true
     }
 

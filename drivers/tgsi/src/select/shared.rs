@@ -26,7 +26,7 @@ use super::address::Purpose;
 use super::{Home, MAX_REGISTERS, Selector, Value, lane_mask};
 use crate::DriverError;
 
-/// Where what has a fixed place stands: arrays of temporaries first, of all functions, then what functions share
+/// The registers that are fixed: arrays of temporaries first, of all functions, then what functions share
 /// besides.
 #[derive(Default)]
 pub(crate) struct Fixed {
@@ -113,7 +113,7 @@ fn declared_arrays(body: &Body) -> impl Iterator<Item = u32> + '_ {
         .filter(|&elements| elements > 0)
 }
 
-/// What a deref of a shared variable designates.
+/// The registers that a deref of a shared variable designates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shared {
     /// The variable.
@@ -170,9 +170,7 @@ impl Selector<'_> {
             && let Some(register) = chase::accessed_register(self.body, load)
         {
             let value = self.register_value(register).lane(component);
-            let copy = self.temp();
-            self.emit(Opcode::Mov, Dst::new(copy).masked(1), &[value]);
-            return (Value::new(copy).lane(0), offset);
+            return (self.computed(Opcode::Mov, 1, &[value]).swizzled([0; 4]), offset);
         }
         (self.value(def).lane(component), offset)
     }
@@ -211,7 +209,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// A call. The label is the number of the function until there are places of functions.
+    /// A call. The label is the number of the function until functions have positions.
     pub(super) fn call(&mut self, inst: Inst, callee: Function, indirect: bool) -> Result<(), DriverError> {
         let is_plain = !indirect && self.body.sources(inst).next().is_none();
         if !is_plain || !self.callable.contains(callee) {

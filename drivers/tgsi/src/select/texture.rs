@@ -21,7 +21,7 @@ use crate::DriverError;
 /// A component of a packed operand.
 type Part = Option<(Value, u8)>;
 
-/// What names a texture or a sampler.
+/// The operand that names a texture or a sampler.
 #[derive(Clone, Copy)]
 enum Named {
     Unit(Unit),
@@ -47,10 +47,12 @@ fn target(dim: SamplerDim, array: bool, shadow: bool) -> TextureTarget {
         (SamplerDim::Rect, _, true) => ShadowRect,
         (SamplerDim::Ms | SamplerDim::SubpassMs, false, _) => Texture2DMsaa,
         (SamplerDim::Ms | SamplerDim::SubpassMs, true, _) => Texture2DArrayMsaa,
-        (_, false, false) => Texture2D,
-        (_, false, true) => Shadow2D,
-        (_, true, false) => Texture2DArray,
-        (_, true, true) => Shadow2DArray,
+        (SamplerDim::Dim2D | SamplerDim::External | SamplerDim::Subpass, array, shadow) => match (array, shadow) {
+            (false, false) => Texture2D,
+            (false, true) => Shadow2D,
+            (true, false) => Texture2DArray,
+            (true, true) => Shadow2DArray,
+        },
     }
 }
 
@@ -94,15 +96,15 @@ impl Selector<'_> {
                     if stays && sampler.register.file == File::Sampler && sampler.register.indirect.is_none() {
                         self.size_query = Some((body.inst_block(inst), self.program.instructions().len() - 1));
                     }
-                } else if let Some((block, place)) = self.size_query
+                } else if let Some((block, index)) = self.size_query
                     && block == body.inst_block(inst)
-                    && let Some(query) = self.program.instructions().get(place)
+                    && let Some(query) = self.program.instructions().get(index)
                     && query.src.get(1) == Some(&sampler)
                     && query.texture.as_ref().is_some_and(|texture| texture.target == target)
                 {
                     // The query of the sizes gives the levels too, in a channel that sizes never need.
                     let register = query.dst[0].register;
-                    self.program.edit(place, |query| query.dst[0].write_mask |= 8);
+                    self.program.edit(index, |query| query.dst[0].write_mask |= 8);
                     self.bind_or_move(def, Value { lanes: [3; 4], ..Value::new(register) });
                 } else {
                     let temp = self.temp();
@@ -151,14 +153,12 @@ impl Selector<'_> {
         if let Some((by, lane)) = projector
             && (data.op != TexOp::Tex || data.is_array || count > 3 || (count == 3 && comparator.is_some()))
         {
-            let divided = self.temp();
             let by = by.lane(lane);
-            self.emit(Opcode::Div, Dst::new(divided).masked((1 << count) - 1), &[coordinate.source([0, 1, 2, 3]), by]);
-            coordinate = Value::new(divided);
+            let divided = self.computed(Opcode::Div, (1 << count) - 1, &[coordinate.source([0, 1, 2, 3]), by]);
+            coordinate = Value::new(divided.register);
             if let Some((value, lane)) = comparator {
-                let divided = self.temp();
-                self.emit(Opcode::Div, Dst::new(divided).masked(1), &[value.lane(lane), by]);
-                comparator = Some((Value::new(divided), 0));
+                let divided = self.computed(Opcode::Div, 1, &[value.lane(lane), by]);
+                comparator = Some((Value::new(divided.register), 0));
             }
             projector = None;
         }
@@ -408,9 +408,9 @@ impl Selector<'_> {
         }
         let temp = self.temp();
         let mut done = 0u8;
-        for place in 0..parts.len() {
-            let Some((value, _)) = parts[place] else { continue };
-            if done & 1 << place != 0 {
+        for channel in 0..parts.len() {
+            let Some((value, _)) = parts[channel] else { continue };
+            if done & 1 << channel != 0 {
                 continue;
             }
             let mut channels = [0; 4];
@@ -464,16 +464,14 @@ impl Selector<'_> {
             && !value.negate
             && !value.absolute;
         if !plain {
-            let temp = self.temp();
-            let dst = Dst::new(temp).masked(((1u32 << size) - 1) as u8);
-            self.emit(Opcode::Mov, dst, &[value.source([0, 1, 2, 3])]);
-            value = Value::new(temp);
+            let mask = ((1u32 << size) - 1) as u8;
+            value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
         }
         offsets.push(offset(value, size));
         Ok(offsets)
     }
 
-    /// What names the texture (or the sampler) of an instruction.
+    /// Finds the operand that names the texture (or the sampler) of an instruction.
     fn named(&mut self, inst: Inst, data: &TexData, texture: bool) -> Result<Named, DriverError> {
         let body = self.body;
         let (deref, handle, offset, index) = if texture {

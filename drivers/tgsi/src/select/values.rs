@@ -1,12 +1,12 @@
-//! What holds the SSA values: most are a temporary each, so that a table of all takes one word a value.
+//! The registers that hold the SSA values: most are a temporary each, so that a table of all takes one word a value.
 
 use cranelift_entity::SecondaryMap;
 use tgsi::shader::{Register, Src};
 use tgsi::tables::File;
 use tgsi_ir::Def;
 
-/// What holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has lanes `2k` and
-/// `2k + 1`.
+/// The register that holds a value. Lane `i` is component `i` of a 32-bit value; component `k` of a 64-bit value has
+/// lanes `2k` and `2k + 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Value {
     pub(crate) register: Register,
@@ -35,27 +35,27 @@ impl Value {
     }
 }
 
-/// What holds each value.
+/// The registers that hold the values.
 pub(super) struct Values {
     /// Of each value 0 if nothing does, `2n + 1` if temporary `n` does, `2n + 2` if entry `n` of `others` says it.
-    places: SecondaryMap<Def, u32>,
+    holders: SecondaryMap<Def, u32>,
     others: Vec<Value>,
 }
 
 impl Values {
     /// Nothing holds any of `count` values.
     pub(super) fn new(count: usize) -> Values {
-        let mut places = SecondaryMap::new();
-        places.resize(count);
-        Values { places, others: Vec::new() }
+        let mut holders = SecondaryMap::new();
+        holders.resize(count);
+        Values { holders, others: Vec::new() }
     }
 
     /// What holds a value.
     #[inline]
     pub(super) fn get(&self, def: Def) -> Option<Value> {
-        let place = self.places[def];
-        let number = place.checked_sub(1)? >> 1;
-        if place & 1 != 0 {
+        let holder = self.holders[def];
+        let number = holder.checked_sub(1)? >> 1;
+        if holder & 1 != 0 {
             return Some(Value::new(Register::new(File::Temporary, number as i32)));
         }
         self.others.get(number as usize).copied()
@@ -64,7 +64,7 @@ impl Values {
     /// Says what holds a value.
     pub(super) fn set(&mut self, def: Def, value: Value) {
         let index = value.register.index;
-        self.places[def] = if index >= 0 && value == Value::new(Register::new(File::Temporary, index)) {
+        self.holders[def] = if index >= 0 && value == Value::new(Register::new(File::Temporary, index)) {
             2 * index as u32 + 1
         } else {
             self.others.push(value);

@@ -1,4 +1,4 @@
-//! What the target is: the options that say what it can do, facts about its opcodes and system values, and what readers
+//! The target: the options that say what it can do, facts about its opcodes and system values, and what readers
 //! of one dialect ask for.
 //!
 //! Nothing here knows of programs under translation. Everything else may look here.

@@ -1,4 +1,4 @@
-//! What opcodes do to the components of their operands, and what else happens when they run.
+//! The effects of opcodes on components, and their other effects.
 //!
 //! These are facts about TGSI, the same for every reader of it; they are derived from the table of opcodes.
 

@@ -1,4 +1,4 @@
-//! What the target can do.
+//! The capabilities of the target.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
 use tgsi_legacy::modifiers::ModifierPolicy;
 
-/// Which register files can be addressed by a run-time index: of registers, or of vertices and buffers.
+/// The register files that can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
 /// Where a file cannot, an access becomes a tree of conditions over direct ones, each element named once, so that code
 /// grows with the length of what is indexed. No operand of that file goes through an address register then. A shader
@@ -38,7 +38,7 @@ impl IndirectFiles {
     }
 }
 
-/// Who reads the code.
+/// The readers of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Dialect {
     /// Mesa: all that TGSI can say.
@@ -53,12 +53,12 @@ pub enum Dialect {
 /// Options of the translation. The default has everything that TGSI can say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TgsiOptions {
-    /// Who reads the code. Other options may ask for what a dialect does not have: then it goes without.
+    /// The readers of the code. Other options may ask for what a dialect does not have: then it goes without.
     pub dialect: Dialect,
     /// The target has integers. Otherwise no integer opcode is used: integers become floats
     /// ([`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float)), booleans 0.0 and 1.0, and what
-    /// comes from outside as integer (constants, inputs, system values) or goes there is a float:
-    /// [`outside_integers`](crate::outside_integers) tells what. What needs integers is an error.
+    /// the interface has of integers (constants, inputs, system values, outputs) is floats:
+    /// [`interface_integers`](crate::interface_integers) lists it. What needs integers is an error.
     pub native_integers: bool,
     /// Absolute value is a source modifier. Otherwise `MAX(a, -a)` computes it.
     pub fuse_fabs: bool,
@@ -125,7 +125,7 @@ impl TgsiOptions {
         if self.fuse_fabs { ModifierPolicy::ALL } else { ModifierPolicy::NO_ABSOLUTE }
     }
 
-    /// Which subroutines stay.
+    /// The subroutines that stay.
     pub fn keep_subroutines(&self, level: Level) -> Option<KeepSubroutines> {
         let total = Limits::default().expansion;
         self.has_subroutines().then(|| match level {

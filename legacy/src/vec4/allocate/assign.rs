@@ -7,8 +7,8 @@ use super::{Allocation, IDENTITY, NONE, Permutation, permutations};
 /// Lists longer than this are added to what is taken in one go.
 const SHORT: usize = 8;
 
-/// What a component of a register is taken by from now on: disjoint stretches, the last one first, so that the next
-/// one stands at the end.
+/// The segments that take a component of a register from now on: disjoint stretches, the last one first, so that the
+/// next one stands at the end.
 type Taken = Vec<(u32, u32)>;
 
 /// A register that bundles share.

@@ -33,7 +33,7 @@ pub(super) fn coalesce<M: Machine>(program: &Program<M>, allocation: &mut Alloca
     }
 }
 
-/// Which positions of two bundles interfere, as far as was asked.
+/// The positions of two bundles that interfere, as far as was asked.
 struct Conflicts {
     known: u16,
     found: u16,

@@ -28,7 +28,7 @@ use super::access::Access;
 use super::{Machine, Program, Reg, RegisterCopy, Traits};
 use segments::Segments;
 
-/// How the components of a temporary may be permuted.
+/// The permutations that the components of a temporary allow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Freedom {
     /// Any component anywhere.
@@ -49,7 +49,7 @@ pub struct Location {
     pub components: [u8; 4],
 }
 
-/// What allocation asks of a machine: how free the components of its temporaries are, and to rename them.
+/// Questions of allocation to a machine: how free the components of its temporaries are, and to rename them.
 pub trait Allocate: Machine {
     /// Narrows the freedom of the virtual temporaries of an instruction, by number.
     fn constrain(
@@ -167,7 +167,7 @@ const NONE: u32 = u32::MAX;
 struct Bundle {
     /// First segment of each position.
     positions: [u32; 4],
-    /// How many segments each position has.
+    /// The number of segments of each position.
     counts: [u32; 4],
     freedom: Freedom,
     /// First and last member.
@@ -241,7 +241,7 @@ pub fn coalesce_copies<M: Allocate>(program: &mut Program<M>) {
     program.set_num_temps(program.first_temp() + count);
 }
 
-/// How the components of each virtual temporary may be permuted.
+/// The permutations that the components of each virtual temporary allow.
 pub fn freedoms<M: Allocate>(program: &Program<M>) -> Vec<Freedom> {
     let mut freedom = vec![Freedom::Any; program.temps()];
     for (access, instruction) in program.access.iter().zip(&program.instructions) {

@@ -20,7 +20,7 @@ fn restricted_bundles<M: Allocate>(program: &Program<M>, allocation: &Allocation
     restricted
 }
 
-/// What reads a bundle.
+/// The readers of a bundle.
 #[derive(Clone, Copy, PartialEq)]
 enum Reader {
     None,

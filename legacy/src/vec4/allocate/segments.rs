@@ -18,7 +18,7 @@ pub(super) struct Segment {
     next: u32,
 }
 
-/// What stands in the components beside a result that is stored whole: no copy of anything.
+/// The content of the components beside a result that is stored whole: no copy of anything.
 const OVERWRITTEN: u32 = u32::MAX;
 
 /// All segments.

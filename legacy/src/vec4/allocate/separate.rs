@@ -26,7 +26,7 @@ use super::super::access::{Access, SPECIAL_REGISTERS};
 use super::super::{Machine, Program, Traits};
 use super::Allocate;
 
-/// What becomes of an instruction.
+/// The fate of an instruction.
 struct Separate {
     index: usize,
     /// Somebody reads the result.

@@ -1,4 +1,4 @@
-//! How virgl's hosts understand opcodes of doubles: one result at a time, of whatever the first two letters of a
+//! Opcodes of doubles as virgl's hosts understand them: one result at a time, of whatever the first two letters of a
 //! swizzle name.
 //!
 //! ```text
@@ -21,7 +21,7 @@ pub(crate) fn is_of_doubles(opcode: Opcode) -> bool {
     info.dst_type == OperandType::Double || info.src_types.contains(&OperandType::Double)
 }
 
-/// Which half of its operands an instruction with one result reads by TGSI's rules: 0 for x and y. Of an operand of
+/// The half of its operands that an instruction with one result reads by TGSI's rules: 0 for x and y. Of an operand of
 /// 32 bits, that one of x and y.
 pub(crate) fn half_for(opcode: Opcode, mask: u8) -> usize {
     usize::from(!is_narrowing(opcode) && mask & 0b11 == 0)

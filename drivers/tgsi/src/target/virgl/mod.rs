@@ -1,4 +1,4 @@
-//! What virgl's hosts (virglrenderer 0.10) ask of code, beyond what TGSI says.
+//! The demands of virgl's hosts (virglrenderer 0.10) on code, beyond TGSI's.
 //!
 //! The host reads texts with an old parser and prints GLSL from the tokens, a statement for each instruction, with
 //! every `TEMP` a `vec4` of floats and casts chosen by opcode. What it makes of some operands is not what TGSI says,

@@ -1,4 +1,4 @@
-//! Which instructions a target takes: asked by the passes over the selected program before they change one.
+//! The instructions that a target takes: asked by the passes over the selected program before they change one.
 //!
 //! For Mesa everything is allowed. The rules are about single instructions, so that a pass need not know why.
 
@@ -10,7 +10,7 @@ use tgsi_ir::shader::Stage;
 
 use super::doubles::{half_for, is_of_doubles, is_readable, pair_of};
 
-/// How an output may be written.
+/// The ways in which an output may be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum OutputForm {
     /// By anything that makes floats.
@@ -24,7 +24,7 @@ pub(crate) enum OutputForm {
     Copied,
 }
 
-/// How an input or system value may be read.
+/// The ways in which an input or system value may be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum InputForm {
     /// As any register.
@@ -44,7 +44,7 @@ enum InputForm {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules(Option<Rc<Registers>>);
 
-/// What is special about registers, by number.
+/// The forms of registers, by number.
 #[derive(Debug, Default)]
 struct Registers {
     outputs: Vec<OutputForm>,
@@ -147,7 +147,7 @@ impl Rules {
         self.0.is_none()
     }
 
-    /// How an output may be written.
+    /// The ways in which an output may be written.
     pub(crate) fn output_form(&self, register: i32) -> OutputForm {
         self.0.as_ref().map_or(OutputForm::Any, |r| at(&r.outputs, register))
     }

@@ -1,4 +1,4 @@
-//! Integers that come from outside or go there, on targets that have none: they are floats there as well.
+//! Turns the integers of a shader's interface into floats, for targets without integers.
 //!
 //! ```text
 //! 32x4 %2 = @load_uniform (%1) (base=3)          32x4 %2 = @load_uniform (%1) (base=3)
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! To be run after [`lower_int_to_float`](mod@tgsi_ir::passes::lower_numbers::lower_int_to_float), which leaves these
-//! conversions. Who feeds the target stores floats in the constants and inputs that [`OutsideIntegers`] lists (and in
+//! conversions. Who feeds the target stores floats in the constants and inputs that [`InterfaceIntegers`] lists (and in
 //! all system values that are integers), and finds floats in the outputs that it lists. A component that is read as an
-//! integer in one place and as a float in another cannot be both and is an error; so is one that a run-time index may
-//! reach in both ways.
+//! integer by one instruction and as a float by another cannot be both and is an error; so is one that a run-time index
+//! may reach in both ways.
 //!
 //! Linear: what is read as a float, and where a loaded integer is handed on to, is found for all values at once.
 
@@ -33,9 +33,9 @@ pub const EVERY_REGISTER: u32 = u32::MAX;
 /// Most registers of a range that are listed one by one.
 const LONGEST_RANGE: u32 = 256;
 
-/// What a target without integers finds floats in where a shader has integers: masks of components.
+/// The integers of a shader that a target without integers finds floats in: masks of components.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct OutsideIntegers {
+pub struct InterfaceIntegers {
     /// By constant buffer and index in it.
     pub constants: BTreeMap<(u32, u32), u8>,
     /// By input register.
@@ -44,7 +44,7 @@ pub struct OutsideIntegers {
     pub outputs: BTreeMap<u32, u8>,
 }
 
-/// What an access designates: a file or buffer, and the registers there.
+/// A file or a constant buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Bank {
     Constants(u32),
@@ -55,7 +55,7 @@ enum Bank {
 }
 
 /// Registers that an access may reach, and the component of the first one that it begins at.
-struct Place {
+struct Reach {
     bank: Bank,
     registers: std::ops::RangeInclusive<u32>,
     first: u32,
@@ -63,7 +63,7 @@ struct Place {
     any: bool,
 }
 
-impl Place {
+impl Reach {
     /// Components of an access as components of the registers.
     fn mask(&self, components: u16) -> u8 {
         if self.any && components != 0 { 0xf } else { ((components << self.first) & 0xf) as u8 }
@@ -77,26 +77,27 @@ struct Masks {
 }
 
 impl Masks {
-    fn note(&mut self, place: &Place, components: u16, inst: Inst) {
-        let mask = place.mask(components);
+    fn note(&mut self, reach: &Reach, components: u16, inst: Inst) {
+        let mask = reach.mask(components);
         if mask == 0 {
             return;
         }
-        for register in place.registers.clone() {
-            let entry = self.registers.entry((place.bank, register)).or_default();
+        for register in reach.registers.clone() {
+            let entry = self.registers.entry((reach.bank, register)).or_default();
             entry.0 |= mask;
             entry.1.get_or_insert(inst);
         }
     }
 
-    /// The components of the registers of a place. Of a place that may be any register those only that hold for any.
-    fn at(&self, place: &Place, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
-        let (_, every) = unions.get(&place.bank).copied().unwrap_or_default();
-        if *place.registers.start() == EVERY_REGISTER {
+    /// The components of the registers that an access may reach. Of one that may reach any register, those that hold
+    /// for all.
+    fn at(&self, reach: &Reach, unions: &BTreeMap<Bank, (u8, u8)>) -> u8 {
+        let (_, every) = unions.get(&reach.bank).copied().unwrap_or_default();
+        if *reach.registers.start() == EVERY_REGISTER {
             return every;
         }
-        let registers = place.registers.clone();
-        registers.fold(every, |mask, r| mask | self.registers.get(&(place.bank, r)).map_or(0, |entry| entry.0))
+        let registers = reach.registers.clone();
+        registers.fold(every, |mask, r| mask | self.registers.get(&(reach.bank, r)).map_or(0, |entry| entry.0))
     }
 
     /// The union over a bank, or of all that a bank of which only the kind is known may be.
@@ -117,9 +118,8 @@ fn insts_of(body: &Body) -> Vec<Inst> {
 
 /// The 32-bit loads of what others put there, and their values.
 fn loads<'a>(body: &'a Body, all: &'a [Inst]) -> impl Iterator<Item = (Inst, Def)> + 'a {
-    let is_outside = |inst: Inst| body.intrinsic(inst).is_some_and(comes_from_outside);
-    let outside = all.iter().filter(move |&&inst| is_outside(inst));
-    outside.filter_map(|&inst| body.inst_def(inst).map(|def| (inst, def))).filter(|&(_, def)| body.bit_size(def) == 32)
+    let loads = all.iter().filter(move |&&inst| body.intrinsic(inst).is_some_and(is_interface_load));
+    loads.filter_map(|&inst| body.inst_def(inst).map(|def| (inst, def))).filter(|&(_, def)| body.bit_size(def) == 32)
 }
 
 /// Whether a system value is an integer.
@@ -141,17 +141,17 @@ fn is_integer(body: &Body, inst: Inst) -> bool {
 }
 
 /// Lowers. The first value that is integer and float is an error.
-pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideIntegers, DriverError> {
-    let mut found = OutsideIntegers::default();
+pub(super) fn lower_interface_integers(shader: &mut Shader) -> Result<InterfaceIntegers, DriverError> {
+    let mut found = InterfaceIntegers::default();
     let (mut numbers, mut floats) = (Masks::default(), Masks::default());
     let first_buffer = shader.info.first_ubo_buffer();
     for body in shader.bodies_mut() {
         let all = insts_of(body);
         let float_reads = float_reads(body, &all);
         for (inst, def) in loads(body, &all) {
-            let place = place_of(body, inst, first_buffer);
-            numbers.note(&place, as_number(body, def), inst);
-            floats.note(&place, float_reads[def], inst);
+            let reach = reach_of(body, inst, first_buffer);
+            numbers.note(&reach, as_number(body, def), inst);
+            floats.note(&reach, float_reads[def], inst);
         }
     }
     let number_unions = numbers.unions();
@@ -159,12 +159,12 @@ pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideInteg
         let all = insts_of(body);
         // What is an integer to one load is one to all.
         let handed_on = loads(body, &all).map(|(inst, def)| {
-            let place = place_of(body, inst, first_buffer);
-            let is_number = match place.bank {
+            let reach = reach_of(body, inst, first_buffer);
+            let is_number = match reach.bank {
                 Bank::Other(_) if is_integer(body, inst) => 0xf,
-                _ => numbers.at(&place, &number_unions),
+                _ => numbers.at(&reach, &number_unions),
             };
-            (def, u16::from(is_number) >> place.first)
+            (def, u16::from(is_number) >> reach.first)
         });
         let handed_on = handed_on.collect();
         note_handed_on(body, handed_on, &mut found);
@@ -203,7 +203,7 @@ pub(super) fn lower_outside_integers(shader: &mut Shader) -> Result<OutsideInteg
 }
 
 /// Whether an intrinsic loads what others put there.
-pub(crate) fn comes_from_outside(op: IntrinsicOp) -> bool {
+pub(crate) fn is_interface_load(op: IntrinsicOp) -> bool {
     use IntrinsicOp::*;
     let loads = matches!(
         op,
@@ -212,51 +212,36 @@ pub(crate) fn comes_from_outside(op: IntrinsicOp) -> bool {
     loads || system_values::semantic(op).is_some()
 }
 
-/// Where a load or store of an output goes.
-fn place_of(body: &Body, inst: Inst, first_buffer: u32) -> Place {
+/// The registers that a load, or the store of an output, may reach.
+fn reach_of(body: &Body, inst: Inst, first_buffer: u32) -> Reach {
     use IntrinsicOp::*;
-    let other = Place { bank: Bank::Other(inst), registers: 0..=0, first: 0, any: false };
+    let of = |bank, registers, first| Reach { bank, registers, first, any: false };
+    let other = of(Bank::Other(inst), 0..=0, 0);
     let Some(op) = body.intrinsic(inst) else { return other };
     let Some(last) = body.num_sources(inst).checked_sub(1) else { return other };
-    let offset = body.constant_component(body.src(inst, last), 0);
     let index = |kind: IndexKind| body.index(inst, kind);
     let (base, range) = (index(IndexKind::Base) as u32, index(IndexKind::Range) as u32);
-    let registers = match offset {
-        Some(offset) => {
-            let register = (offset as u32).wrapping_add(base);
-            register..=register
-        }
-        // Accesses to inputs and outputs reach no further than their range.
-        None if (1..=LONGEST_RANGE).contains(&range) => base..=base.saturating_add(range - 1),
-        None => EVERY_REGISTER..=EVERY_REGISTER,
-    };
+    let every = EVERY_REGISTER..=EVERY_REGISTER;
+    let constant = |number: usize| body.constant_component(body.src(inst, number), 0).map(|value| value as u32);
+    let direct = constant(last).map(|offset| offset.wrapping_add(base)).map(|register| register..=register);
+    // Accesses to inputs and outputs reach no further than their range.
+    let indirect =
+        if (1..=LONGEST_RANGE).contains(&range) { base..=base.saturating_add(range - 1) } else { every.clone() };
     let component = index(IndexKind::Component) as u32 & 3;
+    let buffer = || Bank::Constants(constant(0).map_or(EVERY_REGISTER, |buffer| buffer.wrapping_add(first_buffer)));
     match op {
-        LoadUniform => {
-            let registers = if offset.is_some() { registers } else { EVERY_REGISTER..=EVERY_REGISTER };
-            Place { bank: Bank::Constants(0), registers, ..other }
-        }
-        LoadUboVec4 | LoadUbo => {
-            let buffer = body.constant_component(body.src(inst, 0), 0);
-            let buffer = buffer.map_or(EVERY_REGISTER, |b| (b as u32).wrapping_add(first_buffer));
-            let offset = body.constant_component(body.src(inst, 1), 0).map(|o| o as u32);
-            let bank = Bank::Constants(buffer);
-            match (op, offset) {
-                (LoadUbo, Some(bytes)) => {
-                    Place { bank, registers: bytes / 16..=bytes / 16, first: bytes % 16 / 4, any: false }
-                }
-                (LoadUbo, None) => {
-                    let aligned = index(IndexKind::AlignMul) >= 16;
-                    let first = index(IndexKind::AlignOffset) as u32 % 16 / 4;
-                    Place { bank, registers: EVERY_REGISTER..=EVERY_REGISTER, first, any: !aligned }
-                }
-                (_, Some(_)) => Place { bank, registers, first: component, any: false },
-                (_, None) => Place { bank, registers: EVERY_REGISTER..=EVERY_REGISTER, first: component, any: false },
+        LoadUniform => of(Bank::Constants(0), direct.unwrap_or(every), 0),
+        LoadUboVec4 => of(buffer(), direct.unwrap_or(every), component),
+        LoadUbo => match constant(1) {
+            Some(bytes) => of(buffer(), bytes / 16..=bytes / 16, bytes % 16 / 4),
+            None => {
+                let first = index(IndexKind::AlignOffset) as u32 % 16 / 4;
+                Reach { any: index(IndexKind::AlignMul) < 16, ..of(buffer(), every, first) }
             }
-        }
-        LoadInput | LoadPerVertexInput => Place { bank: Bank::Inputs, registers, first: component, any: false },
+        },
+        LoadInput | LoadPerVertexInput => of(Bank::Inputs, direct.unwrap_or(indirect), component),
         LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
-            Place { bank: Bank::Outputs, registers, first: component, any: false }
+            of(Bank::Outputs, direct.unwrap_or(indirect), component)
         }
         _ => other,
     }
@@ -331,7 +316,7 @@ fn float_reads(body: &Body, all: &[Inst]) -> SecondaryMap<Def, u16> {
 }
 
 /// Notes the outputs that loaded integers are handed on to as they are.
-fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut OutsideIntegers) {
+fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut InterfaceIntegers) {
     let mut known: SecondaryMap<Def, u16> = SecondaryMap::new();
     while let Some((def, mask)) = pending.pop() {
         let new = mask & !known[def];
@@ -356,11 +341,11 @@ fn note_handed_on(body: &Body, mut pending: Vec<(Def, u16)>, found: &mut Outside
 }
 
 /// Notes components of what a store writes.
-fn note_output(body: &Body, store: Inst, components: u16, found: &mut OutsideIntegers) {
-    let place = place_of(body, store, 0);
-    let mask = place.mask(components & body.index(store, IndexKind::WriteMask) as u16);
+fn note_output(body: &Body, store: Inst, components: u16, found: &mut InterfaceIntegers) {
+    let reach = reach_of(body, store, 0);
+    let mask = reach.mask(components & body.index(store, IndexKind::WriteMask) as u16);
     if mask != 0 {
-        for register in place.registers {
+        for register in reach.registers {
             *found.outputs.entry(register).or_default() |= mask;
         }
     }
@@ -374,7 +359,7 @@ fn stores(body: &Body, source: Use) -> Option<Inst> {
 }
 
 /// Whether all that reads a converted value writes it to an output, be it in a vector with others. Notes where.
-fn goes_outside(body: &Body, def: Def, found: &mut OutsideIntegers) -> bool {
+fn is_stored_to_interface(body: &Body, def: Def, found: &mut InterfaceIntegers) -> bool {
     let mut noted: Vec<(Inst, u16)> = Vec::new();
     for source in body.uses_of(def) {
         if let Some(store) = stores(body, source) {
@@ -399,18 +384,18 @@ fn goes_outside(body: &Body, def: Def, found: &mut OutsideIntegers) -> bool {
 }
 
 /// Turns a conversion at the border into a move.
-fn lower(body: &mut Body, inst: Inst, found: &mut OutsideIntegers) {
+fn lower(body: &mut Body, inst: Inst, found: &mut InterfaceIntegers) {
     let Some((op, flags)) = body.alu(inst) else { return };
     let Some(def) = body.inst_def(inst) else { return };
     if body.bit_size(def) != 32 || body.num_sources(inst) == 0 {
         return;
     }
-    let is_at_border = match op {
-        AluOp::I2f32 | AluOp::U2f32 => body.intrinsic(body.def_inst(body.src(inst, 0))).is_some_and(comes_from_outside),
-        AluOp::F2i32 => goes_outside(body, def, found),
+    let is_at_interface = match op {
+        AluOp::I2f32 | AluOp::U2f32 => body.intrinsic(body.def_inst(body.src(inst, 0))).is_some_and(is_interface_load),
+        AluOp::F2i32 => is_stored_to_interface(body, def, found),
         _ => false,
     };
-    if is_at_border {
+    if is_at_interface {
         body.set_inst(inst, InstData::Alu { op: AluOp::Mov, flags });
     }
 }
