@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tgsi::check::{Report, check_for};
+use tgsi::diagnostic::Diagnostic;
 use tgsi::limits::Limits;
-use tgsi::text::Gaps;
+use tgsi::text::{Gaps, Reading};
 use tgsi::to_ir::{ToIrOptions, to_ir};
 use tgsi_ir::passes::pass_manager::{PassObserver, Passes};
 use tgsi_ir::passes::pipeline::{self, Level};
@@ -13,6 +14,7 @@ use tgsi_ir::passes::table::PassSet;
 
 use crate::driver::{Code, Target};
 use crate::error::{CompileError, SourceSpans};
+use crate::input::{self, Language};
 
 /// A stage of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -134,6 +136,33 @@ impl Compiler {
     /// Whether floats of shaders of this stage are rounded as the source says.
     pub fn keeps_rounding(&self, stage: tgsi_ir::Stage) -> bool {
         self.target.compiler_options().keeps_rounding(stage)
+    }
+
+    /// Reads an input, and checks everything that the compiler relies on. Of a text that is not understood in all parts
+    /// the rest is checked.
+    ///
+    /// Returns the shader, unless the input is not understood, and all findings. The shader may be compiled if none of
+    /// them is an error. With `strict`, what Mesa 25 does not read is an error.
+    pub fn read(&self, bytes: &[u8], language: Language, strict: bool) -> (Option<Source<'static>>, Vec<Diagnostic>) {
+        let (mut shader, mut findings, gaps) = match language {
+            Language::Ir => {
+                return match input::read_ir(bytes, &self.limits) {
+                    Ok(shader) => (Some(shader.into()), Vec::new()),
+                    Err(findings) => (None, findings),
+                };
+            }
+            Language::Text => {
+                let Reading { shader, diagnostics, gaps } = input::read_text(bytes, &self.limits, strict);
+                (shader, diagnostics, gaps)
+            }
+            Language::Tokens => match input::read_tokens(bytes, &self.limits) {
+                Ok(shader) => (shader, Vec::new(), None),
+                Err(finding) => return (None, vec![finding]),
+            },
+        };
+        let report = self.check(&mut shader, gaps.as_ref().unwrap_or(&Gaps::default()));
+        findings.extend(report.diagnostics);
+        (gaps.is_none().then(|| shader.into()), findings)
     }
 
     /// Reads TGSI as the target does, and checks everything that the compiler relies on.

@@ -6,6 +6,7 @@
 //! tgsi_ir::Shader ──────┘                                          └── the target ─────────────┘
 //! ```
 //!
+//! - [`input`] reads shaders in any of their forms, and [`Compiler::read`] checks them too.
 //! - A [`Driver`] has a name and options. With the options set it is a [`Target`]: what the optimiser must know of it,
 //!   the lowering, and the emission of code.
 //! - A [`Compiler`] is a target, a level, limits and the passes that are left out. It takes any number of shaders, on
@@ -18,6 +19,7 @@
 mod compiler;
 mod driver;
 mod error;
+pub mod input;
 
 pub use compiler::{Compilation, Compiler, Source, Stage};
 pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption};

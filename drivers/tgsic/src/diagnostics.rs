@@ -10,9 +10,10 @@ use codespan_reporting::term::{self, Config};
 use serde_json::{Map, Value, json};
 use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
 use tgsi::span::Span;
+use tgsi_compiler::input::Language;
 
 use crate::args::{Color, ErrorFormat};
-use crate::input::{Language, ShaderError, Source};
+use crate::input::{ShaderError, Source};
 use crate::status::{Failure, Status};
 
 /// Findings that are shown of one shader to people; the rest is counted.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use tgsi::Shader;
 use tgsi::diagnostic::{Diagnostic, Focus};
-use tgsi::text::Reading;
+use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, CompileError, Stage};
 use tgsi_ir::passes::pass_manager::PassObserver;
 
-use crate::input::{Language, ShaderError, Source};
+use crate::input::{ShaderError, Source};
 use crate::interface;
 use crate::plan::Plan;
 
@@ -35,7 +35,7 @@ impl InputShader {
     /// Reads a shader as the plan says and checks it as far as every executor and driver relies on. Warnings come
     /// along; errors end it.
     pub fn checked(source: &Source, plan: &Plan) -> Result<(InputShader, Vec<Diagnostic>), ShaderError> {
-        let (subject, mut findings) = InputShader::read(source, plan)?;
+        let (subject, mut findings) = InputShader::read(source, plan);
         match subject {
             Some(subject) if !findings.iter().any(Diagnostic::is_error) => Ok((subject, findings)),
             _ => {
@@ -48,34 +48,26 @@ impl InputShader {
     /// Reads a shader as the plan says and gives everything that is found, errors as well; of a text that was not
     /// understood in all parts the rest is looked at. No shader then. What is wrong in one dialect and right in the
     /// other gets a hint.
-    pub fn read(source: &Source, plan: &Plan) -> Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError> {
-        let (subject, mut findings) = InputShader::read_in_dialect(source, plan)?;
+    pub fn read(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
+        let (subject, mut findings) = InputShader::read_in_dialect(source, plan);
         if let Some(virgl) = plan.for_virgl()
             && source.language != Language::Ir
             && subject.is_some()
             && let Some(first) = findings.iter_mut().find(|finding| finding.is_error())
-            && !InputShader::read_in_dialect(source, &virgl)?.1.iter().any(Diagnostic::is_error)
+            && !InputShader::read_in_dialect(source, &virgl).1.iter().any(Diagnostic::is_error)
         {
             first.hint = Some("as virgl's hosts read it, nothing is wrong: --dialect virgl".into());
         }
-        Ok((subject, findings))
+        (subject, findings)
     }
 
-    fn read_in_dialect(source: &Source, plan: &Plan) -> Result<(Option<InputShader>, Vec<Diagnostic>), ShaderError> {
-        let (mut shader, mut findings, gaps) = match source.language {
-            Language::Ir => return Ok((Some(InputShader::of_ir(source.ir()?)), Vec::new())),
-            Language::Text => {
-                let Reading { shader, diagnostics, gaps } = source.read_text();
-                (shader, diagnostics, gaps)
-            }
-            Language::Tokens => {
-                let (shader, warnings) = source.tgsi()?;
-                (shader, warnings, None)
-            }
-        };
-        let report = plan.compiler.check(&mut shader, &gaps.clone().unwrap_or_default());
-        findings.extend(report.diagnostics);
-        Ok((gaps.is_none().then_some(InputShader::Tgsi(shader)), findings))
+    fn read_in_dialect(source: &Source, plan: &Plan) -> (Option<InputShader>, Vec<Diagnostic>) {
+        let (shader, findings) = plan.compiler.read(&source.bytes, source.language, source.strict);
+        let shader = shader.map(|shader| match shader {
+            tgsi_compiler::Source::Tgsi(shader) => InputShader::Tgsi(shader.into_owned()),
+            tgsi_compiler::Source::Ir(shader) => InputShader::of_ir(shader.into_owned()),
+        });
+        (shader, findings)
     }
 
     /// A TGSI shader with the declarations and properties that say what the shader takes and gives.

@@ -21,11 +21,11 @@ pub fn check(arguments: &CheckArguments, color: Color) -> Result<Status, Failure
     }
     let results = batch::for_each(&inputs, |path| {
         let source = Source::read(path)?;
-        let findings = InputShader::read(&source, &plan).map(|(subject, findings)| match subject {
-            Some(subject) => policy.with_lints(&subject, findings),
-            None => policy.apply(findings),
-        });
-        Ok((source, findings))
+        let findings = match InputShader::read(&source, &plan) {
+            (Some(subject), findings) => policy.with_lints(&subject, findings),
+            (None, findings) => policy.apply(findings),
+        };
+        Ok((source, Ok(findings)))
     });
     let mut status = Status::Success;
     for result in results {

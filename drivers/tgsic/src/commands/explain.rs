@@ -58,10 +58,11 @@ mod tests {
 
     use clap::Parser;
     use tgsi::diagnostic::{Code, Diagnostic, Severity};
+    use tgsi_compiler::input::InputError;
 
     use super::*;
     use crate::args::{Arguments, Command};
-    use crate::input::{InputError, ShaderError, Source};
+    use crate::input::{ShaderError, Source};
     use crate::input_shader::InputShader;
     use crate::plan::Plan;
 
@@ -125,10 +126,7 @@ mod tests {
             ShaderError::Coded(code, message) => vec![Diagnostic::error(code, tgsi::span::Span::default(), message)],
             ShaderError::Other(message) => panic!("{}: {message}", page.id),
         };
-        let (subject, mut findings) = match InputShader::read(&source, &plan) {
-            Ok(read) => read,
-            Err(problem) => return of_problem(problem),
-        };
+        let (subject, mut findings) = InputShader::read(&source, &plan);
         if let Some(InputShader::Tgsi(shader)) = &subject {
             findings.extend(tgsi::check::lint(shader));
         }

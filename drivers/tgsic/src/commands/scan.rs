@@ -1,10 +1,11 @@
 //! `scan`: prints the summary of a shader that drivers use.
 
 use serde_json::{Map, Value};
+use tgsi_compiler::input::Language;
 
 use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::{Language, ShaderError};
+use crate::input::ShaderError;
 use crate::status::{Failure, Status};
 
 /// Prints the summary of shaders.

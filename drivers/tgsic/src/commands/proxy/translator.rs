@@ -14,6 +14,7 @@ use tgsi::Shader;
 use tgsi::tables::File;
 use tgsi::text::{PrintOptions, print};
 use tgsi_compiler::Code;
+use tgsi_compiler::input::Language;
 use tgsi_driver_virgl::shader::{Filtered, ShaderObject};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::RunLimits;
@@ -21,10 +22,11 @@ use tgsi_ir::run::environment::RunLimits;
 use super::cache::Cache;
 use super::record::{Recorder, hash, name_of};
 use super::stats::Histogram;
-use crate::input::{Language, ShaderError, Source};
+use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::verify::{Verdict, compare_translated};
+use tgsi_compiler::input::Language;
 
 /// Sets of inputs that `--verify` makes.
 const SEEDS: u64 = 6;

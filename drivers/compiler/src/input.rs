@@ -1,0 +1,164 @@
+//! Reading shaders: TGSI text, TGSI tokens or IR text, told apart by content.
+//!
+//! What is found in an input is a list of [`Diagnostic`]s, never anything else. Positions are bytes of a text and words
+//! of tokens.
+
+use tgsi::diagnostic::Diagnostic;
+use tgsi::limits::{Limits, MAX_POSITION};
+use tgsi::span::Span;
+use tgsi::text::{Gaps, Reading};
+use tgsi::tokens::DecodeError;
+use tgsi_ir::text::TextError;
+use thiserror::Error;
+
+/// The language of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// TGSI as text.
+    Text,
+    /// TGSI as tokens, little-endian.
+    Tokens,
+    /// The IR as text. The first line begins with `shader:`.
+    Ir,
+}
+
+impl Language {
+    /// The language of an input, by its first bytes.
+    pub fn of(bytes: &[u8]) -> Language {
+        if tgsi::tokens::looks_like_tokens(bytes) {
+            Language::Tokens
+        } else if bytes.trim_ascii_start().starts_with(b"shader:") {
+            Language::Ir
+        } else {
+            Language::Text
+        }
+    }
+}
+
+/// Reads TGSI text as far as it is understood.
+///
+/// With `strict`, what Mesa 25 does not read is an error too; all of the text is understood then even so.
+pub fn read_text(text: &[u8], limits: &Limits, strict: bool) -> Reading {
+    let mut reading = tgsi::text::read_within(text, limits);
+    if strict
+        && reading.gaps.is_none()
+        && let Err(finding) = tgsi::text::mesa25(text)
+    {
+        reading.diagnostics.push(*finding);
+        reading.diagnostics.sort_by_key(|d| d.span.start);
+        reading.gaps = Some(Gaps::default());
+    }
+    reading
+}
+
+/// Reads TGSI tokens.
+///
+/// # Errors
+/// The first word that cannot be decoded.
+pub fn read_tokens(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Diagnostic> {
+    tgsi::tokens::words_from_bytes(bytes)
+        .and_then(|words| tgsi::tokens::decode_within(&words, limits))
+        .map_err(|error| decode_diagnostic(&error))
+}
+
+/// Reads the text of the IR, and validates what it says.
+///
+/// # Errors
+/// All that is found.
+pub fn read_ir(bytes: &[u8], limits: &Limits) -> Result<tgsi_ir::Shader, Vec<Diagnostic>> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to() as u32;
+        vec![InputError::NotUtf8.at(Span::new(at, at + 1))]
+    })?;
+    let limit = limits.text_bytes.min(MAX_POSITION);
+    if text.len() as u64 > limit {
+        let error = InputError::IrTooLong { length: text.len(), limit };
+        return Err(vec![error.at(Span::new(0, 1))]);
+    }
+    let (shader, source_map) = tgsi_ir::text::parse_with_source_map(text)
+        .map_err(|errors| errors.iter().map(|error| ir_diagnostic(text, error)).collect::<Vec<_>>())?;
+    tgsi_ir::validate::validate(&shader).map_err(|errors| {
+        let findings = errors.errors.iter().map(|error| {
+            let line = source_map.line_of(error.target());
+            let span = Span::new(line.start as u32, line.end as u32);
+            Diagnostic::error(error.kind.code(), span, error.kind.to_string())
+        });
+        findings.collect::<Vec<_>>()
+    })?;
+    Ok(shader)
+}
+
+/// An error in the form of an input.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InputError {
+    /// IR where only TGSI will do.
+    #[error("this is IR, not TGSI")]
+    NotTgsi,
+    /// Bytes that are no text.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// A text of the IR that is too long to be read.
+    #[error("the text has {length} bytes, {limit} are possible")]
+    IrTooLong {
+        /// Its length.
+        length: usize,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl InputError {
+    tgsi_ir::error_codes! {
+        NotTgsi => "T0800" "not-tgsi",
+        NotUtf8 => "T0801" "not-utf8",
+        IrTooLong => "T0802" "ir-too-long",
+    }
+
+    /// The error at a position.
+    pub fn at(&self, span: Span) -> Diagnostic {
+        Diagnostic::error(self.code(), span, self.to_string())
+    }
+
+    /// [`NotTgsi`](Self::NotTgsi) at the first word of IR text.
+    pub fn not_tgsi(bytes: &[u8]) -> Diagnostic {
+        let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0) as u32;
+        InputError::NotTgsi.at(Span::new(start, start + 7))
+    }
+}
+
+/// The word stands in the span, so that the message need not name it.
+fn decode_diagnostic(error: &DecodeError) -> Diagnostic {
+    let message = error.to_string();
+    let at = error.word() as u32;
+    let message = message.strip_prefix(&format!("word {at}: ")).unwrap_or(&message);
+    Diagnostic::error(error.code(), Span::new(at, at + 1), message)
+}
+
+fn ir_diagnostic(text: &str, error: &TextError) -> Diagnostic {
+    let rest = text.get(error.offset..).unwrap_or("");
+    let word = rest.find(|c: char| c.is_whitespace() || ",()".contains(c)).unwrap_or(rest.len());
+    let span = Span::new(error.offset as u32, (error.offset + word.max(1)) as u32);
+    let mut finding = Diagnostic::error(error.kind.code(), span, error.kind.to_string());
+    finding.hint.clone_from(&error.hint);
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides() {
+        for (bytes, language) in [
+            (&b"FRAG\nEND\n"[..], Language::Text),
+            (b"", Language::Text),
+            (b"; a remark\nVERT", Language::Text),
+            (b"\n  shader: MESA_SHADER_VERTEX\n", Language::Ir),
+            (b"shader:", Language::Ir),
+            (b"\x02\x02\x00\x00\x00\x00\x00\x00", Language::Tokens),
+            (b"\xef\xbb\xbfFRAG\n", Language::Text),
+        ] {
+            assert_eq!(Language::of(bytes), language, "{bytes:?}");
+        }
+    }
+}
