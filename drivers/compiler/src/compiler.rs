@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tgsi::check::{Report, check_for};
 use tgsi::diagnostic::Diagnostic;
 use tgsi::limits::Limits;
 use tgsi::text::{Gaps, Reading};
 use tgsi::to_ir::{ToIrOptions, to_ir};
-use tgsi_ir::passes::pass_manager::{PassObserver, Passes};
+use tgsi_ir::passes::pass_manager::{PassObserver, Passes, count_instructions};
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::PassSet;
 
@@ -83,6 +84,16 @@ impl From<tgsi_ir::Shader> for Source<'_> {
     }
 }
 
+/// Effort that one shader is worth. Beyond it the rest is compiled at [`Level::Finish`]: the code is right, but not as
+/// good as it could be. The default is no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Budget {
+    /// Instructions in SSA form beyond which a shader is not optimised at all.
+    pub instructions: Option<u64>,
+    /// Time from the start of the compilation at which optimisation stops, at the end of the round under way.
+    pub time: Option<Duration>,
+}
+
 /// A target, and how shaders are compiled for it.
 #[derive(Clone, Debug)]
 pub struct Compiler {
@@ -90,6 +101,7 @@ pub struct Compiler {
     level: Level,
     limits: Limits,
     skipped: PassSet,
+    budget: Budget,
 }
 
 impl Compiler {
@@ -100,7 +112,13 @@ impl Compiler {
 
     /// A compiler for a target that is chosen at run time.
     pub fn for_target(target: Arc<dyn Target>) -> Compiler {
-        Compiler { target, level: Level::All, limits: Limits::default(), skipped: PassSet::default() }
+        Compiler {
+            target,
+            level: Level::All,
+            limits: Limits::default(),
+            skipped: PassSet::default(),
+            budget: Budget::default(),
+        }
     }
 
     /// Sets the optimisation level.
@@ -111,6 +129,11 @@ impl Compiler {
     /// Sets the limits.
     pub fn with_limits(self, limits: Limits) -> Compiler {
         Compiler { limits, ..self }
+    }
+
+    /// Sets the budget.
+    pub fn with_budget(self, budget: Budget) -> Compiler {
+        Compiler { budget, ..self }
     }
 
     /// Leaves out some passes.
@@ -126,6 +149,11 @@ impl Compiler {
     /// The level.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The options of the conversion from TGSI.
@@ -157,7 +185,7 @@ impl Compiler {
             }
             Language::Tokens => match input::read_tokens(bytes, &self.limits) {
                 Ok(shader) => (shader, Vec::new(), None),
-                Err(finding) => return (None, vec![finding]),
+                Err(finding) => return (None, vec![*finding]),
             },
         };
         let report = self.check(&mut shader, gaps.as_ref().unwrap_or(&Gaps::default()));
@@ -189,14 +217,19 @@ impl Compiler {
                 ir
             }
         };
-        let passes = Passes::default().without(self.skipped);
-        Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes })
+        let (passes, level) = (self.passes(), self.level);
+        Ok(Compilation { compiler: self, ir, stage: Stage::Parsed, interface, spans, passes, level })
     }
 
     /// Resumes a compilation from IR that is at a stage already.
     pub fn resume(&self, ir: tgsi_ir::Shader, stage: Stage) -> Compilation<'_> {
-        let passes = Passes::default().without(self.skipped);
-        Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes }
+        let (passes, level) = (self.passes(), self.level);
+        Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes, level }
+    }
+
+    fn passes<'c>(&self) -> Passes<'c> {
+        let deadline = self.budget.time.and_then(|time| Instant::now().checked_add(time));
+        Passes::default().without(self.skipped).until(deadline)
     }
 
     /// The IR of a shader at a stage.
@@ -226,6 +259,7 @@ pub struct Compilation<'c> {
     interface: Option<tgsi::Shader>,
     spans: SourceSpans,
     passes: Passes<'c>,
+    level: Level,
 }
 
 impl<'c> Compilation<'c> {
@@ -239,6 +273,11 @@ impl<'c> Compilation<'c> {
         &self.ir
     }
 
+    /// The level at which the shader is optimised: lower than that of the compiler once the budget is spent.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
     /// The IR as it is now.
     pub fn into_ir(self) -> tgsi_ir::Shader {
         self.ir
@@ -249,7 +288,7 @@ impl<'c> Compilation<'c> {
     /// # Errors
     /// [`CompileError::Target`]: the target cannot lower it.
     pub fn advance(&mut self, stage: Stage) -> Result<(), CompileError> {
-        let Compilation { compiler, ir, passes, .. } = self;
+        let Compilation { compiler, ir, passes, level, .. } = self;
         while self.stage < stage && !passes.stopped() {
             self.stage = match self.stage {
                 Stage::Parsed => {
@@ -257,7 +296,14 @@ impl<'c> Compilation<'c> {
                     Stage::Ssa
                 }
                 Stage::Ssa => {
-                    pipeline::optimize_with(ir, &compiler.target.compiler_options(), compiler.level, passes);
+                    let too_large = |most: u64| count_instructions(ir) as u64 > most;
+                    if compiler.budget.instructions.is_some_and(too_large) {
+                        *level = Level::Finish;
+                    }
+                    pipeline::optimize_with(ir, &compiler.target.compiler_options(), *level, passes);
+                    if passes.is_late() {
+                        *level = Level::Finish;
+                    }
                     Stage::Opt
                 }
                 Stage::Opt | Stage::Registers => {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use tgsi::diagnostic::{Diagnostic, Focus};
 use tgsi::shader::Shader;
 use tgsi::span::Span;
 use tgsi::structure::MalformedShader;
@@ -58,6 +59,15 @@ impl CompileError {
         match self {
             CompileError::ToIr(error) => error.span(),
             CompileError::Target { span, .. } => *span,
+        }
+    }
+
+    /// The error as a finding about the source. Its span is empty if the position is not known.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let finding = Diagnostic::error(self.code(), self.span().unwrap_or_default(), self.to_string());
+        match self {
+            CompileError::ToIr(_) => finding,
+            CompileError::Target { .. } => finding.with_focus(Focus::Register),
         }
     }
 

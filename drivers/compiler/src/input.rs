@@ -55,10 +55,10 @@ pub fn read_text(text: &[u8], limits: &Limits, strict: bool) -> Reading {
 ///
 /// # Errors
 /// The first word that cannot be decoded.
-pub fn read_tokens(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Diagnostic> {
+pub fn read_tokens(bytes: &[u8], limits: &Limits) -> Result<tgsi::Shader, Box<Diagnostic>> {
     tgsi::tokens::words_from_bytes(bytes)
         .and_then(|words| tgsi::tokens::decode_within(&words, limits))
-        .map_err(|error| decode_diagnostic(&error))
+        .map_err(|error| Box::new(decode_diagnostic(&error)))
 }
 
 /// Reads the text of the IR, and validates what it says.

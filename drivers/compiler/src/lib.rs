@@ -21,6 +21,6 @@ mod driver;
 mod error;
 pub mod input;
 
-pub use compiler::{Compilation, Compiler, Source, Stage};
+pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption};
 pub use error::{CompileError, Subject, TargetError};

@@ -52,7 +52,7 @@ impl Source {
         match self.language {
             Language::Tokens => {
                 let shader = input::read_tokens(&self.bytes, &self.limits);
-                shader.map(|shader| (shader, Vec::new())).map_err(|finding| ShaderError::Findings(vec![finding]))
+                shader.map(|shader| (shader, Vec::new())).map_err(|finding| ShaderError::Findings(vec![*finding]))
             }
             Language::Text => {
                 let Reading { shader, diagnostics, gaps } = input::read_text(&self.bytes, &self.limits, self.strict);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tgsi::Shader;
-use tgsi::diagnostic::{Diagnostic, Focus};
+use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, CompileError, Stage};
 use tgsi_ir::passes::pass_manager::PassObserver;
@@ -127,13 +127,9 @@ impl InputShader {
 
 impl From<CompileError> for ShaderError {
     fn from(error: CompileError) -> ShaderError {
-        let (code, message) = (error.code(), error.to_string());
-        match (error.span(), error) {
-            (Some(span), CompileError::ToIr(_)) => ShaderError::Findings(vec![Diagnostic::error(code, span, message)]),
-            (Some(span), CompileError::Target { .. }) => {
-                ShaderError::Findings(vec![Diagnostic::error(code, span, message).with_focus(Focus::Register)])
-            }
-            (None, _) => ShaderError::Coded(code, message),
+        match error.span() {
+            Some(_) => ShaderError::Findings(vec![error.diagnostic()]),
+            None => ShaderError::Coded(error.code(), error.to_string()),
         }
     }
 }

@@ -105,6 +105,8 @@ pub struct Passes<'a> {
     /// Rounds of cleaning so far.
     cleanings: usize,
     stopped: bool,
+    /// When to stop optimising.
+    deadline: Option<Instant>,
     /// Passes that may have something to do.
     due: PassSet,
 }
@@ -118,6 +120,16 @@ impl<'a> Passes<'a> {
     /// The same with an observer.
     pub fn observed_by(self, observer: &'a mut dyn PassObserver) -> Self {
         Passes { observer: Some(observer), ..self }
+    }
+
+    /// The same with a time at which to stop optimising. What a target needs is still done after it.
+    pub fn until(self, deadline: Option<Instant>) -> Self {
+        Passes { deadline, ..self }
+    }
+
+    /// Whether it is time to stop optimising.
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Whether the observer has ended it.

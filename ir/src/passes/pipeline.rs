@@ -185,9 +185,15 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
 }
 
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+    if passes.is_late() {
+        return false;
+    }
     let mut progress = passes.run_due(shader, BEFORE, options);
     progress |= clean(shader, options, passes);
     for round in 0.. {
+        if passes.is_late() {
+            break;
+        }
         if round == MAX_ROUNDS {
             log::info!(target: LOG_TARGET, "optimising still finds something after {MAX_ROUNDS} rounds");
             break;

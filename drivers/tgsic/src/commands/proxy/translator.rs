@@ -26,7 +26,6 @@ use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::plan::Plan;
 use crate::verify::{Verdict, compare_translated};
-use tgsi_compiler::input::Language;
 
 /// Sets of inputs that `--verify` makes.
 const SEEDS: u64 = 6;

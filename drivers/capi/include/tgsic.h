@@ -1,0 +1,422 @@
+// tgsic.h: a compiler for shaders in TGSI, the token IR of Mesa's Gallium drivers.
+//
+// Generated from drivers/capi/src. The manual is tgsic(3).
+
+
+#ifndef TGSIC_H
+#define TGSIC_H
+
+
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Texts that Mesa 25 does not read are errors.
+#define TGSIC_FLAG_STRICT 1
+
+// Vertex shaders, in processor of a scan.
+#define TGSIC_STAGE_VERTEX 0
+
+// Tessellation control shaders.
+#define TGSIC_STAGE_TESSELLATION_CONTROL 1
+
+// Tessellation evaluation shaders.
+#define TGSIC_STAGE_TESSELLATION_EVALUATION 2
+
+// Geometry shaders.
+#define TGSIC_STAGE_GEOMETRY 3
+
+// Fragment shaders.
+#define TGSIC_STAGE_FRAGMENT 4
+
+// Compute shaders.
+#define TGSIC_STAGE_COMPUTE 5
+
+// Registers of a scan: the file of inputs.
+#define TGSIC_FILE_INPUT 2
+
+// Registers of a scan: the file of outputs.
+#define TGSIC_FILE_OUTPUT 3
+
+// Registers of a scan: the file of system values.
+#define TGSIC_FILE_SYSTEM_VALUE 8
+
+// How many register files there are.
+#define TGSIC_NUM_FILES 15
+
+// How many properties there are.
+#define TGSIC_NUM_PROPERTIES 29
+
+// How many constant buffers a scan looks at.
+#define TGSIC_NUM_CONSTANT_BUFFERS 32
+
+// In facts of a scan: KILL or KILL_IF occurs.
+#define TGSIC_USES_KILL (1 << 0)
+
+// In facts of a scan: FBFETCH occurs.
+#define TGSIC_USES_FBFETCH (1 << 1)
+
+// In facts of a scan: the number of the primitive is read.
+#define TGSIC_USES_PRIMITIVE_ID (1 << 2)
+
+// In facts of a scan: the facing is read.
+#define TGSIC_USES_FRONT_FACE (1 << 3)
+
+// In facts of a scan: the number of the instance is read.
+#define TGSIC_USES_INSTANCE_ID (1 << 4)
+
+// In facts of a scan: the number of the vertex is read.
+#define TGSIC_USES_VERTEX_ID (1 << 5)
+
+// In facts of a scan: the number of the vertex without its base is read.
+#define TGSIC_USES_VERTEX_ID_NO_BASE (1 << 6)
+
+// In facts of a scan: the base vertex is read.
+#define TGSIC_USES_BASE_VERTEX (1 << 7)
+
+// In facts of a scan: the number of the invocation is read.
+#define TGSIC_USES_INVOCATION_ID (1 << 8)
+
+// In facts of a scan: the size of the grid is read.
+#define TGSIC_USES_GRID_SIZE (1 << 9)
+
+// In facts of a scan: a fragment shader reads z of its position.
+#define TGSIC_READS_DEPTH (1 << 10)
+
+// In facts of a scan: a fragment shader writes its depth.
+#define TGSIC_WRITES_DEPTH (1 << 11)
+
+// In facts of a scan: the stencil value is written.
+#define TGSIC_WRITES_STENCIL (1 << 12)
+
+// In facts of a scan: the sample mask is written.
+#define TGSIC_WRITES_SAMPLE_MASK (1 << 13)
+
+// In facts of a scan: the position is written, not by a fragment shader.
+#define TGSIC_WRITES_POSITION (1 << 14)
+
+// In facts of a scan: the point size is written.
+#define TGSIC_WRITES_POINT_SIZE (1 << 15)
+
+// In facts of a scan: the clip vertex is written.
+#define TGSIC_WRITES_CLIP_VERTEX (1 << 16)
+
+// In facts of a scan: the edge flag is written.
+#define TGSIC_WRITES_EDGE_FLAG (1 << 17)
+
+// In facts of a scan: the layer is written.
+#define TGSIC_WRITES_LAYER (1 << 18)
+
+// In facts of a scan: the number of the viewport is written.
+#define TGSIC_WRITES_VIEWPORT_INDEX (1 << 19)
+
+// In facts of a scan: a buffer or image is written, or an atomic operation occurs.
+#define TGSIC_WRITES_MEMORY (1 << 20)
+
+// In facts of a scan: a tessellation control shader reads its per-vertex outputs.
+#define TGSIC_READS_PER_VERTEX_OUTPUTS (1 << 21)
+
+// In facts of a scan: a tessellation control shader reads its per-patch outputs.
+#define TGSIC_READS_PER_PATCH_OUTPUTS (1 << 22)
+
+// In facts of a scan: a tessellation control shader reads the levels that it wrote.
+#define TGSIC_READS_TESSELLATION_LEVELS (1 << 23)
+
+// The version that the header belongs to: major in bits 16 to 31, minor in 8 to 15, patch in 0 to 7.
+#define TGSIC_VERSION 256
+
+// How a call went.
+typedef enum {
+  // Without errors. There may be warnings.
+  TGSIC_OK = 0,
+  // The shader has errors, or the target cannot express it.
+  TGSIC_ERROR_SHADER = 1,
+  // The arguments or options of the call are wrong.
+  TGSIC_ERROR_ARGUMENT = 2,
+  // A defect of the library.
+  TGSIC_ERROR_INTERNAL = 3,
+} tgsic_status;
+
+// Forms of code. Those of shaders that are passed in are told apart by content.
+typedef enum {
+  // For options: the form of the input if that is TGSI, else text.
+  TGSIC_FORM_DEFAULT = 0,
+  // TGSI as text.
+  TGSIC_FORM_TEXT = 1,
+  // TGSI as tokens: words of 32 bits in the order of bytes of the processor.
+  TGSIC_FORM_TOKENS = 2,
+  // Code of a driver whose code is not TGSI.
+  TGSIC_FORM_CODE = 3,
+} tgsic_form;
+
+// Optimisation levels.
+typedef enum {
+  // The same as TGSIC_LEVEL_ALL.
+  TGSIC_LEVEL_DEFAULT = 0,
+  // Only lower to what the target has.
+  TGSIC_LEVEL_LOWER = 1,
+  // Nothing that can increase the code size.
+  TGSIC_LEVEL_NO_GROWTH = 2,
+  // Everything.
+  TGSIC_LEVEL_ALL = 3,
+} tgsic_level;
+
+// A compiler. It does not change after it was made; any number of threads may use it at the same time.
+typedef struct tgsic_compiler tgsic_compiler;
+
+// The result of a call: its status, the findings, and what was made. It belongs to the caller and does not refer to
+// the compiler or to what was passed in. Any number of threads may read it; one frees it when all are done.
+typedef struct tgsic_result tgsic_result;
+
+// A limit and its value. tgsic limits lists the names.
+typedef struct {
+  // Its name, such as instructions.
+  const char *name;
+  // Its value.
+  uint64_t value;
+} tgsic_limit;
+
+// Allocates memory that is aligned for any type, as malloc does. NULL if there is none.
+typedef void *(*tgsic_allocate_function)(void *user, size_t size);
+
+// Allocates the memory that tgsic_result_copy returns.
+//
+// The function may be called from each thread that uses the compiler, at the same time. All zero stands for malloc.
+typedef struct {
+  // The function; NULL for malloc.
+  tgsic_allocate_function allocate;
+  // Its first argument.
+  void *user;
+} tgsic_allocator;
+
+// Options of a compiler. Zero is the default of each field but the first.
+typedef struct {
+  // sizeof(tgsic_options).
+  size_t size;
+  // The name of the driver; NULL for tgsi.
+  const char *driver;
+  // Names of options of the driver, separated by commas; NULL for none.
+  const char *driver_options;
+  // Limits that differ from their defaults; NULL if there are none.
+  const tgsic_limit *limits;
+  // How many.
+  size_t num_limits;
+  // A tgsic_level.
+  uint32_t level;
+  // The tgsic_form of TGSI that is made.
+  uint32_t form;
+  // Flags: TGSIC_FLAG_....
+  uint32_t flags;
+  // Instructions beyond which a shader is not optimised, only lowered; 0 for no bound.
+  uint32_t budget_instructions;
+  // Allocates what tgsic_result_copy returns.
+  tgsic_allocator allocator;
+  // Microseconds after which the optimiser stops, at the end of the round under way; 0 for no bound.
+  uint64_t budget_microseconds;
+} tgsic_options;
+
+// Something that was found in a shader.
+typedef struct {
+  // sizeof(tgsic_finding), to be set by the caller.
+  size_t size;
+  // 1 for errors, 0 for warnings.
+  uint32_t is_error;
+  // The position: bytes from the start of a text, or words from the start of tokens.
+  uint32_t offset;
+  // How many bytes or words. 0 if the position is not known.
+  uint32_t length;
+  // The line, from 1; 0 for tokens and where the position is not known.
+  uint32_t line;
+  // The column in bytes, from 1; 0 likewise.
+  uint32_t column;
+  // Must not be used.
+  uint32_t reserved;
+  // The code: T0409. It stays the same in later versions.
+  const char *code;
+  // The name of the rule: undeclared-register.
+  const char *name;
+  // The message, without position and full stop.
+  const char *message;
+  // The remedy; NULL if there is none to name.
+  const char *hint;
+} tgsic_finding;
+
+// Sizes of a shader and of what was made of it. Those before are 0 if the shader was not TGSI.
+typedef struct {
+  // sizeof(tgsic_sizes), to be set by the caller.
+  size_t size;
+  // Instructions of the shader that was passed in.
+  uint32_t instructions_before;
+  // Instructions of the code that was made.
+  uint32_t instructions_after;
+  // Temporaries of the shader that was passed in.
+  uint32_t temporaries_before;
+  // Temporaries of the code that was made.
+  uint32_t temporaries_after;
+  // Immediates of the shader that was passed in.
+  uint32_t immediates_before;
+  // Immediates of the code that was made.
+  uint32_t immediates_after;
+  // The tgsic_level at which it was optimised: lower than that of the options once the budget is spent.
+  uint32_t level;
+  // Must not be used.
+  uint32_t reserved;
+} tgsic_sizes;
+
+// What a scan finds out about a shader.
+typedef struct {
+  // sizeof(tgsic_scan_info), to be set by the caller.
+  size_t size;
+  // The stage: TGSIC_STAGE_....
+  uint32_t processor;
+  // Instructions, END included.
+  uint32_t num_instructions;
+  // Declared temporaries, each counted once.
+  uint32_t num_temporaries;
+  // Immediates.
+  uint32_t num_immediates;
+  // Inputs: the highest and one.
+  uint32_t num_inputs;
+  // Outputs: the highest and one.
+  uint32_t num_outputs;
+  // System values: the highest and one.
+  uint32_t num_system_values;
+  // Values of NUM_CLIPDIST_ENABLED.
+  uint32_t num_clip_distances;
+  // Values of NUM_CULLDIST_ENABLED.
+  uint32_t num_cull_distances;
+  // A bit per sampler.
+  uint32_t samplers;
+  // A bit per buffer.
+  uint32_t buffers;
+  // A bit per buffer that is loaded from.
+  uint32_t buffers_loaded;
+  // A bit per buffer that is stored to.
+  uint32_t buffers_stored;
+  // A bit per buffer with atomic operations.
+  uint32_t buffers_atomic;
+  // A bit per constant buffer.
+  uint32_t constant_buffers;
+  // A bit per file that is addressed by an indirect index.
+  uint32_t indirect_files;
+  // A bit per file whose buffer or vertex is chosen by an indirect index.
+  uint32_t dimension_indirect_files;
+  // Must not be used.
+  uint32_t reserved;
+  // A bit per image.
+  uint64_t images;
+  // Bits TGSIC_USES_..., TGSIC_READS_..., TGSIC_WRITES_....
+  uint64_t facts;
+  // Declared registers per file.
+  uint32_t file_count[TGSIC_NUM_FILES];
+  // The highest declared register per file, -1 if there is none.
+  int32_t file_max[TGSIC_NUM_FILES];
+  // The highest declared constant per buffer, -1 if there is none.
+  int32_t constants_max[TGSIC_NUM_CONSTANT_BUFFERS];
+  // The value of each property, 0 for those that are absent.
+  uint32_t properties[TGSIC_NUM_PROPERTIES];
+} tgsic_scan_info;
+
+// An input, output or system value of a shader.
+typedef struct {
+  // sizeof(tgsic_register), to be set by the caller.
+  size_t size;
+  // The semantic.
+  uint32_t semantic;
+  // Which of that semantic.
+  uint32_t semantic_index;
+  // A bit per component: of inputs those that are read, of outputs those that are declared.
+  uint32_t usage_mask;
+  // Interpolation of an input.
+  uint32_t interpolation;
+  // Location at which it is interpolated.
+  uint32_t interpolation_location;
+  // Stream of each component of an output, two bits each, x lowest.
+  uint32_t streams;
+} tgsic_register;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+extern void *malloc(size_t size);
+
+// Makes a compiler. options may be NULL: then all have their default.
+//
+// Returns NULL if the options are wrong. *error is then a result that says why, for the caller to free; otherwise it
+// is NULL. error may be NULL.
+tgsic_compiler *tgsic_compiler_new(const tgsic_options *options, tgsic_result **error);
+
+// Frees a compiler. Its results stay. NULL is ignored.
+void tgsic_compiler_free(tgsic_compiler *compiler);
+
+// Compiles a shader: TGSI text, TGSI tokens or IR text of size bytes. Never NULL.
+//
+// The result has the code, the sizes before and after, and the warnings; or the errors.
+tgsic_result *tgsic_translate(const tgsic_compiler *compiler, const void *shader, size_t size);
+
+// Checks a shader for everything that a driver may rely on, and for code without effect. Never NULL.
+//
+// The result has the findings. Its status is TGSIC_OK if none of them is an error.
+tgsic_result *tgsic_check(const tgsic_compiler *compiler, const void *shader, size_t size);
+
+// Converts TGSI from one form to another, TGSIC_FORM_TEXT or TGSIC_FORM_TOKENS, and changes nothing else. Never
+// NULL.
+tgsic_result *tgsic_convert(const tgsic_compiler *compiler, const void *shader, size_t size, uint32_t form);
+
+// Scans TGSI: the result has a tgsic_scan_info, and all that is known as JSON. Never NULL.
+tgsic_result *tgsic_scan(const tgsic_compiler *compiler, const void *shader, size_t size);
+
+// The status of a result. NULL has TGSIC_ERROR_ARGUMENT.
+tgsic_status tgsic_result_status(const tgsic_result *result);
+
+// The first error in one line, for logs; empty if there is none. Never NULL. It lives as long as the result.
+const char *tgsic_result_message(const tgsic_result *result);
+
+// The form of the data of a result: a tgsic_form, 0 if there is none.
+uint32_t tgsic_result_form(const tgsic_result *result);
+
+// What was made: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan. NULL if nothing was.
+// *size is set to the number of bytes, unless size is NULL. Text has a NUL at the end that is not counted. It lives
+// as long as the result.
+const void *tgsic_result_data(const tgsic_result *result, size_t *size);
+
+// A copy of what was made that is the caller's, from the allocator in the options (malloc by default, then to be
+// freed by free); text with its NUL. NULL if nothing was made or there is no memory. *size is set as by
+// tgsic_result_data.
+void *tgsic_result_copy(const tgsic_result *result, size_t *size);
+
+// How many findings a result has, errors and warnings.
+size_t tgsic_result_num_findings(const tgsic_result *result);
+
+// Fills in a finding, counted from 0. Its strings live as long as the result. Returns 1, or 0 if there is no such
+// finding or size is not set.
+int tgsic_result_finding(const tgsic_result *result, size_t index, tgsic_finding *finding);
+
+// Fills in the sizes of a shader that was translated. Returns 1, or 0 if size is not set.
+int tgsic_result_sizes(const tgsic_result *result, tgsic_sizes *sizes);
+
+// Fills in what a scan found. Returns 1, or 0 if the result is not that of a scan or size is not set.
+int tgsic_result_scan(const tgsic_result *result, tgsic_scan_info *info);
+
+// Fills in what a scan found about a register of file: TGSIC_FILE_INPUT, TGSIC_FILE_OUTPUT or
+// TGSIC_FILE_SYSTEM_VALUE. Returns 1, or 0 if there is none, the result is not that of a scan or size is not set.
+int tgsic_result_register(const tgsic_result *result, uint32_t file, size_t index, tgsic_register *target);
+
+// Frees a result, with its strings and data. NULL is ignored.
+void tgsic_result_free(tgsic_result *result);
+
+// The version of the library that is loaded, in the form of TGSIC_VERSION.
+uint32_t tgsic_version(void);
+
+// The version of the library that is loaded, as text: 0.1.0. Never NULL.
+const char *tgsic_version_string(void);
+
+// A text that changes with the source of the library. Whoever caches what it made puts this into the key. Never NULL.
+const char *tgsic_build_id(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TGSIC_H */

@@ -1,0 +1,75 @@
+//! Panics end at the boundary.
+//!
+//! A panic in the library is a defect of it, not of the shader. It becomes an [`InternalError`] that names the place in
+//! the source; nothing is printed.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// How many calls of the library are on the stack of this thread.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// The position of the panic under way.
+    static POSITION: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A defect of the library.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct InternalError {
+    /// What happened and where.
+    pub message: String,
+}
+
+/// Runs the body of a function of the interface.
+///
+/// # Errors
+/// It panicked.
+pub(crate) fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, InternalError> {
+    silence_panics();
+    DEPTH.set(DEPTH.get() + 1);
+    // Whatever the body had under way is dropped and never looked at again.
+    let result = catch_unwind(AssertUnwindSafe(body));
+    DEPTH.set(DEPTH.get() - 1);
+    result.map_err(|payload| InternalError { message: message(&*payload) })
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().map(str::to_owned);
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned());
+    match POSITION.take() {
+        Some(position) => format!("internal error at {position}: {text}"),
+        None => format!("internal error: {text}"),
+    }
+}
+
+/// Panics inside of the library print nothing. Those of other Rust code in a program that links the static library stay
+/// as they are.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = take_hook();
+        set_hook(Box::new(move |info| {
+            if DEPTH.get() == 0 {
+                previous(info);
+            } else {
+                POSITION.set(info.location().map(ToString::to_string));
+            }
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_with_a_position() {
+        let error = guarded(|| -> u32 { panic!("number {}", 7) }).expect_err("an error");
+        assert!(error.message.starts_with("internal error at "), "{error:?}");
+        assert!(error.message.contains("guard.rs:") && error.message.ends_with(": number 7"), "{error:?}");
+        assert_eq!(guarded(|| 3), Ok(3));
+        assert_eq!(DEPTH.get(), 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! Programs in C and C++ that use the library: linked statically and dynamically, under valgrind and the sanitizers of
+//! the C compiler. What a test needs and is not there makes it ignored.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What the static library needs besides libc.
+const LIBRARIES: [&str; 4] = ["-lgcc_s", "-lm", "-lpthread", "-ldl"];
+
+/// Damaged variants of each shader. Under valgrind and sanitizers there are fewer.
+const HOSTILE_ROUNDS: usize = 200;
+const SLOW_ROUNDS: usize = 10;
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The static library that cargo made with this test: the newest one beside it.
+fn static_library() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of the test");
+    let entries = std::fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
+    let libraries = entries.flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libtgsic-") && name.ends_with(".a")
+    });
+    let modified = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    libraries.max_by_key(modified).expect("cargo builds the static library with the tests")
+}
+
+fn has(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn run(command: &mut Command) -> Result<Output, Failed> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Err(format!("{command:?}: {}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)).into())
+}
+
+/// Compiles a program with the static library.
+fn compile(source: &str, target: &Path, flags: &[&str]) -> Result<(), Failed> {
+    let (compiler, standard) = if source.ends_with(".cpp") { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
+    let mut command = Command::new(compiler);
+    command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I"]);
+    command.arg(folder().join("include")).args(flags).arg("-o").arg(target).arg(folder().join(source));
+    run(command.arg(static_library()).args(LIBRARIES))?;
+    Ok(())
+}
+
+/// The demo shaders.
+fn demo() -> Vec<PathBuf> {
+    files(&folder().join("../../fixtures/demo"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a readable folder").flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "tgsi")).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{}", folder.display());
+    files
+}
+
+/// The demo shaders, and the sources of the driver's fixtures, written to a folder.
+fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let mut shaders = demo();
+    for path in files(&folder().join("../../fixtures/drivers/tgsi")) {
+        let text = std::fs::read_to_string(&path)?;
+        let source = text.split("\n; expect").next().unwrap_or_default();
+        let copy = target.join(path.file_name().ok_or("a name")?);
+        std::fs::write(&copy, source)?;
+        shaders.push(copy);
+    }
+    Ok(shaders)
+}
+
+/// Runs a program of `tests/c` over what it takes.
+fn program(name: &'static str, flags: &'static [&'static str], before: &'static [&'static str]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join(name);
+    compile(&format!("tests/c/{name}"), &path, flags)?;
+    let mut words = before.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
+    let mut command = Command::new(words.next().ok_or("a program")?);
+    command.args(words);
+    let rounds = if flags.is_empty() && before.is_empty() { HOSTILE_ROUNDS } else { SLOW_ROUNDS };
+    match name {
+        "hostile.c" => command.arg(rounds.to_string()).args(shaders(folder.path())?),
+        "threads.c" => command.args(shaders(folder.path())?),
+        _ => &mut command,
+    };
+    run(&mut command)?;
+    Ok(())
+}
+
+/// What `install` installs is what a maintainer of a distribution expects; the examples work with it.
+fn installed() -> Result<(), Failed> {
+    let folder_of_test = tempfile::tempdir()?;
+    let root = folder_of_test.path();
+    let mut install = Command::new(folder().join("install"));
+    install.args(["--prefix", "/usr", "--libdir", "lib", "--destdir"]).arg(root);
+    run(install.env("TGSIC_STATIC_LIBRARY", static_library()))?;
+    let library = root.join("usr/lib/libtgsic.so");
+    let dynamic = run(Command::new("readelf").args(["-d", "-W"]).arg(&library))?;
+    let dynamic = String::from_utf8(dynamic.stdout)?;
+    if !dynamic.contains("soname: [libtgsic.so.0.1]") {
+        return Err(dynamic.into());
+    }
+    let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
+    let foreign: Vec<&str> = needed
+        .filter(|line| !["libc.so", "libm.so", "libgcc_s.so", "ld-linux"].iter().any(|known| line.contains(known)))
+        .collect();
+    if !foreign.is_empty() {
+        return Err(format!("{foreign:?}").into());
+    }
+    // All functions of the header, with their version, and nothing else.
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(&library))?;
+    let symbols = String::from_utf8(symbols.stdout)?;
+    let mut exported: Vec<&str> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    exported.retain(|name| *name != "TGSIC_0.1");
+    let header = std::fs::read_to_string(root.join("usr/include/tgsic.h"))?;
+    let calls = header.split(|c: char| !(c.is_alphanumeric() || "_(".contains(c)));
+    let mut declared: Vec<String> = calls
+        .filter_map(|word| word.split_once('('))
+        .filter(|(name, _)| name.starts_with("tgsic_"))
+        .map(|(name, _)| format!("{name}@@TGSIC_0.1"))
+        .collect();
+    exported.sort_unstable();
+    declared.sort_unstable();
+    declared.dedup();
+    if exported != declared {
+        return Err(format!("exported {exported:?}\ndeclared {declared:?}").into());
+    }
+    // As `pkg-config --cflags --libs tgsic` says it.
+    let pc = std::fs::read_to_string(root.join("usr/lib/pkgconfig/tgsic.pc"))?;
+    if !pc.contains("Libs: -L${libdir} -ltgsic\n") || !pc.contains("prefix=/usr\n") {
+        return Err(pc.into());
+    }
+    for (example, status) in [("translate", 0), ("check", 0)] {
+        let path = root.join(example);
+        let mut command = Command::new("cc");
+        command
+            .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
+            .arg(root.join("usr/include"))
+            .arg("-o")
+            .arg(&path);
+        command.arg(folder().join(format!("examples/{example}.c"))).arg("-L").arg(root.join("usr/lib")).arg("-ltgsic");
+        run(&mut command)?;
+        for shader in demo() {
+            let output = Command::new(&path).arg(&shader).env("LD_LIBRARY_PATH", root.join("usr/lib")).output()?;
+            if output.status.code() != Some(status) || (example == "translate" && output.stdout.is_empty()) {
+                return Err(format!("{example} {}: {output:?}", shader.display()).into());
+            }
+        }
+        let output = Command::new(&path)
+            .arg(folder().join("tests/c.rs"))
+            .env("LD_LIBRARY_PATH", root.join("usr/lib"))
+            .output()?;
+        if output.status.code() != Some(1) {
+            return Err(format!("{example} of what is no shader: {output:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The Debian packages hold what they should, in folders of the architecture.
+fn packages() -> Result<(), Failed> {
+    let target = tempfile::tempdir()?;
+    let mut package = Command::new(folder().join("package"));
+    let output = run(package.arg(target.path()).env("TGSIC_STATIC_LIBRARY", static_library()))?;
+    let output = String::from_utf8(output.stdout)?;
+    let packages: Vec<&str> = output.lines().filter(|line| line.ends_with(".deb")).collect();
+    let expected: [&[&str]; 2] = [
+        &["/libtgsic.so.0.1 -> libtgsic.so.0.1.0", "/libtgsic.so.0.1.0", "/copyright"],
+        &["/libtgsic.so -> libtgsic.so.0.1", "/libtgsic.a", "/include/tgsic.h", "/pkgconfig/tgsic.pc", "/tgsic.3.gz"],
+    ];
+    if packages.len() != expected.len() {
+        return Err(output.into());
+    }
+    for (package, names) in packages.into_iter().zip(expected) {
+        let list = String::from_utf8(run(Command::new("dpkg-deb").args(["--contents", package]))?.stdout)?;
+        if let Some(missing) = names.iter().find(|name| !list.lines().any(|line| line.ends_with(*name))) {
+            return Err(format!("{package} has no {missing}:\n{list}").into());
+        }
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    const SANITIZERS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    const VALGRIND: &[&str] = &[
+        "valgrind",
+        concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/tgsic.supp"),
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--errors-for-leak-kinds=definite",
+        "--show-leak-kinds=definite",
+    ];
+    let (has_c, has_cpp, has_valgrind) = (has("cc"), has("c++"), has("valgrind"));
+    let mut trials = Vec::new();
+    for name in ["interface.c", "threads.c", "hostile.c"] {
+        for (kind, flags, before) in
+            [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
+        {
+            let ignored = !has_c || (kind == "valgrind" && !has_valgrind);
+            let test = move || program(name, flags, before);
+            trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
+        }
+    }
+    let test = || program("interface.cpp", &[], &[]);
+    trials.push(Trial::test("interface.cpp: plain", test).with_ignored_flag(!has_cpp));
+    let linux = cfg!(target_os = "linux");
+    trials.push(Trial::test("installed", installed).with_ignored_flag(!has_c || !linux || !has("nm")));
+    trials.push(Trial::test("packages", packages).with_ignored_flag(!has_c || !has("dpkg-deb")));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

@@ -1,0 +1,284 @@
+// Every function of the interface, right and wrong uses.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tgsic.h>
+
+static int failures;
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
+            failures++;                                                           \
+        }                                                                         \
+    } while (0)
+
+static const char SHADER[] = "FRAG\n"
+                             "DCL IN[0], GENERIC[3], PERSPECTIVE\n"
+                             "DCL OUT[0], COLOR\n"
+                             "DCL CONST[0][0..2]\n"
+                             "DCL TEMP[0..1]\n"
+                             "MOV TEMP[0], IN[0]\n"
+                             "MUL TEMP[1], TEMP[0], CONST[0][2]\n"
+                             "SQRT TEMP[1].x, TEMP[1].xxxx\n"
+                             "MOV OUT[0], TEMP[1]\n"
+                             "END\n";
+
+static tgsic_result *failed(const tgsic_options *options)
+{
+    tgsic_result *error = NULL;
+    CHECK(tgsic_compiler_new(options, &error) == NULL);
+    CHECK(error != NULL);
+    CHECK(tgsic_result_status(error) == TGSIC_ERROR_ARGUMENT);
+    CHECK(strlen(tgsic_result_message(error)) > 0);
+    return error;
+}
+
+static void options(void)
+{
+    tgsic_result *error = (tgsic_result *)&failures;
+    tgsic_compiler *compiler = tgsic_compiler_new(NULL, &error);
+    CHECK(compiler != NULL && error == NULL);
+    tgsic_compiler_free(compiler);
+    tgsic_compiler_free(NULL);
+
+    tgsic_options wrong = { .size = sizeof wrong };
+    wrong.driver = "no such driver";
+    tgsic_result_free(failed(&wrong));
+    wrong.driver = "tgsi";
+    wrong.driver_options = "no_sqrt,no_such_option";
+    error = failed(&wrong);
+    CHECK(strstr(tgsic_result_message(error), "no_such_option") != NULL);
+    tgsic_result_free(error);
+    wrong.driver_options = " no_sqrt , no_lz,";
+    wrong.level = 4;
+    tgsic_result_free(failed(&wrong));
+    wrong.level = TGSIC_LEVEL_ALL;
+    wrong.form = TGSIC_FORM_CODE;
+    tgsic_result_free(failed(&wrong));
+    wrong.form = TGSIC_FORM_TEXT;
+    wrong.flags = 0x80;
+    tgsic_result_free(failed(&wrong));
+    wrong.flags = TGSIC_FLAG_STRICT;
+    tgsic_limit limit = { "instruction", 5 };
+    wrong.limits = &limit;
+    wrong.num_limits = 1;
+    error = failed(&wrong);
+    CHECK(strstr(tgsic_result_message(error), "instructions") != NULL);
+    tgsic_result_free(error);
+    limit.name = NULL;
+    tgsic_result_free(failed(&wrong));
+    wrong.num_limits = 0;
+    wrong.size = 0;
+    tgsic_result_free(failed(&wrong));
+    wrong.size = sizeof wrong;
+    compiler = tgsic_compiler_new(&wrong, NULL);
+    CHECK(compiler != NULL);
+    tgsic_compiler_free(compiler);
+
+    // A caller with a newer header: what this library does not know is zero, or an error.
+    struct {
+        tgsic_options known;
+        uint64_t unknown;
+    } newer = { { .size = sizeof newer }, 0 };
+    compiler = tgsic_compiler_new(&newer.known, &error);
+    CHECK(compiler != NULL);
+    tgsic_compiler_free(compiler);
+    newer.unknown = 1;
+    tgsic_result_free(failed(&newer.known));
+    // One with an older header.
+    size_t older[2] = { sizeof older, 0 };
+    compiler = tgsic_compiler_new((const tgsic_options *)older, &error);
+    CHECK(compiler != NULL);
+    tgsic_compiler_free(compiler);
+}
+
+static size_t allocated;
+
+static void *counting(void *user, size_t size)
+{
+    CHECK(user == &allocated);
+    allocated += size;
+    return malloc(size);
+}
+
+static void *exhausted(void *user, size_t size)
+{
+    (void)user, (void)size;
+    return NULL;
+}
+
+static void translate(void)
+{
+    tgsic_options options = { .size = sizeof options };
+    options.driver_options = "no_sqrt";
+    options.allocator.allocate = counting;
+    options.allocator.user = &allocated;
+    tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
+    tgsic_result *result = tgsic_translate(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK);
+    CHECK(tgsic_result_form(result) == TGSIC_FORM_TEXT);
+    CHECK(strcmp(tgsic_result_message(result), "") == 0);
+    size_t size = 0;
+    const char *text = tgsic_result_data(result, &size);
+    CHECK(text && strlen(text) == size && strncmp(text, "FRAG\n", 5) == 0);
+    CHECK(strstr(text, "RSQ") != NULL && strstr(text, "SQRT") == NULL);
+    char *copy = tgsic_result_copy(result, &size);
+    CHECK(copy && allocated == size + 1 && strcmp(copy, text) == 0);
+    tgsic_sizes sizes = { .size = sizeof sizes };
+    CHECK(tgsic_result_sizes(result, &sizes));
+    CHECK(sizes.instructions_before == 5 && sizes.temporaries_before == 2);
+    CHECK(sizes.instructions_after > 0 && sizes.instructions_after < 6 && sizes.size == sizeof sizes);
+    CHECK(!tgsic_result_scan(result, NULL));
+    tgsic_result_free(result);
+    // The copy does not depend on the result.
+    CHECK(strncmp(copy, "FRAG\n", 5) == 0);
+    free(copy);
+
+    // Tokens in, tokens out.
+    result = tgsic_convert(compiler, SHADER, sizeof SHADER - 1, TGSIC_FORM_TOKENS);
+    CHECK(tgsic_result_form(result) == TGSIC_FORM_TOKENS);
+    const uint32_t *tokens = tgsic_result_data(result, &size);
+    CHECK(tokens && size % 4 == 0 && (size_t)tokens % 4 == 0 && (tokens[0] & 0xff) == 2);
+    CHECK(tokens[0] >> 8 == size / 4 - 2);
+    tgsic_result *translated = tgsic_translate(compiler, tokens, size);
+    CHECK(tgsic_result_status(translated) == TGSIC_OK);
+    CHECK(tgsic_result_form(translated) == TGSIC_FORM_TOKENS);
+    // And back to text, the same as before.
+    tgsic_result *back = tgsic_convert(compiler, tokens, size, TGSIC_FORM_TEXT);
+    CHECK(strstr(tgsic_result_data(back, NULL), "SQRT TEMP[1].x, TEMP[1].xxxx\n") != NULL);
+    tgsic_result_free(back);
+    tgsic_result_free(translated);
+    tgsic_result_free(result);
+    result = tgsic_convert(compiler, SHADER, sizeof SHADER - 1, 17);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_ARGUMENT);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+
+    options.form = TGSIC_FORM_TOKENS;
+    options.allocator.allocate = exhausted;
+    compiler = tgsic_compiler_new(&options, NULL);
+    result = tgsic_translate(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_form(result) == TGSIC_FORM_TOKENS);
+    CHECK(tgsic_result_copy(result, &size) == NULL && size > 0);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
+static void findings(void)
+{
+    static const char WRONG[] = "FRAG\nDCL OUT[0], COLOR\nMOV OUT[0], TEMP[7]\nEND\n";
+    tgsic_compiler *compiler = tgsic_compiler_new(NULL, NULL);
+    tgsic_result *result = tgsic_translate(compiler, WRONG, sizeof WRONG - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER);
+    CHECK(tgsic_result_data(result, NULL) == NULL && tgsic_result_form(result) == 0);
+    CHECK(tgsic_result_copy(result, NULL) == NULL);
+    CHECK(tgsic_result_num_findings(result) >= 1);
+    tgsic_finding finding = { .size = sizeof finding };
+    CHECK(tgsic_result_finding(result, 0, &finding));
+    CHECK(finding.is_error && finding.line == 3 && finding.column > 4 && finding.offset >= 28);
+    CHECK(finding.code[0] == 'T' && strlen(finding.code) == 5);
+    CHECK(strchr(finding.name, '-') != NULL && strlen(finding.message) > 5);
+    CHECK(strstr(tgsic_result_message(result), finding.message) != NULL);
+    CHECK(!tgsic_result_finding(result, 1000, &finding));
+    finding.size = 0;
+    CHECK(!tgsic_result_finding(result, 0, &finding));
+    tgsic_result_free(result);
+
+    // Bytes that are nothing.
+    result = tgsic_check(compiler, "\1\2\3\4\5\6\7", 7);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_num_findings(result) == 1);
+    tgsic_result_free(result);
+    result = tgsic_check(compiler, NULL, 0);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER);
+    tgsic_result_free(result);
+    result = tgsic_check(compiler, NULL, 5);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_ARGUMENT);
+    tgsic_result_free(result);
+    result = tgsic_check(NULL, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_ARGUMENT);
+    tgsic_result_free(result);
+    // A warning is no error.
+    static const char UNUSED[] = "FRAG\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {1, 1, 1, 1}\n"
+                                 "MOV TEMP[0], IMM[0]\nMOV OUT[0], IMM[0]\nEND\n";
+    result = tgsic_check(compiler, UNUSED, sizeof UNUSED - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_findings(result) > 0);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+
+    CHECK(tgsic_result_status(NULL) == TGSIC_ERROR_ARGUMENT);
+    CHECK(tgsic_result_message(NULL) != NULL);
+    CHECK(tgsic_result_data(NULL, NULL) == NULL && tgsic_result_num_findings(NULL) == 0);
+    tgsic_result_free(NULL);
+}
+
+static void limits(void)
+{
+    tgsic_limit limit = { "instructions", 4 };
+    tgsic_options options = { .size = sizeof options };
+    options.limits = &limit;
+    options.num_limits = 1;
+    tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
+    tgsic_result *result = tgsic_translate(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
+static void budget(void)
+{
+    tgsic_options options = { .size = sizeof options };
+    tgsic_sizes sizes = { .size = sizeof sizes };
+    uint32_t optimized = 0;
+    for (int n = 0; n < 4; n++) {
+        options.budget_instructions = n == 1 ? 3 : n == 2 ? 1000 : 0;
+        options.budget_microseconds = n == 3;
+        tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
+        tgsic_result *result = tgsic_translate(compiler, SHADER, sizeof SHADER - 1);
+        CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_sizes(result, &sizes));
+        CHECK(sizes.level == (n % 2 ? TGSIC_LEVEL_LOWER : TGSIC_LEVEL_ALL));
+        optimized = n == 0 ? sizes.instructions_after : optimized;
+        CHECK(sizes.instructions_after >= optimized);
+        tgsic_result_free(result);
+        tgsic_compiler_free(compiler);
+    }
+}
+
+static void scan(void)
+{
+    tgsic_compiler *compiler = tgsic_compiler_new(NULL, NULL);
+    tgsic_result *result = tgsic_scan(compiler, SHADER, sizeof SHADER - 1);
+    tgsic_scan_info info = { .size = sizeof info };
+    CHECK(tgsic_result_scan(result, &info));
+    CHECK(info.processor == TGSIC_STAGE_FRAGMENT && info.num_instructions == 5 && info.num_temporaries == 2);
+    CHECK(info.num_inputs == 1 && info.num_outputs == 1 && info.num_system_values == 0);
+    CHECK(info.constants_max[0] == 2 && info.constants_max[1] == -1 && info.constant_buffers == 1);
+    CHECK(info.file_count[TGSIC_FILE_INPUT] == 1 && info.file_max[TGSIC_FILE_SYSTEM_VALUE] == -1);
+    CHECK(info.facts == 0);
+    tgsic_register input = { .size = sizeof input };
+    CHECK(tgsic_result_register(result, TGSIC_FILE_INPUT, 0, &input));
+    CHECK(input.semantic == 5 && input.semantic_index == 3 && input.usage_mask == 0xf && input.interpolation == 2);
+    CHECK(!tgsic_result_register(result, TGSIC_FILE_INPUT, 1, &input));
+    CHECK(!tgsic_result_register(result, 99, 0, &input));
+    CHECK(tgsic_result_register(result, TGSIC_FILE_OUTPUT, 0, &input) && input.semantic == 1);
+    const char *json = tgsic_result_data(result, NULL);
+    CHECK(json && json[0] == '{' && strstr(json, "\"num_inputs\":1") != NULL);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
+int main(void)
+{
+    CHECK(tgsic_version() == TGSIC_VERSION);
+    CHECK(strlen(tgsic_version_string()) >= 5 && strlen(tgsic_build_id()) == 16);
+    options();
+    translate();
+    findings();
+    limits();
+    budget();
+    scan();
+    return failures != 0;
+}
