@@ -29,6 +29,11 @@ pub trait Driver: Debug + Send + Sync {
         false
     }
 
+    /// Whether its targets have a [runner](Target::runner). Without one, checks of meaning end before the code.
+    fn can_run(&self) -> bool {
+        false
+    }
+
     /// The options, in the order in which they are listed.
     fn options(&self) -> &'static [DriverOption];
 

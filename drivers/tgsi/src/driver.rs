@@ -36,6 +36,10 @@ impl Driver for Tgsi {
         "tgsi"
     }
 
+    fn can_run(&self) -> bool {
+        true
+    }
+
     fn options(&self) -> &'static [DriverOption] {
         TgsiOptions::NAMED
     }

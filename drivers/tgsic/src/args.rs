@@ -426,7 +426,7 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "DIR", default_value = ".", requires = "vectors")]
     pub root: PathBuf,
     /// Executor of recorded results: `tgsi`, `ir` (as converted), `ssa`, `opt`, `registers`,
-    /// `driver:tgsi`.
+    /// `driver:<name>`.
     #[arg(long, value_name = "EXECUTOR", default_value = "tgsi", requires = "vectors")]
     pub via: ExecutorKind,
     /// Print the totals as one JSON object.

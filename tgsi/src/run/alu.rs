@@ -113,6 +113,9 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode, legacy: bool) -> u8 {
         Opcode::Fsne => kernel.map2(|a, b| boolean(f(a) != f(b))),
         Opcode::Cmp => kernel.map3(|a, b, c| if f(a) < 0.0 { b } else { c }),
         // The class of every other opcode is another.
-        _ => 0,
+        other => {
+            other.lacks_code();
+            0
+        }
     }
 }

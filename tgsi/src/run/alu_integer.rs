@@ -86,6 +86,9 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::Umsb => kernel.map1(find_msb),
         Opcode::Imsb => kernel.map1(|a| find_msb(if (a as i32) < 0 { !a } else { a })),
         // The class of every other opcode is another.
-        _ => 0,
+        other => {
+            other.lacks_code();
+            0
+        }
     }
 }

@@ -204,6 +204,9 @@ pub(super) fn execute(kernel: &mut Kernel<'_>, opcode: Opcode) -> u8 {
         Opcode::I642f => kernel.narrow(|a| (a as i64 as f32).to_bits()),
         Opcode::U642f => kernel.narrow(|a| (a as f32).to_bits()),
         // The class of every other opcode is another.
-        _ => 0,
+        other => {
+            other.lacks_code();
+            0
+        }
     }
 }

@@ -86,7 +86,10 @@ impl Machine<'_> {
                 if number < 4 && other < m.lanes { m.source(0, channel, other) } else { 0 }
             }),
             // The class of every other opcode is another.
-            _ => 0,
+            other => {
+                other.lacks_code();
+                0
+            }
         }
     }
 

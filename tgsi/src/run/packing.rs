@@ -86,6 +86,9 @@ pub(super) fn execute(kernel: Kernel<'_>, opcode: Opcode) -> u8 {
             std::array::from_fn(|channel| (byte(word, channel) as f32 / 255.0).to_bits())
         }),
         // The class of every other opcode is another.
-        _ => 0,
+        other => {
+            other.lacks_code();
+            0
+        }
     }
 }

@@ -77,6 +77,7 @@ pub(super) const SMALL: [Opcode; 26] = {
 
 #[cfg(test)]
 mod tests {
+    use super::super::small::has_range;
     use super::*;
 
     #[test]
@@ -88,6 +89,7 @@ mod tests {
         }
         for opcode in SMALL {
             assert!(signature(opcode).is_some_and(|s| s.dst == Kind::Float), "{opcode}");
+            assert!(opcode == Opcode::Ldexp || has_range(opcode), "{opcode} has no range in small.rs");
         }
     }
 }

@@ -69,6 +69,12 @@ fn result(opcode: Opcode, sources: &[Range]) -> Option<Range> {
     })
 }
 
+/// Whether the range of the results is known.
+#[cfg(test)]
+pub(super) fn has_range(opcode: Opcode) -> bool {
+    result(opcode, &[Range { most: 1.0, bits: 0 }]).is_some()
+}
+
 impl Generator<'_> {
     /// A few instructions that end in a small float.
     pub(super) fn small_expression(&mut self) {

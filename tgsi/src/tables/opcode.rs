@@ -265,6 +265,17 @@ impl Opcode {
         }
     }
 
+    /// For the last arm of a match over the opcodes of a class, where opcodes of other classes do not come: one that
+    /// comes is of the class and has no code there yet.
+    ///
+    /// # Panics
+    /// Always, in builds with debug assertions. The message names the opcode, and the place of the call the match.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn lacks_code(self) {
+        debug_assert!(false, "{self} is of the class {:?} and has no code here", self.class());
+    }
+
     /// The kind of the opcode.
     pub(crate) const fn class(self) -> Class {
         use Opcode::*;
@@ -544,4 +555,5 @@ U64mod = 247 "U64MOD", dst Uint64, src [Uint64, Uint64], Componentwise, [];
 Ddiv = 248 "DDIV", dst Double, src [Double, Double], Componentwise, [];
 Lod = 249 "LOD", dst Float, src [Float, Float, Float], Other, [];
 AtomincWrap = 250 "ATOMINC_WRAP", dst Float, src [Float, Uint, Float], Other, [store];
-AtomdecWrap = 251 "ATOMDEC_WRAP", dst Float, src [Float, Uint, Float], Other, [store];}
+AtomdecWrap = 251 "ATOMDEC_WRAP", dst Float, src [Float, Uint, Float], Other, [store];
+}

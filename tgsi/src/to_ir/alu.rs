@@ -265,7 +265,10 @@ impl Translator<'_, '_> {
                     self.b.alu_sized(AluOp::Bcsel, n, &[whole.into(), b, field.into()])
                 }
             }
-            _ => return,
+            other => {
+                other.lacks_code();
+                return;
+            }
         };
         self.write(instruction, lanes.by_channel(def));
     }

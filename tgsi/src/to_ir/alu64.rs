@@ -171,7 +171,7 @@ impl Translator<'_, '_> {
 
     /// Translates a 64-bit opcode.
     pub(super) fn alu64(&mut self, instruction: &Instruction) {
-        let Some(shape) = shape(instruction.opcode) else { return };
+        let Some(shape) = shape(instruction.opcode) else { return instruction.opcode.lacks_code() };
         let mask = instruction.dst.first().map_or(0, |dst| dst.write_mask & 0xf);
         let bits = |pair: u8| mask >> (2 * pair) & 3;
         let pairs = match shape {

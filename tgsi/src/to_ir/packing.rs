@@ -20,7 +20,10 @@ impl Translator<'_, '_> {
             Opcode::Up2us => (AluOp::UnpackUnorm2x16, 2),
             Opcode::Up4b => (AluOp::UnpackSnorm4x8, 4),
             Opcode::Up4ub => (AluOp::UnpackUnorm4x8, 4),
-            _ => return,
+            other => {
+                other.lacks_code();
+                return;
+            }
         };
         let Some(src) = instruction.src.first() else { return };
         match instruction.opcode {

@@ -71,7 +71,7 @@ impl Executor {
                 runner.map(Executor::Code).map_err(ShaderError::Other)
             }
             (ExecutorKind::Driver(name), _) => Err(ShaderError::Other(format!(
-                "the options are for driver {}, not {name}: --driver",
+                "to run code of the driver {name} takes --driver {name}; it is {}",
                 plan.driver.name()
             ))),
         }
