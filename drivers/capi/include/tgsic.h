@@ -41,13 +41,13 @@
 // Registers of a scan: the file of system values.
 #define TGSIC_FILE_SYSTEM_VALUE 8
 
-// How many register files there are.
+// Number of register files.
 #define TGSIC_NUM_FILES 15
 
-// How many properties there are.
+// Number of properties.
 #define TGSIC_NUM_PROPERTIES 29
 
-// How many constant buffers a scan looks at.
+// Number of constant buffers that a scan looks at.
 #define TGSIC_NUM_CONSTANT_BUFFERS 32
 
 // In facts of a scan: KILL or KILL_IF occurs.
@@ -125,7 +125,7 @@
 // The version that the header belongs to: major in bits 16 to 31, minor in 8 to 15, patch in 0 to 7.
 #define TGSIC_VERSION 256
 
-// How a call went.
+// The outcome of a call.
 typedef enum {
   // Without errors. There may be warnings.
   TGSIC_OK = 0,
@@ -199,7 +199,7 @@ typedef struct {
   const char *driver_options;
   // Limits that differ from their defaults; NULL if there are none.
   const tgsic_limit *limits;
-  // How many.
+  // Number of limits.
   size_t num_limits;
   // A tgsic_level.
   uint32_t level;
@@ -223,7 +223,7 @@ typedef struct {
   uint32_t is_error;
   // The position: bytes from the start of a text, or words from the start of tokens.
   uint32_t offset;
-  // How many bytes or words. 0 if the position is not known.
+  // Length in bytes or words. 0 if the position is not known.
   uint32_t length;
   // The line, from 1; 0 for tokens and where the position is not known.
   uint32_t line;
@@ -263,7 +263,7 @@ typedef struct {
   uint32_t reserved;
 } tgsic_sizes;
 
-// What a scan finds out about a shader.
+// Facts about a shader.
 typedef struct {
   // sizeof(tgsic_scan_info), to be set by the caller.
   size_t size;
@@ -323,7 +323,7 @@ typedef struct {
   size_t size;
   // The semantic.
   uint32_t semantic;
-  // Which of that semantic.
+  // Number among those of that semantic.
   uint32_t semantic_index;
   // A bit per component: of inputs those that are read, of outputs those that are declared.
   uint32_t usage_mask;
@@ -376,17 +376,18 @@ const char *tgsic_result_message(const tgsic_result *result);
 // The form of the data of a result: a tgsic_form, 0 if there is none.
 uint32_t tgsic_result_form(const tgsic_result *result);
 
-// What was made: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan. NULL if nothing was.
-// *size is set to the number of bytes, unless size is NULL. Text has a NUL at the end that is not counted. It lives
-// as long as the result.
+// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan; NULL if there
+// is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at the end that is not counted.
+// The data lives as long as the result.
 const void *tgsic_result_data(const tgsic_result *result, size_t *size);
 
-// A copy of what was made that is the caller's, from the allocator in the options (malloc by default, then to be
-// freed by free); text with its NUL. NULL if nothing was made or there is no memory. *size is set as by
+// A copy of the data of a result that is the caller's, from the allocator in the options (malloc by default, then to be
+// freed by free); text with its NUL. NULL if there is no data or no memory. *size is set as by
 // tgsic_result_data.
-void *tgsic_result_copy(const tgsic_result *result, size_t *size);
+void *tgsic_result_copy(const tgsic_result *result,
+                        size_t *size);
 
-// How many findings a result has, errors and warnings.
+// The number of findings of a result, errors and warnings.
 size_t tgsic_result_num_findings(const tgsic_result *result);
 
 // Fills in a finding, counted from 0. Its strings live as long as the result. Returns 1, or 0 if there is no such

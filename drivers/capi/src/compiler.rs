@@ -69,7 +69,7 @@ pub struct tgsic_options {
     pub driver_options: *const c_char,
     /// Limits that differ from their defaults; NULL if there are none.
     pub limits: *const tgsic_limit,
-    /// How many.
+    /// Number of limits.
     pub num_limits: usize,
     /// A `tgsic_level`.
     pub level: u32,
@@ -96,7 +96,6 @@ pub struct tgsic_compiler {
     allocator: tgsic_allocator,
 }
 
-/// Options, read and checked.
 impl tgsic_compiler {
     /// # Safety
     /// As for [`tgsic_compiler_new`].

@@ -1,7 +1,7 @@
 //! Panics end at the boundary.
 //!
-//! A panic in the library is a defect of it, not of the shader. It becomes an [`InternalError`] that names the place in
-//! the source; nothing is printed.
+//! A panic in the library is a defect of it, not of the shader. It becomes an [`InternalError`] that names the
+//! position in the source; nothing is printed.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// How many calls of the library are on the stack of this thread.
+    /// Number of calls of the library on the stack of this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The position of the panic under way.
     static POSITION: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -18,7 +18,7 @@ thread_local! {
 /// A defect of the library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct InternalError {
-    /// What happened and where.
+    /// The message of the panic, with its position in the source.
     pub message: String,
 }
 

@@ -11,7 +11,7 @@ use crate::compiler::tgsic_form;
 use crate::scan::{Scan, tgsic_register, tgsic_scan_info};
 use crate::sized::{self, SizedStruct};
 
-/// How a call went.
+/// The outcome of a call.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum tgsic_status {
@@ -37,7 +37,7 @@ pub struct tgsic_finding {
     pub is_error: u32,
     /// The position: bytes from the start of a text, or words from the start of tokens.
     pub offset: u32,
-    /// How many bytes or words. 0 if the position is not known.
+    /// Length in bytes or words. 0 if the position is not known.
     pub length: u32,
     /// The line, from 1; 0 for tokens and where the position is not known.
     pub line: u32,
@@ -122,7 +122,7 @@ impl Data {
 
 struct Finding {
     fields: tgsic_finding,
-    /// What the fields point to.
+    /// The strings that the fields point to.
     _strings: Vec<CString>,
 }
 
@@ -301,9 +301,9 @@ pub unsafe extern "C" fn tgsic_result_form(result: *const tgsic_result) -> u32 {
     form.map_or(0, |form| form as u32)
 }
 
-/// What was made: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan. NULL if nothing was.
-/// `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at the end that is not counted. It lives
-/// as long as the result.
+/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan; NULL if there
+/// is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at the end that is not counted.
+/// The data lives as long as the result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `size` is NULL or can be written.
@@ -321,8 +321,8 @@ pub unsafe extern "C" fn tgsic_result_data(result: *const tgsic_result, size: *m
     pointer
 }
 
-/// A copy of what was made that is the caller's, from the allocator in the options (`malloc` by default, then to be
-/// freed by `free`); text with its NUL. NULL if nothing was made or there is no memory. `*size` is set as by
+/// A copy of the data of a result that is the caller's, from the allocator in the options (`malloc` by default, then to be
+/// freed by `free`); text with its NUL. NULL if there is no data or no memory. `*size` is set as by
 /// `tgsic_result_data`.
 ///
 /// # Safety
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn tgsic_result_copy(result: *const tgsic_result, size: *m
     }
 }
 
-/// How many findings a result has, errors and warnings.
+/// The number of findings of a result, errors and warnings.
 ///
 /// # Safety
 /// As for `tgsic_result_status`.

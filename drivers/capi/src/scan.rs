@@ -25,11 +25,11 @@ pub const TGSIC_FILE_OUTPUT: u32 = 3;
 /// Registers of a scan: the file of system values.
 pub const TGSIC_FILE_SYSTEM_VALUE: u32 = 8;
 
-/// How many register files there are.
+/// Number of register files.
 pub const TGSIC_NUM_FILES: usize = 15;
-/// How many properties there are.
+/// Number of properties.
 pub const TGSIC_NUM_PROPERTIES: usize = 29;
-/// How many constant buffers a scan looks at.
+/// Number of constant buffers that a scan looks at.
 pub const TGSIC_NUM_CONSTANT_BUFFERS: usize = 32;
 
 // The header has numbers only.
@@ -124,7 +124,7 @@ fn facts(scan: &ShaderScan) -> u64 {
     facts.into_iter().filter(|&(is, _)| is).fold(0, |facts, (_, fact)| facts | fact)
 }
 
-/// What a scan finds out about a shader.
+/// Facts about a shader.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tgsic_scan_info {
@@ -191,7 +191,7 @@ pub struct tgsic_register {
     pub size: usize,
     /// The semantic.
     pub semantic: u32,
-    /// Which of that semantic.
+    /// Number among those of that semantic.
     pub semantic_index: u32,
     /// A bit per component: of inputs those that are read, of outputs those that are declared.
     pub usage_mask: u32,

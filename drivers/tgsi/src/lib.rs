@@ -87,7 +87,7 @@ pub enum DriverError {
     UnsupportedTexture {
         /// The instruction.
         inst: Inst,
-        /// What is in the way.
+        /// The obstacle.
         what: &'static str,
     },
     /// Values that TGSI has no registers for.
@@ -103,7 +103,7 @@ pub enum DriverError {
     NotLowered {
         /// The instruction.
         inst: Inst,
-        /// What it is.
+        /// Its description.
         what: &'static str,
     },
     /// A loop with a continue construct.

@@ -215,9 +215,9 @@ impl Locations<'_> {
         let path = self.source.path.display();
         let line = |span: Span, severity: &str, what: &str| {
             if self.source.language == Language::Tokens {
-                // What is said of bytes names its own place.
-                let place = if what.starts_with("byte ") { String::new() } else { format!("word {}: ", span.start) };
-                return format!("{path}: {severity}: {place}{what}\n");
+                // Messages about bytes name their own position.
+                let position = if what.starts_with("byte ") { String::new() } else { format!("word {}: ", span.start) };
+                return format!("{path}: {severity}: {position}{what}\n");
             }
             let (line, column) = self.index.line_column(span.start);
             format!("{path}:{line}:{column}: {severity}: {what}\n")
@@ -238,18 +238,18 @@ impl Locations<'_> {
         object.insert("name".into(), d.code.name.into());
         object.insert("message".into(), d.message.as_str().into());
         object.insert("hint".into(), d.hint.as_deref().into());
-        self.place(d.span, &mut object);
+        self.position(d.span, &mut object);
         let notes = d.notes.iter().map(|note| {
             let mut object = Map::new();
             object.insert("message".into(), note.message.as_str().into());
-            self.place(note.span, &mut object);
+            self.position(note.span, &mut object);
             Value::Object(object)
         });
         object.insert("notes".into(), notes.collect());
         Value::Object(object)
     }
 
-    fn place(&self, span: Span, object: &mut Map<String, Value>) {
+    fn position(&self, span: Span, object: &mut Map<String, Value>) {
         if self.source.language == Language::Tokens {
             object.insert("word".into(), span.start.into());
             return;

@@ -75,6 +75,11 @@ impl Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
+    /// The end of a summary of checks: says so if nothing can run the code of the driver.
+    pub fn code_not_run(&self) -> String {
+        if self.driver.can_run() { String::new() } else { format!(", code of {} not run", self.driver.name()) }
+    }
+
     /// The default options of the same driver for hosts of virgl; `None` if this plan is for those, or the driver has
     /// no such option.
     pub fn for_virgl(&self) -> Option<Plan> {

@@ -62,8 +62,8 @@ impl Command<'_> {
     }
 
     /// A word of the payload, from 0; where there is none, 0.
-    pub fn word(&self, place: usize) -> u32 {
-        word(self.payload, place * 4)
+    pub fn word(&self, index: usize) -> u32 {
+        word(self.payload, index * 4)
     }
 
     /// Words of payload.

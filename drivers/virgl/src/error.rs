@@ -86,7 +86,7 @@ pub enum CommandError {
         /// The shader.
         handle: u32,
     },
-    /// A part at another place than the end of the text so far.
+    /// A part that does not begin at the end of the text so far.
     #[error("a part of shader {handle} is for byte {offset}, {stored} bytes are there")]
     WrongOffset {
         /// The shader.

@@ -83,9 +83,9 @@ impl<'a> Packet<'a> {
     /// The packet in a command whose header has [`SHADER_COMMAND`] in its low half.
     pub fn decode(command: &Command<'a>) -> Result<Packet<'a>, CommandError> {
         command.need(HEAD_WORDS)?;
-        let [handle, stage, place, tokens, extra] = std::array::from_fn(|i| command.word(i));
+        let [handle, stage, position, tokens, extra] = std::array::from_fn(|i| command.word(i));
         let stage = Stage::of_number(stage)?;
-        let part = if place & CONTINUES == 0 { Part::First(place) } else { Part::From(place & !CONTINUES) };
+        let part = if position & CONTINUES == 0 { Part::First(position) } else { Part::From(position & !CONTINUES) };
         let mut output_words = 0;
         if let Part::First(_) = part
             && stage != Stage::Compute
@@ -152,12 +152,19 @@ impl Head {
             let end = length.min(done + room);
             let text_words = (end - done).div_ceil(4);
             let words = HEAD_WORDS + outputs.len() / 4 + text_words;
-            let place = if first { length as u32 } else { done as u32 | CONTINUES };
+            let position = if first { length as u32 } else { done as u32 | CONTINUES };
             // Stream outputs are said once, shared memory in every packet.
             let extra = if first || self.stage == Stage::Compute { self.extra } else { 0 };
             put_words(
                 out,
-                &[header(number::CREATE_OBJECT, SHADER, words), self.handle, self.stage as u32, place, tokens, extra],
+                &[
+                    header(number::CREATE_OBJECT, SHADER, words),
+                    self.handle,
+                    self.stage as u32,
+                    position,
+                    tokens,
+                    extra,
+                ],
             );
             out.extend_from_slice(outputs);
             out.extend_from_slice(&text[done..end.min(text.len())]);

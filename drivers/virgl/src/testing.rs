@@ -29,11 +29,11 @@ pub fn packets(out: &mut Vec<u8>, head: &Head, text: &[u8], cuts: &[usize]) -> V
         let first = ends.is_empty();
         let outputs: &[u8] = if first { &head.stream_outputs } else { &[] };
         let part = &padded[done..cut];
-        let place = if first { length as u32 } else { done as u32 | 1 << 31 };
+        let position = if first { length as u32 } else { done as u32 | 1 << 31 };
         let extra = if first || head.stage == Stage::Compute { head.extra } else { 0 };
         let words = 5 + (outputs.len() + part.len()) / 4;
         let command = header(number::CREATE_OBJECT, SHADER, words);
-        put_words(out, &[command, head.handle, head.stage as u32, place, head.tokens, extra]);
+        put_words(out, &[command, head.handle, head.stage as u32, position, head.tokens, extra]);
         out.extend_from_slice(outputs);
         out.extend_from_slice(part);
         ends.push(out.len() - start);

@@ -86,7 +86,7 @@ pub fn action(bytes: &[u8]) -> Result<Action, ErrorKind> {
         id::CREATE_RENDERER => after_header(u64::from(length)),
         id::SYNC_WAIT => after_header(u64::from(length) * 4),
         id::SUBMIT_CMD2 => Action::PassAll,
-        _ => match message.checked_sub(1).and_then(|place| FIXED_WORDS.get(place as usize)) {
+        _ => match message.checked_sub(1).and_then(|index| FIXED_WORDS.get(index as usize)) {
             Some(&Some(words)) => after_header(u64::from(words) * 4),
             _ => return Err(ErrorKind::UnknownMessage(message)),
         },

@@ -50,7 +50,7 @@ impl Values {
         Values { holders, others: Vec::new() }
     }
 
-    /// What holds a value.
+    /// The temporary or operand that holds a value.
     #[inline]
     pub(super) fn get(&self, def: Def) -> Option<Value> {
         let holder = self.holders[def];

@@ -131,13 +131,13 @@ fn targets<'a>(inputs: &'a [PathBuf], folder: &Path, extension: &str) -> Result<
     let mut targets: HashMap<&OsStr, PathBuf> = HashMap::with_capacity(inputs.len());
     let mut taken: HashMap<OsString, &Path> = HashMap::with_capacity(inputs.len());
     for input in inputs {
-        let Entry::Vacant(place) = targets.entry(input.as_os_str()) else { continue };
+        let Entry::Vacant(entry) = targets.entry(input.as_os_str()) else { continue };
         let target = output::path_below(folder, input, extension);
         if let Some(other) = taken.insert(target.clone().into_os_string(), input) {
             let (a, b) = (other.display(), input.display());
             return Err(Failure::Usage(format!("{a} and {b} would both be written to {}", target.display())));
         }
-        place.insert(target);
+        entry.insert(target);
     }
     Ok(targets)
 }

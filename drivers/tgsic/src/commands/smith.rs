@@ -157,12 +157,13 @@ fn verify(arguments: &SmithArguments, plan: &Plan, generator: &Generator) -> Res
         text += &opcode_table(&progress.counts.into_inner().unwrap_or_else(PoisonError::into_inner));
     }
     text += &format!(
-        "{} shaders (seeds {} to {}) in {:.1} s: {} failed\n",
+        "{} shaders (seeds {} to {}) in {:.1} s: {} failed{}\n",
         next - arguments.seed,
         arguments.seed,
         next.saturating_sub(1),
         begun.elapsed().as_secs_f64(),
-        failed.len()
+        failed.len(),
+        plan.code_not_run()
     );
     output::write_stdout(text.as_bytes())?;
     Ok(if failed.is_empty() { Status::Success } else { Status::ShaderError })

@@ -93,9 +93,7 @@ pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failu
             "{} shaders: {} equal {where_equal}, {} different, {} errors",
             totals.shaders, totals.equal, totals.different, totals.error
         );
-        if !plan.driver.can_run() {
-            text += &format!(", code of {} not run", plan.driver.name());
-        }
+        text += &plan.code_not_run();
         if totals.without_result > 0 {
             text += &format!(", {} {left_out}", totals.without_result);
         }

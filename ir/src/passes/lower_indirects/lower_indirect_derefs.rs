@@ -263,9 +263,9 @@ mod tests {
         for i in 0..2 {
             for j in 0..3 {
                 let at = [b.u32_const(i), b.u32_const(j)];
-                let place = element(&mut b, at);
+                let deref = element(&mut b, at);
                 let value = b.f32_const((1 + 3 * i + j) as f32);
-                b.store_deref(place, value, 1);
+                b.store_deref(deref, value, 1);
             }
         }
         // The vertex number is 0 in the runs below: indices that no pass knows.
@@ -276,26 +276,26 @@ mod tests {
             })
         };
         let at = unknown(&mut b, write);
-        let place = element(&mut b, at);
+        let deref = element(&mut b, at);
         let nine = b.f32_const(9.0);
-        b.store_deref(place, nine, 1);
+        b.store_deref(deref, nine, 1);
         let at = unknown(&mut b, read);
-        let place = element(&mut b, at);
-        let found = b.load_deref(place, scalar);
+        let deref = element(&mut b, at);
+        let found = b.load_deref(deref, scalar);
         let mut sum = b.f32_const(0.0);
         for i in 0..2 {
             for j in 0..3 {
                 let at = [b.u32_const(i), b.u32_const(j)];
-                let place = element(&mut b, at);
-                let value = b.load_deref(place, scalar);
+                let deref = element(&mut b, at);
+                let value = b.load_deref(deref, scalar);
                 let ten = b.f32_const(10.0);
                 sum = b.alu(crate::alu::AluOp::Fmul, &[sum, ten]);
                 sum = b.alu(crate::alu::AluOp::Fadd, &[sum, value]);
             }
         }
         for (variable, value) in outs.into_iter().zip([sum, found]) {
-            let place = b.deref_var(variable, OUT, float);
-            b.store_deref(place, value, 1);
+            let deref = b.deref_var(variable, OUT, float);
+            b.store_deref(deref, value, 1);
         }
         shader
     }
@@ -360,9 +360,9 @@ mod tests {
             let id = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
             for _ in 0..count {
                 let root = b.deref_var(variable, TEMP, array);
-                let place = b.deref_array(root, id, float);
+                let deref = b.deref_array(root, id, float);
                 let value = b.f32_const(1.0);
-                b.store_deref(place, value, 1);
+                b.store_deref(deref, value, 1);
             }
             shader
         };

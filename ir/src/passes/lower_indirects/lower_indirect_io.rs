@@ -452,8 +452,8 @@ mod tests {
         let mut b = Builder::at_end(shader.main_mut());
         let id = b.intrinsic_def(IntrinsicOp::LoadVertexId, &[], &[], Shape::new(1, 32));
         let value = load(&mut b, id);
-        let place = b.deref_var(output, VariableModes::SHADER_OUT, vec4);
-        b.store_deref(place, value, 0xf);
+        let deref = b.deref_var(output, VariableModes::SHADER_OUT, vec4);
+        b.store_deref(deref, value, 0xf);
         shader
     }
 

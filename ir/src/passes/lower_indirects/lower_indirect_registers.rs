@@ -181,8 +181,8 @@ mod tests {
             sum = b.alu(crate::alu::AluOp::Fadd, &[sum, value]);
         }
         for (variable, value) in outs.into_iter().zip([found, sum]) {
-            let place = b.deref_var(variable, out, float);
-            b.store_deref(place, value, 1);
+            let deref = b.deref_var(variable, out, float);
+            b.store_deref(deref, value, 1);
         }
         shader
     }

@@ -262,8 +262,8 @@ mod tests {
         let element = b.deref_array(parent, index, vec4);
         let value = b.load_deref(element, Shape::new(4, 32));
         let value = b.channel(value, 1);
-        let place = b.deref_var(output, VariableModes::SHADER_OUT, float);
-        b.store_deref(place, value, 1);
+        let deref = b.deref_var(output, VariableModes::SHADER_OUT, float);
+        b.store_deref(deref, value, 1);
         shader
     }
 

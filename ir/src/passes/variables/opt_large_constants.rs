@@ -271,17 +271,17 @@ mod tests {
                 let root = b.deref_var(variables[below(2) as usize], mode, array);
                 if number < 12 || late && number == 20 {
                     let index = b.u32_const(below(6) as u32);
-                    let place = b.deref_array(root, index, vector);
+                    let deref = b.deref_array(root, index, vector);
                     let values: Vec<u64> = (0..4).map(|_| below(100)).collect();
                     let value = b.constant(32, &values);
-                    b.store_deref(place, value, 1 + below(15) as u32);
+                    b.store_deref(deref, value, 1 + below(15) as u32);
                 } else {
                     let index = match below(3) {
                         0 => b.u32_const(below(7) as u32),
                         _ => b.channel(input, below(4) as u8),
                     };
-                    let place = b.deref_array(root, index, vector);
-                    outputs.push(b.load_deref(place, vec4));
+                    let deref = b.deref_array(root, index, vector);
+                    outputs.push(b.load_deref(deref, vec4));
                 }
             }
             for (register, value) in outputs.into_iter().enumerate() {

@@ -372,7 +372,7 @@ const fn part_bits(op: AluOp) -> u32 {
 }
 
 /// Where the part begins, and whether it is not beyond the number.
-fn part_place(m: &mut Arithmetic<'_>, bits: u32) -> (Def, Def) {
+fn part_position(m: &mut Arithmetic<'_>, bits: u32) -> (Def, Def) {
     let index = m.pair(1);
     let parts = m.int(64 / bits);
     let small = m.ult(index.lo, parts);
@@ -384,8 +384,8 @@ fn part_place(m: &mut Arithmetic<'_>, bits: u32) -> (Def, Def) {
 fn extract(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     let bits = part_bits(op);
     let a = m.pair(0);
-    let (place, exists) = part_place(m, bits);
-    let shifted = m.shr64(a, place, false);
+    let (position, exists) = part_position(m, bits);
+    let shifted = m.shr64(a, position, false);
     if matches!(op, AluOp::ExtractU8 | AluOp::ExtractU16) {
         let zero = m.int(0);
         let present = m.bcsel(exists, shifted.lo, zero);
@@ -402,9 +402,9 @@ fn extract(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
 fn insert(m: &mut Arithmetic<'_>, op: AluOp) -> Pair {
     let bits = part_bits(op);
     let a = m.pair(0);
-    let (place, exists) = part_place(m, bits);
+    let (position, exists) = part_position(m, bits);
     let part = m.iand_imm(a.lo, (1 << bits) - 1);
     let zero = m.int(0);
     let present = m.bcsel(exists, part, zero);
-    m.shl64(Pair { lo: present, hi: zero }, place)
+    m.shl64(Pair { lo: present, hi: zero }, position)
 }
