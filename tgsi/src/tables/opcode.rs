@@ -269,7 +269,8 @@ impl Opcode {
     /// comes is of the class and has no code there yet.
     ///
     /// # Panics
-    /// Always, in builds with debug assertions. The message names the opcode, and the place of the call the match.
+    /// Always, in builds with debug assertions. The message names the opcode and its class, and the position of
+    /// the panic is that of the match.
     #[cold]
     #[track_caller]
     pub(crate) fn lacks_code(self) {
