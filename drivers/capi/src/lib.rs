@@ -1,14 +1,13 @@
-//! libtgsic: the compiler for programs in C. `include/tgsic.h` is generated from this crate; `manual.md` beside it says
-//! how to use it.
+//! libtgsic: the compiler for programs in C. `include/tgsic.h` is generated from this crate; the manual page `tgsic.3`
+//! says how to use it.
 //!
 //! Rules that hold at every function:
 //!
-//! - Nothing unwinds into C: a panic becomes a result with `TGSIC_ERROR_INTERNAL` (`guard.rs`). Only when the system has
-//!   no memory left does the process end, as Rust programs do.
+//! - Nothing unwinds into C: a panic becomes a result with `TGSIC_ERROR_INTERNAL` (`guard.rs`). Only when the system
+//!   has no memory left does the process end, as Rust programs do.
 //! - A function that makes an object never returns NULL without an error object.
 //! - There is no state outside of the objects, but for the hook that silences panics: no environment, no locale, no
-//!   output. A `tgsic_compiler` does not change
-//!   after it was made; any number of threads may use it.
+//!   output. A `tgsic_compiler` does not change after it was made; any number of threads may use it.
 //! - Pointers to be read may be NULL where a length is 0. Strings are UTF-8 with a NUL at the end.
 //! - Structs that cross the boundary begin with their size, so that callers and library may differ in version
 //!   (`sized.rs`).
