@@ -195,6 +195,8 @@ typedef struct {
   size_t size;
   // The name of the driver; NULL for tgsi.
   const char *driver;
+  // The name of a target profile of the driver, such as nv30; NULL for none.
+  const char *target;
   // Names of options of the driver, separated by commas; NULL for none.
   const char *driver_options;
   // Limits that differ from their defaults; NULL if there are none.

@@ -65,6 +65,8 @@ pub struct tgsic_options {
     pub size: usize,
     /// The name of the driver; NULL for `tgsi`.
     pub driver: *const c_char,
+    /// The name of a target profile of the driver, such as `nv30`; NULL for none.
+    pub target: *const c_char,
     /// Names of options of the driver, separated by commas; NULL for none.
     pub driver_options: *const c_char,
     /// Limits that differ from their defaults; NULL if there are none.
@@ -104,6 +106,7 @@ impl tgsic_compiler {
             tgsic_options {
                 size: size_of::<tgsic_options>(),
                 driver: std::ptr::null(),
+                target: std::ptr::null(),
                 driver_options: std::ptr::null(),
                 limits: std::ptr::null(),
                 num_limits: 0,
@@ -130,7 +133,16 @@ impl tgsic_compiler {
         })?;
         // SAFETY: likewise.
         let names = unsafe { text(options.driver_options) }?.unwrap_or("");
-        let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        // SAFETY: likewise.
+        let profile = unsafe { text(options.target) }?;
+        if let Some(profile) = profile
+            && !driver.profiles().iter().any(|known| known.name == profile)
+        {
+            let names: Vec<&str> = driver.profiles().iter().map(|profile| profile.name).collect();
+            return Err(Failure::argument(format!("no target `{profile}`; there are {}", names.join(", "))));
+        }
+        let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names: Vec<&str> = profile.into_iter().chain(names).collect();
         let target = driver.target(&names).map_err(|error| Failure::argument(error.to_string()))?;
         let level = match options.level {
             0 | 3 => Level::All,

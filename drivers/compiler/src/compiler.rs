@@ -163,7 +163,7 @@ impl Compiler {
 
     /// Whether floats of shaders of this stage are rounded as the source says.
     pub fn keeps_rounding(&self, stage: tgsi_ir::Stage) -> bool {
-        self.target.compiler_options().keeps_rounding(stage)
+        self.target.compiler_options(stage).keeps_rounding(stage)
     }
 
     /// Reads an input, and checks everything that the compiler relies on. Of a text that is not understood in all parts
@@ -300,7 +300,8 @@ impl<'c> Compilation<'c> {
                     if compiler.budget.instructions.is_some_and(too_large) {
                         *level = Level::Finish;
                     }
-                    pipeline::optimize_with(ir, &compiler.target.compiler_options(), *level, passes);
+                    let options = compiler.target.compiler_options(ir.stage);
+                    pipeline::optimize_with(ir, &options, *level, passes);
                     if passes.is_late() {
                         *level = Level::Finish;
                     }

@@ -9,6 +9,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
 use crate::error::TargetError;
@@ -37,10 +38,16 @@ pub trait Driver: Debug + Send + Sync {
     /// The options, in the order in which they are listed.
     fn options(&self) -> &'static [DriverOption];
 
+    /// The target profiles, in the order in which they are listed: names for sets of facts about a consumer, which may
+    /// differ between stages. [`target`](Self::target) takes them as it takes options.
+    fn profiles(&self) -> &'static [DriverOption] {
+        &[]
+    }
+
     /// The codes of its errors.
     fn error_codes(&self) -> &'static [error_codes::Code];
 
-    /// The driver with the options of these names set.
+    /// The driver with the options or profiles of these names set.
     ///
     /// # Errors
     /// [`UnknownOption`].
@@ -89,8 +96,8 @@ pub trait Target: Debug + Send + Sync {
         ToIrOptions::default()
     }
 
-    /// The properties of the target that the optimiser needs.
-    fn compiler_options(&self) -> CompilerOptions;
+    /// The properties of the target that the optimiser needs, for shaders of a stage.
+    fn compiler_options(&self, stage: Stage) -> CompilerOptions;
 
     /// Lowers optimised SSA to the form that [`emit`](Self::emit) takes. It is still IR and can be run.
     ///

@@ -9,10 +9,12 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_ir::shader::Stage;
 
 use crate::emit::interface::Interface;
 use crate::lower::lower;
 use crate::target::options::{Dialect, TgsiOptions};
+use crate::target::profiles::Profile;
 use crate::target::virgl::reading::read_dialect;
 use crate::{DriverError, emit};
 
@@ -42,6 +44,10 @@ impl Driver for Tgsi {
 
     fn options(&self) -> &'static [DriverOption] {
         TgsiOptions::NAMED
+    }
+
+    fn profiles(&self) -> &'static [DriverOption] {
+        Profile::NAMED
     }
 
     fn error_codes(&self) -> &'static [error_codes::Code] {
@@ -94,28 +100,8 @@ impl Target for TgsiOptions {
         ToIrOptions { keep_subroutines: self.keep_subroutines(level), ..ToIrOptions::default() }
     }
 
-    fn compiler_options(&self) -> CompilerOptions {
-        let is_virgl = self.dialect == Dialect::Virgl;
-        CompilerOptions {
-            lower_ffma: is_virgl,
-            lower_bitops: !self.native_integers,
-            has_bfe: self.native_integers,
-            has_bfi: self.native_integers,
-            has_bfm: self.native_integers,
-            source_modifiers: true,
-            fuse_scmp: true,
-            fuse_mad: self.fuse_mad,
-            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
-            free_rounding: self.fast,
-            lower_flrp_mad: false,
-            lower_fdot_mad: false,
-            keep_ifs: !self.native_integers && !self.has_cmp,
-            no_indirect: self.indirect.missing(),
-            speculate_loads: self.speculate_loads,
-            // Mesa's interpreter divides as its processor does.
-            division_traps: true,
-            ..CompilerOptions::default()
-        }
+    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+        self.for_stage(stage).compiler_options_of_any_stage()
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
@@ -157,6 +143,31 @@ impl Target for TgsiOptions {
 }
 
 impl TgsiOptions {
+    /// What the optimiser needs to know, of options that are those of a stage.
+    pub(crate) fn compiler_options_of_any_stage(&self) -> CompilerOptions {
+        let is_virgl = self.dialect == Dialect::Virgl;
+        CompilerOptions {
+            lower_ffma: is_virgl,
+            lower_bitops: !self.native_integers,
+            has_bfe: self.native_integers,
+            has_bfi: self.native_integers,
+            has_bfm: self.native_integers,
+            source_modifiers: true,
+            fuse_scmp: true,
+            fuse_mad: self.fuse_mad,
+            keep_rounding: !self.fast && (self.keep_rounding || is_virgl),
+            free_rounding: self.fast,
+            lower_flrp_mad: false,
+            lower_fdot_mad: false,
+            keep_ifs: !self.native_integers && !self.has_cmp,
+            no_indirect: self.indirect.missing(),
+            speculate_loads: self.speculate_loads,
+            // Mesa's interpreter divides as its processor does.
+            division_traps: true,
+            ..CompilerOptions::default()
+        }
+    }
+
     fn run_by_interpreter(&self, shader: &tgsi::Shader) -> Result<Box<dyn Runner>, String> {
         let keep = self.keep_subroutines(Level::All);
         let report = check_for(shader, &tgsi::text::Gaps::default(), &tgsi::limits::Limits::default(), keep);

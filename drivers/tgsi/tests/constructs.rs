@@ -12,7 +12,7 @@ fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
-    tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options());
+    tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options(ir.stage));
     let shader = translate(&ir, options).unwrap();
     let findings = tgsi::check::check(&shader).diagnostics;
     assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
@@ -340,7 +340,7 @@ fn all_opcodes_with_all_targets() {
             let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
             tgsi_ir::passes::pipeline::into_ssa(&mut ir);
             let options = TgsiOptions::default();
-            tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options());
+            tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options(ir.stage));
             match translate(&ir, &options) {
                 Ok(shader) => {
                     let report = tgsi::check::check(&shader);

@@ -6,7 +6,6 @@ mod lower_boolean_words;
 mod lower_interface_integers;
 mod lower_wide_vectors;
 
-use tgsi_compiler::Target;
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::pipeline::{finish, into_ssa};
@@ -88,11 +87,11 @@ fn lower_variables(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pass
     run!(passes, shader, lower_vars_to_ssa);
     if direct || unshared {
         // Conditions that are the same, elements that nobody writes, and sides that make the same.
-        run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
+        run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
     run!(passes, shader, lower_wide_vectors);
     if options.dialect == Dialect::Virgl && lower_unknown_words(shader, passes) {
-        run!(passes, shader, finish, |s| finish(s, &options.compiler_options()));
+        run!(passes, shader, finish, |s| finish(s, &options.compiler_options_of_any_stage()));
     }
     if !files.temporaries {
         run!(passes, shader, lower_locals_to_regs, |s| lower_locals_to_regs(s, 1));
@@ -146,7 +145,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         for function in shader.functions.values_mut() {
             function.remarks.retain(|remark| remark != NO_INLINE);
         }
-        run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options()));
+        run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
     lower_variables(shader, options, passes);
     if options.native_integers {

@@ -5,5 +5,6 @@
 
 pub(crate) mod opcodes;
 pub(crate) mod options;
+pub(crate) mod profiles;
 pub(crate) mod system_values;
 pub(crate) mod virgl;

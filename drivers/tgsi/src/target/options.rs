@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use tgsi::KeepSubroutines;
 use tgsi::limits::Limits;
-use tgsi_compiler::{DriverOption, Target, UnknownOption};
+use tgsi_compiler::{DriverOption, UnknownOption};
 use tgsi_ir::passes::pipeline::Level;
 use tgsi_ir::shader::Stage;
 use tgsi_ir::variable::VariableModes;
 use tgsi_legacy::modifiers::ModifierPolicy;
+
+use super::profiles::Profile;
 
 /// The register files that can be addressed by a run-time index: of registers, or of vertices and buffers.
 ///
@@ -53,6 +55,8 @@ pub enum Dialect {
 /// Options of the translation. The default has everything that TGSI can say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TgsiOptions {
+    /// The consumer. What it has in one stage only is added for shaders of that stage.
+    pub profile: Profile,
     /// The readers of the code. Other options may ask for what a dialect does not have: then it goes without.
     pub dialect: Dialect,
     /// The target has integers. Otherwise no integer opcode is used: integers become floats
@@ -156,10 +160,19 @@ impl TgsiOptions {
         }
     }
 
+    /// The options with what the profile says of a stage.
+    pub(crate) fn for_stage(&self, stage: Stage) -> TgsiOptions {
+        let mut options = self.clone();
+        self.profile.fit(stage, &mut options);
+        options
+    }
+
     /// The options for a shader of a stage: without what the dialect does not have, and with
     /// [`keep_rounding`](Self::keep_rounding) as it comes out there.
     pub(crate) fn fitted(&self, stage: Stage) -> TgsiOptions {
-        let options = TgsiOptions { keep_rounding: self.compiler_options().keeps_rounding(stage), ..self.clone() };
+        let options = self.for_stage(stage);
+        let keep_rounding = options.compiler_options_of_any_stage().keeps_rounding(stage);
+        let options = TgsiOptions { keep_rounding, ..options };
         match self.dialect {
             Dialect::Mesa => options,
             // CMP selects the other value for NaN there.
@@ -181,6 +194,7 @@ impl TgsiOptions {
 impl Default for TgsiOptions {
     fn default() -> Self {
         TgsiOptions {
+            profile: Profile::Generic,
             dialect: Dialect::Mesa,
             native_integers: true,
             fuse_fabs: true,
@@ -224,6 +238,7 @@ macro_rules! named_options {
                         let $options = self;
                         $change;
                     })+
+                    _ if Profile::set(name, self) => {}
                     _ => return Err(UnknownOption { name: name.to_owned(), options: TgsiOptions::NAMED }),
                 }
                 Ok(())

@@ -28,7 +28,7 @@ pub fn ir(arguments: &IrArguments, color: Color) -> Result<Status, Failure> {
         }
         if !passes_to_run.is_empty() {
             let mut ir = subject.to_stage(Stage::Parsed, &plan)?;
-            let options = plan.compiler.target().compiler_options();
+            let options = plan.compiler.target().compiler_options(ir.stage);
             pass_list::run(&mut ir, passes_to_run, &options, &mut pass_log).map_err(ShaderError::Other)?;
             total.add(&pass_log.times);
             let text = if *dot { to_dot(&ir) } else { pass_log.changes.unwrap_or_else(|| tgsi_ir::text::print(&ir)) };

@@ -25,7 +25,7 @@ fn profiles_keep_the_meaning() {
         let opt = plan.compiler.ir_at(Stage::Opt, &source).unwrap_or_else(|error| panic!("{error}"));
         for (profile, changed) in PROFILES.iter().zip(&mut changed) {
             let mut ir = opt.clone();
-            let options = plan.compiler.target().compiler_options();
+            let options = plan.compiler.target().compiler_options(ir.stage);
             *changed += u64::from(profile.run(&mut ir, &options, &mut Passes::default()));
             tgsi_ir::validate::validate(&ir).unwrap_or_else(|errors| panic!("seed {seed}, {}: {errors}", profile.name));
             for kind in 0..3 {

@@ -1,0 +1,89 @@
+//! Target profiles: what is known of the consumers of TGSI that exist, one row for each, with options as
+//! [`TgsiOptions`](super::options::TgsiOptions) has them.
+//!
+//! A profile may set options for all stages and for some. Options that are set by name come on top of it; none of them
+//! takes back what a profile says.
+
+use tgsi_compiler::DriverOption;
+use tgsi_ir::shader::Stage;
+
+use super::options::{Dialect, TgsiOptions};
+
+/// A row of the table.
+struct Row {
+    profile: Profile,
+    /// What holds in all stages.
+    set: fn(&mut TgsiOptions),
+    /// What holds in a stage besides.
+    fit: fn(Stage, &mut TgsiOptions),
+}
+
+macro_rules! profiles {
+    ($($(#[$doc:meta])+ $variant:ident = $name:literal, $about:literal, $set:expr, $fit:expr;)+) => {
+        /// A consumer of TGSI.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub enum Profile {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl Profile {
+            /// Names of the profiles.
+            pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
+
+            const TABLE: &'static [Row] = &[$(Row { profile: Profile::$variant, set: $set, fit: $fit }),+];
+        }
+    };
+}
+
+profiles! {
+    /// Consumers that have all of TGSI.
+    #[default]
+    Generic = "generic", "Consumers that have all of TGSI.", |_| {}, |_, _| {};
+    /// Mesa's software rasteriser. It runs TGSI in Mesa's interpreter.
+    Softpipe = "softpipe", "Mesa's softpipe, which runs TGSI as it is.", |_| {}, |_, _| {};
+    /// GeForce FX.
+    Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, |_, _| {};
+    /// GeForce 6 and 7.
+    Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, |_, _| {};
+    /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
+    I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, |_, _| {};
+    /// Radeon 9500 to X600.
+    R300 = "r300", "Mesa's r300 on Radeon 9500 to X850 (R300, R400).", no_integers, |_, _| {};
+    /// Radeon X1000.
+    R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, |_, _| {};
+    /// VMware's virtual GPU.
+    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU.", |_| {}, |_, _| {};
+    /// Hosts of virgl.
+    Virgl = "virgl", "Hosts of virgl (virglrenderer 0.10).", |o| o.dialect = Dialect::Virgl, |_, _| {};
+    /// Microsoft's sample driver interface over TGSI drivers.
+    D3d10umd = "d3d10umd", "Mesa's d3d10umd, whose drivers take what it makes.", |_| {}, |_, _| {};
+}
+
+fn no_integers(options: &mut TgsiOptions) {
+    options.native_integers = false;
+    options.subroutines = false;
+    options.has_sqrt = false;
+    options.tex_lz = false;
+}
+
+impl Profile {
+    fn row(self) -> Option<&'static Row> {
+        Profile::TABLE.iter().find(|row| row.profile == self)
+    }
+
+    /// The profile of a name, and what it sets for all stages.
+    pub(crate) fn set(name: &str, options: &mut TgsiOptions) -> bool {
+        let Some(index) = Profile::NAMED.iter().position(|option| option.name == name) else { return false };
+        let Some(row) = Profile::TABLE.get(index) else { return false };
+        options.profile = row.profile;
+        (row.set)(options);
+        true
+    }
+
+    /// What it sets for a stage.
+    pub(crate) fn fit(self, stage: Stage, options: &mut TgsiOptions) {
+        if let Some(row) = self.row() {
+            (row.fit)(stage, options);
+        }
+    }
+}
