@@ -71,11 +71,13 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
         File::Constant | File::ConstantBuffer => !indirect.constants,
         _ => false,
     };
+    let has_two = |r: &Register| r.indirect.is_some() && r.dimension.is_some_and(|d| d.indirect.is_some());
     let is_indirect = |r: &Register| r.indirect.is_some() || r.dimension.is_some_and(|d| d.indirect.is_some());
     for instruction in program.instructions() {
         let sources = instruction.src.iter().map(|s| &s.register);
         let mut registers = sources.chain(instruction.dst.iter().map(|d| &d.register));
-        if let Some(register) = registers.find(|r| is_direct_only(r.file) && is_indirect(r)) {
+        if let Some(register) = registers
+            .find(|r| is_direct_only(r.file) && is_indirect(r) || options.address_components < 4 && has_two(r)) {
             return Err(DriverError::Indirect(register.file));
         }
     }
@@ -83,8 +85,11 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
 }
 
 /// The type that an immediate is shown as: floats only where they print as they are.
-fn immediate_type(operand: OperandType, words: &[u32], counts: bool, dialect: Dialect) -> ImmediateType {
-    if dialect == Dialect::Virgl {
+fn immediate_type(operand: OperandType, words: &[u32], counts: bool, options: &TgsiOptions) -> ImmediateType {
+    if options.float_immediates {
+        return ImmediateType::Float32;
+    }
+    if options.dialect == Dialect::Virgl {
         return finish_virgl::immediate_type(operand, words, counts);
     }
     let is_plain = |&word: &u32| {
@@ -125,7 +130,7 @@ fn pack_immediates(
         }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
         let counts = number > 1 && is_counter;
-        let packed = pack(builder, &|words| immediate_type(operand, words, counts, options.dialect), &words, channels);
+        let packed = pack(builder, &|words| immediate_type(operand, words, counts, options), &words, channels);
         *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
     }
     if let Some(texture) = &mut instruction.texture {

@@ -3,6 +3,7 @@
 
 mod choose_boolean_form;
 mod lower_boolean_words;
+mod lower_float_comparisons;
 mod lower_interface_integers;
 mod lower_wide_vectors;
 
@@ -25,6 +26,7 @@ use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
+use lower_float_comparisons::{lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
@@ -73,7 +75,7 @@ pub fn interface_integers(shader: &Shader, options: &TgsiOptions) -> Result<Inte
     let mut shader = shader.clone();
     let mut passes = Passes::default();
     lower_variables(&mut shader, options, &mut passes);
-    lower_to_floats(&mut shader, &mut passes)
+    lower_to_floats(&mut shader, options, &mut passes)
 }
 
 /// Accesses to inputs and outputs name slots, other variables become SSA values, indices that the target cannot use are
@@ -113,7 +115,11 @@ fn lower_unknown_words(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
 }
 
 /// No integers and booleans.
-fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<InterfaceIntegers, DriverError> {
+fn lower_to_floats(
+    shader: &mut Shader,
+    options: &TgsiOptions,
+    passes: &mut Passes<'_>,
+) -> Result<InterfaceIntegers, DriverError> {
     let mut lowered = Ok(false);
     run!(passes, shader, lower_int_to_float, |s| {
         lowered = lower_int_to_float(s);
@@ -126,7 +132,11 @@ fn lower_to_floats(shader: &mut Shader, passes: &mut Passes<'_>) -> Result<Inter
         interface.is_ok()
     });
     let interface = interface?;
+    run!(passes, shader, make_selections_boolean);
     run!(passes, shader, lower_bool_to_float);
+    if options.has_cmp {
+        run!(passes, shader, lower_float_comparisons, |s| lower_float_comparisons(s, options.has_comparisons));
+    }
     Ok(interface)
 }
 
@@ -151,7 +161,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
     if options.native_integers {
         run!(passes, shader, lower_bool_to_int32);
     } else {
-        lower_to_floats(shader, passes)?;
+        lower_to_floats(shader, options, passes)?;
     }
     loop {
         let mut progress = options.native_integers && run!(passes, shader, lower_boolean_words);

@@ -70,7 +70,7 @@ pub(crate) fn combine(program: &mut Program, options: &TgsiOptions) -> bool {
 fn combines(opcode: Opcode, options: &TgsiOptions) -> bool {
     match opcode {
         Opcode::Add => options.fuse_mad && !options.keep_rounding,
-        Opcode::Mad => !options.keep_rounding,
+        Opcode::Mad => options.has_lrp && !options.keep_rounding,
         Opcode::Uadd | Opcode::Ucmp | Opcode::And | Opcode::Not | Opcode::Useq | Opcode::Uif | Opcode::Uarl => true,
         _ => false,
     }

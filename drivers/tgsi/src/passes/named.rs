@@ -12,6 +12,7 @@ use tgsi::shader::{Declaration, Immediate, Instruction};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor, Semantic};
 use tgsi_ir::shader::Stage;
 use tgsi_legacy::vec4::allocate::{allocate, coalesce_copies};
+use super::pipeline::extent;
 use tgsi_legacy::vec4::dead_code::remove_dead_code;
 use tgsi_legacy::vec4::hoist_constants::hoist_constants;
 use tgsi_legacy::vec4::merge::merge_instructions;
@@ -84,7 +85,7 @@ machine_passes! {
     "coalesce_copies" => |program, _| coalesce_copies(program);
     "allocate" => |program, context| {
         let outputs_wait = !matches!(context.processor, Processor::Geometry | Processor::TessControl);
-        allocate(program, !context.options.unoptimized_ra, outputs_wait);
+        allocate(program, extent(context.options), outputs_wait);
     };
     "legalize_virgl" => |program, context| {
         legalize_virgl::rewrite(program, stage(context.processor), context.rules.clone());

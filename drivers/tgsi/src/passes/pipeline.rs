@@ -2,7 +2,7 @@
 
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::shader::Stage;
-use tgsi_legacy::vec4::allocate;
+use tgsi_legacy::vec4::allocate::{self, Extent};
 use tgsi_legacy::vec4::dead_code::remove_dead_code;
 use tgsi_legacy::vec4::hoist_constants::hoist_constants;
 use tgsi_legacy::vec4::merge::merge_instructions;
@@ -65,12 +65,21 @@ fn allocate_registers(
 ) {
     find_liveness(program, passes);
     passes.run_driver("tgsi:allocate", || {
-        allocate::allocate(program, !options.unoptimized_ra, may_write_outputs_early && options.optimize);
+        allocate::allocate(program, extent(options), may_write_outputs_early && options.optimize);
         true
     });
     if options.optimize {
         // Neighbours may have become mergeable.
         passes.run_driver(MERGE, || merge_instructions(program));
+    }
+}
+
+/// What the allocator does for the target.
+pub(super) fn extent(options: &TgsiOptions) -> Extent {
+    match options.unoptimized_ra {
+        true if options.optimize => Extent::Coalesce,
+        true => Extent::Number,
+        false => Extent::Pack,
     }
 }
 

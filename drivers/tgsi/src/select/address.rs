@@ -234,7 +234,8 @@ impl Selector<'_> {
                     component = body.swizzle(source).get(usize::from(component));
                     def = next;
                 }
-                Some(op @ (AluOp::Mov | AluOp::F2i32)) if op == AluOp::Mov || is_float => {
+                // `ARL` takes the floor itself.
+                Some(op @ (AluOp::Mov | AluOp::F2i32 | AluOp::Ffloor)) if op == AluOp::Mov || is_float => {
                     let source = body.source(inst, 0);
                     let next = body.src_def(source);
                     if !self.still_holds(next) {
@@ -290,6 +291,7 @@ impl Selector<'_> {
         let opcode = if self.options.native_integers { Opcode::Uarl } else { Opcode::Arl };
         let wanted = Some((opcode, src));
         let is_virgl = self.options.dialect == Dialect::Virgl;
+        let components = if is_virgl { 4 } else { usize::from(self.options.address_components.clamp(1, 4)) };
         let is_usable = |slot: usize| !is_virgl || slot == 4 * purpose as usize;
         let found = self.addresses.iter().enumerate().position(|(slot, a)| {
             is_usable(slot) && matches!((&a.source, &wanted), (Some(x), Some(y)) if x.0 == y.0 && x.1 == y.1)
@@ -298,7 +300,7 @@ impl Selector<'_> {
             let usable = self.addresses.iter().enumerate().filter(|(slot, _)| is_usable(*slot));
             usable.min_by_key(|(_, a)| a.used).map_or(0, |(slot, _)| slot)
         });
-        let (register, component) = (Register::new(File::Address, (slot / 4) as i32), (slot % 4) as u8);
+        let (register, component) = (Register::new(File::Address, (slot / components) as i32), (slot % components) as u8);
         if found.is_none() {
             self.emit(opcode, Dst::new(register).masked(1 << component), &[src]);
             if let Some(address) = self.addresses.get_mut(slot) {

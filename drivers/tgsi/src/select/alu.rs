@@ -238,6 +238,18 @@ impl Selector<'_> {
             _ => {}
         }
         let (dst, saturate) = self.alu_destination(def);
+        match op {
+            // An index is the floor of a number anyway: it is not lowered before selection.
+            AluOp::Ffloor if !self.options.has_flr => {
+                self.floor(dst, operand(&sources[0]), saturate);
+                return Ok(());
+            }
+            AluOp::Ftrunc if !self.options.has_trunc => {
+                self.truncated(dst, operand(&sources[0]), saturate);
+                return Ok(());
+            }
+            _ => {}
+        }
         if let Some(opcode) = componentwise(op) {
             let operands: arrayvec::ArrayVec<Src, 4> = sources.iter().map(operand).collect();
             self.emit_saturated(opcode, dst, &operands, saturate);
@@ -320,10 +332,9 @@ impl Selector<'_> {
                 let one = self.word(1);
                 self.emit(Opcode::And, dst, &[src(0)?, one]);
             }
-            // Booleans as floats, which is what targets without integers have here, are no NaN.
-            AluOp::Fcsel if !self.options.native_integers && !flags.contains(AluFlags::EXACT) => {
-                let condition = self.magnitude(src(0)?, dst.write_mask);
-                self.select_negative(dst, [negated(condition), src(1)?, src(2)?], saturate);
+            // Targets without integers have booleans here, as 0.0 and 1.0.
+            AluOp::Fcsel if !self.options.native_integers => {
+                self.select_negative(dst, [negated(src(0)?), src(1)?, src(2)?], saturate);
             }
             // NaN is other than 0,
             AluOp::Fcsel => {
@@ -420,12 +431,26 @@ impl Selector<'_> {
         }
     }
 
-    /// The absolute value of an operand in the components of `mask`.
-    fn magnitude(&mut self, src: Src, mask: u8) -> Src {
-        if self.options.fuse_fabs {
-            return absolute(src);
+    /// The largest integer that is not above an operand.
+    fn floor(&mut self, dst: Dst, src: Src, saturate: bool) {
+        if self.options.has_flr {
+            self.emit_saturated(Opcode::Flr, dst, &[src], saturate);
+            return;
         }
-        self.computed(Opcode::Max, mask, &[src, negated(src)])
+        let fraction = self.computed(Opcode::Frc, dst.write_mask, &[src]);
+        self.emit_saturated(Opcode::Add, dst, &[src, negated(fraction)], saturate);
+    }
+
+    /// An operand without its fraction.
+    fn truncated(&mut self, dst: Dst, src: Src, saturate: bool) {
+        let m = dst.write_mask;
+        let magnitude = match self.options.fuse_fabs {
+            true => absolute(src),
+            false => self.computed(Opcode::Max, m, &[src, negated(src)]),
+        };
+        let whole = self.temp();
+        self.floor(Dst::new(whole).masked(m), magnitude, false);
+        self.select_negative(dst, [src, negated(Src::new(whole)), Src::new(whole)], saturate);
     }
 
     /// `CMP`: the second operand where the first is negative, else the third.

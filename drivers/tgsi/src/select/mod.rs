@@ -136,7 +136,7 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
     }
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
     let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
-    let count = usize::from(options.address_registers.clamp(1, 3)) * 4;
+    let count = usize::from(options.address_registers.clamp(1, 3)) * usize::from(options.address_components.clamp(1, 4));
     for function in std::iter::once(entry).chain(others) {
         let body = shader.functions[function].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
         let mut selector = Selector {
@@ -349,7 +349,7 @@ impl Selector<'_> {
             Some(Home::Array(first, elements, array)) => {
                 let operand = self.array_element(first, elements, array, register);
                 let value = operand.map_or_else(|| self.immediate([0; 4]), Value::new);
-                if self.options.dialect == Dialect::Virgl && value.register.indirect.is_some() {
+                if self.options.has_single_addresses() && value.register.indirect.is_some() {
                     // The address register is needed for the next operand.
                     return Value::new(self.computed(Opcode::Mov, 0xf, &[value.source([0, 1, 2, 3])]).register);
                 }
@@ -451,7 +451,7 @@ impl Selector<'_> {
     fn copy_to(&mut self, def: Def, mut value: Value) {
         let mask = self.full_lanes(def);
         let is_indexed = matches!(chase::chase_dest(self.body, def), Operand::Register(r) if r.indirect.is_some());
-        if self.options.dialect == Dialect::Virgl && is_indexed && value.register.indirect.is_some() {
+        if self.options.has_single_addresses() && is_indexed && value.register.indirect.is_some() {
             // The address register is needed for the destination.
             value = Value::new(self.computed(Opcode::Mov, mask, &[value.source([0, 1, 2, 3])]).register);
         }

@@ -71,6 +71,25 @@ pub struct TgsiOptions {
     pub has_cmp: bool,
     /// The target has `SQRT`. Otherwise the reciprocal of the reciprocal square root is used.
     pub has_sqrt: bool,
+    /// The target has `LRP`. Otherwise a sum and a `MAD` interpolate.
+    pub has_lrp: bool,
+    /// The target has `FLR`. Otherwise `FRC` is taken off.
+    pub has_flr: bool,
+    /// The target has `TRUNC` and `CEIL`. Otherwise `FLR` makes them.
+    pub has_trunc: bool,
+    /// The target has `ROUND`.
+    pub has_round: bool,
+    /// The target has `SSG`.
+    pub has_ssg: bool,
+    /// The target has `DIV`. Otherwise the reciprocal multiplies.
+    pub has_div: bool,
+    /// Results may be saturated. Otherwise `MAX` and `MIN` clamp them.
+    pub has_sat: bool,
+    /// The target has `SLT`, `SGE`, `SEQ` and `SNE`. Otherwise `CMP` makes 1.0 and 0.0 of differences: a comparison with
+    /// NaN may come out either way then, and infinities of one sign differ.
+    pub has_comparisons: bool,
+    /// Products with 2, 4, 8 and their reciprocals cost nothing, because results can be scaled: they stay products.
+    pub free_scaling: bool,
     /// `TEX_LZ` and `TXF_LZ` may be used.
     pub tex_lz: bool,
     /// The component of `TG4` is the sampler operand's swizzle instead of an immediate.
@@ -98,6 +117,15 @@ pub struct TgsiOptions {
     pub max_constant_index: u32,
     /// Address registers, 1 to 3.
     pub address_registers: u8,
+    /// Components that each of them has, 1 or 4.
+    pub address_components: u8,
+    /// A texture instruction writes all four components of a register, at any mask: a narrow one costs a copy. Its
+    /// result then has a register of its own.
+    pub whole_texture_writes: bool,
+    /// Texture instructions read coordinates from x on: what is elsewhere in a register must be copied first.
+    pub plain_coordinates: bool,
+    /// Immediates are floats only, whatever their bits.
+    pub float_immediates: bool,
     /// The target stores all four components of the results of some instructions, whatever their write mask says, as
     /// Mesa's interpreter (softpipe) does with atomic operations on buffers and shared memory. Nothing that is still
     /// needed then stands in the register of such a result, nor does it go to an output or array directly.
@@ -141,6 +169,11 @@ impl TgsiOptions {
         })
     }
 
+    /// Whether one index at a time can be held for what operands of an instruction have of it.
+    pub(crate) fn has_single_addresses(&self) -> bool {
+        self.dialect == Dialect::Virgl || self.address_registers * self.address_components <= 1
+    }
+
     pub(crate) fn has_subroutines(&self) -> bool {
         self.subroutines && self.dialect == Dialect::Mesa && self.native_integers && self.indirect.temporaries
     }
@@ -182,6 +215,7 @@ impl TgsiOptions {
                 tg4_component_in_swizzle: false,
                 texture_return_types: false,
                 address_registers: 3,
+                address_components: 4,
                 // Hosts print GLSL, where a mask is a mask and a vector one value.
                 whole_results: false,
                 halves_in_turn: false,
@@ -200,6 +234,15 @@ impl Default for TgsiOptions {
             fuse_fabs: true,
             has_cmp: true,
             has_sqrt: true,
+            has_lrp: true,
+            has_flr: true,
+            has_trunc: true,
+            has_round: true,
+            has_ssg: true,
+            has_div: true,
+            has_sat: true,
+            has_comparisons: true,
+            free_scaling: false,
             tex_lz: true,
             tg4_component_in_swizzle: false,
             texture_return_types: false,
@@ -210,6 +253,10 @@ impl Default for TgsiOptions {
             speculate_loads: false,
             max_constant_index: 32767,
             address_registers: 3,
+            address_components: 4,
+            whole_texture_writes: false,
+            plain_coordinates: false,
+            float_immediates: false,
             whole_results: true,
             halves_in_turn: true,
             subroutines: true,
@@ -253,6 +300,15 @@ named_options! {
     "no_fabs", "Absolute value is not a source modifier." => |o| o.fuse_fabs = false;
     "no_cmp", "There is no CMP." => |o| o.has_cmp = false;
     "no_sqrt", "There is no SQRT." => |o| o.has_sqrt = false;
+    "no_lrp", "There is no LRP." => |o| o.has_lrp = false;
+    "no_flr", "There is no FLR." => |o| o.has_flr = false;
+    "no_trunc", "There are no TRUNC and CEIL." => |o| o.has_trunc = false;
+    "no_round", "There is no ROUND." => |o| o.has_round = false;
+    "no_ssg", "There is no SSG." => |o| o.has_ssg = false;
+    "no_div", "There is no DIV." => |o| o.has_div = false;
+    "no_sat", "Results cannot be saturated." => |o| o.has_sat = false;
+    "no_comparisons", "There are no SLT, SGE, SEQ, SNE; NaN compares as anything." => |o| o.has_comparisons = false;
+    "free_scaling", "Products with 2, 4, 8 and their reciprocals cost nothing." => |o| o.free_scaling = true;
     "no_lz", "There are no TEX_LZ and TXF_LZ." => |o| o.tex_lz = false;
     "return_types", "Texture instructions say what type they return." => |o| o.texture_return_types = true;
     "tg4_swizzle", "The component of TG4 is the swizzle of its sampler." => |o| o.tg4_component_in_swizzle = true;
@@ -265,7 +321,11 @@ named_options! {
     "no_indirect_constants", "CONST is not indexed at run time." => |o| o.indirect.constants = false;
     "speculate_loads", "Loads that the source would not have made do no harm." => |o| o.speculate_loads = true;
     "few_constants", "Operands name constants up to 31." => |o| o.max_constant_index = 31;
-    "one_address", "There is one address register." => |o| o.address_registers = 1;
+    "one_address", "There is one address register, with one component."
+        => |o| (o.address_registers, o.address_components) = (1, 1);
+    "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
+    "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
+    "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;
     "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;
     "halves_at_once", "64-bit instructions read all operands before they write." => |o| o.halves_in_turn = false;
     "no_subroutines", "There are no subroutines." => |o| o.subroutines = false;

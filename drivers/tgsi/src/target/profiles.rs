@@ -42,15 +42,15 @@ profiles! {
     /// Mesa's software rasteriser. It runs TGSI in Mesa's interpreter.
     Softpipe = "softpipe", "Mesa's softpipe, which runs TGSI as it is.", |_| {}, |_, _| {};
     /// GeForce FX.
-    Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, |_, _| {};
+    Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, nv30;
     /// GeForce 6 and 7.
-    Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, |_, _| {};
+    Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, nv30;
     /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
-    I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, |_, _| {};
+    I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, i915;
     /// Radeon 9500 to X600.
-    R300 = "r300", "Mesa's r300 on Radeon 9500 to X850 (R300, R400).", no_integers, |_, _| {};
+    R300 = "r300", "Mesa's r300 on Radeon 9500 to X850 (R300, R400).", no_integers, r300;
     /// Radeon X1000.
-    R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, |_, _| {};
+    R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, r500;
     /// VMware's virtual GPU.
     Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU.", |_| {}, |_, _| {};
     /// Hosts of virgl.
@@ -63,7 +63,51 @@ fn no_integers(options: &mut TgsiOptions) {
     options.native_integers = false;
     options.subroutines = false;
     options.has_sqrt = false;
+    options.has_div = false;
+    options.has_round = false;
     options.tex_lz = false;
+    options.float_immediates = true;
+}
+
+/// `nvfx_fragprog.c`, `nvfx_vertprog.c`. Vertex programs write out what they lack of saturation.
+fn nv30(stage: Stage, options: &mut TgsiOptions) {
+    if stage == Stage::Vertex {
+        options.has_sat = false;
+    }
+}
+
+/// `i915_fpc_translate.c` for fragments. Vertex shaders run in Mesa's interpreter (`draw`).
+fn i915(stage: Stage, options: &mut TgsiOptions) {
+    if stage == Stage::Fragment {
+        no_integers(options);
+        options.fuse_fabs = false;
+        options.has_lrp = false;
+        options.whole_texture_writes = true;
+        options.plain_coordinates = true;
+    }
+}
+
+/// `r300_tgsi_to_rc.c` and the passes behind it, which allocate registers themselves.
+fn r300(stage: Stage, options: &mut TgsiOptions) {
+    r500(stage, options);
+    if stage == Stage::Vertex {
+        options.has_sat = false;
+        options.fuse_fabs = false;
+    }
+}
+
+fn r500(stage: Stage, options: &mut TgsiOptions) {
+    options.has_lrp = false;
+    options.has_flr = false;
+    options.has_trunc = false;
+    options.has_ssg = false;
+    options.unoptimized_ra = true;
+    options.address_registers = 1;
+    options.address_components = 1;
+    if stage == Stage::Fragment {
+        options.has_comparisons = false;
+        options.free_scaling = true;
+    }
 }
 
 impl Profile {

@@ -119,6 +119,18 @@ pub trait Allocate: Machine {
     }
 }
 
+/// How much [`allocate`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// Only numbering: one register to a temporary.
+    Number,
+    /// Copies are coalesced; values that have nothing to do with each other have registers of their own, for machines
+    /// with an allocator behind.
+    Coalesce,
+    /// All that fits shares registers.
+    Pack,
+}
+
 type Permutation = [u8; 4];
 
 const IDENTITY: Permutation = [0, 1, 2, 3];
@@ -213,18 +225,18 @@ impl Allocation {
 }
 
 /// Allocates. Afterwards temporaries are numbered from 0 without gaps; returns how many there are, fixed ones included.
-/// Without `optimize` nothing but numbering happens: one register to a temporary.
-pub fn allocate<M: Allocate>(program: &mut Program<M>, optimize: bool, may_write_outputs_early: bool) -> u32 {
+pub fn allocate<M: Allocate>(program: &mut Program<M>, extent: Extent, may_write_outputs_early: bool) -> u32 {
     separate::separate_results(program);
     let mut allocation = Allocation::of(program);
-    if optimize {
+    let coalesces = extent != Extent::Number;
+    if coalesces {
         coalesce::coalesce(program, &mut allocation);
         if may_write_outputs_early {
             outputs::become_outputs(program, &mut allocation);
         }
     }
-    let count = assign::assign(&mut allocation, optimize);
-    rewrite::rewrite(program, &allocation, optimize);
+    let count = assign::assign(&mut allocation, extent == Extent::Pack);
+    rewrite::rewrite(program, &allocation, coalesces);
     program.set_num_temps(program.first_temp() + count);
     separate::keep_operands(program);
     program.num_temps()

@@ -1,0 +1,274 @@
+//! Comparisons and selections of targets without integers, as `CMP` has them.
+//!
+//! ```text
+//! 32 %3 = slt %1, 0.0                    32 %3 = fneg %1
+//! 32 %4 = fcsel %3, %a, %b         =>    32 %4 = fcsel_gt %3, %a, %b      CMP %4, %1, %a, %b
+//!
+//! 32 %3 = seq %truth, 0.0
+//! 32 %4 = fcsel %3, %a, %b         =>    32 %4 = fcsel %truth, %b, %a
+//!
+//! 32 %3 = slt %1, %2               =>    32 %3 = fcsel_gt (fadd %2, -%1), 1.0, 0.0      without SLT, SGE, SEQ, SNE
+//! 32 %3 = sge %1, %2               =>    32 %3 = fcsel_gt (fadd %2, -%1), 0.0, 1.0
+//! 32 %3 = sne %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 1.0, 0.0
+//! 32 %3 = seq %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 0.0, 1.0
+//! ```
+//!
+//! To be run after `lower_bool_to_float`: booleans are 0.0 and 1.0 then. Without the opcodes, comparisons with NaN may
+//! come out either way.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::AluFlags;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, User};
+
+/// Lowers. Returns whether anything changed.
+pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= fuse_selection(body, inst, has_comparisons);
+            }
+        }
+        if has_comparisons {
+            continue;
+        }
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= lower_comparison(body, inst);
+            }
+        }
+    }
+    progress
+}
+
+/// Turns selections by floats that may be other than 0.0 and 1.0 into such by booleans of one bit. To be run before
+/// `lower_bool_to_float`, so that selections by a float that are there afterwards are its own.
+pub(crate) fn make_selections_boolean(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                if body.alu_op(inst) == Some(AluOp::Fcsel)
+                    && let Some(def) = body.inst_def(inst)
+                {
+                    let count = body.num_components(def);
+                    let [condition, a, b] = [0, 1, 2].map(|number| operand(body, inst, number));
+                    let mut builder = Builder::new(body, Cursor::Before(inst));
+                    let zero = builder.f32_const(0.0);
+                    let truth = builder.alu_sized(AluOp::Fneu, count, &[condition, AluSrc::component(zero, 0)]);
+                    let new = builder.alu_sized(AluOp::Bcsel, count, &[truth.into(), a, b]);
+                    body.replace_all_uses(def, new);
+                    body.remove_inst(inst);
+                    progress = true;
+                }
+            }
+        }
+    }
+    progress
+}
+
+fn operand(body: &Body, inst: Inst, number: usize) -> AluSrc {
+    let source = body.source(inst, number);
+    AluSrc::new(body.src_def(source), body.swizzle(source))
+}
+
+/// Source `number` of the producer of an operand, as the operand sees it.
+fn through(body: &Body, outer: AluSrc, number: usize) -> AluSrc {
+    let inner = operand(body, body.def_inst(outer.def), number);
+    AluSrc::new(inner.def, outer.swizzle.compose(inner.swizzle))
+}
+
+fn is_zero(body: &Body, source: AluSrc, count: usize) -> bool {
+    (0..count).all(|c| {
+        let word = body.constant_component(source.def, usize::from(source.swizzle.get(c)));
+        word.is_some_and(|word| word & 0x7fff_ffff == 0)
+    })
+}
+
+/// Whether a value is 0.0 or 1.0 in every component, as far as a short look tells.
+fn is_truth(body: &Body, def: Def) -> bool {
+    const DEPTH: u32 = 4;
+    fn look(body: &Body, def: Def, depth: u32) -> bool {
+        let inst = body.def_inst(def);
+        let all = |mut numbers: std::ops::Range<usize>| {
+            depth > 0 && numbers.all(|number| look(body, body.src(inst, number), depth - 1))
+        };
+        match body.alu_op(inst) {
+            Some(AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne) => true,
+            Some(
+                AluOp::FallEqual2
+                | AluOp::FallEqual3
+                | AluOp::FallEqual4
+                | AluOp::FanyNequal2
+                | AluOp::FanyNequal3
+                | AluOp::FanyNequal4,
+            ) => true,
+            Some(AluOp::Mov) => all(0..1),
+            Some(AluOp::Fmul | AluOp::Fmax | AluOp::Fmin) => all(0..2),
+            Some(AluOp::Fcsel | AluOp::FcselGt) => all(1..3),
+            _ => body
+                .def_constant(def)
+                .is_some_and(|words| words.iter().all(|&word| word == 0 || word == u64::from(1f32.to_bits()))),
+        }
+    }
+    look(body, def, DEPTH)
+}
+
+/// A value that is above 0 where a comparison holds, or where it does not (`inverted`).
+struct Test {
+    value: AluSrc,
+    negate: bool,
+    absolute: bool,
+    inverted: bool,
+}
+
+/// The test that a condition is, if one operand of its comparison is 0.
+fn test_of(body: &Body, condition: AluSrc, count: usize, has_comparisons: bool) -> Option<Test> {
+    let op = body.alu_op(body.def_inst(condition.def))?;
+    if !matches!(op, AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne) {
+        return None;
+    }
+    let (a, b) = (through(body, condition, 0), through(body, condition, 1));
+    let (value, is_first) = match (is_zero(body, a, count), is_zero(body, b, count)) {
+        (_, true) => (a, true),
+        (true, false) => (b, false),
+        _ => return None,
+    };
+    let plain = Test { value, negate: false, absolute: false, inverted: false };
+    match op {
+        AluOp::Slt => Some(Test { negate: is_first, ..plain }),
+        AluOp::Seq if is_truth(body, value.def) => Some(Test { inverted: true, ..plain }),
+        AluOp::Sne if is_truth(body, value.def) => Some(plain),
+        AluOp::Sge if !has_comparisons => Some(Test { negate: is_first, inverted: true, ..plain }),
+        AluOp::Sne if !has_comparisons => Some(Test { absolute: true, ..plain }),
+        AluOp::Seq if !has_comparisons => Some(Test { absolute: true, inverted: true, ..plain }),
+        _ => None,
+    }
+}
+
+fn tested(builder: &mut Builder<'_>, test: &Test, count: u8) -> AluSrc {
+    let mut value = test.value;
+    if test.absolute {
+        value = builder.alu_sized(AluOp::Fabs, count, &[value]).into();
+    }
+    if test.negate {
+        value = builder.alu_sized(AluOp::Fneg, count, &[value]).into();
+    }
+    value
+}
+
+fn fuse_selection(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
+    if body.alu_op(inst) != Some(AluOp::Fcsel) {
+        return false;
+    }
+    let Some(def) = body.inst_def(inst) else { return false };
+    let count = body.num_components(def);
+    let Some(test) = test_of(body, operand(body, inst, 0), usize::from(count), has_comparisons) else { return false };
+    let (mut a, mut b) = (operand(body, inst, 1), operand(body, inst, 2));
+    if test.inverted {
+        std::mem::swap(&mut a, &mut b);
+    }
+    let flags = body.alu(inst).map_or(AluFlags::NONE, |(_, flags)| flags);
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    builder.flags = flags;
+    let value = tested(&mut builder, &test, count);
+    let new = builder.alu_sized(AluOp::FcselGt, count, &[value, a, b]);
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
+
+/// Whether a value is a condition of `terminate_if` and nothing else.
+fn only_kills_if(body: &Body, def: Def) -> bool {
+    body.uses_of(def).all(|reader| match body.user(reader) {
+        User::Inst(user) => body.intrinsic(user) == Some(IntrinsicOp::TerminateIf),
+        User::If(_) => false,
+    })
+}
+
+/// Whether a value is just that, or its components are together: `KILL_IF` tests for less than 0 itself.
+fn only_kills(body: &Body, def: Def) -> bool {
+    only_kills_if(body, def)
+        || body.uses_of(def).all(|reader| {
+            let User::Inst(user) = body.user(reader) else { return false };
+            let is_any = matches!(
+                body.alu_op(user),
+                Some(AluOp::FanyNequal2 | AluOp::FanyNequal3 | AluOp::FanyNequal4)
+            );
+            is_any && body.inst_def(user).is_some_and(|any| only_kills_if(body, any))
+        })
+}
+
+/// Whether a comparison is the condition of the `if` behind its block and nothing else. Targets that have branches make
+/// both one instruction.
+fn is_condition_of_next_if(body: &Body, inst: Inst, def: Def) -> bool {
+    let mut readers = body.uses_of(def);
+    let (Some(reader), None) = (readers.next(), readers.next()) else { return false };
+    matches!(body.user(reader), User::If(id) if Some(body.block_before_if(id)) == body.inst_block(inst))
+}
+
+/// A comparison without an opcode of its own.
+fn lower_comparison(body: &mut Body, inst: Inst) -> bool {
+    let Some(op) = body.alu_op(inst) else { return false };
+    let Some(def) = body.inst_def(inst) else { return false };
+    let (compared, all) = match op {
+        AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne => (1, false),
+        AluOp::FallEqual2 => (2, true),
+        AluOp::FallEqual3 => (3, true),
+        AluOp::FallEqual4 => (4, true),
+        AluOp::FanyNequal2 => (2, false),
+        AluOp::FanyNequal3 => (3, false),
+        AluOp::FanyNequal4 => (4, false),
+        _ => return false,
+    };
+    let (a, b) = (operand(body, inst, 0), operand(body, inst, 1));
+    let count = if compared > 1 { compared } else { body.num_components(def) };
+    let only_kills = op == AluOp::Slt && only_kills(body, def);
+    if only_kills && (is_zero(body, b, usize::from(count)) || is_zero(body, a, usize::from(count)))
+        || compared > 1 && !all && body.alu_op(body.def_inst(a.def)) == Some(AluOp::Slt) && only_kills_if(body, def)
+        || compared == 1 && is_condition_of_next_if(body, inst, def)
+    {
+        return false;
+    }
+    let condition = AluSrc::new(def, tgsi_ir::Swizzle::IDENTITY);
+    let test = test_of(body, condition, usize::from(count), false).filter(|_| compared == 1);
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    let (one, zero) = (builder.f32_const(1.0), builder.f32_const(0.0));
+    let (one, zero) = (AluSrc::component(one, 0), AluSrc::component(zero, 0));
+    if only_kills {
+        let negative = builder.alu_sized(AluOp::Fneg, count, &[b]);
+        let difference = builder.alu_sized(AluOp::Fadd, count, &[a, negative.into()]);
+        let new = builder.alu_sized(AluOp::Slt, count, &[difference.into(), zero]);
+        body.replace_all_uses(def, new);
+        body.remove_inst(inst);
+        return true;
+    }
+    let test = test.unwrap_or_else(|| {
+        let (a, b) = if matches!(op, AluOp::Slt | AluOp::Sge) { (b, a) } else { (a, b) };
+        let negative = builder.alu_sized(AluOp::Fneg, count, &[b]);
+        let difference = builder.alu_sized(AluOp::Fadd, count, &[a, negative.into()]);
+        Test {
+            value: difference.into(),
+            negate: false,
+            absolute: !matches!(op, AluOp::Slt | AluOp::Sge),
+            inverted: matches!(op, AluOp::Sge | AluOp::Seq) || all,
+        }
+    });
+    let value = tested(&mut builder, &test, count);
+    let (a, b) = if test.inverted { (zero, one) } else { (one, zero) };
+    let mut new = builder.alu_sized(AluOp::FcselGt, count, &[value, a, b]);
+    if compared > 1 {
+        let parts = new;
+        let part = |c: u8| AluSrc::component(parts, c);
+        let combine = if all { AluOp::Fmin } else { AluOp::Fmax };
+        new = builder.alu_sized(combine, 1, &[part(0), part(1)]);
+        for c in 2..compared {
+            new = builder.alu_sized(combine, 1, &[new.into(), part(c)]);
+        }
+    }
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
