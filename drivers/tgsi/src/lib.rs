@@ -235,6 +235,8 @@ fn finish_selected(
     }
     for part in &mut parts {
         part.program.machine.has_whole_results = options.whole_results;
+        part.program.machine.has_whole_textures = options.whole_texture_writes;
+        part.program.machine.has_plain_coordinates = options.plain_coordinates;
         part.program.machine.has_halves_in_turn = options.halves_in_turn;
         passes::pipeline::run(&mut part.program, shader.stage, options, passes);
     }

@@ -50,6 +50,13 @@ pub(crate) fn build(
     for instruction in &mut instructions {
         pack_immediates(&mut builder, &immediates, instruction, options);
         normalize_swizzles(instruction);
+        // What the narrow mask would leave is needed by nobody.
+        if options.whole_texture_writes
+            && instruction.opcode.info().is_tex
+            && let Some(dst) = instruction.dst.first_mut().filter(|dst| dst.register.file == File::Temporary)
+        {
+            dst.write_mask = 0xf;
+        }
     }
     // In front of subroutines it is there.
     let has_end = instructions.iter().any(|instruction| instruction.opcode == Opcode::End);

@@ -6,6 +6,7 @@ mod lower_boolean_words;
 mod lower_float_comparisons;
 mod lower_interface_integers;
 mod lower_wide_vectors;
+mod reuse_vectors;
 
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
@@ -31,6 +32,7 @@ pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
+use reuse_vectors::reuse_vectors;
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
 /// to any of them takes as many phis as the array's length has bits.
@@ -175,6 +177,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         run!(passes, shader, opt_copy_prop);
     }
     run!(passes, shader, opt_cse);
+    if run!(passes, shader, reuse_vectors) {
+        run!(passes, shader, opt_copy_prop);
+    }
     run!(passes, shader, opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);
     run!(passes, shader, remove_dead_variables, |s| remove_dead_variables(s, temporaries));

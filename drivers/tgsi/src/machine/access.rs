@@ -32,8 +32,8 @@ fn of_opcode(opcode: Opcode) -> Traits {
     traits.add(Traits::NARROWS, narrows && opcode != Opcode::Clock);
     let shows = matches!(opcode, Opcode::Emit | Opcode::Endprim | Opcode::Barrier | Opcode::Fbfetch | Opcode::Cal);
     traits.add(Traits::OUTPUT_BARRIER, shows);
-    // Atomic operations, of which those on buffers and on shared memory do.
-    traits.add(Traits::STORES_WHOLE, info.is_store && opcode != Opcode::Store);
+    // Atomic operations, of which those on buffers and on shared memory do, and narrow lookups.
+    traits.add(Traits::STORES_WHOLE, info.is_tex || info.is_store && opcode != Opcode::Store);
     traits
 }
 
@@ -70,7 +70,11 @@ pub(super) fn channels(instruction: &Instruction, source: usize, written: Option
 pub(super) fn of(instruction: &Instruction, first_temp: u32) -> Access {
     let mut access = Access::new(instruction.opcode, OPCODES[instruction.opcode as usize]);
     let resource = instruction.src.first().map(|src| src.register.file);
-    if !matches!(resource, Some(File::Buffer | File::Memory)) {
+    let is_whole = match instruction.opcode.info().is_tex {
+        true => instruction.dst.first().is_some_and(|dst| dst.write_mask == 0xf),
+        false => !matches!(resource, Some(File::Buffer | File::Memory)),
+    };
+    if is_whole {
         access.traits = access.traits.without(Traits::STORES_WHOLE);
     }
     let plain = instruction.dst.first().filter(|_| access.traits.any(PLAIN)).map(|dst| dst.write_mask & 0xf);

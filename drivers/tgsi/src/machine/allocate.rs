@@ -97,7 +97,7 @@ impl Allocate for Tgsi {
             let Some(temp) = virtual_temp(File::Temporary, src.register.index, first_temp) else { continue };
             let resource = info.is_tex && number + 1 == usize::from(info.num_src)
                 || number == 0 && reads_resource(instruction.opcode);
-            if resource {
+            if resource || number == 0 && info.is_tex && self.has_plain_coordinates {
                 narrow(temp, Freedom::Fixed);
             } else if info.src_types.get(number).is_some_and(|t| t.is_64bit()) {
                 narrow(temp, Freedom::Pairs);

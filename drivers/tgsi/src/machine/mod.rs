@@ -32,6 +32,10 @@ pub(crate) struct Tgsi {
     pub(crate) rules: Rules,
     /// The target [stores whole results](crate::TgsiOptions::whole_results).
     pub(crate) has_whole_results: bool,
+    /// The target [writes whole registers from textures](crate::TgsiOptions::whole_texture_writes).
+    pub(crate) has_whole_textures: bool,
+    /// The target [reads texture coordinates from x on](crate::TgsiOptions::plain_coordinates).
+    pub(crate) has_plain_coordinates: bool,
     /// The target [runs 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
     pub(crate) has_halves_in_turn: bool,
 }
@@ -123,6 +127,7 @@ impl Machine for Tgsi {
 
     #[inline]
     fn stores_whole(&self, access: &Access) -> bool {
-        self.has_whole_results && access.traits.any(Traits::STORES_WHOLE)
+        access.traits.any(Traits::STORES_WHOLE)
+            && if access.opcode.info().is_tex { self.has_whole_textures } else { self.has_whole_results }
     }
 }

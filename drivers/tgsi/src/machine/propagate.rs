@@ -156,6 +156,12 @@ impl PropagateCopies for Tgsi {
         // Index registers are few: keep an indirect operand where an instruction with one already stands.
         let mut new = apply_modifiers(src, Src { swizzle, ..from });
         new.span = src.span;
+        if self.has_plain_coordinates && source == 0 && info.is_tex {
+            let moves = |c: usize| channels & 1 << c != 0 && usize::from(new.swizzle[c]) != c;
+            if new.negate || new.absolute || new.register.file == File::Constant || (0..4).any(moves) {
+                return None;
+            }
+        }
         self.rules.allows_source(instruction, source, &new).then_some(new)
     }
 

@@ -141,6 +141,8 @@ fn program(shader: &Shader, options: &TgsiOptions) -> Result<Program, MachinePas
     }
     let machine = Tgsi {
         rules: Rules::default(),
+        has_whole_textures: options.whole_texture_writes,
+        has_plain_coordinates: options.plain_coordinates,
         has_whole_results: options.whole_results,
         has_halves_in_turn: options.halves_in_turn,
     };

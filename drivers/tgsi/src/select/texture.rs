@@ -215,7 +215,8 @@ impl Selector<'_> {
         let second = parts.len() > 4;
         let first_half: ArrayVec<Part, 4> = parts.iter().take(4).copied().collect();
         let second_half: ArrayVec<Part, 4> = parts.iter().skip(4).copied().collect();
-        sources.push(self.pack(&first_half));
+        let coordinates = self.pack(&first_half);
+        sources.push(self.plain_coordinates(coordinates, first_half.len()));
         let opcode = match data.op {
             TexOp::Tex if projector.is_some() => Opcode::Txp,
             TexOp::Tex if second => Opcode::Tex2,
@@ -377,6 +378,16 @@ impl Selector<'_> {
         instruction.src = sources;
         self.emit_instruction(instruction);
         Ok(())
+    }
+
+    /// Coordinates from x on, where the target reads no others.
+    fn plain_coordinates(&mut self, src: Src, count: usize) -> Src {
+        let moves = |c: usize| usize::from(src.swizzle[c]) != c;
+        let is_plain = !src.negate && !src.absolute && src.register.file != File::Constant;
+        if !self.options.plain_coordinates || is_plain && !(0..count.min(4)).any(moves) {
+            return src;
+        }
+        self.computed(Opcode::Mov, (1 << count.min(4)) - 1, &[src])
     }
 
     /// A vector of parts: a swizzle where they are in one register, else put together in a new one.
