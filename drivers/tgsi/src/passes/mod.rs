@@ -6,6 +6,7 @@
 //! [`pipeline`] says which pass runs when.
 
 mod combine;
+mod group_lookups;
 pub(crate) mod join;
 pub(crate) mod legalize_virgl;
 pub(crate) mod named;

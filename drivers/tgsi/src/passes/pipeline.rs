@@ -10,6 +10,7 @@ use tgsi_legacy::vec4::propagate_backward::propagate_backward;
 use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
+use super::group_lookups::group_lookups;
 use super::{combine, simplify_cfg};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
@@ -20,6 +21,13 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
     optimize(program, options, if is_large { &EARLY } else { &ALL }, passes);
     // Outputs of these stages are seen by others before the end, or again and again.
     let outputs_wait = !matches!(stage, Stage::Geometry | Stage::TessCtrl);
+    if options.optimize
+        && options.lookup_phases
+        && let Some(grouped) = grouped(program, options, outputs_wait, passes)
+    {
+        *program = grouped;
+        return;
+    }
     let mut hoisted = None;
     if options.optimize && !options.unoptimized_ra {
         passes.run_driver("tgsi:hoist_constants", || {
@@ -46,6 +54,24 @@ pub(crate) fn run(program: &mut Program, stage: Stage, options: &TgsiOptions, pa
         optimize(program, options, rest, passes);
         allocate_registers(program, options, outputs_wait, passes);
     }
+}
+
+/// The program allocated with its lookups together, where that takes fewer phases and the temporaries suffice.
+fn grouped(
+    program: &mut Program,
+    options: &TgsiOptions,
+    outputs_wait: bool,
+    passes: &mut Passes<'_>,
+) -> Option<Program> {
+    let mut grouped = None;
+    passes.run_driver("tgsi:group_lookups", || {
+        grouped = group_lookups(program);
+        grouped.is_some()
+    });
+    let mut grouped = grouped?;
+    allocate_registers(&mut grouped, options, outputs_wait, passes);
+    let fits = options.max_temporaries.is_none_or(|most| grouped.num_temps() <= most);
+    fits.then_some(grouped)
 }
 
 /// Liveness, which the next pass asks for, as a pass of its own.

@@ -124,6 +124,10 @@ pub struct TgsiOptions {
     pub whole_texture_writes: bool,
     /// Texture instructions read coordinates from x on: what is elsewhere in a register must be copied first.
     pub plain_coordinates: bool,
+    /// The target runs texture lookups in few phases: a lookup whose coordinate was computed in one begins the next.
+    pub lookup_phases: bool,
+    /// Temporaries that the target has, if it is known.
+    pub max_temporaries: Option<u32>,
     /// Immediates are floats only, whatever their bits.
     pub float_immediates: bool,
     /// The target stores all four components of the results of some instructions, whatever their write mask says, as
@@ -256,6 +260,8 @@ impl Default for TgsiOptions {
             address_components: 4,
             whole_texture_writes: false,
             plain_coordinates: false,
+            lookup_phases: false,
+            max_temporaries: None,
             float_immediates: false,
             whole_results: true,
             halves_in_turn: true,
@@ -325,6 +331,7 @@ named_options! {
         => |o| (o.address_registers, o.address_components) = (1, 1);
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
+    "lookup_phases", "Texture lookups run in few phases." => |o| o.lookup_phases = true;
     "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;
     "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;
     "halves_at_once", "64-bit instructions read all operands before they write." => |o| o.halves_in_turn = false;

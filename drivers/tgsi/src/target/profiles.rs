@@ -84,6 +84,8 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         options.has_lrp = false;
         options.whole_texture_writes = true;
         options.plain_coordinates = true;
+        options.lookup_phases = true;
+        options.max_temporaries = Some(16);
     }
 }
 
