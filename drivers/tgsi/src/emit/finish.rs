@@ -83,8 +83,9 @@ pub(crate) fn check_indirect(program: &Program, options: &TgsiOptions) -> Result
     for instruction in program.instructions() {
         let sources = instruction.src.iter().map(|s| &s.register);
         let mut registers = sources.chain(instruction.dst.iter().map(|d| &d.register));
-        if let Some(register) = registers
-            .find(|r| is_direct_only(r.file) && is_indirect(r) || options.address_components < 4 && has_two(r)) {
+        if let Some(register) =
+            registers.find(|r| is_direct_only(r.file) && is_indirect(r) || options.address_components < 4 && has_two(r))
+        {
             return Err(DriverError::Indirect(register.file));
         }
     }

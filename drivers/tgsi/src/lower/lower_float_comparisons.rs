@@ -36,7 +36,8 @@ pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool
         }
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
-                progress |= lower_comparison(body, inst);
+                // Selections by what was lowered before are of the same difference.
+                progress |= lower_comparison(body, inst) || fuse_selection(body, inst, has_comparisons);
             }
         }
     }
@@ -87,6 +88,13 @@ fn is_zero(body: &Body, source: AluSrc, count: usize) -> bool {
     })
 }
 
+/// The number that all components of an operand are.
+fn constant(body: &Body, source: AluSrc, count: usize) -> Option<f32> {
+    let word = |c: usize| body.constant_component(source.def, usize::from(source.swizzle.get(c)));
+    let first = word(0)?;
+    (1..count).all(|c| word(c) == Some(first)).then(|| f32::from_bits(first as u32))
+}
+
 /// Whether a value is 0.0 or 1.0 in every component, as far as a short look tells.
 fn is_truth(body: &Body, def: Def) -> bool {
     const DEPTH: u32 = 4;
@@ -127,6 +135,16 @@ struct Test {
 /// The test that a condition is, if one operand of its comparison is 0.
 fn test_of(body: &Body, condition: AluSrc, count: usize, has_comparisons: bool) -> Option<Test> {
     let op = body.alu_op(body.def_inst(condition.def))?;
+    if op == AluOp::FcselGt {
+        // A comparison that was lowered before.
+        let inverted = match [1, 2].map(|number| constant(body, through(body, condition, number), count)) {
+            [Some(1.0), Some(0.0)] => false,
+            [Some(0.0), Some(1.0)] => true,
+            _ => return None,
+        };
+        let value = through(body, condition, 0);
+        return Some(Test { value, negate: false, absolute: false, inverted });
+    }
     if !matches!(op, AluOp::Slt | AluOp::Sge | AluOp::Seq | AluOp::Sne) {
         return None;
     }
@@ -137,6 +155,13 @@ fn test_of(body: &Body, condition: AluSrc, count: usize, has_comparisons: bool) 
         _ => return None,
     };
     let plain = Test { value, negate: false, absolute: false, inverted: false };
+    let lowered = match body.alu_op(body.def_inst(value.def)) {
+        Some(AluOp::FcselGt) if matches!(op, AluOp::Seq | AluOp::Sne) => test_of(body, value, count, has_comparisons),
+        _ => None,
+    };
+    if let Some(test) = lowered {
+        return Some(Test { inverted: test.inverted ^ (op == AluOp::Seq), ..test });
+    }
     match op {
         AluOp::Slt => Some(Test { negate: is_first, ..plain }),
         AluOp::Seq if is_truth(body, value.def) => Some(Test { inverted: true, ..plain }),
@@ -193,10 +218,8 @@ fn only_kills(body: &Body, def: Def) -> bool {
     only_kills_if(body, def)
         || body.uses_of(def).all(|reader| {
             let User::Inst(user) = body.user(reader) else { return false };
-            let is_any = matches!(
-                body.alu_op(user),
-                Some(AluOp::FanyNequal2 | AluOp::FanyNequal3 | AluOp::FanyNequal4)
-            );
+            let is_any =
+                matches!(body.alu_op(user), Some(AluOp::FanyNequal2 | AluOp::FanyNequal3 | AluOp::FanyNequal4));
             is_any && body.inst_def(user).is_some_and(|any| only_kills_if(body, any))
         })
 }

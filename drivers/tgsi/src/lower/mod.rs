@@ -7,6 +7,7 @@ mod lower_float_comparisons;
 mod lower_interface_integers;
 mod lower_wide_vectors;
 mod reuse_vectors;
+mod split_operands;
 
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
@@ -33,6 +34,7 @@ use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
 use reuse_vectors::reuse_vectors;
+use split_operands::{Costs, split_operands};
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
 /// to any of them takes as many phis as the array's length has bits.
@@ -177,8 +179,16 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         run!(passes, shader, opt_copy_prop);
     }
     run!(passes, shader, opt_cse);
-    if run!(passes, shader, reuse_vectors) {
-        run!(passes, shader, opt_copy_prop);
+    if options.optimize {
+        let costs = Costs {
+            one_constant: options.one_constant,
+            one_input: options.one_input,
+            selection: if options.costly_cmp { 3 } else { 1 },
+        };
+        if run!(passes, shader, split_operands, |s| split_operands(s, costs)) {
+            run!(passes, shader, opt_copy_prop);
+        }
+        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, !options.plain_coordinates));
     }
     run!(passes, shader, opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

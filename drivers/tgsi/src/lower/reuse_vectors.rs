@@ -1,43 +1,88 @@
-//! Vectors whose components another vector of the same block has are that one, swizzled.
+//! Vectors that share sources become one, of which each is a swizzle.
 //!
 //! ```text
 //! 32x3 %4 = vec3 %1, %2, %3             32x3 %4 = vec3 %1, %2, %3
 //! 32x3 %5 = vec3 %2, %3, %1       =>    32x3 %5 = mov %4.yzx
+//!
+//! 32x2 %3 = vec2 %1.x, %2.x             32x3 %5 = vec3 %1.x, %2.x, %2.y
+//! 32x2 %4 = vec2 %1.x, %2.y       =>    32x2 %3 = mov %5.xy
+//!                                       32x2 %4 = mov %5.xz
 //! ```
 //!
-//! Only where readers of both are ALU instructions, which swizzle freely: what goes elsewhere is best made there. Each
-//! vector is compared with the last few that share its first component.
+//! A vector takes a copy for each value that has a register of its own, so that fewer vectors are fewer copies. Only
+//! where readers swizzle freely: what goes elsewhere is best made there. Each vector is compared with the last few of
+//! the same block that share a source.
 
+use arrayvec::ArrayVec;
+use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use tgsi_ir::builder::AluSrc;
+use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle, User};
 
-/// Vectors with a component in common that are looked at.
+/// Vectors with a source in common that are looked at.
 const WINDOW: usize = 8;
 
 type Component = (Def, u8);
+type Components = ArrayVec<Component, 4>;
 
-/// Replaces. Returns whether anything changed.
-pub(crate) fn reuse_vectors(shader: &mut Shader) -> bool {
+/// A vector of the block at hand.
+struct Vector {
+    inst: Inst,
+    parts: Components,
+    /// Its place in the block.
+    place: u32,
+}
+
+/// Replaces. `swizzled_lookups` says that texture instructions swizzle too. Returns whether anything changed.
+pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
+        // Places of values in the block at hand, from 1; 0 before it.
+        let mut places: SecondaryMap<Def, u32> = SecondaryMap::new();
         for block in body.blocks_vec() {
-            let mut vectors: FxHashMap<Component, Vec<Inst>> = FxHashMap::default();
-            for inst in body.insts_vec(block) {
-                let Some(parts) = components(body, inst) else { continue };
-                let known = vectors.get(&parts[0]).map_or(&[][..], Vec::as_slice);
-                if let Some(swizzle) = known.iter().rev().take(WINDOW).find_map(|&other| within(body, &parts, other))
-                    && let Some(def) = body.inst_def(inst)
-                {
-                    let count = body.num_components(def);
-                    let new = Builder::new(body, Cursor::Before(inst)).mov(swizzle, count);
-                    body.replace_all_uses(def, new);
-                    body.remove_inst(inst);
+            let mut vectors: Vec<Vector> = Vec::new();
+            let mut by_source: FxHashMap<Def, Vec<usize>> = FxHashMap::default();
+            let insts = body.insts_vec(block);
+            for (place, &inst) in (1..).zip(&insts) {
+                if let Some(def) = body.inst_def(inst) {
+                    places[def] = place;
+                }
+                let Some(parts) = components(body, inst, swizzled_lookups) else { continue };
+                let known = parts
+                    .iter()
+                    .flat_map(|(def, _)| by_source.get(def).map_or(&[][..], Vec::as_slice).iter().rev().take(WINDOW));
+                let place_of = |def: Def| if is_movable(body, def) { 0 } else { places[def] };
+                let found =
+                    known.copied().find_map(|number| Some((number, joined(&vectors[number], &parts, place_of)?)));
+                if let Some((number, all)) = found {
+                    for (def, _) in &parts {
+                        if places[*def] > vectors[number].place {
+                            move_before(body, *def, vectors[number].inst);
+                            places[*def] = vectors[number].place - 1;
+                        }
+                    }
+                    join(body, &mut vectors[number], inst, &parts, all);
+                    for (def, _) in parts {
+                        let numbers = by_source.entry(def).or_default();
+                        if !numbers.contains(&number) {
+                            numbers.push(number);
+                        }
+                    }
                     progress = true;
                     continue;
                 }
-                for part in parts {
-                    vectors.entry(part).or_default().push(inst);
+                for &(def, _) in &parts {
+                    let numbers = by_source.entry(def).or_default();
+                    if numbers.last() != Some(&vectors.len()) {
+                        numbers.push(vectors.len());
+                    }
+                }
+                vectors.push(Vector { inst, parts, place });
+            }
+            for inst in insts {
+                if let Some(def) = body.inst_def(inst) {
+                    places[def] = 0;
                 }
             }
         }
@@ -45,12 +90,15 @@ pub(crate) fn reuse_vectors(shader: &mut Shader) -> bool {
     progress
 }
 
-/// The components of a vector of 32 bits that only ALU instructions read.
-fn components(body: &Body, inst: Inst) -> Option<arrayvec::ArrayVec<Component, 4>> {
+/// The components of a vector of 32 bits whose readers swizzle.
+fn components(body: &Body, inst: Inst, swizzled_lookups: bool) -> Option<Components> {
     body.alu_op(inst).filter(|op| op.is_vec())?;
     let def = body.inst_def(inst)?;
-    let is_alu = |user: User| matches!(user, User::Inst(user) if body.alu_op(user).is_some());
-    if body.bit_size(def) != 32 || body.num_sources(inst) > 4 || !body.uses_of(def).all(|s| is_alu(body.user(s))) {
+    let swizzles = |user: User| {
+        let User::Inst(user) = user else { return false };
+        body.alu_op(user).is_some_and(|op| !op.is_vec()) || swizzled_lookups && body.tex(user).is_some()
+    };
+    if body.bit_size(def) != 32 || body.num_sources(inst) > 4 || !body.uses_of(def).all(|s| swizzles(body.user(s))) {
         return None;
     }
     let parts = (0..body.num_sources(inst)).map(|number| {
@@ -60,12 +108,74 @@ fn components(body: &Body, inst: Inst) -> Option<arrayvec::ArrayVec<Component, 4
     Some(parts.collect())
 }
 
-/// The components as a swizzle of another vector.
-fn within(body: &Body, parts: &[Component], other: Inst) -> Option<AluSrc> {
-    let others = components(body, other)?;
+/// The components of both vectors, those of the first one first, if there is room and all are there where it is made.
+fn joined(first: &Vector, parts: &Components, place_of: impl Fn(Def) -> u32) -> Option<Components> {
+    let mut all = first.parts.clone();
+    for part in parts {
+        if !all.contains(part) {
+            (place_of(part.0) < first.place).then_some(())?;
+            all.try_push(*part).ok()?;
+        }
+    }
+    Some(all)
+}
+
+/// Whether a value is an input or constant at a place known at compile time, which can be read anywhere.
+fn is_movable(body: &Body, def: Def) -> bool {
+    let inst = body.def_inst(def);
+    body.def_constant(def).is_some()
+        || matches!(
+            body.intrinsic(inst),
+            Some(IntrinsicOp::LoadInput | IntrinsicOp::LoadUbo | IntrinsicOp::LoadUniform)
+        ) && body.sources(inst).all(|source| body.def_constant(body.src_def(source)).is_some())
+}
+
+/// Moves such a value, and the constants that it is found by.
+fn move_before(body: &mut Body, def: Def, before: Inst) {
+    let inst = body.def_inst(def);
+    for number in 0..body.num_sources(inst) {
+        let index = body.def_inst(body.src(inst, number));
+        if body.inst_block(index) == body.inst_block(before) {
+            body.move_inst(Cursor::Before(before), index);
+        }
+    }
+    body.move_inst(Cursor::Before(before), inst);
+}
+
+fn join(body: &mut Body, first: &mut Vector, second: Inst, parts: &Components, all: Components) {
+    let (Some(old), Some(def)) = (body.inst_def(first.inst), body.inst_def(second)) else { return };
+    if all.len() > first.parts.len() {
+        let sources: ArrayVec<AluSrc, 4> =
+            all.iter().map(|&(def, component)| AluSrc::component(def, component)).collect();
+        let count = body.num_components(old);
+        let vector = Builder::new(body, Cursor::Before(first.inst)).vec(&sources);
+        read_instead(body, old, AluSrc::new(vector, Swizzle::IDENTITY), count, first.inst);
+        body.remove_inst(first.inst);
+        first.inst = body.def_inst(vector);
+        first.parts = all;
+    }
+    let Some(whole) = body.inst_def(first.inst) else { return };
     let mut swizzle = [0u8; 4];
     for (channel, part) in parts.iter().enumerate() {
-        swizzle[channel] = others.iter().position(|other| other == part)? as u8;
+        swizzle[channel] = first.parts.iter().position(|other| other == part).unwrap_or_default() as u8;
     }
-    Some(AluSrc::new(body.inst_def(other)?, Swizzle::new(&swizzle)))
+    let count = body.num_components(def);
+    read_instead(body, def, AluSrc::new(whole, Swizzle::new(&swizzle)), count, second);
+    body.remove_inst(second);
+}
+
+/// Readers of a value read another one. Copy propagation would take the vector apart again for those that do not
+/// swizzle.
+fn read_instead(body: &mut Body, old: Def, new: AluSrc, count: u8, before: Inst) {
+    let mut copy = None;
+    for reader in body.uses_vec(old) {
+        if matches!(body.user(reader), User::Inst(user) if body.alu_op(user).is_some()) {
+            let composed = body.swizzle(reader).compose(new.swizzle);
+            body.set_swizzle(reader, composed);
+            body.set_src(reader, new.def);
+        } else {
+            let copy = *copy.get_or_insert_with(|| Builder::new(body, Cursor::Before(before)).mov(new, count));
+            body.set_src(reader, copy);
+        }
+    }
 }

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use super::pipeline::extent;
 use tgsi::Shader;
 use tgsi::builder::{BuildError, ShaderBuilder};
 use tgsi::shader::{Declaration, Immediate, Instruction};
 use tgsi::tables::{File, ImmediateType, Opcode, Processor, Semantic};
 use tgsi_ir::shader::Stage;
 use tgsi_legacy::vec4::allocate::{allocate, coalesce_copies};
-use super::pipeline::extent;
 use tgsi_legacy::vec4::dead_code::remove_dead_code;
 use tgsi_legacy::vec4::hoist_constants::hoist_constants;
 use tgsi_legacy::vec4::merge::merge_instructions;

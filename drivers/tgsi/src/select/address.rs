@@ -300,7 +300,8 @@ impl Selector<'_> {
             let usable = self.addresses.iter().enumerate().filter(|(slot, _)| is_usable(*slot));
             usable.min_by_key(|(_, a)| a.used).map_or(0, |(slot, _)| slot)
         });
-        let (register, component) = (Register::new(File::Address, (slot / components) as i32), (slot % components) as u8);
+        let (register, component) =
+            (Register::new(File::Address, (slot / components) as i32), (slot % components) as u8);
         if found.is_none() {
             self.emit(opcode, Dst::new(register).masked(1 << component), &[src]);
             if let Some(address) = self.addresses.get_mut(slot) {

@@ -136,7 +136,8 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
     }
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
     let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
-    let count = usize::from(options.address_registers.clamp(1, 3)) * usize::from(options.address_components.clamp(1, 4));
+    let count =
+        usize::from(options.address_registers.clamp(1, 3)) * usize::from(options.address_components.clamp(1, 4));
     for function in std::iter::once(entry).chain(others) {
         let body = shader.functions[function].body.as_ref().ok_or(DriverError::NoEntryPoint)?;
         let mut selector = Selector {

@@ -124,6 +124,12 @@ pub struct TgsiOptions {
     pub whole_texture_writes: bool,
     /// Texture instructions read coordinates from x on: what is elsewhere in a register must be copied first.
     pub plain_coordinates: bool,
+    /// `CMP` takes three instructions.
+    pub costly_cmp: bool,
+    /// An instruction reads one constant or immediate: each other one costs a copy.
+    pub one_constant: bool,
+    /// An instruction reads one input: each other one costs a copy.
+    pub one_input: bool,
     /// The target runs texture lookups in few phases: a lookup whose coordinate was computed in one begins the next.
     pub lookup_phases: bool,
     /// Temporaries that the target has, if it is known.
@@ -260,6 +266,9 @@ impl Default for TgsiOptions {
             address_components: 4,
             whole_texture_writes: false,
             plain_coordinates: false,
+            costly_cmp: false,
+            one_constant: false,
+            one_input: false,
             lookup_phases: false,
             max_temporaries: None,
             float_immediates: false,
@@ -331,6 +340,9 @@ named_options! {
         => |o| (o.address_registers, o.address_components) = (1, 1);
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
+    "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
+    "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
+    "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
     "lookup_phases", "Texture lookups run in few phases." => |o| o.lookup_phases = true;
     "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;
     "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;

@@ -71,6 +71,9 @@ fn no_integers(options: &mut TgsiOptions) {
 
 /// `nvfx_fragprog.c`, `nvfx_vertprog.c`. Vertex programs write out what they lack of saturation.
 fn nv30(stage: Stage, options: &mut TgsiOptions) {
+    options.costly_cmp = stage == Stage::Fragment;
+    options.one_constant = true;
+    options.one_input = true;
     if stage == Stage::Vertex {
         options.has_sat = false;
     }
@@ -82,6 +85,7 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         no_integers(options);
         options.fuse_fabs = false;
         options.has_lrp = false;
+        options.one_constant = true;
         options.whole_texture_writes = true;
         options.plain_coordinates = true;
         options.lookup_phases = true;
@@ -106,6 +110,10 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
     options.unoptimized_ra = true;
     options.address_registers = 1;
     options.address_components = 1;
+    if stage == Stage::Vertex {
+        options.one_constant = true;
+        options.one_input = true;
+    }
     if stage == Stage::Fragment {
         options.has_comparisons = false;
         options.free_scaling = true;

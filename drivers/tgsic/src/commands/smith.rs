@@ -36,7 +36,9 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         size: arguments.size,
         features: match &arguments.features[..] {
             // The target rounds products first.
-            [] if plan.compiler.target().compiler_options(tgsi_ir::Stage::Fragment).lower_ffma => Features::ALL.without(Features::FUSED),
+            [] if plan.compiler.target().compiler_options(tgsi_ir::Stage::Fragment).lower_ffma => {
+                Features::ALL.without(Features::FUSED)
+            }
             [] => Features::ALL,
             names => names.iter().filter_map(|name| Features::from_name(name)).fold(Features::NONE, Features::with),
         },

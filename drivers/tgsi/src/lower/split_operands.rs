@@ -1,0 +1,185 @@
+//! Operations on vectors that are put together for them alone work on the parts.
+//!
+//! ```text
+//! 32x3 %4 = vec3 %1.z, %1.w, %2.x       32x2 %6 = fmul %1.zw, %3.xy
+//! 32x3 %5 = fmul %4, %3           =>    32 %7 = fmul %2.x, %3.z
+//!                                       32x3 %5 = vec3 %6.x, %6.y, %7
+//! ```
+//!
+//! That is two instructions instead of two copies and one: the parts write their components of the result. Parts that
+//! are computed for the vector alone need no copy; where there are such, it stays.
+
+use arrayvec::ArrayVec;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::builder::AluSrc;
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{Body, Builder, Cursor, Def, Inst, Shader, Swizzle};
+
+/// What instructions cost on the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    /// An instruction reads one constant or immediate; others are copied.
+    pub(crate) one_constant: bool,
+    /// An instruction reads one input; others are copied.
+    pub(crate) one_input: bool,
+    /// Instructions that `CMP` takes.
+    pub(crate) selection: usize,
+}
+
+impl Costs {
+    /// The copies that operands cost.
+    fn copies(self, body: &Body, operands: &[Def]) -> usize {
+        let beyond_one = |limited: bool, is_kind: &dyn Fn(Inst) -> bool| {
+            let mut found: ArrayVec<Def, 4> = ArrayVec::new();
+            for &def in operands.iter().filter(|&&def| limited && is_kind(body.def_inst(def))) {
+                // Immediates can share a register.
+                let is_same = |&other: &Def| {
+                    other == def || body.def_constant(other).is_some() && body.def_constant(def).is_some()
+                };
+                if !found.iter().any(is_same) {
+                    let _ = found.try_push(def);
+                }
+            }
+            found.len().saturating_sub(1)
+        };
+        let is_constant = |inst: Inst| {
+            body.inst_def(inst).is_some_and(|def| body.def_constant(def).is_some())
+                || matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadUbo | IntrinsicOp::LoadUniform))
+        };
+        let is_input = |inst: Inst| {
+            matches!(body.intrinsic(inst), Some(IntrinsicOp::LoadInput | IntrinsicOp::LoadInterpolatedInput))
+        };
+        beyond_one(self.one_constant, &is_constant) + beyond_one(self.one_input, &is_input)
+    }
+}
+
+/// Splits. Returns whether anything changed.
+pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= split(body, inst, costs);
+            }
+        }
+    }
+    progress
+}
+
+/// Whether an operation works on each component alone, and on several at once.
+fn is_vectorial(op: AluOp) -> bool {
+    let info = op.info();
+    let is_scalar = matches!(
+        op,
+        AluOp::Frcp
+            | AluOp::Frsq
+            | AluOp::Fsqrt
+            | AluOp::Fexp2
+            | AluOp::Flog2
+            | AluOp::Fsin
+            | AluOp::Fcos
+            | AluOp::Fpow
+            | AluOp::Fneg
+            | AluOp::Fabs
+            | AluOp::Fsat
+    );
+    info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0) && !op.is_vec_or_mov() && !is_scalar
+}
+
+/// Whether the value of a component is computed for the vector alone, so that it needs no copy.
+fn is_free(body: &Body, vector: Inst, def: Def) -> bool {
+    let producer = body.def_inst(def);
+    let is_made = body.alu_op(producer).is_some_and(|op| !op.is_vec_or_mov()) || body.tex(producer).is_some();
+    is_made && body.uses_of(def).all(|reader| body.user(reader) == tgsi_ir::User::Inst(vector))
+}
+
+/// The vector that source `number` of an instruction is, if nothing else reads it and all of its parts need copies.
+fn own_vector(body: &Body, inst: Inst, number: usize) -> Option<Inst> {
+    let def = body.src(inst, number);
+    let vector = body.def_inst(def);
+    body.alu_op(vector).filter(|op| op.is_vec())?;
+    let is_own = body.bit_size(def) == 32
+        && body.num_sources(vector) <= 4
+        && body.uses_of(def).count() == 1
+        && (0..body.num_sources(vector)).all(|part| !is_free(body, vector, body.src(vector, part)));
+    is_own.then_some(vector)
+}
+
+/// The component of an operand, looked for in the vector that it is.
+fn component(body: &Body, inst: Inst, number: usize, vector: Option<Inst>, channel: usize) -> (Def, u8) {
+    let selected = body.swizzle(body.source(inst, number)).get(channel);
+    match vector {
+        Some(vector) => {
+            let source = body.source(vector, usize::from(selected));
+            (body.src_def(source), body.swizzle(source).get(0))
+        }
+        None => (body.src(inst, number), selected),
+    }
+}
+
+fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
+    let (Some(op), Some(def)) = (body.alu_op(inst), body.inst_def(inst)) else { return false };
+    let count = usize::from(body.num_components(def));
+    if !(2..=4).contains(&count) || body.bit_size(def) != 32 || !is_vectorial(op) || body.num_sources(inst) > 4 {
+        return false;
+    }
+    let numbers = 0..body.num_sources(inst);
+    let vectors: ArrayVec<Option<Inst>, 4> = numbers.map(|number| own_vector(body, inst, number)).collect();
+    if vectors.iter().all(Option::is_none) {
+        return false;
+    }
+    // Channels whose operands come from the same values.
+    let mut groups: ArrayVec<(ArrayVec<Def, 4>, ArrayVec<usize, 4>), 4> = ArrayVec::new();
+    for channel in 0..count {
+        let defs: ArrayVec<Def, 4> =
+            (0..vectors.len()).map(|n| component(body, inst, n, vectors[n], channel).0).collect();
+        match groups.iter_mut().find(|group| group.0 == defs) {
+            Some(group) => group.1.push(channel),
+            None => groups.push((defs, [channel].into_iter().collect())),
+        }
+    }
+    let copies = |number: usize| {
+        let mut defs: ArrayVec<Def, 4> = ArrayVec::new();
+        for group in &groups {
+            if !defs.contains(&group.0[number]) {
+                defs.push(group.0[number]);
+            }
+        }
+        if vectors[number].is_some() { defs.len() } else { 0 }
+    };
+    let whole: ArrayVec<Def, 4> =
+        (0..vectors.len()).filter(|&n| vectors[n].is_none()).map(|n| body.src(inst, n)).collect();
+    let weight = if matches!(op, AluOp::Fcsel | AluOp::FcselGt) { costs.selection } else { 1 };
+    let before = weight + (0..vectors.len()).map(copies).sum::<usize>() + costs.copies(body, &whole);
+    let after: usize = groups.iter().map(|group| weight + costs.copies(body, &group.0)).sum();
+    if after >= before || groups.len() < 2 {
+        return false;
+    }
+    let flags = body.alu(inst).map(|(_, flags)| flags).unwrap_or_default();
+    let mut parts = [None; 4];
+    for (defs, channels) in &groups {
+        let sources: ArrayVec<AluSrc, 4> = (0..vectors.len())
+            .map(|number| {
+                let mut swizzle = [0u8; 4];
+                for (slot, &channel) in channels.iter().enumerate() {
+                    swizzle[slot] = component(body, inst, number, vectors[number], channel).1;
+                }
+                AluSrc::new(defs[number], Swizzle::new(&swizzle))
+            })
+            .collect();
+        let mut builder = Builder::new(body, Cursor::Before(inst));
+        builder.flags = flags;
+        let part = builder.alu_sized(op, channels.len() as u8, &sources);
+        for (slot, &channel) in channels.iter().enumerate() {
+            parts[channel] = Some(AluSrc::component(part, slot as u8));
+        }
+    }
+    let parts: ArrayVec<AluSrc, 4> = parts.into_iter().flatten().collect();
+    if parts.len() != count {
+        return false;
+    }
+    let whole = Builder::new(body, Cursor::Before(inst)).vec(&parts);
+    body.replace_all_uses(def, whole);
+    body.remove_inst(inst);
+    true
+}
