@@ -113,6 +113,7 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Vertex {
         options.one_constant = true;
         options.one_input = true;
+        options.component_negation = true;
     }
     if stage == Stage::Fragment {
         options.has_comparisons = false;
