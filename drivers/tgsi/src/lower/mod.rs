@@ -184,6 +184,7 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             one_constant: options.one_constant,
             one_input: options.one_input,
             component_negation: options.component_negation,
+            joined_copies: options.joined_copies,
             selection: if options.costly_cmp { 3 } else { 1 },
         };
         let swizzled_lookups = !options.plain_coordinates;

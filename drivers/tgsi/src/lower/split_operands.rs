@@ -25,6 +25,8 @@ pub(crate) struct Costs {
     /// An operand negates each of its components alone: a vector of components of one value and their negations is an
     /// operand.
     pub(crate) component_negation: bool,
+    /// The copies that make one vector are one instruction.
+    pub(crate) joined_copies: bool,
     /// Instructions that `CMP` takes.
     pub(crate) selection: usize,
 }
@@ -160,7 +162,11 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
                 defs.push(group.0[number]);
             }
         }
-        if vectors[number].is_some() { defs.len() } else { 0 }
+        match vectors[number] {
+            Some(_) if costs.joined_copies => 1,
+            Some(_) => defs.len(),
+            None => 0,
+        }
     };
     let whole: ArrayVec<Def, 4> =
         (0..vectors.len()).filter(|&n| vectors[n].is_none()).map(|n| body.src(inst, n)).collect();
