@@ -28,7 +28,7 @@ use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
-use lower_float_comparisons::{lower_float_comparisons, make_selections_boolean};
+use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
@@ -190,7 +190,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         let swizzled_lookups = !options.plain_coordinates;
         // Vectors that one register can be are shared first: what shares them is not to be split.
         run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::None));
-        if run!(passes, shader, split_operands, |s| split_operands(s, costs)) {
+        let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
+        progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
+        if progress {
             run!(passes, shader, opt_copy_prop);
         }
         run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::Any));
