@@ -47,6 +47,12 @@ pub(crate) fn build(
     for _ in 0..addresses {
         builder.address();
     }
+    if options.one_constant {
+        // Rows that instructions read several operands from come first, so that others find their words there.
+        for words in instructions.iter().filter_map(|instruction| words_together(&immediates, instruction, options)) {
+            builder.immediate(ImmediateType::Float32, &words);
+        }
+    }
     for instruction in &mut instructions {
         pack_immediates(&mut builder, &immediates, instruction, options);
         normalize_swizzles(instruction);
@@ -118,6 +124,7 @@ fn pack_immediates(
     options: &TgsiOptions,
 ) {
     let opcode = instruction.opcode;
+    let together = words_together(immediates, instruction, options);
     let is_counter = instruction.src.first().is_some_and(|s| s.register.file == File::HwAtomic);
     for number in 0..instruction.src.len() {
         let channels = tgsi::scan::needed_channels(instruction, number);
@@ -138,7 +145,15 @@ fn pack_immediates(
         }
         let words = src.swizzle.map(|c| row[usize::from(c & 3)]);
         let counts = number > 1 && is_counter;
-        let packed = pack(builder, &|words| immediate_type(operand, words, counts, options), &words, channels);
+        let packed = match &together {
+            Some(all) => {
+                let row = builder.immediate(ImmediateType::Float32, all);
+                let slot = |c: usize| all.iter().position(|w| *w == words[c]).filter(|_| channels & 1 << c != 0);
+                let swizzle = [0, 1, 2, 3].map(|c| row.swizzle[slot(c).unwrap_or(0)]);
+                Src { swizzle, ..row }
+            }
+            None => pack(builder, &|words| immediate_type(operand, words, counts, options), &words, channels),
+        };
         *src = Src { absolute: src.absolute, negate: src.negate, span: src.span, ..packed };
     }
     if let Some(texture) = &mut instruction.texture {
@@ -152,6 +167,32 @@ fn pack_immediates(
             }
         }
     }
+}
+
+/// The words of all immediates that an instruction reads, if there are several, they fit into a row, and the target
+/// gains by that.
+fn words_together(
+    immediates: &Immediates,
+    instruction: &Instruction,
+    options: &TgsiOptions,
+) -> Option<arrayvec::ArrayVec<u32, 4>> {
+    let is_immediate = |src: &Src| src.register.file == File::Immediate;
+    let gains = options.one_constant && options.float_immediates;
+    if !gains || instruction.src.iter().filter(|src| is_immediate(src)).count() < 2 {
+        return None;
+    }
+    let mut all: arrayvec::ArrayVec<u32, 4> = arrayvec::ArrayVec::new();
+    for (number, src) in instruction.src.iter().enumerate().filter(|(_, src)| is_immediate(src)) {
+        let channels = tgsi::scan::needed_channels(instruction, number);
+        let row = immediates.row(src.register.index);
+        for c in (0..4).filter(|c| channels & 1 << c != 0) {
+            let word = row[usize::from(src.swizzle[c] & 3)];
+            if !all.contains(&word) {
+                all.try_push(word).ok()?;
+            }
+        }
+    }
+    (!all.is_empty()).then_some(all)
 }
 
 /// Finds a row for the words that channels need.

@@ -33,7 +33,7 @@ pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
-use reuse_vectors::{Growth, reuse_vectors};
+use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
@@ -188,14 +188,14 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
             selection: if options.costly_cmp { 3 } else { 1 },
         };
         let swizzled_lookups = !options.plain_coordinates;
-        // Vectors that one register can be are shared first: what shares them is not to be split.
-        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::None));
+        // What shares a vector is not to be split.
+        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
         progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
         if progress {
             run!(passes, shader, opt_copy_prop);
         }
-        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::Any));
+        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
     }
     run!(passes, shader, opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

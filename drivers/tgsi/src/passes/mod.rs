@@ -11,4 +11,5 @@ pub(crate) mod join;
 pub(crate) mod legalize_virgl;
 pub(crate) mod named;
 pub(crate) mod pipeline;
+mod share_constants;
 mod simplify_cfg;

@@ -11,6 +11,7 @@ use tgsi_legacy::vec4::propagate_copies::propagate_copies;
 use tgsi_legacy::vec4::vectorize::vectorize;
 
 use super::group_lookups::group_lookups;
+use super::share_constants::share_constants;
 use super::{combine, simplify_cfg};
 use crate::machine::Program;
 use crate::target::options::TgsiOptions;
@@ -89,11 +90,30 @@ fn allocate_registers(
     may_write_outputs_early: bool,
     passes: &mut Passes<'_>,
 ) {
-    find_liveness(program, passes);
-    passes.run_driver("tgsi:allocate", || {
-        allocate::allocate(program, extent(options), may_write_outputs_early && options.optimize);
-        true
-    });
+    // Copies that are shared live for longer. Where the temporaries do not suffice for that, there are none.
+    let mut unshared = None;
+    if options.optimize && options.one_constant {
+        passes.run_driver("tgsi:share_constants", || {
+            unshared = options.max_temporaries.map(|_| program.clone());
+            let progress = share_constants(program, options.free_zero_and_one);
+            unshared.take_if(|_| !progress);
+            progress
+        });
+    }
+    let mut allocate = |program: &mut Program| {
+        find_liveness(program, passes);
+        passes.run_driver("tgsi:allocate", || {
+            allocate::allocate(program, extent(options), may_write_outputs_early && options.optimize);
+            true
+        });
+    };
+    allocate(program);
+    if let Some(mut unshared) = unshared
+        && options.max_temporaries.is_some_and(|most| program.num_temps() > most)
+    {
+        allocate(&mut unshared);
+        *program = unshared;
+    }
     if options.optimize {
         // Neighbours may have become mergeable.
         passes.run_driver(MERGE, || merge_instructions(program));

@@ -128,6 +128,8 @@ pub struct TgsiOptions {
     pub costly_cmp: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
     pub one_constant: bool,
+    /// 0 and 1 are operands that need no register of constants.
+    pub free_zero_and_one: bool,
     /// The target makes an operand of 1 - x and 1 - 2x, which are `ADD 1, -x` and `MAD -x, 2, 1`.
     pub presubtract: bool,
     /// An instruction reads one input: each other one costs a copy.
@@ -276,6 +278,7 @@ impl Default for TgsiOptions {
             one_constant: false,
             one_input: false,
             presubtract: false,
+            free_zero_and_one: false,
             component_negation: false,
             joined_copies: false,
             lookup_phases: false,
@@ -352,6 +355,7 @@ named_options! {
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
     "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
+    "free_zero_and_one", "0 and 1 are operands without a constant." => |o| o.free_zero_and_one = true;
     "presubtract", "Operands can be 1 - x and 1 - 2x." => |o| o.presubtract = true;
     "component_negation", "Operands negate each component alone." => |o| o.component_negation = true;
     "joined_copies", "The target joins the copies that make one vector." => |o| o.joined_copies = true;

@@ -44,7 +44,7 @@ profiles! {
     /// GeForce FX.
     Nv30 = "nv30", "Mesa's nouveau on GeForce FX (NV3x).", no_integers, nv30;
     /// GeForce 6 and 7.
-    Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, nv30;
+    Nv40 = "nv40", "Mesa's nouveau on GeForce 6 and 7 (NV4x).", no_integers, nv40;
     /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
     I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, i915;
     /// Radeon 9500 to X600.
@@ -69,14 +69,23 @@ fn no_integers(options: &mut TgsiOptions) {
     options.float_immediates = true;
 }
 
-/// `nvfx_fragprog.c`, `nvfx_vertprog.c`. Vertex programs write out what they lack of saturation.
-fn nv30(stage: Stage, options: &mut TgsiOptions) {
-    options.costly_cmp = stage == Stage::Fragment;
+/// `nvfx_fragprog.c`, `nvfx_vertprog.c`. Vertex programs write out what they lack of saturation. Copies of operands
+/// take a temporary of the driver's.
+fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
-    if stage == Stage::Vertex {
-        options.has_sat = false;
-    }
+    options.costly_cmp = stage == Stage::Fragment;
+    options.has_sat = stage != Stage::Vertex;
+}
+
+fn nv30(stage: Stage, options: &mut TgsiOptions) {
+    geforce(stage, options);
+    options.max_temporaries = Some(if stage == Stage::Fragment { 30 } else { 14 });
+}
+
+fn nv40(stage: Stage, options: &mut TgsiOptions) {
+    geforce(stage, options);
+    options.max_temporaries = Some(if stage == Stage::Fragment { 46 } else { 30 });
 }
 
 /// `i915_fpc_translate.c` for fragments. Vertex shaders run in Mesa's interpreter (`draw`).
@@ -86,6 +95,7 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
         options.fuse_fabs = false;
         options.has_lrp = false;
         options.one_constant = true;
+        options.free_zero_and_one = true;
         options.whole_texture_writes = true;
         options.plain_coordinates = true;
         options.lookup_phases = true;
@@ -122,6 +132,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.one_constant = true;
         options.one_input = true;
         options.component_negation = true;
+        options.free_zero_and_one = true;
     }
     if stage == Stage::Fragment {
         options.has_comparisons = false;
