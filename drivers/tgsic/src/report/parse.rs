@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn the_first_character_decides() {
-        let json = br#" {"f":"a","ok":true,"stage":"FRAG","instructions_after":3,"temporaries_after":1,"immediates_after":0}"#;
+        let json =
+            br#" {"f":"a","ok":true,"stage":"FRAG","instructions_after":3,"temporaries_after":1,"immediates_after":0}"#;
         assert_eq!(parse("run", json, false).unwrap().shaders.len(), 1);
         assert_eq!(parse("run", b"\xef\xbb\xbfa - FS shader: 3 inst", false).unwrap().shaders.len(), 1);
         assert_eq!(parse("run", b"RESULT a nolink", false).unwrap().results["a"], "nolink");

@@ -103,7 +103,8 @@ pub fn print(run: &Run) -> String {
     run.shaders
         .iter()
         .map(|shader| {
-            let known = run.statistics.iter().zip(&shader.values).filter_map(|(name, value)| Some((&**name, (*value)?)));
+            let known =
+                run.statistics.iter().zip(&shader.values).filter_map(|(name, value)| Some((&**name, (*value)?)));
             line(&shader.key.name, &shader.key.stage, &known.collect::<Vec<_>>())
         })
         .collect()
@@ -160,7 +161,10 @@ mod tests {
         );
         assert_eq!(run.shaders.len(), 1);
         assert_eq!(run.shaders[0].values, [Some(3)]);
-        assert_eq!(run.results.into_iter().collect::<Vec<_>>(), [("a".into(), "ok".into()), ("b".into(), "nolink".into())]);
+        assert_eq!(
+            run.results.into_iter().collect::<Vec<_>>(),
+            [("a".into(), "ok".into()), ("b".into(), "nolink".into())]
+        );
     }
 
     #[test]
@@ -183,8 +187,13 @@ mod tests {
         let text = "a - FS shader: 3 inst, 1 temps, 0 loops, 0 spills, 0 fills\n\
                     a - FS shader: 4 inst, 1 temps, 0 loops, 0 spills, 0 fills\n";
         assert_eq!(print(&read(text)), text);
-        assert_eq!(print(&read("a - FS shader: 1 inst, 2 loops")), "a - FS shader: 1 inst, 2 loops, 0 spills, 0 fills\n");
-        assert_eq!(line("a b\n%\u{a0}", "FS", &[("inst", 1), ("loops", 0), ("spills", 0), ("fills", 0)]),
-            "a%20b%0A%25%C2%A0 - FS shader: 1 inst, 0 loops, 0 spills, 0 fills\n");
+        assert_eq!(
+            print(&read("a - FS shader: 1 inst, 2 loops")),
+            "a - FS shader: 1 inst, 2 loops, 0 spills, 0 fills\n"
+        );
+        assert_eq!(
+            line("a b\n%\u{a0}", "FS", &[("inst", 1), ("loops", 0), ("spills", 0), ("fills", 0)]),
+            "a%20b%0A%25%C2%A0 - FS shader: 1 inst, 0 loops, 0 spills, 0 fills\n"
+        );
     }
 }

@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn the_form_of_shader_db() {
-        let old = "a - FS shader: 100 inst\nb - FS shader: 10 inst\nc - FS shader: 5 inst\nd\u{7} - FS shader: 5 inst\n";
+        let old =
+            "a - FS shader: 100 inst\nb - FS shader: 10 inst\nc - FS shader: 5 inst\nd\u{7} - FS shader: 5 inst\n";
         let new = "a - FS shader: 90 inst\nb - FS shader: 12 inst\nc - FS shader: 6 inst\n";
         let (old, new) = (parse("old", old.as_bytes(), false).unwrap(), parse("new", new.as_bytes(), false).unwrap());
         let name = |name: &str| format!("{name:50}");
