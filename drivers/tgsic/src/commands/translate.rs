@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use tgsi::Opcode;
 use tgsi::diagnostic::Diagnostic;
+use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
 use tgsi_compiler::{Code, Stage};
 
