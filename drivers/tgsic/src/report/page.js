@@ -285,13 +285,17 @@
         return found;
     }
 
+    /** A line of TGSI without its number and the number that it jumps to: those change with every line before. */
+    const withoutNumbers = (line) => line.replace(/^ *\d+: /, "").replace(/ :\d+$/, "");
+
     const linesOf = (text) => text.replace(/\n$/, "").split("\n");
 
     /** Two texts side by side. */
     function sideBySide(oldText, newText) {
         const [old, now] = [linesOf(oldText), linesOf(newText)];
-        const rows = pairLines(old, now).map(([left, right]) => {
-            const differ = left === null || right === null || old[left] !== now[right];
+        const [oldCode, newCode] = [old.map(withoutNumbers), now.map(withoutNumbers)];
+        const rows = pairLines(oldCode, newCode).map(([left, right]) => {
+            const differ = left === null || right === null || oldCode[left] !== newCode[right];
             const side = (lines, place, kind) => [
                 make("td", { class: "place" }, place === null ? "" : String(place + 1)),
                 make("td", { class: place === null ? "empty" : differ ? kind : null }, place === null ? "" : lines[place]),
