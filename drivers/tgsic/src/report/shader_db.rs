@@ -41,7 +41,7 @@ struct Wrong<'a> {
 
 fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a>> {
     if let Some(file) = line.strip_prefix("FILE ") {
-        builder.begin_file(file.trim());
+        builder.begin_file(&from_one_word(file.trim()));
         return Ok(());
     }
     if let Some(rest) = line.strip_prefix("RESULT ") {
@@ -50,7 +50,7 @@ fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a
             problem: "a file and what became of it must stand here".into(),
             hint: "such as `RESULT a.shader_test ok`",
         })?;
-        builder.result(file.trim(), result);
+        builder.result(&from_one_word(file.trim()), result);
         return Ok(());
     }
     let Some((head, values)) = line.split_once(" shader: ") else { return Ok(()) };
@@ -58,7 +58,7 @@ fn read_line<'a>(line: &'a str, builder: &mut RunBuilder) -> Result<(), Wrong<'a
     let stage = stage.trim();
     let Some(name) = name.split_whitespace().next_back().filter(|_| !stage.is_empty()) else { return Ok(()) };
     let statistics = read_values(values)?;
-    builder.shader(name, stage, statistics, None).map_err(|_| Wrong {
+    builder.shader(&from_one_word(name), &from_one_word(stage), statistics, None).map_err(|_| Wrong {
         at: Some(values),
         problem: format!("this run has more than {MOST_STATISTICS} different statistics"),
         hint: "statistics are numbers with a name, the same names for all shaders",
@@ -111,7 +111,7 @@ pub fn print(run: &Run) -> String {
 }
 
 /// The line of a shader. White space, control characters and `%` in its name are written as in URLs, since names end at
-/// white space.
+/// white space. They are read again as they were.
 pub fn line(name: &str, stage: &str, statistics: &[(&str, u64)]) -> String {
     let missing = EXPECTED.iter().filter(|name| statistics.iter().all(|(known, _)| known != *name));
     let mut items: Vec<String> = statistics.iter().map(|(name, value)| format!("{value} {name}")).collect();
@@ -122,13 +122,55 @@ pub fn line(name: &str, stage: &str, statistics: &[(&str, u64)]) -> String {
 fn one_word(name: &str) -> String {
     let mut word = String::with_capacity(name.len());
     for c in name.chars() {
-        if c.is_whitespace() || c.is_control() || c == '%' {
+        if is_escaped(c) {
             word.extend(c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")));
         } else {
             word.push(c);
         }
     }
     if word.is_empty() { "%".into() } else { word }
+}
+
+/// Characters that a name cannot have in a line.
+fn is_escaped(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '%'
+}
+
+/// The name that [`one_word`] was given. Names of others may have `%` in them, which stays where nothing else would
+/// have been written so.
+fn from_one_word(word: &str) -> String {
+    let mut name = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((before, after)) = rest.split_once('%') {
+        name.push_str(before);
+        match escaped_char(after) {
+            Some((c, after)) => {
+                name.push(c);
+                rest = after;
+            }
+            None => {
+                name.push('%');
+                rest = after;
+            }
+        }
+    }
+    name + rest
+}
+
+/// The character whose bytes follow, the first without its `%`, and what comes after it.
+fn escaped_char(text: &str) -> Option<(char, &str)> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(4);
+    let mut rest = text;
+    while bytes.len() < 4 {
+        let digits = rest.get(..2).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = rest.get(2..)?;
+        if let Ok(c) = std::str::from_utf8(&bytes) {
+            return c.chars().next().filter(|&c| is_escaped(c)).map(|c| (c, rest));
+        }
+        rest = rest.strip_prefix('%')?;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -191,6 +233,12 @@ mod tests {
             print(&read("a - FS shader: 1 inst, 2 loops")),
             "a - FS shader: 1 inst, 2 loops, 0 spills, 0 fills\n"
         );
+        for name in ["a b\n%\u{a0}\u{3000}", "100%", "%41", "%", "%2", "%é", "%C3%A9", "%25", "%%20", "\u{85}"] {
+            let run = read(&line(name, "FS", &[("inst", 1)]));
+            assert_eq!(run.shaders[0].key.name, name);
+        }
+        // Names of others stay as they are.
+        assert_eq!(read("%41%C3%A9%C2%zz%E3%80 - FS shader: 1 inst").shaders[0].key.name, "%41%C3%A9%C2%zz%E3%80");
         assert_eq!(
             line("a b\n%\u{a0}", "FS", &[("inst", 1), ("loops", 0), ("spills", 0), ("fills", 0)]),
             "a%20b%0A%25%C2%A0 - FS shader: 1 inst, 0 loops, 0 spills, 0 fills\n"
