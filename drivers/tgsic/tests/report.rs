@@ -165,7 +165,7 @@ fn wrong_files_are_named_with_line_and_column() {
         ("empty", "empty:1:1: the file is empty (a run is what `tgsic translate --json` prints, or lines such as"),
         ("tgsi", "tgsi:1:1: no shader is found here (a run is"),
         ("broken", "broken:1:34: missing field `instructions_after` (each line is"),
-        ("half", "half:2:12: EOF while parsing a string (each line is"),
+        ("half", "half:2:11: EOF while parsing a string (each line is"),
         ("number", "number:2:24: the number is too large, the largest is 9007199254740991 (no statistic"),
         ("missing", "cannot read missing: "),
         (".", "cannot read .: "),
@@ -181,7 +181,7 @@ fn wrong_files_are_named_with_line_and_column() {
     let object: Value = serde_json::from_str(&output.stderr).expect("JSON");
     assert_eq!(
         (&object["file"], &object["line"], &object["column"], &object["code"]),
-        (&json!("half"), &json!(2), &json!(12), &json!("T0815"))
+        (&json!("half"), &json!(2), &json!(11), &json!("T0815"))
     );
     for arguments in
         [&["report"][..], &["report", "good"], &["report", "-", "-"], &["report", "--json", "--shader-db", "good"]]

@@ -95,7 +95,7 @@ fn a_shader_is_opened_by_address_and_click() {
     for part in ["<h2>Source</h2>", "<h2>Result</h2>", "<h2>Passes</h2>", "MUL TEMP[0], TEMP[0], IN[0]", "@@ -"] {
         assert!(opened.contains(part), "{part}: {opened}");
     }
-    assert!(opened.contains("<main id=\"overview\" hidden") && opened.contains("opt_copy_prop"), "{opened}");
+    assert!(opened.contains("<main id=\"overview\" hidden") && opened.contains("opt_algebraic_late"), "{opened}");
     let click = "setTimeout(() => { for (const link of document.querySelectorAll('#programs a')) \
                  if (link.textContent.startsWith('b')) link.click(); }, 500);";
     let clicked = document(&folder.path("page.html"), "", click).expect("a browser");

@@ -355,14 +355,14 @@
     function passList(texts, other) {
         const items = [];
         if (texts.ir) items.push(folded(["IR before the first pass"], () => make("pre", { tabindex: 0 }, texts.ir)));
-        const same = (a, b) => b && a.pass === b.pass && a.round === b.round && a.change === b.change;
+        const same = (a, b) => b && a.pass === b.pass && a.change === b.change;
         const first = other ? texts.passes.findIndex((pass, place) => !same(pass, other.passes[place])) : -1;
         texts.passes.forEach((pass, place) => {
             const lines = linesOf(pass.change);
             const starting = (sign) => lines.filter((line) => line[0] === sign).length;
             items.push(folded([
                 `${pass.pass} `,
-                make("span", { class: "soft" }, `round ${pass.round}  `),
+                pass.round === "" ? null : make("span", { class: "soft" }, `round ${pass.round} `),
                 make("span", { class: "hurt" }, `\u2212${starting("-")} `),
                 make("span", { class: "helped" }, `+${starting("+")}`),
                 place === first ? make("span", { class: "badge" }, "first difference between the runs") : null,
