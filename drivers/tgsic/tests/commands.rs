@@ -205,6 +205,7 @@ fn translate_json_has_a_shape() {
         "immediates_before",
         "instructions_after",
         "instructions_before",
+        "loops_after",
         "microseconds",
         "ok",
         "stage",
