@@ -102,8 +102,31 @@ const TRANSLATE_JSON: &str = "JSON: one object per line for each translated shad
   instructions_before, instructions_after      END included
   temporaries_before, temporaries_after        TEMP registers declared
   immediates_before, immediates_after          IMM registers
+  loops_after                                  loops; null if the result is not TGSI
   microseconds                                 time taken
-The sizes before are null for a shader given as IR.";
+The sizes before are null for a shader given as IR.
+With --texts:
+  source, result                               the source as text; the result, null if it is binary
+  ir                                           the IR that the first pass was given
+  passes                                       for each pass that changed something: pass, round, and change, the
+                                               difference of the IR in the unified format. The last is `registers`:
+                                               what the driver did before the code is emitted";
+
+const REPORT_TEXT: &str = "Runs: what `tgsic translate --json` prints, or lines as shader-db's `run` prints them:
+  shaders/a/1.shader_test - FS shader: 30 inst, 2 tex, 5 temps
+There may be a word before the name. Shaders with the same name and stage are numbered in their
+order. `FILE NAME` begins a file (again), `RESULT NAME ok` says what became of it; all other lines
+are left out.
+
+JSON: one object.
+  old, new      the runs: f, shaders, microseconds (null if not known)
+  summaries     of all shaders (stage null), then of each stage: stage; shared, lost, gained: how
+                many shaders; totals: by statistic old, new, affected_old, affected_new over the
+                shaders in both runs, helped, hurt: how many shaders
+  lost, gained  shaders that only the old run or only the new run has: f, stage, number (from 0)
+  results       files with different results: f, old, new
+  programs      shaders: f, stage, number; old, new: value by statistic, null if it is not there;
+                helped, hurt: statistics";
 
 const VERIFY_JSON: &str = "JSON: one object.
   of files:    shaders, equal, different, error: how many; first: a line for each that differs or cannot be run
@@ -289,6 +312,12 @@ pub enum Command {
         /// Print one line of JSON per shader on standard output: sizes before and after.
         #[arg(long)]
         json: bool,
+        /// With --json: also print the source, the result, and what each pass changed. `report --html` shows them.
+        #[arg(long, requires = "json")]
+        texts: bool,
+        /// Print one line per shader on standard output, as shader-db's `run` does: its `report.py` reads them.
+        #[arg(long, conflicts_with = "json")]
+        shader_db: bool,
         /// Print the result byte for byte as Mesa 25 would (rounds floats).
         #[arg(long)]
         mesa: bool,
@@ -300,6 +329,9 @@ pub enum Command {
         #[command(flatten)]
         passes: PassArguments,
     },
+    /// Compare two runs of a compiler: totals, and what is helped and hurt, by stage and by program.
+    #[command(after_help = REPORT_TEXT)]
+    Report(ReportArguments),
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
@@ -451,6 +483,28 @@ pub struct VerifyArguments {
     pub invariance: Option<u64>,
     #[command(flatten)]
     pub passes: PassArguments,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The old run, told by content; unpacked if the name ends in `.gz`; standard input for `-`.
+    pub old: PathBuf,
+    /// The new run.
+    pub new: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the new run (or the only one) as shader-db's `run` prints it: its `report.py` reads that.
+    #[arg(long, conflicts_with_all = ["json", "html"])]
+    pub shader_db: bool,
+    /// Also write a page of HTML that needs no network: sortable tables, and for each shader source, result and what
+    /// each pass changed if the runs have them (`translate --json --texts`).
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Shaders to list that are helped most, hurt most, lost and gained, of each at most N.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub most: usize,
 }
 
 /// Arguments of `smith`.

@@ -37,9 +37,15 @@ pub fn failure(failure: &Failure) {
     if FORMAT.get() == Some(&ErrorFormat::Json) {
         let code = failure.code();
         let file = failure.path().map(|path| path.display().to_string());
-        let object = json!({
+        let mut object = json!({
             "file": file, "severity": "error", "code": code.id, "name": code.name, "message": failure.to_string(),
         });
+        if let Failure::Run { line, column, problem, hint, .. } = failure {
+            object["message"] = json!(problem);
+            object["hint"] = json!(hint);
+            object["line"] = json!(line);
+            object["column"] = json!(column);
+        }
         print(&format!("{object}\n"));
     } else {
         print(&format!("tgsic: {failure}\n"));

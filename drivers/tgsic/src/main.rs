@@ -26,6 +26,7 @@ mod pass_list;
 mod pass_log;
 mod plan;
 mod policy;
+mod report;
 mod selector;
 mod status;
 mod verify;

@@ -1,4 +1,4 @@
-//! Records of pass runs for `--print-changed`, `--after` and `--time-passes`.
+//! Records of pass runs for `--print-changed`, `--after`, `--time-passes` and `--texts`.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tgsi_ir::Shader;
 use tgsi_ir::passes::pass_manager::{PassObserver, PassRun};
+
+use crate::report::texts::{PassChange, difference};
 
 /// Records the passes that run on one shader, and can stop after one of them.
 #[derive(Default)]
@@ -18,6 +20,8 @@ pub struct PassLog {
     /// The IR after each pass that changed it, each under a line that names the pass and the round; `None` records
     /// nothing.
     pub changes: Option<String>,
+    /// What each pass changed; `None` records nothing.
+    pub differences: Option<Differences>,
     /// Times of the passes.
     pub times: PassTimes,
 }
@@ -32,6 +36,11 @@ impl PassObserver for PassLog {
             text.push_str(&tgsi_ir::text::print(shader));
             text.push('\n');
         }
+        if let Some(differences) = &mut self.differences
+            && run.changed
+        {
+            differences.add(run.name, run.round.to_string(), shader);
+        }
         if self.stop_after == Some(run.name) {
             self.stopped = true;
             return ControlFlow::Break(());
@@ -41,6 +50,29 @@ impl PassObserver for PassLog {
 
     fn after_driver(&mut self, run: &PassRun) {
         self.times.add_run(run);
+    }
+}
+
+/// The differences that passes made, one after the other.
+pub struct Differences {
+    /// The IR as it is now.
+    current: String,
+    /// What each pass changed.
+    pub passes: Vec<PassChange>,
+}
+
+impl Differences {
+    /// No differences yet.
+    pub fn new(start: String) -> Differences {
+        Differences { current: start, passes: Vec::new() }
+    }
+
+    /// Records the shader after a pass.
+    pub fn add(&mut self, pass: &str, round: String, shader: &Shader) {
+        let text = tgsi_ir::text::print(shader);
+        let change = difference(&self.current, &text);
+        self.passes.push(PassChange { pass: pass.to_owned(), round, change });
+        self.current = text;
     }
 }
 

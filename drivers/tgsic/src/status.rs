@@ -39,6 +39,20 @@ pub enum Failure {
         /// The error.
         problem: String,
     },
+    /// The file of a run to compare is malformed.
+    #[error("{}:{line}:{column}: {problem} ({hint})", path.display())]
+    Run {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// The error.
+        problem: String,
+        /// What can be done.
+        hint: &'static str,
+    },
 }
 
 impl Failure {
@@ -48,12 +62,16 @@ impl Failure {
         Usage => "T0812" "usage",
         Proxy => "T0813" "proxy",
         Vectors => "T0814" "recorded-results",
+        Run => "T0815" "malformed-run",
     }
 
     /// The file concerned.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Failure::Read { path, .. } | Failure::Write { path, .. } | Failure::Vectors { path, .. } => Some(path),
+            Failure::Read { path, .. }
+            | Failure::Write { path, .. }
+            | Failure::Vectors { path, .. }
+            | Failure::Run { path, .. } => Some(path),
             Failure::Usage(_) | Failure::Proxy(_) => None,
         }
     }

@@ -205,6 +205,7 @@ fn translate_json_has_a_shape() {
         "immediates_before",
         "instructions_after",
         "instructions_before",
+        "loops_after",
         "microseconds",
         "ok",
         "stage",
@@ -315,6 +316,9 @@ fn wrong_usage_has_status_2() {
         &["verify", "--vectors", "x", "file"],
         &["verify", "--via", "ir"],
         &["translate", "--driver", "softpipe"],
+        &["translate", "--texts"],
+        &["translate", "--json", "--shader-db"],
+        &["report"],
     ] {
         let output = tgsic(arguments, FRAG);
         assert_eq!((output.status, output.text()), (2, ""), "{arguments:?}: {}", output.stderr);
@@ -351,7 +355,7 @@ fn the_dialect_of_virgl_is_read_and_written() {
 #[test]
 fn help_speaks_of_everything() {
     let help = tgsic(&["--help"], "").success();
-    for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "verify"] {
+    for command in ["print", "encode", "check", "scan", "run", "ir", "translate", "report", "verify"] {
         assert!(help.text().contains(&format!("\n  {command} ")), "{command}");
         let output = tgsic(&[command, "--help"], "").success();
         assert!(output.text().contains("--color") && output.text().contains("Usage: tgsic"), "{command}");

@@ -7,6 +7,7 @@ mod ir;
 pub mod passes;
 mod proxy;
 mod reduce;
+mod report;
 mod run;
 mod scan;
 mod smith;
@@ -41,10 +42,16 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
         Command::Passes => passes::list(),
-        Command::Translate { files, json, mesa, time_passes, warnings, passes } => {
-            let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
+        Command::Translate { files, json, texts, shader_db, mesa, time_passes, warnings, passes } => {
+            let lines = match (json, shader_db) {
+                (true, _) => Some(translate::Lines::Json { texts: *texts }),
+                (false, true) => Some(translate::Lines::ShaderDb),
+                (false, false) => None,
+            };
+            let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes };
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
+        Command::Report(arguments) => report::report(arguments),
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),
         Command::Smith(arguments) => smith::smith(arguments),

@@ -4,18 +4,23 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
-use tgsi_compiler::Code;
+use tgsi::tables::Opcode;
+use tgsi_compiler::input::Language;
+use tgsi_compiler::{Code, Stage};
 
 use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
-use crate::input::ShaderError;
+use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
-use crate::pass_log::{PassLog, TotalTimes};
+use crate::pass_log::{Differences, PassLog, TotalTimes};
 use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::report::shader_db;
+use crate::report::statistics::shader_db_stage;
+use crate::report::texts::Texts;
 use crate::status::{Failure, Status};
 
-/// A line of the report: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
+/// A line of JSON: a shader that was translated. Sizes before are those of a TGSI source; IR has none (`null`).
 #[derive(Serialize)]
 struct Line {
     f: String,
@@ -27,13 +32,42 @@ struct Line {
     temporaries_after: u32,
     immediates_before: Option<u32>,
     immediates_after: u32,
+    loops_after: Option<usize>,
     microseconds: u64,
+    #[serde(flatten)]
+    texts: Option<Texts>,
+}
+
+impl Line {
+    /// The line as shader-db's `run` would print it.
+    fn shader_db(&self) -> String {
+        let statistics = [
+            ("inst", self.instructions_after.into()),
+            ("loops", self.loops_after.unwrap_or(0) as u64),
+            ("temps", self.temporaries_after.into()),
+            ("imms", self.immediates_after.into()),
+        ];
+        let line = shader_db::line(&self.f, shader_db_stage(self.stage), &statistics);
+        line.trim_end().to_owned()
+    }
+}
+
+/// What is printed about each shader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// A line of JSON.
+    Json {
+        /// With source, result, and what each pass changed.
+        texts: bool,
+    },
+    /// A line as shader-db prints it.
+    ShaderDb,
 }
 
 /// The form of the report.
 pub struct Report {
-    /// A line of JSON a shader.
-    pub json: bool,
+    /// What is printed about each shader, instead of its code.
+    pub lines: Option<Lines>,
     /// Texts as Mesa prints them.
     pub mesa: bool,
     /// Times of the passes over all shaders.
@@ -42,7 +76,7 @@ pub struct Report {
 
 /// Translates shaders.
 pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
-    let Report { json, mesa, time_passes } = report;
+    let Report { lines, mesa, time_passes } = report;
     let total = TotalTimes::new(time_passes);
     let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
     let status = transform(files, form, color, |source| {
@@ -58,9 +92,15 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             }
         }
         let before = match &subject {
-            InputShader::Tgsi(shader) if json => Some(tgsi::scan::scan(shader)),
+            InputShader::Tgsi(shader) if lines.is_some() => Some(tgsi::scan::scan(shader)),
             _ => None,
         };
+        let reading = started.elapsed();
+        let mut texts = match lines {
+            Some(Lines::Json { texts: true }) => Some(texts_before_code(source, &subject, plan)?),
+            _ => None,
+        };
+        let started = Instant::now();
         let mut pass_log = PassLog::default();
         let stage = subject.interface().processor.name();
         let mut code = subject.into_code(plan, if total.is_enabled() { Some(&mut pass_log) } else { None })?;
@@ -68,10 +108,16 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         if let Code::Tgsi(_, options) = &mut code {
             options.mesa = mesa;
         }
-        let after = json.then(|| plan.compiler.target().size(&code));
+        let after = lines.map(|_| (plan.compiler.target().size(&code), loops(&code)));
+        let is_binary = matches!(code, Code::Binary(_));
         let content = code.into_bytes();
-        let microseconds = started.elapsed().as_micros() as u64;
-        let line = after.map(|after| {
+        let microseconds = (reading + started.elapsed()).as_micros() as u64;
+        if let Some(texts) = &mut texts
+            && !is_binary
+        {
+            texts.result = Some(String::from_utf8_lossy(&content).into_owned());
+        }
+        let line = after.map(|(after, loops_after)| {
             let before = before.as_ref();
             let line = Line {
                 f: source.path.display().to_string(),
@@ -83,13 +129,42 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
                 temporaries_after: after.temporaries,
                 immediates_before: before.map(|s| s.immediate_count),
                 immediates_after: after.immediates,
+                loops_after,
                 microseconds,
+                texts,
             };
-            serde_json::to_string(&line)
+            if lines == Some(Lines::ShaderDb) { Ok(line.shader_db()) } else { serde_json::to_string(&line) }
         });
         let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
         Ok(Converted { line, ..Converted::new(content) })
     })?;
     total.print();
     Ok(status)
+}
+
+/// The loops of the code; `None` if it is not TGSI.
+fn loops(code: &Code) -> Option<usize> {
+    match code {
+        Code::Tgsi(shader, _) => Some(shader.instructions.iter().filter(|i| i.opcode == Opcode::Bgnloop).count()),
+        Code::Text(_) | Code::Binary(_) => None,
+    }
+}
+
+/// The source, and what each pass up to the code changes.
+fn texts_before_code(source: &Source, subject: &InputShader, plan: &Plan) -> Result<Texts, ShaderError> {
+    let text = match subject {
+        InputShader::Tgsi(shader) if source.language == Language::Tokens => {
+            tgsi::text::print(shader, tgsi::text::PrintOptions::default())
+        }
+        _ => String::from_utf8_lossy(&source.bytes).into_owned(),
+    };
+    let start = tgsi_ir::text::print(&subject.to_stage(Stage::Parsed, plan)?);
+    let mut pass_log = PassLog { differences: Some(Differences::new(start.clone())), ..PassLog::default() };
+    let lowered = subject.observed(Stage::Registers, plan, &mut pass_log)?;
+    let mut passes = Vec::new();
+    if let Some(mut differences) = pass_log.differences {
+        differences.add(Stage::Registers.name(), String::new(), &lowered);
+        passes = differences.passes;
+    }
+    Ok(Texts { source: Some(text), result: None, ir: Some(start), passes })
 }

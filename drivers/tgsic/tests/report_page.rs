@@ -1,0 +1,162 @@
+//! The page of `report --html`, in a browser. Without Chromium these tests are skipped, which they say.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use common::{FRAG, Folder};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+/// The browser, if there is one.
+fn browser() -> Option<&'static str> {
+    static FOUND: OnceLock<Option<&'static str>> = OnceLock::new();
+    let starts = |name: &&str| {
+        let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    *FOUND.get_or_init(|| {
+        let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(starts);
+        if found.is_none() {
+            println!("report_page: skipped, there is no program `chromium`");
+        }
+        found
+    })
+}
+
+/// The document after its programs have run, with an additional one; `None` without a browser.
+fn document(page: &Path, fragment: &str, script: &str) -> Option<String> {
+    let browser = browser()?;
+    let folder = Folder::new();
+    let html = std::fs::read_to_string(page).expect("a page");
+    let html = html.replace("</body>", &format!("<script>{script}</script></body>"));
+    folder.write("page.html", html.as_bytes());
+    let mut command = Command::new(browser);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
+    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    command.args(["--disable-dev-shm-usage", "--virtual-time-budget=10000", "--dump-dom"]);
+    command.arg(format!("--user-data-dir={}", folder.path("profile").display()));
+    command.arg(format!("file://{}#{fragment}", folder.path("page.html").display()));
+    let output = common::run(command, b"");
+    assert_eq!(output.status, 0, "{}", output.stderr);
+    let document = output.text().to_owned();
+    // What is embedded is not what is shown.
+    let shown = document.split("<script type=\"application/json\"").next().expect("a part").to_owned();
+    assert!(!shown.contains("<h1") || shown.len() < document.len());
+    Some(shown)
+}
+
+/// Two runs with texts, and their page.
+fn page(folder: &Folder) {
+    let shader = FRAG.replace("MOV OUT[0], TEMP[0]", "MUL TEMP[0], TEMP[0], IN[0]\nMOV OUT[0], TEMP[0]");
+    folder.write("a.tgsi", shader.as_bytes());
+    folder.write("b & <b>.tgsi", format!("# </script><b>&amp;\n{FRAG}").as_bytes());
+    for (run, level) in [("old", "0"), ("new", "2")] {
+        let arguments = ["translate", "--json", "--texts", "-O", level, "a.tgsi", "b & <b>.tgsi"];
+        let output = folder.run(&arguments).success();
+        // What the optimiser does about copies is its own business: the old run is made worse here.
+        let text = output.text().replace("\"instructions_after\":2", "\"instructions_after\":7");
+        folder.write(run, if run == "old" { text.as_bytes() } else { output.text().as_bytes() });
+    }
+    folder.run(&["report", "old", "new", "--html", "page.html"]).success();
+}
+
+#[test]
+fn tables_are_there_and_sorted_by_clicks() {
+    let folder = Folder::with(&[]);
+    let line = |i: usize, value: usize| format!("shader-{i} - {} shader: {value} inst\n", ["FS", "VS"][i % 2]);
+    folder.write("old", (0..40).map(|i| line(i, 100)).collect::<String>().as_bytes());
+    folder.write("new", (1..41).map(|i| line(i, 80 + i)).collect::<String>().as_bytes());
+    folder.run(&["report", "old", "new", "--html", "page.html"]).success();
+    let Some(plain) = document(&folder.path("page.html"), "", "") else { return };
+    assert!(plain.contains("Old: old (40 shaders), new: new (40 shaders)"), "{plain}");
+    assert!(plain.contains("Lost: 1, gained: 1.") && plain.contains("41 programs"), "{plain}");
+    assert_eq!(plain.matches("<th scope=\"row\"").count(), 41);
+    let sort = "document.querySelectorAll('#programs th button')[3].click();";
+    let sorted = document(&folder.path("page.html"), "", sort).expect("a browser");
+    let first = sorted.split("scope=\"row\"").nth(1).expect("a row");
+    assert!(first.contains(">shader-39</a>") && first.contains("100 → 119") && first.contains("+19.00%"), "{first}");
+    assert!(sorted.contains("aria-sort=\"descending\""));
+    let filter = "const stage = document.getElementById('stage'); stage.value = 'VS'; \
+                  const name = document.getElementById('name'); name.value = '-1'; \
+                  name.dispatchEvent(new Event('input', { bubbles: true }));";
+    let filtered = document(&folder.path("page.html"), "", filter).expect("a browser");
+    assert!(filtered.contains("6 programs"), "{filtered}");
+}
+
+#[test]
+fn a_shader_is_opened_by_address_and_click() {
+    let folder = Folder::new();
+    page(&folder);
+    let expand = "setTimeout(() => document.getElementById('expand').click(), 2000);";
+    let Some(opened) = document(&folder.path("page.html"), "shader=a.tgsi", expand) else { return };
+    for part in ["<h2>Source</h2>", "<h2>Result</h2>", "<h2>Passes</h2>", "MUL TEMP[0], TEMP[0], IN[0]", "@@ -"] {
+        assert!(opened.contains(part), "{part}: {opened}");
+    }
+    assert!(opened.contains("<main id=\"overview\" hidden") && opened.contains("opt_algebraic_late"), "{opened}");
+    let click = "setTimeout(() => { for (const link of document.querySelectorAll('#programs a')) \
+                 if (link.textContent.startsWith('b')) link.click(); }, 500);";
+    let clicked = document(&folder.path("page.html"), "", click).expect("a browser");
+    assert!(clicked.contains("# &lt;/script&gt;&lt;b&gt;&amp;amp;\nFRAG"), "{clicked}");
+    assert!(clicked.contains("b &amp; &lt;b&gt;.tgsi – FS</h2>"), "{clicked}");
+    // Back by the keyboard.
+    let escape = "setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })), 2000);";
+    let back = document(&folder.path("page.html"), "shader=a.tgsi", escape).expect("a browser");
+    assert!(back.contains("<main id=\"overview\">"), "{back}");
+}
+
+#[test]
+fn shaders_without_texts_say_so() {
+    let folder = Folder::with(&[("old", "a - FS shader: 5 inst\n"), ("new", "a - FS shader: 4 inst\n")]);
+    folder.run(&["report", "old", "new", "--html", "page.html"]).success();
+    let Some(opened) = document(&folder.path("page.html"), "shader=a&stage=FS", "") else { return };
+    assert!(opened.contains("The runs carry no texts of this shader."), "{opened}");
+    assert!(opened.contains("−20.00%"), "{opened}");
+}
+
+#[test]
+fn hostile_names_do_nothing() {
+    let name = "</script><img src=x onerror=document.title='broken'>{{data}}'\"`${1}\u{202e}\u{2028}&lt;\0\n";
+    let line = |size: u32| {
+        let passes = json!([{ "pass": name, "round": name, "change": format!("@@ {name}\n-{name}\n+{name}") }]);
+        let mut line: Value =
+            json!({ "f": name, "ok": true, "stage": name, "temporaries_after": 1, "immediates_after": 0 });
+        line["instructions_after"] = json!(size);
+        line["source"] = json!(name);
+        line["result"] = json!(format!("{size}{name}"));
+        line["ir"] = json!(name);
+        line["passes"] = passes;
+        line.to_string()
+    };
+    let folder = Folder::with(&[("old", &line(3)), ("new", &line(2))]);
+    let text = folder.run(&["report", "old", "new", "--html", "page.html"]).success();
+    assert!(!text.text().contains('\0'), "control characters do not go to terminals");
+    let script = "setTimeout(() => document.querySelector('#programs a').click(), 500); \
+                  setTimeout(() => document.getElementById('expand').click(), 3000);";
+    let Some(opened) = document(&folder.path("page.html"), "", script) else { return };
+    assert!(!opened.contains("<img") && !opened.contains("<title>broken"), "{opened}");
+    for part in ["<h2>Source</h2>", "<h2>Result</h2>", "<h2>Passes</h2>", "@@ &lt;/script&gt;&lt;img"] {
+        assert!(opened.contains(part), "{part}: {opened}");
+    }
+}
+
+/// A page of thousands of shaders opens, and shows a part of the rows.
+#[test]
+fn thousands_of_shaders() {
+    let folder = Folder::new();
+    page(&folder);
+    for run in ["old", "new"] {
+        let text = String::from_utf8(folder.read(run)).expect("text");
+        let first = text.lines().next().expect("a line");
+        let many: String = (0..5_000).map(|i| first.replace("a.tgsi", &format!("shaders/{i}.tgsi")) + "\n").collect();
+        folder.write(run, many.as_bytes());
+    }
+    folder.run(&["report", "old", "new", "--html", "page.html"]).success();
+    let Some(plain) = document(&folder.path("page.html"), "", "") else { return };
+    assert!(plain.contains("5,000 programs") && plain.contains("Show all 5,000 programs"), "{}", plain.len());
+    assert_eq!(plain.matches("<th scope=\"row\"").count(), 500);
+    let opened = document(&folder.path("page.html"), "shader=shaders%2F4321.tgsi", "").expect("a browser");
+    assert!(opened.contains("<h2>Source</h2>"), "{}", opened.len());
+}
