@@ -348,7 +348,8 @@ named_options! {
     "no_indirect_constants", "CONST is not indexed at run time." => |o| o.indirect.constants = false;
     "speculate_loads", "Loads that the source would not have made do no harm." => |o| o.speculate_loads = true;
     "few_constants", "Operands name constants up to 31." => |o| o.max_constant_index = 31;
-    "one_address", "There is one address register, with one component."
+    "one_address", "There is one address register." => |o| o.address_registers = 1;
+    "one_address_component", "There is one address register, with one component."
         => |o| (o.address_registers, o.address_components) = (1, 1);
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
