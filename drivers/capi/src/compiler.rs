@@ -135,12 +135,8 @@ impl tgsic_compiler {
         let names = unsafe { text(options.driver_options) }?.unwrap_or("");
         // SAFETY: likewise.
         let profile = unsafe { text(options.target) }?;
-        if let Some(profile) = profile
-            && !driver.profiles().iter().any(|known| known.name == profile)
-        {
-            let names: Vec<&str> = driver.profiles().iter().map(|profile| profile.name).collect();
-            return Err(Failure::argument(format!("no target `{profile}`; there are {}", names.join(", "))));
-        }
+        let profile = profile.map(|name| tgsi_compiler::profile_named(driver, name)).transpose();
+        let profile = profile.map_err(|error| Failure::argument(error.to_string()))?;
         let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<&str> = profile.into_iter().chain(names).collect();
         let target = driver.target(&names).map_err(|error| Failure::argument(error.to_string()))?;

@@ -22,5 +22,7 @@ mod error;
 pub mod input;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
-pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption};
+pub use driver::{
+    Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption, UnknownProfile, profile_named,
+};
 pub use error::{CompileError, Subject, TargetError};

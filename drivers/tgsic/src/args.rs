@@ -169,8 +169,11 @@ pub struct DriverOptions {
     /// The driver.
     #[arg(long, value_name = "DRIVER", value_parser = PossibleValuesParser::new(driver_names()))]
     pub driver: Option<String>,
-    /// Set an option of the driver, such as a feature that the target lacks; may be repeated. A wrong name lists all
-    /// options.
+    /// Target: a consumer of the code that is known to the driver. It stands for all options that fit it.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(profile_names()))]
+    pub target: Option<String>,
+    /// Set an option of the driver, such as a feature that the target lacks; may be repeated, and comes on top of
+    /// `--target`. A wrong name lists all options.
     #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
@@ -189,6 +192,11 @@ pub struct DriverOptions {
 
 fn driver_names() -> Vec<PossibleValue> {
     DRIVERS.iter().map(|driver| PossibleValue::new(driver.name()).help(driver.about())).collect()
+}
+
+fn profile_names() -> Vec<PossibleValue> {
+    let profiles = DRIVERS.iter().flat_map(|driver| driver.profiles());
+    profiles.map(|profile| PossibleValue::new(profile.name).help(profile.about)).collect()
 }
 
 fn option_names() -> Vec<PossibleValue> {
