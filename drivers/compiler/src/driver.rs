@@ -14,6 +14,7 @@ use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
 use crate::error::TargetError;
+use crate::fit::Fit;
 
 /// A driver: its name, its options, and the constructor of its targets.
 pub trait Driver: Debug + Send + Sync {
@@ -161,6 +162,13 @@ pub trait Target: Debug + Send + Sync {
 
     /// The size of the code, as far as the target counts it.
     fn size(&self, code: &Code) -> CodeSize;
+
+    /// What the code uses of each limit of its consumer; `None` if the target knows of no limits. Positions are those
+    /// that the code has: of TGSI, the spans of the shader.
+    fn fit(&self, code: &Code) -> Option<Fit> {
+        let _ = code;
+        None
+    }
 
     /// An emulator of the target; `None` if there is none.
     ///

@@ -30,6 +30,17 @@ macro_rules! profiles {
             /// Names of the profiles.
             pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
 
+            /// All of them, in that order.
+            #[cfg(test)]
+            pub(crate) const ALL: [Profile; Profile::NAMED.len()] = [$(Profile::$variant),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Profile::$variant => $name,)+
+                }
+            }
+
             const TABLE: &'static [Row] = &[$(Row { profile: Profile::$variant, set: $set, fit: $fit }),+];
         }
     };
