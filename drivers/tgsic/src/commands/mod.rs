@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod explain;
+mod fit;
 mod ir;
 pub mod passes;
 mod proxy;
@@ -45,6 +46,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             let form = translate::Report { json: *json, mesa: *mesa, time_passes: *time_passes };
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
+        Command::Fit(arguments) => fit::fit(arguments, color),
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),
         Command::Smith(arguments) => smith::smith(arguments),

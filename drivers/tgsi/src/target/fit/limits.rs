@@ -6,7 +6,6 @@
 
 use tgsi::tables::Processor;
 
-use super::is_vertex_or_fragment;
 use super::usage::Resource;
 use super::usage::Resource::*;
 use crate::target::profiles::Profile;
@@ -94,17 +93,14 @@ pub(crate) fn consumer(profile: Profile, processor: Processor) -> Consumer {
 
 /// The name of a stage, if the consumer has no shaders of it.
 pub(crate) fn lacking_stage(profile: Profile, processor: Processor) -> Option<String> {
-    let has_two = match profile {
-        Profile::I915
-        | Profile::Nv30
-        | Profile::Nv40
-        | Profile::R300
-        | Profile::R400
-        | Profile::R500
-        | Profile::Vgpu9 => true,
-        Profile::Generic | Profile::Softpipe | Profile::Svga | Profile::Virgl | Profile::D3d10umd => false,
+    let has_stage = match profile {
+        Profile::Nv30 | Profile::Nv40 | Profile::R300 | Profile::R400 | Profile::R500 | Profile::Vgpu9 => {
+            matches!(processor, Processor::Vertex | Processor::Fragment)
+        }
+        Profile::I915 => matches!(processor, Processor::Vertex | Processor::Fragment | Processor::Geometry),
+        Profile::Generic | Profile::Softpipe | Profile::Svga | Profile::Virgl | Profile::D3d10umd => true,
     };
-    (has_two && !is_vertex_or_fragment(processor)).then(|| format!("{} shaders", processor.name()))
+    (!has_stage).then(|| format!("{} shaders", processor.name()))
 }
 
 /// The limits of a consumer.
@@ -345,4 +341,5 @@ const INTERPRETER: &[Limit] = &[
     about(Outputs, 32, EXEC, STATED),
     about(Samplers, 32, "src/gallium/include/pipe/p_state.h", "there is no texture to read"),
     exact(Nesting, 32, EXEC, "the interpreter writes beside its stacks"),
+    exact(NotTaken, 0, EXEC, ""),
 ];

@@ -19,7 +19,6 @@ mod usage;
 mod vgpu9;
 
 use tgsi::Shader;
-use tgsi::tables::Processor;
 use tgsi_compiler::Fit;
 
 use super::profiles::Profile;
@@ -47,11 +46,6 @@ pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
         usage.not_taken(shader.processor_span, lacking);
     }
     usage.into_fit(profile.name(), shader.processor)
-}
-
-/// Whether a stage is one that old hardware has.
-fn is_vertex_or_fragment(processor: Processor) -> bool {
-    matches!(processor, Processor::Vertex | Processor::Fragment)
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ fn registers(d: &Declaration) -> u32 {
 
 /// Whether a value of this semantic is interpolated in a register that texture coordinates have.
 pub(crate) fn is_texture_coordinate(semantic: Semantic) -> bool {
-    matches!(semantic, Semantic::Generic | Semantic::Texcoord | Semantic::Pcoord)
+    matches!(semantic, Semantic::Generic | Semantic::TexCoord | Semantic::PointCoord)
 }
 
 /// Counts blocks within each other.

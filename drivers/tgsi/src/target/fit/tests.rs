@@ -43,8 +43,10 @@ fn every_profile_has_rows_for_every_stage() {
 
 #[test]
 fn stages_that_the_hardware_lacks() {
-    let fit = fit(Profile::R300, &shader("COMP\nEND\n"));
-    assert_eq!(fit.verdict(), Verdict::Fits, "the row of what is not taken is that of fragments");
+    for profile in [Profile::R300, Profile::I915, Profile::Nv40] {
+        assert_eq!(fit(profile, &shader("COMP\nEND\n")).verdict(), Verdict::DoesNotFit, "{profile:?}");
+    }
+    assert_eq!(fit(Profile::Softpipe, &shader("COMP\nEND\n")).verdict(), Verdict::Fits);
 }
 
 #[test]
