@@ -3,6 +3,8 @@
 //! A [`Target`](crate::Target) counts, because it knows what its consumer makes of the code; what is here holds for all
 //! of them. [`Compiler::measure`] gives the counts their positions in a text.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
@@ -156,6 +158,26 @@ impl Fit {
             Some(beyond) => diagnostic.with_hint(format!("beyond the limit, {beyond}")),
             None => diagnostic,
         })
+    }
+}
+
+/// The verdict, and a line for each limit. A limit of nothing is shown where there is something.
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {} {}", self.processor.name(), self.verdict().name(), self.target)?;
+        let shown = || self.limits.iter().filter(|limit| limit.used > 0 || limit.limit != Some(0));
+        let width = shown().map(|limit| limit.about.len()).max().unwrap_or(0);
+        for limit in shown() {
+            let LimitUse { about, used, .. } = limit;
+            write!(f, "  {about:width$}  {used:>6} ")?;
+            match (limit.limit, limit.left()) {
+                (None, _) => write!(f, "no limit")?,
+                (Some(most), Some(left)) => write!(f, "of {most:>5}  {left:>5} left")?,
+                (Some(most), None) => write!(f, "of {most:>5}  {:>5} too many", used.saturating_sub(most))?,
+            }
+            writeln!(f, "{}", if limit.is_estimate { "  (estimate)" } else { "" })?;
+        }
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi_compiler::input::Language;
-use tgsi_compiler::{LimitUse, Measurement, Verdict};
+use tgsi_compiler::{Measurement, Verdict};
 
 use crate::args::{Color, FitArguments};
 use crate::batch;
@@ -58,7 +58,7 @@ pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
             let text = if arguments.json {
                 measured.line(source, is_wrong)?
             } else {
-                format!("{}: {}\n{}", name(source, &measured), sentence(counted), table(&counted.fit.limits))
+                format!("{}: {}", name(source, &measured), counted.fit)
             };
             output::write_stdout(text.as_bytes())?;
             if !arguments.json {
@@ -129,27 +129,4 @@ fn name(source: &Source, measured: &Measured) -> String {
 /// What was measured, as a source that findings are shown in.
 fn of_measured(source: &Source, measured: &Measured, counted: &Measurement) -> Source {
     Source::new(PathBuf::from(name(source, measured)), counted.text.clone())
-}
-
-/// The verdict.
-fn sentence(counted: &Measurement) -> String {
-    let fit = &counted.fit;
-    format!("{} {} {}", fit.processor.name(), fit.verdict().name(), fit.target)
-}
-
-/// A line for each limit. A limit of nothing is shown where there is something.
-fn table(limits: &[LimitUse]) -> String {
-    let shown = || limits.iter().filter(|limit| limit.used > 0 || limit.limit != Some(0));
-    let width = shown().map(|limit| limit.about.len()).max().unwrap_or(0);
-    let row = |limit: &LimitUse| {
-        let LimitUse { about, used, .. } = limit;
-        let of = match (limit.limit, limit.left()) {
-            (None, _) => "no limit".to_owned(),
-            (Some(most), Some(left)) => format!("of {most:>5}  {left:>5} left"),
-            (Some(most), None) => format!("of {most:>5}  {:>5} too many", used.saturating_sub(most)),
-        };
-        let estimate = if limit.is_estimate { "  (estimate)" } else { "" };
-        format!("  {about:width$}  {used:>6} {of}{estimate}\n")
-    };
-    shown().map(row).collect()
 }
