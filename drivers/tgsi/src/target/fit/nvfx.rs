@@ -267,8 +267,7 @@ fn fragment_instruction(instruction: &Instruction, chip: Chip, inputs: &Semantic
 
 /// Counts what the compiler of vertex programs would use.
 pub(crate) fn count_vertex(shader: &Shader, chip: Chip, usage: &mut Usage) {
-    let is_clip_vertex =
-        |d: &&tgsi::shader::Declaration| d.semantic.is_some_and(|s| s.name == Semantic::ClipVertex);
+    let is_clip_vertex = |d: &&tgsi::shader::Declaration| d.semantic.is_some_and(|s| s.name == Semantic::ClipVertex);
     let outputs = shader.declarations.iter().filter(|d| d.file == File::Output).filter(is_clip_vertex).count() as u32;
     let constants = Declared::of(shader, File::Constant).end;
     let numbering = Numbering { temporaries_before: outputs, immediates_after: Some(constants), is_renumbered: false };

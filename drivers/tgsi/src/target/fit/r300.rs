@@ -154,8 +154,7 @@ fn is_in_place(src: &Src, read: u8) -> bool {
 }
 
 /// The swizzles of x, y and z that R300 has.
-const SWIZZLES: [[u8; 3]; 8] =
-    [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [1, 2, 0], [2, 0, 1], [3, 2, 1]];
+const SWIZZLES: [[u8; 3]; 8] = [[0, 1, 2], [0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [1, 2, 0], [2, 0, 1], [3, 2, 1]];
 
 /// The copies that put a swizzle together: none if the hardware has it, else one for each part that it has.
 fn copies_of_swizzle(src: &Src, read: u8) -> u32 {

@@ -24,9 +24,8 @@ pub(crate) fn count_constants(shader: &Shader, is_free: impl Fn(f32) -> bool, us
                 File::Constant => {}
                 File::Immediate => {
                     let immediate = shader.immediates.get(number(register) as usize);
-                    let value = |&component: &u8| {
-                        immediate.map_or(0.0, |i| f32::from_bits(i.word(usize::from(component))))
-                    };
+                    let value =
+                        |&component: &u8| immediate.map_or(0.0, |i| f32::from_bits(i.word(usize::from(component))));
                     if src.swizzle.iter().map(value).all(&is_free) {
                         continue;
                     }

@@ -95,8 +95,7 @@ impl Usage {
     }
 
     fn set(&mut self, resource: Resource, used: u32, excess: impl FnOnce() -> Excess) {
-        let (Some(count), Some(&most)) =
-            (self.counts.get_mut(resource as usize), self.most.get(resource as usize))
+        let (Some(count), Some(&most)) = (self.counts.get_mut(resource as usize), self.most.get(resource as usize))
         else {
             return;
         };

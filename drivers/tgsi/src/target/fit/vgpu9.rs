@@ -13,8 +13,7 @@ use super::usage::{Resource, Usage};
 /// Counts what the driver would use for a shader.
 pub(crate) fn count(shader: &Shader, usage: &mut Usage) {
     let constants = Declared::of(shader, File::Constant).end;
-    let numbering =
-        Numbering { temporaries_before: 0, immediates_after: Some(constants), is_renumbered: false };
+    let numbering = Numbering { temporaries_before: 0, immediates_after: Some(constants), is_renumbered: false };
     let registers = RegisterCount::new(shader, numbering);
     let taken = Declared::of(shader, File::Temporary).end;
     let is_vertex = shader.processor == Processor::Vertex;
