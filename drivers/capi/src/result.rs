@@ -314,9 +314,9 @@ pub unsafe extern "C" fn tgsic_result_form(result: *const tgsic_result) -> u32 {
     form.map_or(0, |form| form as u32)
 }
 
-/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or
-/// of what a shader uses; NULL if there is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at the end that is not counted.
-/// The data lives as long as the result.
+/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
+/// shader uses; NULL if there is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at
+/// the end that is not counted. The data lives as long as the result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `size` is NULL or can be written.

@@ -153,11 +153,12 @@ impl Fit {
             (None, false) => (FitFinding::DoesNotFit, format!("{used} {about}, {target} has {most}")),
         };
         let diagnostic = Diagnostic::new(finding.severity(), finding.code(), first.span, message);
-        let beyond = Some(limit.beyond).filter(|beyond| !beyond.is_empty());
-        Some(match beyond {
-            Some(beyond) => diagnostic.with_hint(format!("beyond the limit, {beyond}")),
-            None => diagnostic,
-        })
+        let hint = match (limit.beyond, finding) {
+            ("", _) => return Some(diagnostic),
+            (beyond, FitFinding::NotTaken) => beyond.to_owned(),
+            (beyond, FitFinding::DoesNotFit | FitFinding::MayNotFit) => format!("beyond the limit, {beyond}"),
+        };
+        Some(diagnostic.with_hint(hint))
     }
 }
 

@@ -126,12 +126,12 @@ impl Emission<'_, '_> {
             Ddx | Ddy => self.arithmetic(step.dst, &[]),
             Ceil => {
                 let sources = self.sources(step);
-                self.to_scratch(&sources);
+                self.emit_to_scratch(&sources);
                 self.arithmetic(step.dst, &[Operand::Scratch]);
             }
             Lit => {
                 let sources = self.sources(step);
-                self.to_scratch(&sources);
+                self.emit_to_scratch(&sources);
                 // The logarithm, the product and the power.
                 for _ in 0..3 {
                     self.arithmetic(None, &[Operand::Scratch]);
@@ -140,19 +140,19 @@ impl Emission<'_, '_> {
             }
             Lrp => {
                 let sources = self.sources(step);
-                self.to_scratch(&sources);
+                self.emit_to_scratch(&sources);
                 let rest: Vec<Operand> = sources.iter().rev().take(1).chain(sources.first()).copied().collect();
                 self.arithmetic(step.dst, &rest);
             }
             Pow => {
                 let sources = self.sources(step);
-                self.to_scratch(sources.get(..1).unwrap_or_default());
+                self.emit_to_scratch(sources.get(..1).unwrap_or_default());
                 self.arithmetic(None, sources.get(1..).unwrap_or_default());
                 self.arithmetic(step.dst, &[Operand::Scratch]);
             }
             Seq | Sne => {
                 let sources = self.sources(step);
-                self.to_scratch(&sources);
+                self.emit_to_scratch(&sources);
                 if !sources.contains(&Operand::Swizzle { is_zero: true }) {
                     self.arithmetic(step.dst, &sources);
                 }
@@ -160,7 +160,7 @@ impl Emission<'_, '_> {
             }
             Ssg => {
                 let sources = self.sources(step);
-                self.to_scratch(&sources);
+                self.emit_to_scratch(&sources);
                 self.arithmetic(step.dst, &sources);
                 self.arithmetic(step.dst, &[Operand::Scratch]);
             }
@@ -309,7 +309,7 @@ impl Emission<'_, '_> {
         self.usage.at_least(Resource::Scratch, self.scratch, self.span);
     }
 
-    fn to_scratch(&mut self, sources: &[Operand]) {
+    fn emit_to_scratch(&mut self, sources: &[Operand]) {
         self.scratch(1);
         self.arithmetic(None, sources);
     }

@@ -207,12 +207,12 @@ const R300_CODE: &str = "r300/compiler/radeon_code.h";
 const DUMMY: &str = "the driver draws with a dummy shader";
 
 /// Arithmetic is counted before the driver's compiler pairs instructions of three components with those of one, and
-/// removes some: what comes out is mostly less. The same holds for temporaries and phases, which it allocates and
-/// schedules itself.
+/// removes some: what comes out is mostly less. The same holds for temporaries and constants, which it allocates itself.
+/// Phases are as few as lookups that depend on each other can have; its schedule may have more.
 const R300_FRAGMENT: &[Limit] = &[
     about(Alu, 64, R300_CODE, DUMMY),
     exact(Tex, 32, R300_CODE, DUMMY),
-    about(Phases, 4, R300_CODE, DUMMY),
+    exact(Phases, 4, R300_CODE, DUMMY),
     about(Temporaries, 32, R300_CODE, DUMMY),
     about(Constants, 32, R300_CODE, DUMMY),
     exact(ConstantBuffers, 1, "r300/r300_screen.c", "the driver reads the first one instead"),
@@ -225,7 +225,7 @@ const R300_FRAGMENT: &[Limit] = &[
 const R400_FRAGMENT: &[Limit] = &[
     about(Alu, 512, R300_CODE, DUMMY),
     exact(Tex, 512, R300_CODE, DUMMY),
-    about(Phases, 4, R300_CODE, DUMMY),
+    exact(Phases, 4, R300_CODE, DUMMY),
     about(Temporaries, 64, R300_FS, DUMMY),
     about(Constants, 32, R300_CODE, DUMMY),
     exact(ConstantBuffers, 1, "r300/r300_screen.c", "the driver reads the first one instead"),
