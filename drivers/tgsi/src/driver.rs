@@ -173,6 +173,7 @@ impl TgsiOptions {
             lower_fdiv: !self.has_div,
             lower_fsat: !self.has_sat,
             free_scaling: self.free_scaling,
+            free_differences_from_one: self.presubtract,
             lower_fdot_mad: false,
             keep_ifs: !self.native_integers && !self.has_cmp,
             no_indirect: self.indirect.missing(),

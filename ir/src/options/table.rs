@@ -10,6 +10,7 @@ macro_rules! compiler_switches {
             keep_rounding = false, "Floats are rounded as the source says, in every stage: no inexact rules, and no multiply-add is made or taken apart. Those of vertex, tessellation and geometry shaders are in any case, unless `free_rounding` or `fast_math` is on: what reaches a position must not depend on what else a program computes.";
             free_rounding = false, "Sums and products of vertex, tessellation and geometry shaders may be rounded otherwise than the source says too.";
             free_scaling = false, "Products of floats with 2, 4, 8 and their reciprocals cost nothing.";
+            free_differences_from_one = false, "An operand can be 1 - x or 1 - 2x, and its negation.";
             has_fsub = false, "Subtraction of floats is an instruction.";
             has_isub = false, "Subtraction of integers is an instruction.";
             lower_fsat = false, "No saturation: minimum and maximum instead.";

@@ -7,10 +7,15 @@
 //! 32 %3 = seq %truth, 0.0
 //! 32 %4 = fcsel %3, %a, %b         =>    32 %4 = fcsel %truth, %b, %a
 //!
+//! 32 %3 = seq %truth, 0.0          =>    32 %3 = fadd 1.0, -%truth
+//!
 //! 32 %3 = slt %1, %2               =>    32 %3 = fcsel_gt (fadd %2, -%1), 1.0, 0.0      without SLT, SGE, SEQ, SNE
 //! 32 %3 = sge %1, %2               =>    32 %3 = fcsel_gt (fadd %2, -%1), 0.0, 1.0
 //! 32 %3 = sne %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 1.0, 0.0
 //! 32 %3 = seq %1, %2               =>    32 %3 = fcsel_gt |fadd %1, -%2|, 0.0, 1.0
+//!
+//! 32 %3 = fcsel_gt %1, 1.0, 0.0    =>    32 %3 = slt 0.0, %1                            where CMP is costly
+//! 32 %3 = fcsel_gt %1, 0.0, 1.0    =>    32 %3 = fadd 1.0, -(slt 0.0, %1)
 //! ```
 //!
 //! To be run after `lower_bool_to_float`: booleans are 0.0 and 1.0 then. Without the opcodes, comparisons with NaN may
@@ -31,11 +36,15 @@ pub(crate) fn lower_float_comparisons(shader: &mut Shader, has_comparisons: bool
                 progress |= fuse_selection(body, inst, has_comparisons);
             }
         }
-        if has_comparisons {
-            continue;
-        }
         for block in body.blocks_vec() {
             for inst in body.insts_vec(block) {
+                if invert_truth(body, inst, has_comparisons) {
+                    progress = true;
+                    continue;
+                }
+                if has_comparisons {
+                    continue;
+                }
                 // Selections by what was lowered before are of the same difference.
                 progress |= lower_comparison(body, inst) || fuse_selection(body, inst, has_comparisons);
             }
@@ -116,6 +125,7 @@ fn is_truth(body: &Body, def: Def) -> bool {
             Some(AluOp::Mov) => all(0..1),
             Some(AluOp::Fmul | AluOp::Fmax | AluOp::Fmin) => all(0..2),
             Some(AluOp::Fcsel | AluOp::FcselGt) => all(1..3),
+            None if body.is_phi(inst) => body.num_sources(inst) <= 4 && all(0..body.num_sources(inst)),
             _ => body
                 .def_constant(def)
                 .is_some_and(|words| words.iter().all(|&word| word == 0 || word == u64::from(1f32.to_bits()))),
@@ -200,6 +210,76 @@ fn fuse_selection(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
     builder.flags = flags;
     let value = tested(&mut builder, &test, count);
     let new = builder.alu_sized(AluOp::FcselGt, count, &[value, a, b]);
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
+
+/// Makes comparisons of selections of 0.0 and 1.0, or the opposites of comparisons: NaN is not above 0. For targets
+/// where `CMP` takes more instructions than `SLT` and `ADD`. Returns whether anything changed.
+pub(crate) fn compare_instead_of_select(shader: &mut Shader) -> bool {
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        for block in body.blocks_vec() {
+            for inst in body.insts_vec(block) {
+                progress |= compare_instead(body, inst);
+            }
+        }
+    }
+    progress
+}
+
+fn compare_instead(body: &mut Body, inst: Inst) -> bool {
+    let op = body.alu_op(inst);
+    if !matches!(op, Some(AluOp::Fcsel | AluOp::FcselGt)) {
+        return false;
+    }
+    let Some(def) = body.inst_def(inst) else { return false };
+    let count = body.num_components(def);
+    let [value, a, b] = [0, 1, 2].map(|number| operand(body, inst, number));
+    let inverted = match [a, b].map(|source| constant(body, source, usize::from(count))) {
+        [Some(1.0), Some(0.0)] => false,
+        [Some(0.0), Some(1.0)] => true,
+        _ => return false,
+    };
+    let is_truth = op == Some(AluOp::Fcsel) || is_truth(body, value.def);
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    let all = |def: Def| AluSrc::new(def, tgsi_ir::Swizzle::new(&[0; 4]));
+    let mut new = if is_truth {
+        builder.mov(value, count)
+    } else {
+        let zero = all(builder.f32_const(0.0));
+        builder.alu_sized(AluOp::Slt, count, &[zero, value])
+    };
+    if inverted {
+        let one = all(builder.f32_const(1.0));
+        let negative = builder.alu_sized(AluOp::Fneg, count, &[new.into()]);
+        new = builder.alu_sized(AluOp::Fadd, count, &[one, negative.into()]);
+    }
+    body.replace_all_uses(def, new);
+    body.remove_inst(inst);
+    true
+}
+
+/// The opposite of 0.0 and 1.0 is their difference from 1.0, unless what makes them can make the opposite as well.
+fn invert_truth(body: &mut Body, inst: Inst, has_comparisons: bool) -> bool {
+    let Some(def) = body.inst_def(inst).filter(|_| body.alu_op(inst) == Some(AluOp::Seq)) else { return false };
+    let count = body.num_components(def);
+    let (a, b) = (operand(body, inst, 0), operand(body, inst, 1));
+    let truth = match (is_zero(body, a, usize::from(count)), is_zero(body, b, usize::from(count))) {
+        (false, true) if is_truth(body, a.def) => a,
+        (true, false) if is_truth(body, b.def) => b,
+        _ => return false,
+    };
+    let has_opposite = !has_comparisons && test_of(body, truth, usize::from(count), false).is_some();
+    if has_opposite || is_condition_of_next_if(body, inst, def) {
+        return false;
+    }
+    let mut builder = Builder::new(body, Cursor::Before(inst));
+    let one = builder.f32_const(1.0);
+    let negative = builder.alu_sized(AluOp::Fneg, count, &[truth]);
+    let one = AluSrc::new(one, tgsi_ir::Swizzle::new(&[0; 4]));
+    let new = builder.alu_sized(AluOp::Fadd, count, &[one, negative.into()]);
     body.replace_all_uses(def, new);
     body.remove_inst(inst);
     true

@@ -28,12 +28,12 @@ use crate::target::options::{Dialect, IndirectFiles, TgsiOptions};
 
 use choose_boolean_form::choose_boolean_form;
 use lower_boolean_words::lower_boolean_words;
-use lower_float_comparisons::{lower_float_comparisons, make_selections_boolean};
+use lower_float_comparisons::{compare_instead_of_select, lower_float_comparisons, make_selections_boolean};
 pub(crate) use lower_interface_integers::is_interface_load;
 use lower_interface_integers::lower_interface_integers;
 pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
-use reuse_vectors::reuse_vectors;
+use reuse_vectors::{Growth, reuse_vectors};
 use split_operands::{Costs, split_operands};
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
@@ -183,12 +183,19 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         let costs = Costs {
             one_constant: options.one_constant,
             one_input: options.one_input,
+            component_negation: options.component_negation,
+            joined_copies: options.joined_copies,
             selection: if options.costly_cmp { 3 } else { 1 },
         };
-        if run!(passes, shader, split_operands, |s| split_operands(s, costs)) {
+        let swizzled_lookups = !options.plain_coordinates;
+        // Vectors that one register can be are shared first: what shares them is not to be split.
+        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::None));
+        let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
+        progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
+        if progress {
             run!(passes, shader, opt_copy_prop);
         }
-        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, !options.plain_coordinates));
+        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups, Growth::Any));
     }
     run!(passes, shader, opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

@@ -34,8 +34,17 @@ struct Vector {
     place: u32,
 }
 
+/// Whether vectors get components that they did not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Growth {
+    /// A vector is only used for others whose components it has.
+    None,
+    /// Components are added as long as there is room.
+    Any,
+}
+
 /// Replaces. `swizzled_lookups` says that texture instructions swizzle too. Returns whether anything changed.
-pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool {
+pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool, growth: Growth) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         // Places of values in the block at hand, from 1; 0 before it.

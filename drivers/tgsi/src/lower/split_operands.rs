@@ -22,6 +22,11 @@ pub(crate) struct Costs {
     pub(crate) one_constant: bool,
     /// An instruction reads one input; others are copied.
     pub(crate) one_input: bool,
+    /// An operand negates each of its components alone: a vector of components of one value and their negations is an
+    /// operand.
+    pub(crate) component_negation: bool,
+    /// The copies that make one vector are one instruction.
+    pub(crate) joined_copies: bool,
     /// Instructions that `CMP` takes.
     pub(crate) selection: usize,
 }
@@ -93,12 +98,24 @@ fn is_free(body: &Body, vector: Inst, def: Def) -> bool {
     is_made && body.uses_of(def).all(|reader| body.user(reader) == tgsi_ir::User::Inst(vector))
 }
 
+/// The value of which a component is taken, or its negation.
+fn negated_or_same(body: &Body, vector: Inst, part: usize) -> Def {
+    let def = body.src(vector, part);
+    let producer = body.def_inst(def);
+    if body.alu_op(producer) == Some(AluOp::Fneg) { body.src(producer, 0) } else { def }
+}
+
 /// The vector that source `number` of an instruction is, if nothing else reads it and all of its parts need copies.
-fn own_vector(body: &Body, inst: Inst, number: usize) -> Option<Inst> {
+fn own_vector(body: &Body, inst: Inst, number: usize, costs: Costs) -> Option<Inst> {
     let def = body.src(inst, number);
     let vector = body.def_inst(def);
     body.alu_op(vector).filter(|op| op.is_vec())?;
+    let is_operand = costs.component_negation && {
+        let first = negated_or_same(body, vector, 0);
+        (1..body.num_sources(vector)).all(|part| negated_or_same(body, vector, part) == first)
+    };
     let is_own = body.bit_size(def) == 32
+        && !is_operand
         && body.num_sources(vector) <= 4
         && body.uses_of(def).count() == 1
         && (0..body.num_sources(vector)).all(|part| !is_free(body, vector, body.src(vector, part)));
@@ -124,7 +141,7 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
         return false;
     }
     let numbers = 0..body.num_sources(inst);
-    let vectors: ArrayVec<Option<Inst>, 4> = numbers.map(|number| own_vector(body, inst, number)).collect();
+    let vectors: ArrayVec<Option<Inst>, 4> = numbers.map(|number| own_vector(body, inst, number, costs)).collect();
     if vectors.iter().all(Option::is_none) {
         return false;
     }
@@ -145,7 +162,11 @@ fn split(body: &mut Body, inst: Inst, costs: Costs) -> bool {
                 defs.push(group.0[number]);
             }
         }
-        if vectors[number].is_some() { defs.len() } else { 0 }
+        match vectors[number] {
+            Some(_) if costs.joined_copies => 1,
+            Some(_) => defs.len(),
+            None => 0,
+        }
     };
     let whole: ArrayVec<Def, 4> =
         (0..vectors.len()).filter(|&n| vectors[n].is_none()).map(|n| body.src(inst, n)).collect();

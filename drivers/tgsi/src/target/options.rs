@@ -128,8 +128,14 @@ pub struct TgsiOptions {
     pub costly_cmp: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
     pub one_constant: bool,
+    /// The target makes an operand of 1 - x and 1 - 2x, which are `ADD 1, -x` and `MAD -x, 2, 1`.
+    pub presubtract: bool,
     /// An instruction reads one input: each other one costs a copy.
     pub one_input: bool,
+    /// Operands negate each component alone, in the target's own code.
+    pub component_negation: bool,
+    /// The target makes one instruction of the copies that make one vector.
+    pub joined_copies: bool,
     /// The target runs texture lookups in few phases: a lookup whose coordinate was computed in one begins the next.
     pub lookup_phases: bool,
     /// Temporaries that the target has, if it is known.
@@ -269,6 +275,9 @@ impl Default for TgsiOptions {
             costly_cmp: false,
             one_constant: false,
             one_input: false,
+            presubtract: false,
+            component_negation: false,
+            joined_copies: false,
             lookup_phases: false,
             max_temporaries: None,
             float_immediates: false,
@@ -343,6 +352,9 @@ named_options! {
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;
     "one_constant", "A second constant in an instruction costs a copy." => |o| o.one_constant = true;
     "one_input", "A second input in an instruction costs a copy." => |o| o.one_input = true;
+    "presubtract", "Operands can be 1 - x and 1 - 2x." => |o| o.presubtract = true;
+    "component_negation", "Operands negate each component alone." => |o| o.component_negation = true;
+    "joined_copies", "The target joins the copies that make one vector." => |o| o.joined_copies = true;
     "lookup_phases", "Texture lookups run in few phases." => |o| o.lookup_phases = true;
     "float_immediates", "Immediates are floats." => |o| o.float_immediates = true;
     "masked_results", "Write masks hold for the results of all instructions." => |o| o.whole_results = false;

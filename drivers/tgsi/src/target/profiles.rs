@@ -110,14 +110,22 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
 
 /// `r300_tgsi_to_rc.c` and the passes behind it, which allocate registers themselves.
 fn r300(stage: Stage, options: &mut TgsiOptions) {
-    r500(stage, options);
+    radeon(stage, options);
     if stage == Stage::Vertex {
         options.has_sat = false;
         options.fuse_fabs = false;
     }
 }
 
+/// The same; operands of fragment shaders swizzle freely there.
 fn r500(stage: Stage, options: &mut TgsiOptions) {
+    radeon(stage, options);
+    if stage == Stage::Fragment {
+        options.joined_copies = true;
+    }
+}
+
+fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.has_lrp = false;
     options.has_flr = false;
     options.has_trunc = false;
@@ -128,10 +136,12 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Vertex {
         options.one_constant = true;
         options.one_input = true;
+        options.component_negation = true;
     }
     if stage == Stage::Fragment {
         options.has_comparisons = false;
         options.free_scaling = true;
+        options.presubtract = true;
     }
 }
 
