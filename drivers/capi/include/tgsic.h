@@ -428,11 +428,10 @@ const char *tgsic_result_message(const tgsic_result *result);
 // The form of the data of a result: a tgsic_form, 0 if there is none.
 uint32_t tgsic_result_form(const tgsic_result *result);
 
-// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or
-// of what a shader uses; NULL if there is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at the end that is not counted.
-// The data lives as long as the result.
-const void *tgsic_result_data(const tgsic_result *result,
-                              size_t *size);
+// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
+// shader uses; NULL if there is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at
+// the end that is not counted. The data lives as long as the result.
+const void *tgsic_result_data(const tgsic_result *result, size_t *size);
 
 // A copy of the data of a result that is the caller's, from the allocator in the options (malloc by default, then to be
 // freed by free); text with its NUL. NULL if there is no data or no memory. *size is set as by
