@@ -3,7 +3,7 @@
 use tgsi::check::check_for;
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Fit, Runner, Target, TargetError, UnknownOption};
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -13,6 +13,7 @@ use tgsi_ir::shader::Stage;
 
 use crate::emit::interface::Interface;
 use crate::lower::lower;
+use crate::target::fit::fit;
 use crate::target::options::{Dialect, TgsiOptions};
 use crate::target::profiles::Profile;
 use crate::target::virgl::reading::read_dialect;
@@ -134,6 +135,12 @@ impl Target for TgsiOptions {
             temporaries: scan.temporaries,
             immediates: scan.immediate_count,
         }
+    }
+
+    fn fit(&self, code: &Code) -> Option<Fit> {
+        let Code::Tgsi(shader, _) = code else { return None };
+        let profile = if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile };
+        Some(fit(profile, shader))
     }
 
     fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
