@@ -74,7 +74,6 @@ impl Driver for Tgsi {
             "tg4_swizzle",
             "no_mad",
             "no_lrp",
-            "no_sat",
             "free_scaling,presubtract",
             "whole_textures,plain_coordinates,lookup_phases",
             "costly_cmp,one_constant,one_input",
