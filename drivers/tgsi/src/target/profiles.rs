@@ -143,6 +143,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.unoptimized_ra = true;
     options.address_registers = 1;
     options.address_components = 1;
+    options.negative_offsets = false;
     if stage == Stage::Vertex {
         options.one_constant = true;
         options.one_input = true;
