@@ -68,6 +68,22 @@ impl Selector<'_> {
         self.load_number(index, purpose)
     }
 
+    /// Loads an index that an operand adds to `base`; returns where it is and the constant of the operand.
+    pub(super) fn load_address_beyond(&mut self, index: Def, base: i32) -> (Slot, i32) {
+        self.note_index(index);
+        self.load_number_beyond(index, base)
+    }
+
+    /// The same for what is known to be a number, a float where there are no integers.
+    pub(super) fn load_number_beyond(&mut self, index: Def, base: i32) -> (Slot, i32) {
+        let constant = base.wrapping_add(self.split_index(index).2);
+        if constant < 0 && !self.options.negative_offsets {
+            return (self.load_difference(index, base.wrapping_neg()), 0);
+        }
+        let (slot, add) = self.load_number(index, Purpose::Index);
+        (slot, base.wrapping_add(add))
+    }
+
     /// Like [`Selector::load_address`] for what is known to be a number, a float where there are no integers.
     pub(super) fn load_number(&mut self, index: Def, purpose: Purpose) -> (Slot, i32) {
         self.load_number_within(index, purpose, i64::MIN..i64::MAX)
@@ -161,8 +177,13 @@ impl Selector<'_> {
         if left == 0 {
             return self.load_value(value.lane(component), Purpose::Index);
         }
-        let minus = self.immediate([left.wrapping_neg() as u32; 4]);
-        let difference = self.computed(Opcode::Uadd, 1, &[value.lane(component), minus.lane(0)]);
+        let minus = left.wrapping_neg();
+        let (opcode, minus) = match self.options.native_integers {
+            true => (Opcode::Uadd, minus as u32),
+            false => (Opcode::Add, (minus as f32).to_bits()),
+        };
+        let minus = self.immediate([minus; 4]);
+        let difference = self.computed(opcode, 1, &[value.lane(component), minus.lane(0)]);
         self.load_value(difference.swizzled([0; 4]), Purpose::Index)
     }
 

@@ -199,9 +199,9 @@ impl Selector<'_> {
                 self.constant_register(0, index as u32).in_dimension(0)
             }
             None => {
-                let (slot, add) = self.load_address(offset, Purpose::Index);
+                let (slot, constant) = self.load_address_beyond(offset, base);
                 self.declared.indirect_constants(0, 0, size.max(1) - 1);
-                Register::new_2d(File::Constant, 0, base.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
+                Register::new_2d(File::Constant, 0, constant).indexed_by(slot.0, slot.1, 0)
             }
         };
         self.bind_read_only(def, Value::new(register));
@@ -251,8 +251,8 @@ impl Selector<'_> {
                 if vec4 || body.alu_op(offset) != Some(AluOp::F2i32) {
                     self.note_index(dynamic);
                 }
-                let (slot, add) = self.load_number(dynamic, Purpose::Index);
-                Register::new(File::Constant, index.wrapping_add(add)).indexed_by(slot.0, slot.1, 0)
+                let (slot, constant) = self.load_number_beyond(dynamic, index);
+                Register::new(File::Constant, constant).indexed_by(slot.0, slot.1, 0)
             }
         };
         let reach = dynamic.is_none().then_some((index as u32, index as u32));
