@@ -22,5 +22,5 @@ mod error;
 pub mod input;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
-pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption};
+pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, Target, UnknownOption};
 pub use error::{CompileError, Subject, TargetError};
