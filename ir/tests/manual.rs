@@ -11,9 +11,7 @@ use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
     Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, SamplerDim, Scope,
 };
-use tgsi_ir::intrinsics::{
-    DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents,
-};
+use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::passes::table::{PASSES, PassId};

@@ -238,7 +238,8 @@ fn main() -> ExitCode {
             trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
         }
     }
-    let asked = std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    let asked =
+        std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
     for (name, sanitizer, flags) in [
         ("interface.c", "address", SANITIZERS),
         ("threads.c", "address", SANITIZERS),
