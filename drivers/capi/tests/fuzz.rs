@@ -57,7 +57,7 @@ fn shaders() -> Vec<Vec<u8>> {
             if shader.is_empty() || shader.len() > MAX_BYTES {
                 continue;
             }
-            if let Ok(parsed) = tgsi::text::parse(&shader)
+            if let Ok(parsed) = tgsi::text::parse(shader.as_bytes())
                 && let Ok(words) = tgsi::tokens::encode(&parsed.shader)
             {
                 shaders.push(tgsi::tokens::bytes_from_words(&words));
