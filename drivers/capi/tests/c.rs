@@ -64,6 +64,18 @@ fn instrumented_library(sanitizer: &str) -> Result<PathBuf, Failed> {
     Ok(folder_of_build.join(TARGET).join("release/libtgsic.a"))
 }
 
+/// What the linker needs for a library that is instrumented by ThreadSanitizer: the part that comes with Rust, as that
+/// of GCC lacks functions.
+fn thread_sanitizer() -> Result<Vec<String>, Failed> {
+    let output = run(Command::new("rustc").args(["--print", "target-libdir"]))?;
+    let folder_of_rust = PathBuf::from(String::from_utf8(output.stdout)?.trim());
+    let mut files = std::fs::read_dir(folder_of_rust)?.flatten().map(|entry| entry.path());
+    let runtime = files.find(|path| path.to_string_lossy().ends_with("rt.tsan.a")).ok_or("no ThreadSanitizer")?;
+    let runtime = runtime.to_string_lossy().into_owned();
+    let words = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-lstdc++", "-lresolv", "-lrt"];
+    Ok(words.map(str::to_owned).to_vec())
+}
+
 /// Compiles a program with a static library.
 fn compile(source: &str, target: &Path, flags: &[&str], library: &Path) -> Result<(), Failed> {
     let (compiler, standard) = if source.ends_with(".cpp") { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
@@ -101,12 +113,7 @@ fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
 }
 
 /// Runs a program of `tests/c` over what it takes.
-fn program(
-    name: &'static str,
-    flags: &'static [&'static str],
-    before: &'static [&'static str],
-    library: &Path,
-) -> Result<(), Failed> {
+fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(name);
     compile(&format!("tests/c/{name}"), &path, flags, library)?;
@@ -244,12 +251,18 @@ fn main() -> ExitCode {
         ("interface.c", "address", SANITIZERS),
         ("threads.c", "address", SANITIZERS),
         ("hostile.c", "address", SANITIZERS),
-        ("threads.c", "thread", &["-fsanitize=thread"]),
     ] {
         let test = move || program(name, flags, &[], &instrumented_library(sanitizer)?);
         let trial = Trial::test(format!("{name}: instrumented, {sanitizer}"), test);
         trials.push(trial.with_ignored_flag(!has_c || !asked));
     }
+    let test = || {
+        let flags = thread_sanitizer()?;
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        program("threads.c", &flags, &[], &instrumented_library("thread")?)
+    };
+    let trial = Trial::test("threads.c: instrumented, thread", test);
+    trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
     let test = || program("interface.cpp", &[], &[], &static_library());
     trials.push(Trial::test("interface.cpp: plain", test).with_ignored_flag(!has_cpp));
     let linux = cfg!(target_os = "linux");
