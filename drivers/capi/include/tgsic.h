@@ -14,6 +14,9 @@
 // Texts that Mesa 25 does not read are errors.
 #define TGSIC_FLAG_STRICT 1
 
+// limit of a tgsic_limit_use where there is no bound.
+#define TGSIC_NO_LIMIT UINT32_MAX
+
 // Vertex shaders, in processor of a scan.
 #define TGSIC_STAGE_VERTEX 0
 
@@ -217,6 +220,38 @@ typedef struct {
   uint64_t budget_microseconds;
 } tgsic_options;
 
+// What a shader uses of one limit of the target.
+typedef struct {
+  // sizeof(tgsic_limit_use), to be set by the caller.
+  size_t size;
+  // How many the translation uses.
+  uint32_t used;
+  // How many the shader would use as it is; 0 if it was not TGSI.
+  uint32_t used_as_is;
+  // How many there are, or TGSIC_NO_LIMIT.
+  uint32_t limit;
+  // 1 if the use or the limit is an estimate.
+  uint32_t is_estimate;
+  // Where the translation first exceeds the limit: bytes from the start of its text. 0 if it does not.
+  uint32_t offset;
+  // Length in bytes; 0 likewise.
+  uint32_t length;
+  // The line, from 1; 0 likewise.
+  uint32_t line;
+  // The column in bytes, from 1; 0 likewise.
+  uint32_t column;
+  // A name that stays the same in later versions: alu-instructions.
+  const char *name;
+  // What is counted: ALU instructions.
+  const char *about;
+  // What the driver of the target does with a shader that uses more; empty if there is nothing to say.
+  const char *beyond;
+  // Where the figure comes from.
+  const char *source;
+  // What the driver does not take, such as an opcode; NULL if it is a number that is exceeded.
+  const char *what;
+} tgsic_limit_use;
+
 // Something that was found in a shader.
 typedef struct {
   // sizeof(tgsic_finding), to be set by the caller.
@@ -369,6 +404,21 @@ tgsic_result *tgsic_convert(const tgsic_compiler *compiler, const void *shader, 
 // Scans TGSI: the result has a tgsic_scan_info, and all that is known as JSON. Never NULL.
 tgsic_result *tgsic_scan(const tgsic_compiler *compiler, const void *shader, size_t size);
 
+// Says whether a shader fits the target: translates it as tgsic_translate does, and counts what the driver of the
+// target would use for the translation. Never NULL.
+//
+// The result has the limits and what is used of them, also as JSON (the keys of tgsic fit --json, but for the file).
+// Its status is TGSIC_ERROR_SHADER if a limit is exceeded; unlike other errors, that leaves the limits and the JSON
+// in the result. Positions of findings and limits are those in the text of the translation.
+tgsic_result *tgsic_fit(const tgsic_compiler *compiler, const void *shader, size_t size);
+
+// The number of limits of the target that a result of tgsic_fit has.
+size_t tgsic_result_num_limits(const tgsic_result *result);
+
+// Fills in a limit and what the shader uses of it, counted from 0. Its strings live as long as the result. Returns 1,
+// or 0 if there is no such limit or size is not set.
+int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use *limit);
+
 // The status of a result. NULL has TGSIC_ERROR_ARGUMENT.
 tgsic_status tgsic_result_status(const tgsic_result *result);
 
@@ -378,9 +428,9 @@ const char *tgsic_result_message(const tgsic_result *result);
 // The form of the data of a result: a tgsic_form, 0 if there is none.
 uint32_t tgsic_result_form(const tgsic_result *result);
 
-// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan; NULL if there
-// is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at the end that is not counted.
-// The data lives as long as the result.
+// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
+// shader uses; NULL if there is none. *size is set to the number of bytes, unless size is NULL. Text has a NUL at
+// the end that is not counted. The data lives as long as the result.
 const void *tgsic_result_data(const tgsic_result *result, size_t *size);
 
 // A copy of the data of a result that is the caller's, from the allocator in the options (malloc by default, then to be

@@ -7,10 +7,11 @@ use std::time::Duration;
 use tgsi::limits::Limits;
 use tgsi::text::PrintOptions;
 use tgsi_compiler::input::{InputError, Language};
-use tgsi_compiler::{Budget, Code, Compiler, Source, Stage};
+use tgsi_compiler::{Budget, Code, Compiler, Measurement, Source, Stage, Verdict};
 use tgsi_ir::passes::pipeline::Level;
 
 use crate::allocator::tgsic_allocator;
+use crate::fit;
 use crate::guard::guarded;
 use crate::result::{Data, Failure, tgsic_result};
 use crate::scan::Scan;
@@ -135,12 +136,8 @@ impl tgsic_compiler {
         let names = unsafe { text(options.driver_options) }?.unwrap_or("");
         // SAFETY: likewise.
         let profile = unsafe { text(options.target) }?;
-        if let Some(profile) = profile
-            && !driver.profiles().iter().any(|known| known.name == profile)
-        {
-            let names: Vec<&str> = driver.profiles().iter().map(|profile| profile.name).collect();
-            return Err(Failure::argument(format!("no target `{profile}`; there are {}", names.join(", "))));
-        }
+        let profile = profile.map(|name| tgsi_compiler::profile_named(driver, name)).transpose();
+        let profile = profile.map_err(|error| Failure::argument(error.to_string()))?;
         let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<&str> = profile.into_iter().chain(names).collect();
         let target = driver.target(&names).map_err(|error| Failure::argument(error.to_string()))?;
@@ -246,6 +243,31 @@ impl tgsic_compiler {
         Ok(())
     }
 
+    fn fit(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
+        let (language, shader) = self.read(bytes, result)?;
+        let text = (language == Language::Text).then_some(bytes);
+        let as_is = match &shader {
+            Source::Tgsi(shader) => self.compiler.measure_as_is(shader, text),
+            Source::Ir(_) => None,
+        };
+        let code = self.compiler.compile(shader).map_err(|error| result.compile_error(bytes, language, &error))?;
+        let measured = self.compiler.measure(code);
+        let translated = measured.ok_or_else(|| Failure::argument("the driver knows of no limits"))?;
+        let verdict = translated.fit.verdict();
+        let report = FitReport {
+            target: translated.fit.target,
+            fits: verdict != Verdict::DoesNotFit,
+            verdict: verdict.name(),
+            translated: &translated,
+            as_is: as_is.as_ref(),
+        };
+        let json = serde_json::to_string(&report).map_err(|error| Failure::internal(error.to_string()))?;
+        result.data = Data::text(json, tgsic_form::TGSIC_FORM_CODE);
+        result.limits = fit::limits(&translated, as_is.as_ref());
+        let findings = translated.fit.findings();
+        result.add_findings(&translated.text, Language::Text, findings).map_err(Failure::keeping_data)
+    }
+
     fn check(&self, bytes: &[u8], result: &mut tgsic_result) -> Result<(), Failure> {
         let (language, shader) = self.read(bytes, result)?;
         match shader {
@@ -283,6 +305,16 @@ impl tgsic_compiler {
         }
         result.into_raw()
     }
+}
+
+/// The JSON of [`tgsic_fit`]: the keys of `tgsic fit --json`, but for the file.
+#[derive(serde::Serialize)]
+struct FitReport<'m> {
+    target: &'m str,
+    fits: bool,
+    verdict: &'m str,
+    translated: &'m Measurement,
+    as_is: Option<&'m Measurement>,
 }
 
 /// Reads TGSI without the checks that compilation needs.
@@ -458,4 +490,23 @@ pub unsafe extern "C" fn tgsic_scan(
 ) -> *mut tgsic_result {
     // SAFETY: the caller's promises are those that are asked for.
     unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::scan) }
+}
+
+/// Says whether a shader fits the target: translates it as `tgsic_translate` does, and counts what the driver of the
+/// target would use for the translation. Never NULL.
+///
+/// The result has the limits and what is used of them, also as JSON (the keys of `tgsic fit --json`, but for the file).
+/// Its status is `TGSIC_ERROR_SHADER` if a limit is exceeded; unlike other errors, that leaves the limits and the JSON
+/// in the result. Positions of findings and limits are those in the text of the translation.
+///
+/// # Safety
+/// As for `tgsic_translate`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tgsic_fit(
+    compiler: *const tgsic_compiler,
+    shader: *const c_void,
+    size: usize,
+) -> *mut tgsic_result {
+    // SAFETY: the caller's promises are those that are asked for.
+    unsafe { tgsic_compiler::run(compiler, shader, size, tgsic_compiler::fit) }
 }

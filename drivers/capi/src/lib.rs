@@ -18,6 +18,7 @@
 
 mod allocator;
 mod compiler;
+mod fit;
 mod guard;
 mod result;
 mod scan;
@@ -26,6 +27,7 @@ mod version;
 
 pub use allocator::{tgsic_allocate_function, tgsic_allocator};
 pub use compiler::*;
+pub use fit::*;
 pub use result::*;
 pub use scan::*;
 pub use version::*;

@@ -8,6 +8,7 @@ use tgsi_compiler::input::Language;
 
 use crate::allocator::tgsic_allocator;
 use crate::compiler::tgsic_form;
+use crate::fit::Limit;
 use crate::scan::{Scan, tgsic_register, tgsic_scan_info};
 use crate::sized::{self, SizedStruct};
 
@@ -130,24 +131,31 @@ struct Finding {
 pub(crate) struct Failure {
     status: tgsic_status,
     message: Option<String>,
+    /// The data of the result is about the failure.
+    keeps_data: bool,
 }
 
 impl Failure {
     pub(crate) fn argument(message: impl Into<String>) -> Failure {
-        Failure { status: TGSIC_ERROR_ARGUMENT, message: Some(message.into()) }
+        Failure { status: TGSIC_ERROR_ARGUMENT, message: Some(message.into()), keeps_data: false }
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Failure {
-        Failure { status: TGSIC_ERROR_INTERNAL, message: Some(message.into()) }
+        Failure { status: TGSIC_ERROR_INTERNAL, message: Some(message.into()), keeps_data: false }
     }
 
     pub(crate) fn shader(message: impl Into<String>) -> Failure {
-        Failure { status: TGSIC_ERROR_SHADER, message: Some(message.into()) }
+        Failure { status: TGSIC_ERROR_SHADER, message: Some(message.into()), keeps_data: false }
     }
 
     /// The findings of the result say it.
     fn found() -> Failure {
-        Failure { status: TGSIC_ERROR_SHADER, message: None }
+        Failure { status: TGSIC_ERROR_SHADER, message: None, keeps_data: false }
+    }
+
+    /// The same, of a result whose data is about it.
+    pub(crate) fn keeping_data(self) -> Failure {
+        Failure { keeps_data: true, ..self }
     }
 }
 
@@ -160,6 +168,7 @@ pub struct tgsic_result {
     pub(crate) data: Data,
     pub(crate) sizes: tgsic_sizes,
     pub(crate) scan: Option<Box<Scan>>,
+    pub(crate) limits: Vec<Limit>,
     pub(crate) allocator: tgsic_allocator,
 }
 
@@ -183,13 +192,14 @@ impl Default for tgsic_result {
             data: Data::None,
             sizes,
             scan: None,
+            limits: Vec::new(),
             allocator: tgsic_allocator { allocate: None, user: std::ptr::null_mut() },
         }
     }
 }
 
 /// A string without NULs within.
-fn c_string(text: &str) -> CString {
+pub(crate) fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default())
 }
 
@@ -257,8 +267,11 @@ impl tgsic_result {
 
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.status = failure.status;
-        self.data = Data::None;
-        self.scan = None;
+        if !failure.keeps_data {
+            self.data = Data::None;
+            self.scan = None;
+            self.limits.clear();
+        }
         if let Some(message) = failure.message {
             self.message = c_string(&message);
         }
@@ -301,9 +314,9 @@ pub unsafe extern "C" fn tgsic_result_form(result: *const tgsic_result) -> u32 {
     form.map_or(0, |form| form as u32)
 }
 
-/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan; NULL if there
-/// is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at the end that is not counted.
-/// The data lives as long as the result.
+/// The data of a result: tokens (aligned for words of 32 bits), text, code of a driver, or JSON of a scan or of what a
+/// shader uses; NULL if there is none. `*size` is set to the number of bytes, unless `size` is NULL. Text has a NUL at
+/// the end that is not counted. The data lives as long as the result.
 ///
 /// # Safety
 /// As for `tgsic_result_status`; `size` is NULL or can be written.
@@ -352,7 +365,7 @@ pub unsafe extern "C" fn tgsic_result_num_findings(result: *const tgsic_result) 
 ///
 /// # Safety
 /// The pointer is NULL, or points to a struct of the size that it states.
-unsafe fn write_struct<T: SizedStruct>(target: *mut T, value: Option<&T>) -> c_int {
+pub(crate) unsafe fn write_struct<T: SizedStruct>(target: *mut T, value: Option<&T>) -> c_int {
     let Some(value) = value.filter(|_| !target.is_null() && target.is_aligned()) else { return 0 };
     // SAFETY: it is aligned, not NULL, and the caller says that it has the size that it states.
     unsafe { sized::write(target, value) }.is_ok().into()

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
+use tgsi_ir::closest_name::closest_name;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -14,6 +15,7 @@ use tgsi_ir::shader::Stage;
 use thiserror::Error;
 
 use crate::error::TargetError;
+use crate::fit::Fit;
 
 /// A driver: its name, its options, and the constructor of its targets.
 pub trait Driver: Debug + Send + Sync {
@@ -61,6 +63,39 @@ pub trait Driver: Debug + Send + Sync {
     }
 }
 
+/// The name of a target profile of a driver.
+///
+/// # Errors
+/// [`UnknownProfile`].
+pub fn profile_named(driver: &dyn Driver, name: &str) -> Result<&'static str, UnknownProfile> {
+    let profiles = driver.profiles();
+    let found = profiles.iter().find(|profile| profile.name == name);
+    found.map(|profile| profile.name).ok_or_else(|| UnknownProfile {
+        name: name.to_owned(),
+        driver: driver.name(),
+        near: closest_name(name, profiles.iter().map(|profile| profile.name)),
+        profiles,
+    })
+}
+
+/// The error for an unknown name of a target profile.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("the driver `{driver}` has no target `{name}`{}; there are {}", hint(.near), names(.profiles))]
+pub struct UnknownProfile {
+    /// The name.
+    pub name: String,
+    /// The driver.
+    pub driver: &'static str,
+    /// The profile whose name is nearest, if one is near.
+    pub near: Option<&'static str>,
+    /// The profiles of the driver.
+    pub profiles: &'static [DriverOption],
+}
+
+fn hint(near: &Option<&str>) -> String {
+    near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
+}
+
 /// An option of a driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DriverOption {
@@ -81,6 +116,9 @@ pub struct UnknownOption {
 }
 
 fn names(options: &[DriverOption]) -> String {
+    if options.is_empty() {
+        return "none".to_owned();
+    }
     options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }
 
@@ -125,6 +163,13 @@ pub trait Target: Any + Debug + Send + Sync {
 
     /// The size of the code, as far as the target counts it.
     fn size(&self, code: &Code) -> CodeSize;
+
+    /// What the code uses of each limit of its consumer; `None` if the target knows of no limits. Positions are those
+    /// that the code has: of TGSI, the spans of the shader.
+    fn fit(&self, code: &Code) -> Option<Fit> {
+        let _ = code;
+        None
+    }
 }
 
 /// The code that a driver emits.

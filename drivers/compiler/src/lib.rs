@@ -11,6 +11,7 @@
 //!   the lowering, and the emission of code.
 //! - A [`Compiler`] is a target, a level, limits and the passes that are left out. It takes any number of shaders, on
 //!   any number of threads.
+//! - A [`Fit`] says what code uses of each limit of its consumer, and where it first exceeds one.
 //! - A [`Compilation`] is one shader on its way. It can be taken from [`Stage`] to stage and looked at in between.
 //!
 //! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
@@ -19,8 +20,12 @@
 mod compiler;
 mod driver;
 mod error;
+mod fit;
 pub mod input;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
-pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, Target, UnknownOption};
+pub use driver::{
+    Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, Target, UnknownOption, UnknownProfile, profile_named,
+};
 pub use error::{CompileError, Subject, TargetError};
+pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};

@@ -5,7 +5,7 @@ use std::any::Any;
 use tgsi::check::check_for;
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Fit, Runner, Target, TargetError, UnknownOption};
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -15,6 +15,7 @@ use tgsi_ir::shader::Stage;
 
 use crate::emit::interface::Interface;
 use crate::lower::lower;
+use crate::target::fit::fit;
 use crate::target::options::{Dialect, TgsiOptions};
 use crate::target::profiles::Profile;
 use crate::target::virgl::reading::read_dialect;
@@ -74,6 +75,11 @@ impl Driver for Tgsi {
             "return_types",
             "tg4_swizzle",
             "no_mad",
+            "no_lrp",
+            "free_scaling,presubtract",
+            "whole_textures,plain_coordinates,lookup_phases",
+            "costly_cmp,one_constant,one_input",
+            "one_constant,free_zero_and_one,joined_copies,component_negation,unoptimized_ra",
             "few_constants",
             "one_address",
             "masked_results,halves_at_once",
@@ -136,6 +142,12 @@ impl Target for TgsiOptions {
             temporaries: scan.temporaries,
             immediates: scan.immediate_count,
         }
+    }
+
+    fn fit(&self, code: &Code) -> Option<Fit> {
+        let Code::Tgsi(shader, _) = code else { return None };
+        let profile = if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile };
+        Some(fit(profile, shader))
     }
 }
 

@@ -12,7 +12,8 @@ fn translated_with(text: &str, options: &TgsiOptions) -> Vec<String> {
     let source = tgsi::text::parse(text.as_bytes()).unwrap().shader;
     let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
     tgsi_ir::passes::pipeline::into_ssa(&mut ir);
-    tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options(ir.stage));
+    let compiler_options = options.compiler_options(ir.stage);
+    tgsi_ir::passes::pipeline::finish(&mut ir, &compiler_options);
     let shader = translate(&ir, options).unwrap();
     let findings = tgsi::check::check(&shader).diagnostics;
     assert!(findings.iter().all(|d| !d.is_error()), "{findings:?}");
@@ -340,7 +341,8 @@ fn all_opcodes_with_all_targets() {
             let mut ir = tgsi::to_ir::to_ir(&source, &tgsi::to_ir::ToIrOptions::default()).unwrap();
             tgsi_ir::passes::pipeline::into_ssa(&mut ir);
             let options = TgsiOptions::default();
-            tgsi_ir::passes::pipeline::finish(&mut ir, &options.compiler_options(ir.stage));
+            let compiler_options = options.compiler_options(ir.stage);
+            tgsi_ir::passes::pipeline::finish(&mut ir, &compiler_options);
             match translate(&ir, &options) {
                 Ok(shader) => {
                     let report = tgsi::check::check(&shader);

@@ -65,7 +65,8 @@ fn through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, Stri
 fn whole_through_driver(source: &Shader, options: &TgsiOptions) -> Result<Shader, String> {
     let mut ir = in_ssa(source);
     // What the command does by default.
-    pipeline::optimize(&mut ir, &options.compiler_options(ir.stage));
+    let compiler_options = options.compiler_options(ir.stage);
+    pipeline::optimize(&mut ir, &compiler_options);
     lower(&mut ir, options).map_err(|e| e.to_string())?;
     if verbose() {
         println!("--- lowered\n{}", tgsi_ir::text::print(&ir));

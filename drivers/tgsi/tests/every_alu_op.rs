@@ -258,7 +258,8 @@ fn check(case: Case, options: &TgsiOptions, optimized: bool) -> Result<Option<St
     }
     let mut prepared = ir.clone();
     if optimized {
-        pipeline::optimize(&mut prepared, &options.compiler_options(prepared.stage));
+        let compiler_options = options.compiler_options(prepared.stage);
+        pipeline::optimize(&mut prepared, &compiler_options);
     }
     let shader = translate(&prepared, options)?;
     let code = || tgsi::text::print(&shader, tgsi::text::PrintOptions::default());

@@ -128,6 +128,16 @@ JSON: one object.
   programs      shaders: f, stage, number; old, new: value by statistic, null if it is not there;
                 helped, hurt: statistics";
 
+const FIT_JSON: &str = "JSON: one object per line and shader.
+  f, target            the file and the target
+  fits                 whether the exit status of this shader is 0
+  verdict              `fits`, `may not fit` (only estimates are exceeded), `does not fit`
+  translated, as_is    what the translation and what the shader as it came use: target, stage, fits, verdict, limits;
+                       null where there is none
+Of each limit: name, about; used, limit and left (null: no limit; below 0: too many); estimate; source (of the figure);
+beyond (what happens to a shader that uses more); first (where it is first exceeded: line, column, code and what is not
+taken; null if it is not). Lines and columns are those of the text that `tgsic translate` makes, or of the file.";
+
 const VERIFY_JSON: &str = "JSON: one object.
   of files:    shaders, equal, different, error: how many; first: a line for each that differs or cannot be run
   of vectors:  vectors, exact, close, different, error: how many; undetermined_words: words not compared because
@@ -192,8 +202,11 @@ pub struct DriverOptions {
     /// The driver.
     #[arg(long, value_name = "DRIVER", value_parser = PossibleValuesParser::new(driver_names()))]
     pub driver: Option<String>,
-    /// Set an option of the driver, such as a feature that the target lacks; may be repeated. A wrong name lists all
-    /// options.
+    /// Target: a consumer of the code that is known to the driver. It stands for all options that fit it.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(profile_names()))]
+    pub target: Option<String>,
+    /// Set an option of the driver, such as a feature that the target lacks; may be repeated, and comes on top of
+    /// `--target`. A wrong name lists all options.
     #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
@@ -212,6 +225,11 @@ pub struct DriverOptions {
 
 fn driver_names() -> Vec<PossibleValue> {
     DRIVERS.iter().map(|driver| PossibleValue::new(driver.name()).help(driver.about())).collect()
+}
+
+fn profile_names() -> Vec<PossibleValue> {
+    let profiles = DRIVERS.iter().flat_map(|driver| driver.profiles());
+    profiles.map(|profile| PossibleValue::new(profile.name).help(profile.about)).collect()
 }
 
 fn option_names() -> Vec<PossibleValue> {
@@ -332,6 +350,10 @@ pub enum Command {
     /// Compare two runs of a compiler: totals, and what is helped and hurt, by stage and by program.
     #[command(after_help = REPORT_TEXT)]
     Report(ReportArguments),
+    /// Say whether shaders fit a target: what they use of its limits, and where they first exceed one. The exit status
+    /// is 1 if one does not fit.
+    #[command(after_help = FIT_JSON)]
+    Fit(FitArguments),
     /// Check that every stage of the translation computes the same.
     #[command(after_help = VERIFY_JSON)]
     Verify(VerifyArguments),
@@ -369,6 +391,24 @@ pub struct CheckArguments {
     /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
+}
+
+/// Arguments of `fit`.
+#[derive(Debug, Args)]
+pub struct FitArguments {
+    /// Shaders: TGSI text, TGSI tokens or IR text, told apart by content; standard input if there are
+    /// none, or for `-`.
+    pub files: Vec<PathBuf>,
+    /// Measure shaders as they are. By default they are translated for the target first, as its driver would get them.
+    #[arg(long)]
+    pub as_is: bool,
+    /// Print one line of JSON per shader, with both.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub warnings: WarningArguments,
+    #[command(flatten)]
+    pub passes: PassArguments,
 }
 
 /// The passes of the pipelines.

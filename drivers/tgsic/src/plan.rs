@@ -23,10 +23,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for a driver with the options of these names.
+    /// The plan for a driver with the target profiles and options of these names.
     ///
     /// # Errors
-    /// The driver has no such option.
+    /// The driver has no such profile or option.
     pub fn new(driver: &'static dyn Driver, options: Vec<String>) -> Result<Plan, UnknownOption> {
         let names: Vec<&str> = options.iter().map(String::as_str).collect();
         let target = Arc::from(driver.target(&names)?);
@@ -51,11 +51,16 @@ impl Plan {
     /// The plan for a driver at the default level.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the driver has no such option.
+    /// [`Failure::Usage`]: the driver has no such target or option.
     pub fn for_driver(arguments: &DriverOptions) -> Result<Plan, Failure> {
         let named = arguments.driver.as_deref().and_then(tgsi_drivers::find);
         let driver: &'static dyn Driver = named.unwrap_or(DRIVERS[0]);
-        let mut names = arguments.names.clone();
+        let mut names = Vec::new();
+        if let Some(target) = &arguments.target {
+            let profile = tgsi_compiler::profile_named(driver, target);
+            names.push(profile.map_err(|error| Failure::Usage(error.to_string()))?.to_owned());
+        }
+        names.extend_from_slice(&arguments.names);
         if arguments.dialect == Some(DialectName::Virgl) {
             names.push(VIRGL.to_owned());
         }

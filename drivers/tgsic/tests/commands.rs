@@ -367,3 +367,44 @@ fn help_speaks_of_everything() {
     }
     assert!(tgsic(&["--version"], "").success().text().starts_with("tgsic "));
 }
+
+/// Five lookups that depend on each other: one more than i915 and r300 have phases.
+const CHAIN: &str = "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
+                     DCL TEMP[0]\nTEX TEMP[0], IN[0], SAMP[0], 2D\nTEX TEMP[0], TEMP[0], SAMP[0], 2D\n\
+                     TEX TEMP[0], TEMP[0], SAMP[0], 2D\nTEX TEMP[0], TEMP[0], SAMP[0], 2D\n\
+                     TEX TEMP[0], TEMP[0], SAMP[0], 2D\nMOV OUT[0], TEMP[0]\nEND\n";
+
+#[test]
+fn fit_says_what_is_used_and_what_is_too_much() {
+    let fits = tgsic(&["fit", "--target", "nv30"], CHAIN).success();
+    assert!(fits.text().starts_with("<stdin> (translated for nv30): FRAG fits nv30\n"), "{}", fits.text());
+    for target in ["i915", "r300"] {
+        let translated = tgsic(&["fit", "--target", target], CHAIN);
+        assert_eq!(translated.status, 1);
+        assert!(translated.text().contains("1 too many"), "{}", translated.text());
+        assert!(translated.stderr.contains("error[T0830]: 5 texture phases"), "{}", translated.stderr);
+        let as_is = tgsic(&["fit", "--as-is", "--target", target], CHAIN);
+        assert_eq!(as_is.status, 1);
+        assert!(as_is.stderr.contains("<stdin>:11:1"), "{}", as_is.stderr);
+    }
+    let line = json(tgsic(&["fit", "--json", "--target", "i915"], CHAIN).text());
+    assert_eq!(keys(&line), ["as_is", "f", "fits", "target", "translated", "verdict"]);
+    assert_eq!((&line["fits"], &line["target"]), (&Value::Bool(false), &Value::from("i915")));
+    assert_eq!(keys(&line["as_is"]), ["fits", "limits", "stage", "target", "verdict"]);
+    let phases = line["as_is"]["limits"].as_array().expect("limits").iter().find(|l| l["name"] == "texture-phases");
+    assert_eq!(phases.expect("phases")["first"]["line"], 11);
+    // IR has no form of its own to be measured.
+    let ir = tgsic(&["ir"], FRAG).success();
+    assert_eq!(tgsic(&["fit", "--as-is", "--target", "i915"], ir.text()).status, 1);
+    tgsic(&["fit", "--target", "i915"], ir.text()).success();
+}
+
+#[test]
+fn targets_are_named() {
+    let wrong = tgsic(&["translate", "--target", "i195"], FRAG);
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("similar value exists: 'i915'"), "{}", wrong.stderr);
+    let named = tgsic(&["translate", "--target", "i915"], FRAG).success();
+    let option = tgsic(&["translate", "--driver-option", "plain", "--target", "i915"], FRAG).success();
+    assert!(named.text().starts_with("FRAG\n") && option.text().starts_with("FRAG\n"));
+}

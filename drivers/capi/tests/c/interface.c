@@ -270,6 +270,71 @@ static void scan(void)
     tgsic_compiler_free(compiler);
 }
 
+static void fit(void)
+{
+    tgsic_options options = { .size = sizeof options };
+    options.target = "i195";
+    tgsic_result *error = failed(&options);
+    CHECK(strstr(tgsic_result_message(error), "did you mean `i915`") != NULL);
+    tgsic_result_free(error);
+    options.target = "i915";
+    tgsic_compiler *compiler = tgsic_compiler_new(&options, NULL);
+    tgsic_result *result = tgsic_fit(compiler, SHADER, sizeof SHADER - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_findings(result) == 0);
+    const char *json = tgsic_result_data(result, NULL);
+    CHECK(json && strstr(json, "\"target\":\"i915\"") && strstr(json, "\"fits\":true") && strstr(json, "\"as_is\":{"));
+    tgsic_limit_use limit = { .size = sizeof limit };
+    CHECK(tgsic_result_num_limits(result) > 5);
+    CHECK(tgsic_result_limit(result, 0, &limit));
+    CHECK(strcmp(limit.name, "alu-instructions") == 0 && strlen(limit.about) > 5 && strlen(limit.source) > 5);
+    CHECK(limit.used >= 3 && limit.limit == 64 && !limit.is_estimate && limit.line == 0 && limit.what == NULL);
+    CHECK(!tgsic_result_limit(result, 1000, &limit));
+    limit.size = 0;
+    CHECK(!tgsic_result_limit(result, 0, &limit));
+    limit.size = sizeof limit;
+    tgsic_result_free(result);
+
+    // Lookups that depend on each other, one more than there are phases.
+    static const char CHAIN[] = "FRAG\n"
+                                "DCL IN[0], GENERIC[0], PERSPECTIVE\n"
+                                "DCL OUT[0], COLOR\n"
+                                "DCL SAMP[0]\n"
+                                "DCL SVIEW[0], 2D, FLOAT\n"
+                                "DCL TEMP[0]\n"
+                                "TEX TEMP[0], IN[0], SAMP[0], 2D\n"
+                                "TEX TEMP[0], TEMP[0], SAMP[0], 2D\n"
+                                "TEX TEMP[0], TEMP[0], SAMP[0], 2D\n"
+                                "TEX TEMP[0], TEMP[0], SAMP[0], 2D\n"
+                                "TEX TEMP[0], TEMP[0], SAMP[0], 2D\n"
+                                "MOV OUT[0], TEMP[0]\n"
+                                "END\n";
+    result = tgsic_fit(compiler, CHAIN, sizeof CHAIN - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER);
+    tgsic_finding finding = { .size = sizeof finding };
+    CHECK(tgsic_result_finding(result, 0, &finding) && finding.is_error && finding.line > 6);
+    CHECK(strcmp(finding.name, "does-not-fit") == 0 && finding.hint != NULL);
+    CHECK(strstr(tgsic_result_message(result), "texture phases") != NULL);
+    int found = 0;
+    for (size_t n = 0; n < tgsic_result_num_limits(result); n++) {
+        CHECK(tgsic_result_limit(result, n, &limit));
+        if (strcmp(limit.name, "texture-phases") == 0) {
+            found = limit.used > 4 && limit.used_as_is > 4 && limit.limit == 4 && limit.line > 6 && limit.length > 3;
+        }
+    }
+    CHECK(found);
+    json = tgsic_result_data(result, NULL);
+    CHECK(json && strstr(json, "\"fits\":false"));
+    tgsic_result_free(result);
+    result = tgsic_translate(compiler, CHAIN, sizeof CHAIN - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_limits(result) == 0);
+    tgsic_result_free(result);
+    result = tgsic_fit(compiler, "FRAG\nMOV\n", 9);
+    CHECK(tgsic_result_status(result) == TGSIC_ERROR_SHADER && tgsic_result_num_limits(result) == 0);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+    CHECK(tgsic_result_num_limits(NULL) == 0);
+}
+
 int main(void)
 {
     CHECK(tgsic_version() == TGSIC_VERSION);
@@ -280,5 +345,6 @@ int main(void)
     limits();
     budget();
     scan();
+    fit();
     return failures != 0;
 }

@@ -177,7 +177,7 @@ fn words_together(
     options: &TgsiOptions,
 ) -> Option<arrayvec::ArrayVec<u32, 4>> {
     let is_immediate = |src: &Src| src.register.file == File::Immediate;
-    let gains = options.one_constant && options.float_immediates;
+    let gains = options.one_constant && options.float_immediates && !options.unoptimized_ra;
     if !gains || instruction.src.iter().filter(|src| is_immediate(src)).count() < 2 {
         return None;
     }

@@ -90,9 +90,9 @@ fn allocate_registers(
     may_write_outputs_early: bool,
     passes: &mut Passes<'_>,
 ) {
-    // Copies that are shared live for longer. Where the temporaries do not suffice for that, there are none.
+    // Targets that allocate themselves propagate copies. Copies that are shared live for longer. Where the temporaries do not suffice for that, there are none.
     let mut unshared = None;
-    if options.optimize && options.one_constant {
+    if options.optimize && options.one_constant && !options.unoptimized_ra {
         passes.run_driver("tgsi:share_constants", || {
             unshared = options.max_temporaries.map(|_| program.clone());
             let progress = share_constants(program, options.free_zero_and_one);

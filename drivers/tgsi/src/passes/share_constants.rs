@@ -87,7 +87,8 @@ fn conflict(program: &Program, index: usize, free_zero_and_one: bool) -> Option<
             (0..4).filter(|c| channels & 1 << c != 0).all(|c| is_free(words[c]))
         };
         let words = immediate_words(&program.constants, &Src { negate: false, absolute: false, ..*src });
-        if !constants.contains(&constant) && !(free_zero_and_one && words.is_some_and(is_free)) {
+        let is_free = free_zero_and_one && words.is_some_and(is_free);
+        if !is_free && !constants.contains(&constant) {
             constants.push(constant);
         }
     }

@@ -223,7 +223,9 @@ impl Selector<'_> {
                     };
                     let source = body.source(inst, value);
                     let next = body.src_def(source);
-                    let Some(sum) = offset.checked_add(constant as u32 as i32).filter(|s| s.unsigned_abs() < 0x4000)
+                    let Some(sum) = offset
+                        .checked_add(constant as u32 as i32)
+                        .filter(|s| s.unsigned_abs() < 0x4000 && (*s >= 0 || self.options.negative_offsets))
                     else {
                         break;
                     };

@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows of programs under translation. Everything else may look here.
 
+pub(crate) mod fit;
 pub(crate) mod opcodes;
 pub(crate) mod options;
 pub(crate) mod profiles;

@@ -126,6 +126,8 @@ pub struct TgsiOptions {
     pub plain_coordinates: bool,
     /// `CMP` takes three instructions.
     pub costly_cmp: bool,
+    /// What is added to an address register may be negative.
+    pub negative_offsets: bool,
     /// An instruction reads one constant or immediate: each other one costs a copy.
     pub one_constant: bool,
     /// 0 and 1 are operands that need no register of constants.
@@ -275,6 +277,7 @@ impl Default for TgsiOptions {
             whole_texture_writes: false,
             plain_coordinates: false,
             costly_cmp: false,
+            negative_offsets: true,
             one_constant: false,
             one_input: false,
             presubtract: false,
@@ -348,8 +351,10 @@ named_options! {
     "no_indirect_constants", "CONST is not indexed at run time." => |o| o.indirect.constants = false;
     "speculate_loads", "Loads that the source would not have made do no harm." => |o| o.speculate_loads = true;
     "few_constants", "Operands name constants up to 31." => |o| o.max_constant_index = 31;
-    "one_address", "There is one address register, with one component."
+    "one_address", "There is one address register." => |o| o.address_registers = 1;
+    "one_address_component", "There is one address register, with one component."
         => |o| (o.address_registers, o.address_components) = (1, 1);
+    "no_negative_offsets", "What is added to an address register is not negative." => |o| o.negative_offsets = false;
     "whole_textures", "Texture instructions write whole registers." => |o| o.whole_texture_writes = true;
     "plain_coordinates", "Texture coordinates are read from x on." => |o| o.plain_coordinates = true;
     "costly_cmp", "CMP takes three instructions." => |o| o.costly_cmp = true;

@@ -30,6 +30,17 @@ macro_rules! profiles {
             /// Names of the profiles.
             pub const NAMED: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
 
+            /// All of them, in that order.
+            #[cfg(test)]
+            pub(crate) const ALL: [Profile; Profile::NAMED.len()] = [$(Profile::$variant),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Profile::$variant => $name,)+
+                }
+            }
+
             const TABLE: &'static [Row] = &[$(Row { profile: Profile::$variant, set: $set, fit: $fit }),+];
         }
     };
@@ -48,11 +59,15 @@ profiles! {
     /// Intel 915 to G33. Vertex shaders run in Mesa's interpreter.
     I915 = "i915", "Mesa's i915 on Intel 915 to G33.", |_| {}, i915;
     /// Radeon 9500 to X600.
-    R300 = "r300", "Mesa's r300 on Radeon 9500 to X850 (R300, R400).", no_integers, r300;
+    R300 = "r300", "Mesa's r300 on Radeon 9500 to X600 (R300).", no_integers, r300;
+    /// Radeon X700 to X850.
+    R400 = "r400", "Mesa's r300 on Radeon X700 to X850 (R400): larger programs.", no_integers, r300;
     /// Radeon X1000.
     R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, r500;
     /// VMware's virtual GPU.
-    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU.", |_| {}, |_, _| {};
+    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", |_| {}, |_, _| {};
+    /// VMware's virtual GPU of older hosts.
+    Vgpu9 = "vgpu9", "Mesa's svga on older hosts (VGPU9).", no_integers, vgpu9;
     /// Hosts of virgl.
     Virgl = "virgl", "Hosts of virgl (virglrenderer 0.10).", |o| o.dialect = Dialect::Virgl, |_, _| {};
     /// Microsoft's sample driver interface over TGSI drivers.
@@ -128,6 +143,7 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.unoptimized_ra = true;
     options.address_registers = 1;
     options.address_components = 1;
+    options.negative_offsets = false;
     if stage == Stage::Vertex {
         options.one_constant = true;
         options.one_input = true;
@@ -139,6 +155,14 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.free_scaling = true;
         options.presubtract = true;
     }
+}
+
+/// `svga_tgsi_insn.c`.
+fn vgpu9(stage: Stage, options: &mut TgsiOptions) {
+    options.one_constant = true;
+    options.one_input = true;
+    options.address_registers = 1;
+    options.costly_cmp = stage == Stage::Vertex;
 }
 
 impl Profile {

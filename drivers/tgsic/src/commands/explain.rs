@@ -84,6 +84,7 @@ mod tests {
         codes.extend(errors.concat().into_iter().map(|code| (code, Some(Severity::Error))));
         codes.extend(tgsi_ir::validate::ValidationErrorKind::CODES.iter().map(|&(_, c)| (c, Some(Severity::Error))));
         codes.extend(tgsi::check::Rule::ALL.iter().map(|rule| (rule.code(), Some(rule.severity()))));
+        codes.extend(tgsi_compiler::FitFinding::CODES.iter().map(|&code| (code, None)));
         codes.extend(tgsi::text::ParseErrorKind::CODES.iter().map(|&code| (code, None)));
         codes
     }

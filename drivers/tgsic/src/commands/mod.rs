@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod explain;
+mod fit;
 mod ir;
 pub mod passes;
 mod proxy;
@@ -52,6 +53,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
         Command::Report(arguments) => report::report(arguments),
+        Command::Fit(arguments) => fit::fit(arguments, color),
         Command::Verify(arguments) => verify::verify(arguments, color),
         Command::Reduce(arguments) => reduce::reduce(arguments, color),
         Command::Smith(arguments) => smith::smith(arguments),

@@ -1,0 +1,283 @@
+//! Whether code fits its consumer: what it uses of each limit, and where it first exceeds one.
+//!
+//! A [`Target`](crate::Target) counts, because it knows what its consumer makes of the code; what is here holds for all
+//! of them. [`Compiler::measure`] gives the counts their positions in a text.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use tgsi::diagnostic::{Diagnostic, LineIndex, Severity};
+use tgsi::shader::Shader;
+use tgsi::span::Span;
+use tgsi::tables::Processor;
+use tgsi::text::PrintOptions;
+
+use crate::compiler::Compiler;
+use crate::driver::Code;
+
+/// What a shader uses of the limits of a consumer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fit {
+    /// The consumer: the name of a target profile.
+    pub target: &'static str,
+    /// The stage.
+    pub processor: Processor,
+    /// The limits, in the order in which they are shown.
+    pub limits: Vec<LimitUse>,
+}
+
+/// What a shader uses of one limit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LimitUse {
+    /// A name for programs, in kebab case: `alu-instructions`.
+    pub name: &'static str,
+    /// What is counted, for people: `ALU instructions`.
+    pub about: &'static str,
+    /// How many the shader uses.
+    pub used: u32,
+    /// How many there are; `None` if the consumer knows no bound.
+    pub limit: Option<u32>,
+    /// The use or the limit is not known exactly: more than the limit need not fail.
+    pub is_estimate: bool,
+    /// Where the figure comes from.
+    pub source: &'static str,
+    /// What the consumer does with a shader that uses more.
+    pub beyond: &'static str,
+    /// What first exceeds the limit; `None` unless the limit is exceeded.
+    pub first: Option<Excess>,
+}
+
+/// What first exceeds a limit.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Excess {
+    /// The position of an instruction or declaration in the code that was measured.
+    pub span: Span,
+    /// What it is about, where that is not the number: an opcode that the consumer does not take.
+    pub what: Option<String>,
+}
+
+/// Whether a shader fits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Verdict {
+    /// No limit is exceeded.
+    Fits,
+    /// Only limits that are [estimated](LimitUse::is_estimate) are exceeded.
+    MayNotFit,
+    /// A limit is exceeded.
+    DoesNotFit,
+}
+
+impl Verdict {
+    /// In a sentence: `fits`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Fits => "fits",
+            Verdict::MayNotFit => "may not fit",
+            Verdict::DoesNotFit => "does not fit",
+        }
+    }
+}
+
+impl LimitUse {
+    /// Whether the shader uses more than there is.
+    pub fn is_exceeded(&self) -> bool {
+        self.limit.is_some_and(|limit| self.used > limit)
+    }
+
+    /// What is left; `None` if there is no bound or nothing left.
+    pub fn left(&self) -> Option<u32> {
+        self.limit.and_then(|limit| limit.checked_sub(self.used))
+    }
+
+    /// The verdict of this limit alone.
+    pub fn verdict(&self) -> Verdict {
+        match (self.is_exceeded(), self.is_estimate) {
+            (false, _) => Verdict::Fits,
+            (true, true) => Verdict::MayNotFit,
+            (true, false) => Verdict::DoesNotFit,
+        }
+    }
+}
+
+/// The findings about shaders that do not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FitFinding {
+    /// A limit is exceeded.
+    DoesNotFit,
+    /// A limit is exceeded that is not known exactly.
+    MayNotFit,
+    /// The shader has something that the consumer does not take.
+    NotTaken,
+}
+
+impl FitFinding {
+    tgsi_ir::error_codes! {
+        DoesNotFit => "T0830" "does-not-fit",
+        MayNotFit => "T0831" "may-not-fit",
+        NotTaken => "T0832" "not-taken",
+    }
+
+    /// Whether it is an error or a warning.
+    pub fn severity(self) -> Severity {
+        match self {
+            FitFinding::MayNotFit => Severity::Warning,
+            FitFinding::DoesNotFit | FitFinding::NotTaken => Severity::Error,
+        }
+    }
+}
+
+impl Fit {
+    /// Whether the shader fits.
+    pub fn verdict(&self) -> Verdict {
+        self.limits.iter().map(LimitUse::verdict).max().unwrap_or(Verdict::Fits)
+    }
+
+    /// The limit of a name.
+    pub fn limit(&self, name: &str) -> Option<&LimitUse> {
+        self.limits.iter().find(|limit| limit.name == name)
+    }
+
+    /// A finding for each limit that is exceeded, where that first happens.
+    pub fn findings(&self) -> Vec<Diagnostic> {
+        self.limits.iter().filter_map(|limit| self.finding(limit)).collect()
+    }
+
+    fn finding(&self, limit: &LimitUse) -> Option<Diagnostic> {
+        let first = limit.first.clone().unwrap_or_default();
+        let most = limit.limit.filter(|_| limit.is_exceeded())?;
+        let (target, used, about) = (self.target, limit.used, limit.about);
+        let (finding, message) = match (&first.what, limit.is_estimate) {
+            (Some(what), _) => (FitFinding::NotTaken, format!("{target} does not take {what}")),
+            (None, true) => (FitFinding::MayNotFit, format!("about {used} {about}, {target} has {most}")),
+            (None, false) => (FitFinding::DoesNotFit, format!("{used} {about}, {target} has {most}")),
+        };
+        let diagnostic = Diagnostic::new(finding.severity(), finding.code(), first.span, message);
+        let hint = match (limit.beyond, finding) {
+            ("", _) => return Some(diagnostic),
+            (beyond, FitFinding::NotTaken) => beyond.to_owned(),
+            (beyond, FitFinding::DoesNotFit | FitFinding::MayNotFit) => format!("beyond the limit, {beyond}"),
+        };
+        Some(diagnostic.with_hint(hint))
+    }
+}
+
+/// The verdict, and a line for each limit. A limit of nothing is shown where there is something.
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {} {}", self.processor.name(), self.verdict().name(), self.target)?;
+        let shown = || self.limits.iter().filter(|limit| limit.used > 0 || limit.limit != Some(0));
+        let width = shown().map(|limit| limit.about.len()).max().unwrap_or(0);
+        for limit in shown() {
+            let LimitUse { about, used, .. } = limit;
+            write!(f, "  {about:width$}  {used:>6} ")?;
+            match (limit.limit, limit.left()) {
+                (None, _) => write!(f, "no limit")?,
+                (Some(most), Some(left)) => write!(f, "of {most:>5}  {left:>5} left")?,
+                (Some(most), None) => write!(f, "of {most:>5}  {:>5} too many", used.saturating_sub(most))?,
+            }
+            writeln!(f, "{}", if limit.is_estimate { "  (estimate)" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Code that was measured, with its text.
+///
+/// It is serialised as an object with the keys `target`, `stage`, `fits`, `verdict` and `limits`: for each limit `name`,
+/// `about`, `used`, `limit`, `left` (below 0: too many), `estimate`, `source`, `beyond` and `first`, which has `line`,
+/// `column`, `code` and `what`, or is null.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// What it uses.
+    pub fit: Fit,
+    /// The text that positions are in.
+    pub text: Vec<u8>,
+}
+
+/// The first place at which a limit is exceeded, as it is serialised.
+#[derive(Serialize)]
+struct FirstRecord<'m> {
+    line: u32,
+    column: u32,
+    code: String,
+    what: Option<&'m str>,
+}
+
+/// A limit, as it is serialised.
+#[derive(Serialize)]
+struct LimitRecord<'m> {
+    name: &'m str,
+    about: &'m str,
+    used: u32,
+    limit: Option<u32>,
+    left: Option<i64>,
+    estimate: bool,
+    source: &'m str,
+    beyond: &'m str,
+    first: Option<FirstRecord<'m>>,
+}
+
+impl Measurement {
+    fn first<'m>(&'m self, lines: &LineIndex, first: &'m Excess) -> FirstRecord<'m> {
+        let (line, column) = lines.line_column(first.span.start);
+        let known = first.span.end > first.span.start;
+        let code = self.text.get(first.span.start as usize..first.span.end as usize).unwrap_or_default();
+        let code = String::from_utf8_lossy(code).into_owned();
+        let (line, column) = if known { (line, column) } else { (0, 0) };
+        FirstRecord { line, column, code, what: first.what.as_deref() }
+    }
+}
+
+impl Serialize for Measurement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = LineIndex::new(&self.text);
+        let limits = self.fit.limits.iter().map(|limit| LimitRecord {
+            name: limit.name,
+            about: limit.about,
+            used: limit.used,
+            limit: limit.limit,
+            left: limit.limit.map(|most| i64::from(most) - i64::from(limit.used)),
+            estimate: limit.is_estimate,
+            source: limit.source,
+            beyond: limit.beyond,
+            first: limit.first.as_ref().map(|first| self.first(&lines, first)),
+        });
+        let limits: Vec<_> = limits.collect();
+        let verdict = self.fit.verdict();
+        let mut object = serializer.serialize_struct("Measurement", 5)?;
+        object.serialize_field("target", self.fit.target)?;
+        object.serialize_field("stage", self.fit.processor.name())?;
+        object.serialize_field("fits", &(verdict != Verdict::DoesNotFit))?;
+        object.serialize_field("verdict", verdict.name())?;
+        object.serialize_field("limits", &limits)?;
+        object.end()
+    }
+}
+
+impl Compiler {
+    /// Measures code against the limits of the target; `None` if the target knows of none. Positions are those in the
+    /// text of the code, as a file has it.
+    pub fn measure(&self, code: Code) -> Option<Measurement> {
+        let Code::Tgsi(shader, options) = code else {
+            let fit = self.target().fit(&code)?;
+            return Some(Measurement { fit, text: code.into_bytes() });
+        };
+        let text = tgsi::text::print(&shader, options);
+        // Reading it again gives what is in the shader its positions.
+        let reading = tgsi::text::read_within(text.as_bytes(), self.limits());
+        let shader = if reading.gaps.is_none() { Box::new(reading.shader) } else { shader };
+        let fit = self.target().fit(&Code::Tgsi(shader, options))?;
+        Some(Measurement { fit, text: text.into_bytes() })
+    }
+
+    /// Measures a TGSI shader as it is, which was read from this text. Without a text, positions are those in the text
+    /// that it has when it is printed.
+    pub fn measure_as_is(&self, shader: &Shader, text: Option<&[u8]>) -> Option<Measurement> {
+        let code = Code::Tgsi(Box::new(shader.clone()), PrintOptions::default());
+        match text {
+            None => self.measure(code),
+            Some(text) => Some(Measurement { fit: self.target().fit(&code)?, text: text.to_vec() }),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Whether TGSI fits the consumer that a [`Profile`] is about.
+//!
+//! [`limits`] has the limits, one table for each consumer and stage. The other files count what a shader uses of them,
+//! each as the compiler of one consumer does: [`i915`], [`nvfx`] (nv30 and nv40), [`r300`] (to r500), [`vgpu9`], and
+//! [`plain`] for those that take TGSI one to one. Positions are those of the shader.
+//!
+//! What is known of the consumers was read in Mesa 25.0.7. Its compilers are not run: counts are theirs where they
+//! translate one instruction at a time, and estimates where they optimise or schedule.
+
+mod i915;
+mod i915_peephole;
+mod limits;
+mod nvfx;
+mod plain;
+mod r300;
+mod registers;
+mod reused;
+mod usage;
+mod vgpu9;
+
+use tgsi::Shader;
+use tgsi_compiler::Fit;
+
+use super::profiles::Profile;
+use limits::{Consumer, consumer};
+use usage::Usage;
+
+/// What a shader uses of the limits of a consumer.
+pub(crate) fn fit(profile: Profile, shader: &Shader) -> Fit {
+    let consumer = consumer(profile, shader.processor);
+    let mut usage = Usage::new(limits::of(consumer));
+    match consumer {
+        Consumer::I915Fragment => i915::count(shader, &mut usage),
+        Consumer::Nv30Fragment => nvfx::count_fragment(shader, nvfx::Chip::Nv30, &mut usage),
+        Consumer::Nv40Fragment => nvfx::count_fragment(shader, nvfx::Chip::Nv40, &mut usage),
+        Consumer::Nv30Vertex => nvfx::count_vertex(shader, nvfx::Chip::Nv30, &mut usage),
+        Consumer::Nv40Vertex => nvfx::count_vertex(shader, nvfx::Chip::Nv40, &mut usage),
+        Consumer::R300Fragment | Consumer::R400Fragment => r300::count_fragment(shader, r300::Chip::R300, &mut usage),
+        Consumer::R500Fragment => r300::count_fragment(shader, r300::Chip::R500, &mut usage),
+        Consumer::R300Vertex => r300::count_vertex(shader, r300::Chip::R300, &mut usage),
+        Consumer::R500Vertex => r300::count_vertex(shader, r300::Chip::R500, &mut usage),
+        Consumer::Vgpu9Fragment | Consumer::Vgpu9Vertex => vgpu9::count(shader, &mut usage),
+        Consumer::Vgpu10 | Consumer::Virgl | Consumer::Interpreter => plain::count(shader, &mut usage),
+    }
+    if let Some(lacking) = limits::lacking_stage(profile, shader.processor) {
+        usage.not_taken(shader.processor_span, lacking);
+    }
+    usage.into_fit(profile.name(), shader.processor)
+}
+
+#[cfg(test)]
+mod tests;

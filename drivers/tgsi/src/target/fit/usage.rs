@@ -1,0 +1,153 @@
+//! Counting: how much of each limit is used, and where one is first exceeded.
+
+use tgsi::span::Span;
+use tgsi::tables::Processor;
+use tgsi_compiler::{Excess, Fit, LimitUse};
+
+use super::limits::Limit;
+
+macro_rules! resources {
+    ($($(#[$doc:meta])+ $variant:ident = $name:literal, $about:literal;)+) => {
+        /// What consumers have a bounded number of.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[repr(u8)]
+        pub(crate) enum Resource {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl Resource {
+            const ALL: &'static [Resource] = &[$(Resource::$variant),+];
+
+            fn names(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Resource::$variant => ($name, $about),)+
+                }
+            }
+        }
+    };
+}
+
+resources! {
+    /// Instructions that compute.
+    Alu = "alu-instructions", "ALU instructions";
+    /// Instructions that the texture unit runs, those that kill included where it runs them.
+    Tex = "texture-instructions", "texture instructions";
+    /// All instructions.
+    Instructions = "instructions", "instructions";
+    /// Instructions of 128 bits, and constants of that size that stand between them.
+    Slots = "instruction-slots", "instruction slots";
+    /// Blocks of texture instructions that do not depend on each other.
+    Phases = "texture-phases", "texture phases";
+    /// Registers for temporary values.
+    Temporaries = "temporaries", "temporaries";
+    /// Registers that live within one instruction of the source.
+    Scratch = "scratch-registers", "scratch registers in one instruction";
+    /// Registers for constants, immediates included where they need one.
+    Constants = "constants", "constants";
+    /// Constant buffers.
+    ConstantBuffers = "constant-buffers", "constant buffers";
+    /// Immediates.
+    Immediates = "immediates", "immediates";
+    /// Address registers.
+    Addresses = "address-registers", "address registers";
+    /// Inputs.
+    Inputs = "inputs", "inputs";
+    /// Texture coordinates and other values that are interpolated like them.
+    Interpolators = "interpolators", "interpolators";
+    /// Outputs.
+    Outputs = "outputs", "outputs";
+    /// Colours that are written.
+    Colors = "colour-outputs", "colour outputs";
+    /// Samplers.
+    Samplers = "samplers", "samplers";
+    /// Blocks within blocks.
+    Nesting = "nesting", "blocks within each other";
+    /// What the consumer does not take at all: opcodes, semantics, targets, addressing.
+    NotTaken = "not-taken", "constructs that are not taken";
+}
+
+/// What was counted of a resource.
+#[derive(Clone, Debug, Default)]
+struct Count {
+    used: u32,
+    first: Option<Excess>,
+}
+
+/// What was counted so far.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    limits: &'static [Limit],
+    /// By resource.
+    counts: Vec<Count>,
+    /// By resource: how many there are.
+    most: Vec<u32>,
+}
+
+impl Usage {
+    /// Nothing is used of these limits.
+    pub(crate) fn new(limits: &'static [Limit]) -> Usage {
+        let most = |resource: &Resource| {
+            let row = limits.iter().find(|limit| limit.resource == *resource);
+            row.and_then(|limit| limit.most).unwrap_or(u32::MAX)
+        };
+        let most = Resource::ALL.iter().map(most).collect();
+        Usage { limits, counts: vec![Count::default(); Resource::ALL.len()], most }
+    }
+
+    fn set(&mut self, resource: Resource, used: u32, excess: impl FnOnce() -> Excess) {
+        let (Some(count), Some(&most)) = (self.counts.get_mut(resource as usize), self.most.get(resource as usize))
+        else {
+            return;
+        };
+        count.used = used;
+        if used > most && count.first.is_none() {
+            count.first = Some(excess());
+        }
+    }
+
+    /// How many are used.
+    pub(crate) fn used(&self, resource: Resource) -> u32 {
+        self.counts.get(resource as usize).map_or(0, |count| count.used)
+    }
+
+    /// So many more are used, by what stands there.
+    pub(crate) fn add(&mut self, resource: Resource, more: u32, span: Span) {
+        if more > 0 {
+            let used = self.used(resource).saturating_add(more);
+            self.set(resource, used, || Excess { span, what: None });
+        }
+    }
+
+    /// So many are used at a time, by what stands there.
+    pub(crate) fn at_least(&mut self, resource: Resource, used: u32, span: Span) {
+        if used > self.used(resource) {
+            self.set(resource, used, || Excess { span, what: None });
+        }
+    }
+
+    /// The consumer does not take what stands there.
+    pub(crate) fn not_taken(&mut self, span: Span, what: impl Into<String>) {
+        let used = self.used(Resource::NotTaken).saturating_add(1);
+        self.set(Resource::NotTaken, used, || Excess { span, what: Some(what.into()) });
+    }
+
+    /// The use of all limits.
+    pub(crate) fn into_fit(self, target: &'static str, processor: Processor) -> Fit {
+        let Usage { limits, mut counts, .. } = self;
+        let use_of = |limit: &Limit| {
+            let (name, about) = limit.resource.names();
+            let Count { used, first } = counts.get_mut(limit.resource as usize).map(std::mem::take).unwrap_or_default();
+            LimitUse {
+                name,
+                about,
+                used,
+                limit: limit.most,
+                is_estimate: limit.is_estimate,
+                source: limit.source,
+                beyond: limit.beyond,
+                first,
+            }
+        };
+        Fit { target, processor, limits: limits.iter().map(use_of).collect() }
+    }
+}

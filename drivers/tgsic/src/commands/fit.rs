@@ -1,0 +1,132 @@
+//! `fit`: says whether shaders fit a target, and what they use of its limits.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tgsi::diagnostic::Diagnostic;
+use tgsi_compiler::input::Language;
+use tgsi_compiler::{Measurement, Verdict};
+
+use crate::args::{Color, FitArguments};
+use crate::batch;
+use crate::diagnostics::Reporter;
+use crate::input::{ShaderError, Source};
+use crate::input_shader::InputShader;
+use crate::output;
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::status::{Failure, Status};
+
+/// What was measured of a shader.
+struct Measured {
+    /// The translation; `None` if there is none and none was asked for.
+    translated: Option<Measurement>,
+    /// The shader as it came; `None` for IR.
+    as_is: Option<Measurement>,
+    /// Which of them counts.
+    counts_as_is: bool,
+}
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct Line<'m> {
+    f: String,
+    target: &'m str,
+    fits: bool,
+    verdict: &'m str,
+    translated: Option<&'m Measurement>,
+    as_is: Option<&'m Measurement>,
+}
+
+/// Measures shaders.
+pub fn fit(arguments: &FitArguments, color: Color) -> Result<Status, Failure> {
+    let plan = Plan::from_arguments(&arguments.passes)?;
+    let policy = Policy::new(&arguments.warnings);
+    let inputs = batch::inputs(&arguments.files)?;
+    let reporter = Reporter::for_inputs(inputs.len(), color);
+    let results = batch::for_each(&inputs, |path| {
+        let source = Source::read(path)?;
+        let measured = measure(&source, &plan, arguments);
+        Ok((source, measured))
+    });
+    let mut status = Status::Success;
+    for result in results {
+        status = status.max(reporter.outcome(result, |source, measured: Measured| {
+            let Some(counted) = measured.counted() else { return Ok(Status::ShaderError) };
+            let findings = policy.apply(counted.fit.findings());
+            let is_wrong = findings.iter().any(Diagnostic::is_error);
+            let text = if arguments.json {
+                measured.line(source, is_wrong)?
+            } else {
+                format!("{}: {}", name(source, &measured), counted.fit)
+            };
+            output::write_stdout(text.as_bytes())?;
+            if !arguments.json {
+                reporter.diagnostics(&of_measured(source, &measured, counted), &findings);
+            }
+            Ok(if is_wrong { Status::ShaderError } else { Status::Success })
+        }));
+    }
+    Ok(status)
+}
+
+/// Measures a shader, as it is and translated.
+fn measure(source: &Source, plan: &Plan, arguments: &FitArguments) -> Result<Measured, ShaderError> {
+    let (subject, _) = InputShader::checked(source, plan)?;
+    let text = (source.language == Language::Text).then_some(source.bytes.as_slice());
+    let as_is = match &subject {
+        InputShader::Tgsi(shader) if arguments.as_is || arguments.json => plan.compiler.measure_as_is(shader, text),
+        InputShader::Tgsi(_) => None,
+        InputShader::Ir { .. } if arguments.as_is => {
+            return Err(ShaderError::Other("this is IR: only its translation can be measured".into()));
+        }
+        InputShader::Ir { .. } => None,
+    };
+    let translated = if arguments.as_is {
+        // What cannot be translated can be measured even so.
+        let code = arguments.json.then(|| subject.into_code(plan, None).ok()).flatten();
+        code.and_then(|code| plan.compiler.measure(code))
+    } else {
+        plan.compiler.measure(subject.into_code(plan, None)?)
+    };
+    let measured = Measured { translated, as_is, counts_as_is: arguments.as_is };
+    if measured.counted().is_none() {
+        return Err(ShaderError::Other(format!("the driver `{}` knows of no limits", plan.driver.name())));
+    }
+    Ok(measured)
+}
+
+impl Measured {
+    /// The one that decides.
+    fn counted(&self) -> Option<&Measurement> {
+        if self.counts_as_is { self.as_is.as_ref() } else { self.translated.as_ref() }
+    }
+
+    fn line(&self, source: &Source, is_wrong: bool) -> Result<String, Failure> {
+        let counted = self.counted();
+        let line = Line {
+            f: source.path.display().to_string(),
+            target: counted.map_or("", |measurement| measurement.fit.target),
+            fits: !is_wrong,
+            verdict: counted.map_or(Verdict::Fits, |measurement| measurement.fit.verdict()).name(),
+            translated: self.translated.as_ref(),
+            as_is: self.as_is.as_ref(),
+        };
+        let text = serde_json::to_string(&line).map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(text + "\n")
+    }
+}
+
+/// The name of what was measured: a translation is not what is in the file.
+fn name(source: &Source, measured: &Measured) -> String {
+    let path = source.path.display();
+    match measured.counted() {
+        Some(counted) if !measured.counts_as_is => format!("{path} (translated for {})", counted.fit.target),
+        _ => path.to_string(),
+    }
+}
+
+/// What was measured, as a source that findings are shown in.
+fn of_measured(source: &Source, measured: &Measured, counted: &Measurement) -> Source {
+    Source::new(PathBuf::from(name(source, measured)), counted.text.clone())
+}
