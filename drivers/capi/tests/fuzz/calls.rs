@@ -204,8 +204,9 @@ fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
     unsafe { ptr::copy_nonoverlapping(ptr::from_ref(options).cast::<u8>(), memory.start, copied) };
     if wrong == 42 && options.size > size_of::<tgsic_options>() && options.size <= MAX_STRUCT {
         // A field of a later version.
+        let last = memory.start.wrapping_add(options.size - 1);
         // SAFETY: the last byte of the allocation.
-        unsafe { memory.start.add(options.size - 1).write(1) };
+        unsafe { last.write(1) };
     }
     let mut pointer = memory.start.cast_const().cast::<tgsic_options>();
     match wrong {
@@ -279,8 +280,10 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
 
 /// The message of a result.
 fn text_of(result: *const tgsic_result) -> String {
-    // SAFETY: the result was not freed, so the string is there.
-    let text = unsafe { CStr::from_ptr(tgsic_result_message(result)) };
+    // SAFETY: the result was not freed.
+    let message = unsafe { tgsic_result_message(result) };
+    // SAFETY: the string lives as long as the result.
+    let text = unsafe { CStr::from_ptr(message) };
     text.to_string_lossy().into_owned()
 }
 
@@ -353,7 +356,7 @@ fn data(result: *const tgsic_result) {
         assert!(data.cast::<u32>().is_aligned() && size % 4 == 0);
     } else {
         // SAFETY: text has one more byte.
-        assert_eq!(unsafe { data.add(size).read() }, 0);
+        assert_eq!(unsafe { data.wrapping_add(size).read() }, 0);
         assert!(!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok());
     }
     if !copy.is_null() {
