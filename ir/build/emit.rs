@@ -1,5 +1,6 @@
 //! Finished rules and their net as Rust text: constant arrays of the types of `src/algebra/`.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::infer::{Condition, FinishedRule, Node, Size, VariableKind};
@@ -11,8 +12,11 @@ use super::parse::{Literal, SIZES};
 pub struct Emitter<'a> {
     opcodes: &'a [Opcode],
     nodes: String,
-    node_count: usize,
+    /// Number of each node by its row: equal ones stand once, whatever rules they are of.
+    node_numbers: HashMap<String, usize>,
     operands: Vec<usize>,
+    /// Where each list of operands stands in `operands`.
+    operand_lists: HashMap<Vec<usize>, usize>,
     conditions: String,
     condition_count: usize,
 }
@@ -23,8 +27,9 @@ impl<'a> Emitter<'a> {
         let mut e = Emitter {
             opcodes,
             nodes: String::new(),
-            node_count: 0,
+            node_numbers: HashMap::new(),
             operands: Vec::new(),
+            operand_lists: HashMap::new(),
             conditions: String::new(),
             condition_count: 0,
         };
@@ -120,8 +125,11 @@ impl<'a> Emitter<'a> {
                     *next += 1;
                 }
                 let numbers: Vec<usize> = operands.iter().map(|o| self.node(o, next.as_deref_mut())).collect();
-                let (first, count) = (self.operands.len(), numbers.len());
-                self.operands.extend(numbers);
+                let count = numbers.len();
+                let first = *self.operand_lists.entry(numbers).or_insert_with_key(|numbers| {
+                    self.operands.extend(numbers);
+                    self.operands.len() - count
+                });
                 format!(
                     "Node::Op {{ op: AluOp::{}, size: {}, exact: {exact}, label: {}, operands: ({first}, {count}), commute: {commute} }}",
                     row.variant,
@@ -140,9 +148,11 @@ impl<'a> Emitter<'a> {
                 format!("Node::Literal {{ literal: {literal}, size: {} }}", Self::size(*size))
             }
         };
-        let _ = writeln!(self.nodes, "        {row},");
-        self.node_count += 1;
-        self.node_count - 1
+        let next = self.node_numbers.len();
+        *self.node_numbers.entry(row).or_insert_with_key(|row| {
+            let _ = writeln!(self.nodes, "        {row},");
+            next
+        })
     }
 
     fn condition(&mut self, condition: &Condition) {

@@ -199,8 +199,6 @@ pub struct IntrinsicInfo {
     pub can_reorder: bool,
     /// Loads a system value.
     pub is_sysval: bool,
-    /// Meaning, in a sentence.
-    pub meaning: &'static str,
 }
 
 impl IntrinsicInfo {
@@ -307,9 +305,10 @@ macro_rules! intrinsic_table {
                 can_eliminate: (0 $(| $flag)*) & CAN_ELIMINATE != 0,
                 can_reorder: (0 $(| $flag)*) & CAN_REORDER != 0,
                 is_sysval: (0 $(| $flag)*) & IS_SYSVAL != 0,
-                meaning: $meaning,
             }
         ),*];
+
+        pub(super) static MEANINGS: [&str; IntrinsicOp::COUNT] = [$($meaning),*];
     };
 }
 
@@ -338,6 +337,11 @@ impl IntrinsicOp {
     #[inline]
     pub fn info(self) -> &'static IntrinsicInfo {
         &table::INFO[self as usize]
+    }
+
+    /// Meaning, in a sentence. It is no part of the row, as only manuals need it.
+    pub fn meaning(self) -> &'static str {
+        table::MEANINGS[self as usize]
     }
 
     /// Name as printed (without `@`).

@@ -11,9 +11,7 @@ use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexOp, TexSrcKind};
 use tgsi_ir::intrinsics::indices::{
     Access, AtomicOp, DescType, InterpMode, IoSemantics, MemorySemantics, RoundingMode, SamplerDim, Scope,
 };
-use tgsi_ir::intrinsics::{
-    DestBits, DestComponents, IndexKind, IntrinsicInfo, IntrinsicKind, IntrinsicOp, SrcComponents,
-};
+use tgsi_ir::intrinsics::{DestBits, DestComponents, IndexKind, IntrinsicKind, IntrinsicOp, SrcComponents};
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::passes::table::{PASSES, PassId};
@@ -88,7 +86,7 @@ fn alu_row(op: AluOp) -> Vec<String> {
         operands(info),
         or_dash(sizes.join(" ")),
         or_dash(flags),
-        code(info.formula),
+        code(op.formula()),
     ]
 }
 
@@ -110,7 +108,8 @@ fn alu_opcodes() {
     page.check_generated("types", &table(&["Number", "Type"], types));
 }
 
-fn intrinsic_row(info: &IntrinsicInfo) -> Vec<String> {
+fn intrinsic_row(op: IntrinsicOp) -> Vec<String> {
+    let info = op.info();
     let sources = info.src_components.iter().zip(info.src_roles).map(|(components, role)| match components {
         SrcComponents::Fixed(count) => format!("{count} {role}"),
         SrcComponents::NumComponents => format!("N {role}"),
@@ -138,7 +137,7 @@ fn intrinsic_row(info: &IntrinsicInfo) -> Vec<String> {
         result,
         or_dash(indices.join(", ")),
         or_dash(flags),
-        info.meaning.to_owned(),
+        op.meaning().to_owned(),
     ]
 }
 
@@ -147,7 +146,7 @@ fn intrinsics() {
     let page = page(FOLDER, "intrinsics.md");
     let head = ["Intrinsic", "Sources", "Result", "Constant indices", "Flags", "Meaning"];
     for kind in IntrinsicKind::ALL {
-        let rows = IntrinsicOp::ALL.iter().map(|op| op.info()).filter(|info| info.kind == *kind).map(intrinsic_row);
+        let rows = IntrinsicOp::ALL.iter().copied().filter(|op| op.info().kind == *kind).map(intrinsic_row);
         page.check_generated(kind.name(), &table(&head, rows));
     }
 }

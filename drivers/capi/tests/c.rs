@@ -1,8 +1,12 @@
 //! Programs in C and C++ that use the library: linked statically and dynamically, under valgrind and the sanitizers of
 //! the C compiler. What a test needs and is not there makes it ignored.
+//!
+//! `TGSIC_SANITIZERS=1 cargo test -p tgsi-capi --test c -- instrumented` runs them with a library that is instrumented
+//! too, by AddressSanitizer and by ThreadSanitizer. It is built for that, which takes some minutes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
+use std::sync::Mutex;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -42,13 +46,43 @@ fn run(command: &mut Command) -> Result<Output, Failed> {
     Err(format!("{command:?}: {}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)).into())
 }
 
-/// Compiles a program with the static library.
-fn compile(source: &str, target: &Path, flags: &[&str]) -> Result<(), Failed> {
+/// The static library, instrumented by a sanitizer. The standard library is not: what is inside of it is not seen.
+fn instrumented_library(sanitizer: &str) -> Result<PathBuf, Failed> {
+    const TARGET: &str = "x86_64-unknown-linux-gnu";
+    // One build at a time.
+    static BUILDS: Mutex<()> = Mutex::new(());
+    let _building = BUILDS.lock();
+    let folder_of_build = folder().join("../../target").join(format!("sanitizer-{sanitizer}"));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "-p", "tgsi-capi", "--target", TARGET, "--manifest-path"]);
+    cargo.arg(folder().join("Cargo.toml")).arg("--target-dir").arg(&folder_of_build);
+    // Sanitizers are an unstable option of the compiler, which this variable allows. Overflows end in a panic, so that
+    // they are found too.
+    cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
+    cargo.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer} -Cunsafe-allow-abi-mismatch=sanitizer"));
+    run(&mut cargo)?;
+    Ok(folder_of_build.join(TARGET).join("release/libtgsic.a"))
+}
+
+/// What the linker needs for a library that is instrumented by ThreadSanitizer: the part that comes with Rust, as that
+/// of GCC lacks functions.
+fn thread_sanitizer() -> Result<Vec<String>, Failed> {
+    let output = run(Command::new("rustc").args(["--print", "target-libdir"]))?;
+    let folder_of_rust = PathBuf::from(String::from_utf8(output.stdout)?.trim());
+    let mut files = std::fs::read_dir(folder_of_rust)?.flatten().map(|entry| entry.path());
+    let runtime = files.find(|path| path.to_string_lossy().ends_with("rt.tsan.a")).ok_or("no ThreadSanitizer")?;
+    let runtime = runtime.to_string_lossy().into_owned();
+    let words = ["-Wl,--whole-archive", &runtime, "-Wl,--no-whole-archive", "-lstdc++", "-lresolv", "-lrt"];
+    Ok(words.map(str::to_owned).to_vec())
+}
+
+/// Compiles a program with a static library.
+fn compile(source: &str, target: &Path, flags: &[&str], library: &Path) -> Result<(), Failed> {
     let (compiler, standard) = if source.ends_with(".cpp") { ("c++", "-std=c++17") } else { ("cc", "-std=c11") };
     let mut command = Command::new(compiler);
     command.args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", "-I"]);
     command.arg(folder().join("include")).args(flags).arg("-o").arg(target).arg(folder().join(source));
-    run(command.arg(static_library()).args(LIBRARIES))?;
+    run(command.arg(library).args(LIBRARIES))?;
     Ok(())
 }
 
@@ -79,10 +113,10 @@ fn shaders(target: &Path) -> Result<Vec<PathBuf>, Failed> {
 }
 
 /// Runs a program of `tests/c` over what it takes.
-fn program(name: &'static str, flags: &'static [&'static str], before: &'static [&'static str]) -> Result<(), Failed> {
+fn program(name: &'static str, flags: &[&str], before: &[&str], library: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(name);
-    compile(&format!("tests/c/{name}"), &path, flags)?;
+    compile(&format!("tests/c/{name}"), &path, flags, library)?;
     let mut words = before.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
     let mut command = Command::new(words.next().ok_or("a program")?);
     command.args(words);
@@ -207,11 +241,29 @@ fn main() -> ExitCode {
             [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
         {
             let ignored = !has_c || (kind == "valgrind" && !has_valgrind);
-            let test = move || program(name, flags, before);
+            let test = move || program(name, flags, before, &static_library());
             trials.push(Trial::test(format!("{name}: {kind}"), test).with_ignored_flag(ignored));
         }
     }
-    let test = || program("interface.cpp", &[], &[]);
+    let asked =
+        std::env::var_os("TGSIC_SANITIZERS").is_some() && cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    for (name, sanitizer, flags) in [
+        ("interface.c", "address", SANITIZERS),
+        ("threads.c", "address", SANITIZERS),
+        ("hostile.c", "address", SANITIZERS),
+    ] {
+        let test = move || program(name, flags, &[], &instrumented_library(sanitizer)?);
+        let trial = Trial::test(format!("{name}: instrumented, {sanitizer}"), test);
+        trials.push(trial.with_ignored_flag(!has_c || !asked));
+    }
+    let test = || {
+        let flags = thread_sanitizer()?;
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        program("threads.c", &flags, &[], &instrumented_library("thread")?)
+    };
+    let trial = Trial::test("threads.c: instrumented, thread", test);
+    trials.push(trial.with_ignored_flag(!has_c || !has_cpp || !asked));
+    let test = || program("interface.cpp", &[], &[], &static_library());
     trials.push(Trial::test("interface.cpp: plain", test).with_ignored_flag(!has_cpp));
     let linux = cfg!(target_os = "linux");
     trials.push(Trial::test("installed", installed).with_ignored_flag(!has_c || !linux || !has("nm")));

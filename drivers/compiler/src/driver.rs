@@ -1,5 +1,6 @@
 //! The interface of drivers: [`Driver`] describes a driver, [`Target`] is the driver with its options set.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use tgsi::text::PrintOptions;
@@ -32,7 +33,7 @@ pub trait Driver: Debug + Send + Sync {
         false
     }
 
-    /// Whether its targets have a [runner](Target::runner). Without one, checks of meaning end before the code.
+    /// Whether its code has a [`Runner`], which the registry finds. Without one, checks of meaning end before the code.
     fn can_run(&self) -> bool {
         false
     }
@@ -122,7 +123,7 @@ fn names(options: &[DriverOption]) -> String {
 }
 
 /// A driver with its options set. The compiler calls the methods in this order.
-pub trait Target: Debug + Send + Sync {
+pub trait Target: Any + Debug + Send + Sync {
     /// Reads a source in the dialect of the target, where that gives TGSI another meaning.
     fn read(&self, source: &mut tgsi::Shader) {
         let _ = source;
@@ -169,15 +170,6 @@ pub trait Target: Debug + Send + Sync {
         let _ = code;
         None
     }
-
-    /// An emulator of the target; `None` if there is none.
-    ///
-    /// # Errors
-    /// The code cannot be run.
-    fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
-        let _ = code;
-        None
-    }
 }
 
 /// The code that a driver emits.
@@ -220,6 +212,12 @@ pub struct CodeSize {
     /// Registers for constants that are part of the code.
     pub immediates: u32,
 }
+
+/// Makes the [`Runner`] of code of a target; `None` if the target is of another driver.
+///
+/// That is a function of a driver's package and no method of [`Target`], because compilers would be linked with
+/// interpreters that they never run.
+pub type RunnerFn = fn(&dyn Target, &Code) -> Option<Result<Box<dyn Runner>, String>>;
 
 /// Runs code.
 pub trait Runner: Send + Sync {

@@ -77,15 +77,16 @@ pub fn read_ir(bytes: &[u8], limits: &Limits) -> Result<tgsi_ir::Shader, Vec<Dia
     }
     let (shader, source_map) = tgsi_ir::text::parse_with_source_map(text)
         .map_err(|errors| errors.iter().map(|error| ir_diagnostic(text, error)).collect::<Vec<_>>())?;
-    tgsi_ir::validate::validate(&shader).map_err(|errors| {
-        let findings = errors.errors.iter().map(|error| {
-            let line = source_map.line_of(error.target());
-            let span = Span::new(line.start as u32, line.end as u32);
-            Diagnostic::error(error.kind.code(), span, error.kind.to_string())
-        });
-        findings.collect::<Vec<_>>()
-    })?;
-    Ok(shader)
+    let errors = tgsi_ir::validate::find_errors(&shader);
+    if errors.is_empty() {
+        return Ok(shader);
+    }
+    let findings = errors.iter().map(|error| {
+        let line = source_map.line_of(error.target());
+        let span = Span::new(line.start as u32, line.end as u32);
+        Diagnostic::error(error.kind.code(), span, error.kind.to_string())
+    });
+    Err(findings.collect())
 }
 
 /// An error in the form of an input.

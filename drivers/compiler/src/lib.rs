@@ -24,6 +24,8 @@ mod fit;
 pub mod input;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
-pub use driver::{Code, CodeSize, Driver, DriverOption, Runner, Target, UnknownOption, UnknownProfile, profile_named};
+pub use driver::{
+    Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, Target, UnknownOption, UnknownProfile, profile_named,
+};
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};

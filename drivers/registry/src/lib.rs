@@ -1,10 +1,21 @@
 //! The registry of drivers: one row each. The command line, fixtures, `verify`, `smith` and benchmarks find drivers
 //! here and nowhere else. To add one, add its package to this package's `Cargo.toml` and a row to [`DRIVERS`].
 
-use tgsi_compiler::Driver;
+use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 
 /// All drivers. The first is the default.
 pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER];
+
+/// What runs the code of drivers: a function of each that has something to run it with.
+static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner];
+
+/// What runs code of a target; `None` if there is nothing.
+///
+/// # Errors
+/// The code cannot be run.
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+    RUNNERS.iter().find_map(|runner| runner(target, code))
+}
 
 /// Looks up a driver by name.
 pub fn find(name: &str) -> Option<&'static dyn Driver> {

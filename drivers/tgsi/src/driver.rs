@@ -1,5 +1,7 @@
 //! The driver as the compiler sees it.
 
+use std::any::Any;
+
 use tgsi::check::check_for;
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
@@ -147,11 +149,16 @@ impl Target for TgsiOptions {
         let profile = if self.dialect == Dialect::Virgl { Profile::Virgl } else { self.profile };
         Some(fit(profile, shader))
     }
+}
 
-    fn runner(&self, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
-        let Code::Tgsi(shader, _) = code else { return None };
-        Some(self.run_by_interpreter(shader))
-    }
+/// The interpreter of the `tgsi` crate on the code of this driver.
+///
+/// # Errors
+/// The code does not pass the check.
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+    let options: &TgsiOptions = (target as &dyn Any).downcast_ref()?;
+    let Code::Tgsi(shader, _) = code else { return None };
+    Some(options.run_by_interpreter(shader))
 }
 
 impl TgsiOptions {

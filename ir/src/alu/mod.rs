@@ -223,8 +223,6 @@ pub struct AluInfo {
     pub selection: bool,
     /// The opcode converts a value from one type to another.
     pub numeric_conversion: bool,
-    /// The result, in the notation of the specification.
-    pub formula: &'static str,
     /// Family of the opcode (`float-binary`, `convert`, ...).
     pub group: &'static str,
 }
@@ -272,10 +270,11 @@ macro_rules! declare_opcodes {
                 associative: (0 $(| $property)*) & ASSOCIATIVE != 0,
                 selection: (0 $(| $property)*) & SELECTION != 0,
                 numeric_conversion: (0 $(| $property)*) & NUMERIC_CONVERSION != 0,
-                formula: $formula,
                 group: $group,
             }
         ),*];
+
+        static FORMULAS: [&str; AluOp::COUNT] = [$($formula),*];
     };
 }
 
@@ -292,6 +291,11 @@ impl AluOp {
     #[inline]
     pub fn info(self) -> &'static AluInfo {
         &INFO[self as usize]
+    }
+
+    /// The result, in the notation of the specification. It is no part of the row, as only manuals need it.
+    pub fn formula(self) -> &'static str {
+        FORMULAS[self as usize]
     }
 
     /// Name as printed.

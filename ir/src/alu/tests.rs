@@ -87,7 +87,7 @@ fn table_agrees_with_the_specification() {
             },
             join(properties),
             if info.numeric_conversion { "yes" } else { "no" }.to_owned(),
-            info.formula.to_owned(),
+            op.formula().to_owned(),
         ];
         pretty_assertions::assert_eq!(row[..11], found);
     }

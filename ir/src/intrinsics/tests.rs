@@ -43,7 +43,7 @@ fn table_agrees_with_the_specification() {
             yes_no(info.can_eliminate),
             yes_no(info.can_reorder),
             yes_no(info.is_sysval),
-            info.meaning.to_owned(),
+            op.meaning().to_owned(),
         ];
         pretty_assertions::assert_eq!(row[..], found);
     }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use log::{Level, log, log_enabled};
 
 use crate::options::CompilerOptions;
-use crate::passes::table::{PassId, PassSet};
+use crate::passes::table::{Pass, PassSet};
 use crate::shader::Shader;
 
 /// Target of the record.
@@ -157,10 +157,10 @@ impl<'a> Passes<'a> {
     ///
     /// # Panics
     /// As [`run_pass`].
-    pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[PassId], options: &CompilerOptions) -> bool {
+    pub(super) fn run_due(&mut self, shader: &mut Shader, passes: &[Pass], options: &CompilerOptions) -> bool {
         let mut progress = false;
         for &pass in passes {
-            if self.due.take(pass) && self.run_where(shader, pass, options, pass.applies(shader)) {
+            if self.due.take(pass.id) && self.run_where(shader, pass, options, pass.applies(shader)) {
                 progress = true;
             }
         }
@@ -171,23 +171,22 @@ impl<'a> Passes<'a> {
     ///
     /// # Panics
     /// As [`run_pass`].
-    pub fn run(&mut self, shader: &mut Shader, pass: PassId, options: &CompilerOptions) -> bool {
+    pub fn run(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions) -> bool {
         self.run_where(shader, pass, options, true)
     }
 
     /// The same. A pass that does not apply to the shader changes nothing; the observer hears of it like of others.
-    fn run_where(&mut self, shader: &mut Shader, pass: PassId, options: &CompilerOptions, applies: bool) -> bool {
-        let info = pass.info();
-        if self.stopped || self.skipped.contains(pass) {
+    fn run_where(&mut self, shader: &mut Shader, pass: Pass, options: &CompilerOptions, applies: bool) -> bool {
+        if self.stopped || self.skipped.contains(pass.id) {
             return false;
         }
         let changed = match &mut self.observer {
             None if !applies => false,
-            None => run_pass(shader, info.name, |shader| (info.run)(shader, options)),
+            None => run_pass(shader, pass.name, |shader| (pass.run)(shader, options)),
             Some(observer) => {
                 let start = Instant::now();
-                let changed = applies && run_pass(shader, info.name, |shader| (info.run)(shader, options));
-                let run = PassRun { name: info.name, round: self.round, changed, time: start.elapsed() };
+                let changed = applies && run_pass(shader, pass.name, |shader| (pass.run)(shader, options));
+                let run = PassRun { name: pass.name, round: self.round, changed, time: start.elapsed() };
                 self.stopped = observer.after(&run, shader).is_break();
                 changed
             }

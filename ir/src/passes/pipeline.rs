@@ -9,17 +9,18 @@
 
 use crate::options::CompilerOptions;
 use crate::passes::pass_manager::{LOG_TARGET, Passes};
-use crate::passes::table::PassId::{self, *};
+use crate::passes::table::rows::*;
+use crate::passes::table::{Pass, PassId};
 use crate::shader::Shader;
 
 /// Calls, returns and copies go.
-const FLATTEN: &[PassId] = &[inline_functions, lower_returns, lower_global_vars_to_local, lower_var_copies];
+const FLATTEN: &[Pass] = &[inline_functions, lower_returns, lower_global_vars_to_local, lower_var_copies];
 
 /// While there are registers: what only feeds itself, and loops that do nothing, need no phis.
-const SIMPLIFY_REGISTERS: &[PassId] = &[opt_dce, opt_dead_cf];
+const SIMPLIFY_REGISTERS: &[Pass] = &[opt_dce, opt_dead_cf];
 
 /// Variables and registers become values, which are cleaned once.
-const INTO_SSA: &[PassId] = &[
+const INTO_SSA: &[Pass] = &[
     lower_vars_to_ssa,
     lower_reg_intrinsics_to_ssa,
     opt_unwritten_outputs,
@@ -32,7 +33,7 @@ const INTO_SSA: &[PassId] = &[
 ];
 
 /// Cheap passes, until none of them changes anything.
-const CLEAN: &[PassId] = &[
+const CLEAN: &[Pass] = &[
     opt_copy_prop,
     opt_constant_folding,
     opt_algebraic,
@@ -50,10 +51,10 @@ const CLEAN: &[PassId] = &[
 
 /// Before anything else: what a translator makes for whole vectors, although only some components are needed, is not
 /// worth the work of the others.
-const BEFORE: &[PassId] = &[opt_shrink_vectors];
+const BEFORE: &[Pass] = &[opt_shrink_vectors];
 
 /// Everything else, with [`CLEAN`] after each round, until nothing changes.
-const OPTIMIZE: &[PassId] = &[
+const OPTIMIZE: &[Pass] = &[
     // Variables. Those that are `first` in the table run in the first round only.
     lower_global_vars_to_local,
     opt_find_array_copies,
@@ -75,10 +76,10 @@ const OPTIMIZE: &[PassId] = &[
 ];
 
 /// Rules for what a target has, once and last, as a stage before would undo it.
-const LATE: &[PassId] = &[opt_algebraic_late, opt_algebraic_distribute_src_mods];
+const LATE: &[Pass] = &[opt_algebraic_late, opt_algebraic_distribute_src_mods];
 
 /// After that.
-const AFTER_LATE: &[PassId] = &[opt_copy_prop, opt_cse, opt_dce];
+const AFTER_LATE: &[Pass] = &[opt_copy_prop, opt_cse, opt_dce];
 
 /// Rounds after which cleaning stops even if something still changes. Each round shortens the code or brings it closer
 /// to its normal form, so that real shaders take a handful; the bound is there for those that nobody has seen.
@@ -128,7 +129,7 @@ pub fn into_ssa_with(shader: &mut Shader, passes: &mut Passes<'_>) -> bool {
     progress
 }
 
-fn run_all(shader: &mut Shader, list: &[PassId], options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
+fn run_all(shader: &mut Shader, list: &[Pass], options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     list.iter().fold(false, |progress, &pass| passes.run(shader, pass, options) | progress)
 }
 
@@ -227,9 +228,9 @@ fn finish_with(shader: &mut Shader, options: &CompilerOptions, passes: &mut Pass
 /// The passes that run in the pipelines, each once, in the order of their first run in code of one block.
 pub fn passes() -> Vec<PassId> {
     let mut all = Vec::new();
-    for &pass in [FLATTEN, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE].into_iter().flatten() {
-        if !all.contains(&pass) {
-            all.push(pass);
+    for pass in [FLATTEN, INTO_SSA, BEFORE, CLEAN, OPTIMIZE, LATE].into_iter().flatten() {
+        if !all.contains(&pass.id) {
+            all.push(pass.id);
         }
     }
     all

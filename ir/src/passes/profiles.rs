@@ -5,7 +5,8 @@
 
 use crate::options::{CompilerOptions, DoubleOps, Fp16Casts, Int64Ops};
 use crate::passes::pass_manager::Passes;
-use crate::passes::table::PassId::{self, *};
+use crate::passes::table::Pass;
+use crate::passes::table::rows::*;
 use crate::shader::Shader;
 
 /// A list of passes for a kind of target.
@@ -16,7 +17,7 @@ pub struct Profile {
     /// Describes the target in one sentence.
     pub about: &'static str,
     /// The passes in order.
-    pub passes: &'static [PassId],
+    pub passes: &'static [Pass],
     /// Sets the options of the target that the profile is about.
     pub set: fn(&mut CompilerOptions),
 }

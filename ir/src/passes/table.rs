@@ -28,6 +28,8 @@ pub type PassFn = fn(&mut Shader, &CompilerOptions) -> bool;
 /// A row of the table.
 #[derive(Debug)]
 pub struct PassInfo {
+    /// Its number.
+    pub id: PassId,
     /// Its name, the same as that of its function and its file.
     pub name: &'static str,
     /// The folder of its file, which is a section of the manual too.
@@ -42,6 +44,10 @@ pub struct PassInfo {
     /// Passes that leave nothing to it when they change something.
     ignored: PassSet,
 }
+
+/// A pass as lists have it: its row. What is only compiled by lists is linked with the passes in them, and not with all
+/// of [`PASSES`], which are for those who look passes up by name.
+pub type Pass = &'static PassInfo;
 
 /// Whether a pass leaves anything to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,28 +97,30 @@ impl PassSet {
 
 impl PassId {
     /// The row of the pass.
-    pub fn info(self) -> &'static PassInfo {
-        &PASSES[self as usize]
+    pub fn info(self) -> Pass {
+        PASSES[self as usize]
     }
 
     /// The pass of a name.
     pub fn from_name(name: &str) -> Option<PassId> {
-        PassId::ALL.iter().copied().find(|pass| pass.info().name == name)
+        PASSES.iter().find(|pass| pass.name == name).map(|pass| pass.id)
     }
+}
 
+impl PassInfo {
     /// Whether pipelines run it in a shader.
-    pub(super) fn applies(self, shader: &Shader) -> bool {
-        (self.info().when)(shader)
+    pub(super) fn applies(&self, shader: &Shader) -> bool {
+        (self.when)(shader)
     }
 
     /// The passes to which its changes may leave something, itself among them or not.
-    pub(super) fn enables(self, shader: &Shader) -> PassSet {
-        let itself = match self.info().repeats {
+    pub(super) fn enables(&self, shader: &Shader) -> PassSet {
+        let itself = match self.repeats {
             Repeats::first | Repeats::once => false,
             Repeats::again => true,
             Repeats::loops => bodies(shader).any(|body| body.num_loops() > 0),
         };
-        PassSet(ENABLED[self as usize].0 | u128::from(itself) << self as u32)
+        PassSet(ENABLED[self.id as usize].0 | u128::from(itself) << self.id as u32)
     }
 }
 
@@ -146,18 +154,31 @@ macro_rules! passes {
             pub const ALL: &'static [PassId] = &[$($(PassId::$name,)+)+];
         }
 
-        /// All passes.
-        pub static PASSES: &[PassInfo] = &ROWS;
+        $($(
+            #[allow(non_upper_case_globals, reason = "as they are called")]
+            const $name: Pass = &PassInfo {
+                id: PassId::$name,
+                name: stringify!($name),
+                room: stringify!($room),
+                about: $about,
+                run: $run,
+                repeats: Repeats::$repeats,
+                when: [always as fn(&Shader) -> bool $(, $when)?][[always as fn(&Shader) -> bool $(, $when)?].len() - 1],
+                ignored: PassSet::of(&[$(PassId::$ignored),*]),
+            };
+        )+)+
 
-        const ROWS: [PassInfo; PassId::ALL.len()] = [$($(PassInfo {
-            name: stringify!($name),
-            room: stringify!($room),
-            about: $about,
-            run: $run,
-            repeats: Repeats::$repeats,
-            when: [always as fn(&Shader) -> bool $(, $when)?][[always as fn(&Shader) -> bool $(, $when)?].len() - 1],
-            ignored: PassSet::of(&[$(PassId::$ignored),*]),
-        },)+)+];
+        /// The rows by the names of the passes, for lists.
+        #[allow(non_upper_case_globals, reason = "as they are called")]
+        pub mod rows {
+            use super::Pass;
+            $($(#[doc = $about] pub const $name: Pass = super::$name;)+)+
+        }
+
+        const ROWS: [Pass; PassId::ALL.len()] = [$($($name,)+)+];
+
+        /// All passes.
+        pub static PASSES: &[Pass] = &ROWS;
     };
 }
 
@@ -318,9 +339,9 @@ mod tests {
     #[test]
     fn changes_enable_what_does_not_ignore_them() {
         let shader = Shader::without_functions(crate::shader::Stage::Vertex);
-        let enabled = PassId::opt_dce.enables(&shader);
+        let enabled = rows::opt_dce.enables(&shader);
         assert!(!enabled.contains(PassId::opt_remove_phis) && enabled.contains(PassId::opt_algebraic));
-        assert!(!enabled.contains(PassId::opt_dce) && PassId::opt_if.enables(&shader).contains(PassId::opt_if));
-        assert!(!PassId::opt_if.enables(&shader).contains(PassId::opt_find_array_copies), "first");
+        assert!(!enabled.contains(PassId::opt_dce) && rows::opt_if.enables(&shader).contains(PassId::opt_if));
+        assert!(!rows::opt_if.enables(&shader).contains(PassId::opt_find_array_copies), "first");
     }
 }

@@ -366,6 +366,12 @@ impl Collector {
         }
     }
 
+    /// The errors.
+    pub fn into_errors(self) -> Vec<ValidationError> {
+        self.errors
+    }
+
+    /// The errors with the report.
     pub fn finish(self, shader: &Shader) -> Result<(), ValidationErrors> {
         if self.errors.is_empty() {
             return Ok(());

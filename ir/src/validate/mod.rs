@@ -115,13 +115,22 @@ use variables::Declared;
 /// # Errors
 /// The errors, with their locations.
 pub fn validate(shader: &Shader) -> Result<(), ValidationErrors> {
+    check_shader(shader).finish(shader)
+}
+
+/// The same without a report on the whole shader, for those who show the errors in its source.
+pub fn find_errors(shader: &Shader) -> Vec<ValidationError> {
+    check_shader(shader).into_errors()
+}
+
+fn check_shader(shader: &Shader) -> Collector {
     let mut errors = Collector::default();
     let declared = variables::check_variables(shader, &mut errors);
     for (function, data) in &shader.functions {
         let Some(body) = &data.body else { continue };
         check_body(shader, function, body, &declared, &mut errors);
     }
-    errors.finish(shader)
+    errors
 }
 
 fn check_body(shader: &Shader, function: Function, body: &Body, declared: &Declared, errors: &mut Collector) {

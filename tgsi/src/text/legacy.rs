@@ -458,9 +458,9 @@ impl Legacy {
         }
         for instruction in &mut shader.instructions {
             if let Some(label) = &mut instruction.label {
-                // A label after the end stays after the end.
+                // A label after the end stays after the end, which comes earlier where lines were not understood.
                 let moved = self.numbers.get(*label as usize).copied();
-                *label = moved.unwrap_or(label.saturating_add(after - before)).min(MAX_LABEL);
+                *label = moved.unwrap_or_else(|| (*label - before).saturating_add(after)).min(MAX_LABEL);
             }
         }
     }

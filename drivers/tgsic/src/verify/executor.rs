@@ -50,7 +50,7 @@ impl Executor {
             && name == plan.driver.name()
         {
             let code = subject.code(plan)?;
-            let runner = plan.compiler.target().runner(&code).transpose();
+            let runner = tgsi_drivers::runner(plan.compiler.target(), &code).transpose();
             return Ok(runner.map_err(ShaderError::Other)?.map(Executor::Code));
         }
         Executor::new(subject, via, plan).map(Some)
@@ -66,7 +66,7 @@ impl Executor {
             (ExecutorKind::Stage(stage), _) => subject.to_stage(stage, plan).map(|s| Executor::Ir(Box::new(s))),
             (ExecutorKind::Driver(name), _) if name == plan.driver.name() => {
                 let code = subject.code(plan)?;
-                let runner = plan.compiler.target().runner(&code);
+                let runner = tgsi_drivers::runner(plan.compiler.target(), &code);
                 let runner = runner.unwrap_or_else(|| Err(format!("nothing can run the code of {name}")));
                 runner.map(Executor::Code).map_err(ShaderError::Other)
             }

@@ -186,7 +186,7 @@ impl Verification<'_> {
             Err(error) if is_not_in_dialect(&error) => return Ok(()),
             code => code.map_err(in_driver)?,
         };
-        match self.plan.compiler.target().runner(&code) {
+        match tgsi_drivers::runner(self.plan.compiler.target(), &code) {
             Some(runner) => {
                 let runner = runner.map_err(|error| defect(DRIVER, error))?;
                 compare(DRIVER, &|inputs, resources| runner.run(inputs, resources, wider))
