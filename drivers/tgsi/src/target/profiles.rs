@@ -74,6 +74,9 @@ profiles! {
     D3d10umd = "d3d10umd", "Mesa's d3d10umd, whose drivers take what it makes.", |_| {}, |_, _| {};
 }
 
+/// What no target of before DirectX 10 has. Mesa's `nir_to_tgsi` asks the screen for it: `PIPE_SHADER_CAP_INTEGERS`,
+/// `TGSI_SQRT_SUPPORTED`, `PIPE_CAP_TGSI_TEX_TXF_LZ`. DIV and ROUND have no case in the translators of these drivers.
+/// Their immediates are asserted to be floats.
 fn no_integers(options: &mut TgsiOptions) {
     options.native_integers = false;
     options.subroutines = false;
@@ -84,8 +87,9 @@ fn no_integers(options: &mut TgsiOptions) {
     options.float_immediates = true;
 }
 
-/// `nvfx_fragprog.c`, `nvfx_vertprog.c`. Vertex programs write out what they lack of saturation. Copies of operands
-/// take a temporary of the driver's.
+/// `nvfx_fragprog.c` and `nvfx_vertprog.c` of Mesa 25.0. Both copy each second input and each second constant of an
+/// instruction into a temporary; immediates are constants. `CMP` of fragments sets the condition code and moves twice:
+/// three instructions. Vertex programs have no `_SAT`: the driver writes it out.
 fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
@@ -93,17 +97,22 @@ fn geforce(stage: Stage, options: &mut TgsiOptions) {
     options.has_sat = stage != Stage::Vertex;
 }
 
+/// `max_temps` is 32 for fragments and 16 for vertices there. Two are left to the driver, which copies operands.
 fn nv30(stage: Stage, options: &mut TgsiOptions) {
     geforce(stage, options);
     options.max_temporaries = Some(if stage == Stage::Fragment { 30 } else { 14 });
 }
 
+/// `max_temps` is 48 for fragments and 32 for vertices there.
 fn nv40(stage: Stage, options: &mut TgsiOptions) {
     geforce(stage, options);
     options.max_temporaries = Some(if stage == Stage::Fragment { 46 } else { 30 });
 }
 
-/// `i915_fpc_translate.c` for fragments. Vertex shaders run in Mesa's interpreter (`draw`).
+/// `i915_fpc_translate.c` and `i915_fpc_emit.c` of Mesa 25.0. An instruction reads one constant; 0 and 1 are swizzles.
+/// `LRP` is two `MAD`, an absolute value a `MAX`. Textures are read at x and y of a register and write a whole one: what
+/// is otherwise is copied, and a coordinate that was computed in a phase begins the next of four. Temporaries are R0 to
+/// R15. Vertex shaders run in Mesa's interpreter (`draw`).
 fn i915(stage: Stage, options: &mut TgsiOptions) {
     if stage == Stage::Fragment {
         no_integers(options);
@@ -118,7 +127,7 @@ fn i915(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// `r300_tgsi_to_rc.c` and the passes behind it, which allocate registers themselves.
+/// Vertex programs of R300 and R400 have no saturation and no absolute value (the compiler refuses the first).
 fn r300(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Vertex {
@@ -127,7 +136,7 @@ fn r300(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// The same; operands of fragment shaders swizzle freely there.
+/// Operands of fragment shaders swizzle freely, so that the compiler makes one instruction of several copies.
 fn r500(stage: Stage, options: &mut TgsiOptions) {
     radeon(stage, options);
     if stage == Stage::Fragment {
@@ -135,6 +144,12 @@ fn r500(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
+/// `r300_tgsi_to_rc.c` of Mesa 25.0, which has no `LRP`, `FLR`, `TRUNC` and `SSG`, and for fragments no comparison but
+/// `CMP`; its `A0` is x of one register, and it asserts that what is added to it is not negative. The compiler behind it
+/// allocates, schedules and pairs by itself: temporaries that are in use again and again keep it from that
+/// (`unoptimized_ra`). `radeon_optimize.c` makes output modifiers of products with 2, 4, 8 and their reciprocals, and
+/// operands of `ADD 1, -x` and `MAD -x, 2, 1`. In vertex programs an instruction reads one input and one constant
+/// (`radeon_compiler.c`, conflicts of sources), and operands negate each component alone.
 fn radeon(stage: Stage, options: &mut TgsiOptions) {
     options.has_lrp = false;
     options.has_flr = false;
@@ -157,7 +172,8 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
     }
 }
 
-/// `svga_tgsi_insn.c`.
+/// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of
+/// vertices takes several instructions.
 fn vgpu9(stage: Stage, options: &mut TgsiOptions) {
     options.one_constant = true;
     options.one_input = true;
