@@ -236,7 +236,7 @@ fn main() -> ExitCode {
     ];
     let (has_c, has_cpp, has_valgrind) = (has("cc"), has("c++"), has("valgrind"));
     let mut trials = Vec::new();
-    for name in ["interface.c", "threads.c", "hostile.c"] {
+    for name in ["interface.c", "driver.c", "threads.c", "hostile.c"] {
         for (kind, flags, before) in
             [("plain", &[][..], &[][..]), ("sanitizers", SANITIZERS, &[]), ("valgrind", &[], VALGRIND)]
         {
