@@ -1,4 +1,4 @@
-//! The page of `report --html`, in a browser. Without Chromium these tests are skipped, which they say.
+//! The page of `report --html`, in a browser. Without Chromium these tests are ignored, which the runner reports.
 
 mod common;
 
@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use common::{FRAG, Folder};
+use libtest_mimic::{Arguments, Trial};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -17,18 +18,12 @@ fn browser() -> Option<&'static str> {
         let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success())
     };
-    *FOUND.get_or_init(|| {
-        let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(starts);
-        if found.is_none() {
-            println!("report_page: skipped, there is no program `chromium`");
-        }
-        found
-    })
+    *FOUND.get_or_init(|| ["chromium", "chromium-browser", "google-chrome"].into_iter().find(starts))
 }
 
-/// The document after its programs have run, with an additional one; `None` without a browser.
-fn document(page: &Path, fragment: &str, script: &str) -> Option<String> {
-    let browser = browser()?;
+/// The document after its programs have run, with an additional one.
+fn document(page: &Path, fragment: &str, script: &str) -> String {
+    let browser = browser().expect("a browser");
     let folder = Folder::new();
     let html = std::fs::read_to_string(page).expect("a page");
     let html = html.replace("</body>", &format!("<script>{script}</script></body>"));
@@ -45,7 +40,7 @@ fn document(page: &Path, fragment: &str, script: &str) -> Option<String> {
     // What is embedded is not what is shown.
     let shown = document.split("<script type=\"application/json\"").next().expect("a part").to_owned();
     assert!(!shown.contains("<h1") || shown.len() < document.len());
-    Some(shown)
+    shown
 }
 
 /// Two runs with texts, and their page.
@@ -63,60 +58,56 @@ fn page(folder: &Folder) {
     folder.run(&["report", "old", "new", "--html", "page.html"]).success();
 }
 
-#[test]
 fn tables_are_there_and_sorted_by_clicks() {
     let folder = Folder::with(&[]);
     let line = |i: usize, value: usize| format!("shader-{i} - {} shader: {value} inst\n", ["FS", "VS"][i % 2]);
     folder.write("old", (0..40).map(|i| line(i, 100)).collect::<String>().as_bytes());
     folder.write("new", (1..41).map(|i| line(i, 80 + i)).collect::<String>().as_bytes());
     folder.run(&["report", "old", "new", "--html", "page.html"]).success();
-    let Some(plain) = document(&folder.path("page.html"), "", "") else { return };
+    let plain = document(&folder.path("page.html"), "", "");
     assert!(plain.contains("Old: old (40 shaders), new: new (40 shaders)"), "{plain}");
     assert!(plain.contains("Lost: 1, gained: 1.") && plain.contains("41 programs"), "{plain}");
     assert_eq!(plain.matches("<th scope=\"row\"").count(), 41);
     let sort = "document.querySelectorAll('#programs th button')[3].click();";
-    let sorted = document(&folder.path("page.html"), "", sort).expect("a browser");
+    let sorted = document(&folder.path("page.html"), "", sort);
     let first = sorted.split("scope=\"row\"").nth(1).expect("a row");
     assert!(first.contains(">shader-39</a>") && first.contains("100 → 119") && first.contains("+19.00%"), "{first}");
     assert!(sorted.contains("aria-sort=\"descending\""));
     let filter = "const stage = document.getElementById('stage'); stage.value = 'VS'; \
                   const name = document.getElementById('name'); name.value = '-1'; \
                   name.dispatchEvent(new Event('input', { bubbles: true }));";
-    let filtered = document(&folder.path("page.html"), "", filter).expect("a browser");
+    let filtered = document(&folder.path("page.html"), "", filter);
     assert!(filtered.contains("6 programs"), "{filtered}");
 }
 
-#[test]
 fn a_shader_is_opened_by_address_and_click() {
     let folder = Folder::new();
     page(&folder);
     let expand = "setTimeout(() => document.getElementById('expand').click(), 2000);";
-    let Some(opened) = document(&folder.path("page.html"), "shader=a.tgsi", expand) else { return };
+    let opened = document(&folder.path("page.html"), "shader=a.tgsi", expand);
     for part in ["<h2>Source</h2>", "<h2>Result</h2>", "<h2>Passes</h2>", "MUL TEMP[0], TEMP[0], IN[0]", "@@ -"] {
         assert!(opened.contains(part), "{part}: {opened}");
     }
     assert!(opened.contains("<main id=\"overview\" hidden") && opened.contains("opt_algebraic_late"), "{opened}");
     let click = "setTimeout(() => { for (const link of document.querySelectorAll('#programs a')) \
                  if (link.textContent.startsWith('b')) link.click(); }, 500);";
-    let clicked = document(&folder.path("page.html"), "", click).expect("a browser");
+    let clicked = document(&folder.path("page.html"), "", click);
     assert!(clicked.contains("# &lt;/script&gt;&lt;b&gt;&amp;amp;\nFRAG"), "{clicked}");
     assert!(clicked.contains("b &amp; &lt;b&gt;.tgsi – FS</h2>"), "{clicked}");
     // Back by the keyboard.
     let escape = "setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })), 2000);";
-    let back = document(&folder.path("page.html"), "shader=a.tgsi", escape).expect("a browser");
+    let back = document(&folder.path("page.html"), "shader=a.tgsi", escape);
     assert!(back.contains("<main id=\"overview\">"), "{back}");
 }
 
-#[test]
 fn shaders_without_texts_say_so() {
     let folder = Folder::with(&[("old", "a - FS shader: 5 inst\n"), ("new", "a - FS shader: 4 inst\n")]);
     folder.run(&["report", "old", "new", "--html", "page.html"]).success();
-    let Some(opened) = document(&folder.path("page.html"), "shader=a&stage=FS", "") else { return };
+    let opened = document(&folder.path("page.html"), "shader=a&stage=FS", "");
     assert!(opened.contains("The runs carry no texts of this shader."), "{opened}");
     assert!(opened.contains("−20.00%"), "{opened}");
 }
 
-#[test]
 fn hostile_names_do_nothing() {
     let name = "</script><img src=x onerror=document.title='broken'>{{data}}'\"`${1}\u{202e}\u{2028}&lt;\0\n";
     let line = |size: u32| {
@@ -135,7 +126,7 @@ fn hostile_names_do_nothing() {
     assert!(!text.text().contains('\0'), "control characters do not go to terminals");
     let script = "setTimeout(() => document.querySelector('#programs a').click(), 500); \
                   setTimeout(() => document.getElementById('expand').click(), 3000);";
-    let Some(opened) = document(&folder.path("page.html"), "", script) else { return };
+    let opened = document(&folder.path("page.html"), "", script);
     assert!(!opened.contains("<img") && !opened.contains("<title>broken"), "{opened}");
     for part in ["<h2>Source</h2>", "<h2>Result</h2>", "<h2>Passes</h2>", "@@ &lt;/script&gt;&lt;img"] {
         assert!(opened.contains(part), "{part}: {opened}");
@@ -143,7 +134,6 @@ fn hostile_names_do_nothing() {
 }
 
 /// A page of thousands of shaders opens, and shows a part of the rows.
-#[test]
 fn thousands_of_shaders() {
     let folder = Folder::new();
     page(&folder);
@@ -154,9 +144,28 @@ fn thousands_of_shaders() {
         folder.write(run, many.as_bytes());
     }
     folder.run(&["report", "old", "new", "--html", "page.html"]).success();
-    let Some(plain) = document(&folder.path("page.html"), "", "") else { return };
+    let plain = document(&folder.path("page.html"), "", "");
     assert!(plain.contains("5,000 programs") && plain.contains("Show all 5,000 programs"), "{}", plain.len());
     assert_eq!(plain.matches("<th scope=\"row\"").count(), 500);
-    let opened = document(&folder.path("page.html"), "shader=shaders%2F4321.tgsi", "").expect("a browser");
+    let opened = document(&folder.path("page.html"), "shader=shaders%2F4321.tgsi", "");
     assert!(opened.contains("<h2>Source</h2>"), "{}", opened.len());
+}
+
+fn main() -> std::process::ExitCode {
+    let tests: [(&str, fn()); 5] = [
+        ("tables_are_there_and_sorted_by_clicks", tables_are_there_and_sorted_by_clicks),
+        ("a_shader_is_opened_by_address_and_click", a_shader_is_opened_by_address_and_click),
+        ("shaders_without_texts_say_so", shaders_without_texts_say_so),
+        ("hostile_names_do_nothing", hostile_names_do_nothing),
+        ("thousands_of_shaders", thousands_of_shaders),
+    ];
+    let trial = |(name, test): (&str, fn())| {
+        let trial = Trial::test(name, move || {
+            test();
+            Ok(())
+        });
+        trial.with_ignored_flag(browser().is_none())
+    };
+    let trials = tests.into_iter().map(trial).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -57,10 +57,7 @@ pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool
                     known.copied().find_map(|number| Some((number, joined(&vectors[number], &parts, place_of)?)));
                 if let Some((number, all)) = found {
                     for (def, _) in &parts {
-                        if places[*def] > vectors[number].place {
-                            move_before(body, *def, vectors[number].inst);
-                            places[*def] = vectors[number].place - 1;
-                        }
+                        move_before(body, *def, &vectors[number], &mut places);
                     }
                     join(body, &mut vectors[number], inst, &parts, all);
                     for (def, _) in parts {
@@ -130,16 +127,21 @@ fn is_movable(body: &Body, def: Def) -> bool {
         ) && body.sources(inst).all(|source| body.def_constant(body.src_def(source)).is_some())
 }
 
-/// Moves such a value, and the constants that it is found by.
-fn move_before(body: &mut Body, def: Def, before: Inst) {
+/// Moves such a value before a vector that it comes after, and the constants that it is found by likewise.
+fn move_before(body: &mut Body, def: Def, vector: &Vector, places: &mut SecondaryMap<Def, u32>) {
+    if places[def] <= vector.place {
+        return;
+    }
     let inst = body.def_inst(def);
     for number in 0..body.num_sources(inst) {
-        let index = body.def_inst(body.src(inst, number));
-        if body.inst_block(index) == body.inst_block(before) {
-            body.move_inst(Cursor::Before(before), index);
+        let index = body.src(inst, number);
+        if places[index] > vector.place {
+            body.move_inst(Cursor::Before(vector.inst), body.def_inst(index));
+            places[index] = vector.place - 1;
         }
     }
-    body.move_inst(Cursor::Before(before), inst);
+    body.move_inst(Cursor::Before(vector.inst), inst);
+    places[def] = vector.place - 1;
 }
 
 fn join(body: &mut Body, first: &mut Vector, second: Inst, parts: &Components, all: Components) {
