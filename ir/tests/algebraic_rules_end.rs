@@ -171,6 +171,7 @@ fn rules_of(pass: impl FnOnce()) -> String {
     let _ = log::set_logger(&Logger);
     log::set_max_level(log::LevelFilter::Trace);
     pass();
+    log::set_max_level(log::LevelFilter::Off);
     LOGGED.with_borrow_mut(|lines| {
         let last = lines.split_off(lines.len().saturating_sub(12));
         lines.clear();
