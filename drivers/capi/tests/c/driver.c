@@ -1,5 +1,5 @@
-// The library as a driver of Mesa uses it: token streams as `ureg` makes them (its order of declarations, numbers of tokens
-// that are filled in behind), a compiler for each target, tokens back.
+// The library as a driver of Mesa uses it: token streams as `ureg` makes them (its order of declarations, numbers of
+// tokens that are filled in behind), a compiler for each target, tokens back.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,7 +175,8 @@ int main(void)
         size_t size = 0;
         uint32_t *tokens = tgsic_result_copy(result, &size);
         tgsic_result_free(result);
-        CHECK(tokens && size > 8 && (tokens[0] & 0xff) == 2 && tokens[0] >> 8 == size / 4 - 2 && tokens[1] == TGSIC_STAGE_FRAGMENT);
+        CHECK(tokens && size > 8);
+        CHECK((tokens[0] & 0xff) == 2 && tokens[0] >> 8 == size / 4 - 2 && tokens[1] == TGSIC_STAGE_FRAGMENT);
         tgsic_result *text = tgsic_convert(compiler, tokens, size, TGSIC_FORM_TEXT);
         CHECK(tgsic_result_status(text) == TGSIC_OK);
         const char *lines = tgsic_result_data(text, NULL);

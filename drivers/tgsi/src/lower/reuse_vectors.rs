@@ -129,13 +129,14 @@ fn is_movable(body: &Body, def: Def) -> bool {
 
 /// Moves such a value before a vector that it comes after, and the constants that it is found by likewise.
 fn move_before(body: &mut Body, def: Def, vector: &Vector, places: &mut SecondaryMap<Def, u32>) {
-    if places[def] <= vector.place {
+    // What was moved before another vector has the place in front of it, where a third one may be.
+    if places[def] < vector.place {
         return;
     }
     let inst = body.def_inst(def);
     for number in 0..body.num_sources(inst) {
         let index = body.src(inst, number);
-        if places[index] > vector.place {
+        if places[index] >= vector.place {
             body.move_inst(Cursor::Before(vector.inst), body.def_inst(index));
             places[index] = vector.place - 1;
         }
@@ -179,5 +180,33 @@ fn read_instead(body: &mut Body, old: Def, new: AluSrc, count: u8, before: Inst)
             let copy = *copy.get_or_insert_with(|| Builder::new(body, Cursor::Before(before)).mov(new, count));
             body.set_src(reader, copy);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tgsi_ir::Stage;
+    use tgsi_ir::alu::AluOp;
+    use tgsi_ir::validate::validate;
+
+    use super::*;
+
+    #[test]
+    fn what_was_moved_is_moved_on() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let mut b = Builder::at_end(shader.main_mut());
+        let [a, b1, c, c1] = [1.0, 2.0, 3.0, 4.0].map(|number| b.f32_const(number));
+        let parts = |x: Def, y: Def| [AluSrc::component(x, 0), AluSrc::component(y, 0)];
+        let (first, second) = (b.vec(&parts(a, b1)), b.vec(&parts(c, c1)));
+        // Goes before the second vector because of the third, then before the first because of the fourth.
+        let d = b.f32_const(5.0);
+        let (third, fourth) = (b.vec(&parts(c, d)), b.vec(&parts(a, d)));
+        for (x, y) in [(first, second), (third, fourth)] {
+            let sum = b.alu_sized(AluOp::Fadd, 2, &[x.into(), y.into()]);
+            b.intrinsic(IntrinsicOp::StorePreamble, &[sum], &[], None);
+        }
+        validate(&shader).expect("a valid shader");
+        assert!(reuse_vectors(&mut shader, true));
+        validate(&shader).expect("a valid shader");
     }
 }

@@ -90,7 +90,8 @@ fn allocate_registers(
     may_write_outputs_early: bool,
     passes: &mut Passes<'_>,
 ) {
-    // Targets that allocate themselves propagate copies. Copies that are shared live for longer. Where the temporaries do not suffice for that, there are none.
+    // Copies that are shared live for longer. Where the temporaries do not suffice for that, there are none. Targets
+    // that allocate by themselves propagate copies: they gain nothing.
     let mut unshared = None;
     if options.optimize && options.one_constant && !options.unoptimized_ra {
         passes.run_driver("tgsi:share_constants", || {
