@@ -4,7 +4,7 @@
 use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 
 /// All drivers. The first is the default.
-pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER];
+pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER, &tgsi_driver_spirv::DRIVER];
 
 /// What runs the code of drivers: a function of each that has something to run it with.
 static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner];

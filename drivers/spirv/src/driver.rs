@@ -1,0 +1,95 @@
+//! The driver as the compiler sees it.
+
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_ir::error_codes;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::shader::Stage;
+
+use crate::emit::emit;
+use crate::error::SpirvError;
+use crate::lower::lower;
+use crate::options::SpirvOptions;
+
+/// The driver for SPIR-V.
+#[derive(Clone, Copy, Debug)]
+pub struct Spirv;
+
+/// The driver for SPIR-V.
+pub static DRIVER: Spirv = Spirv;
+
+impl Driver for Spirv {
+    fn name(&self) -> &'static str {
+        "spirv"
+    }
+
+    fn about(&self) -> &'static str {
+        "SPIR-V for Vulkan and OpenGL"
+    }
+
+    fn file_extension(&self) -> &'static str {
+        "spv"
+    }
+
+    fn is_binary(&self) -> bool {
+        true
+    }
+
+    fn options(&self) -> &'static [DriverOption] {
+        SpirvOptions::OPTIONS
+    }
+
+    fn profiles(&self) -> &'static [DriverOption] {
+        SpirvOptions::PROFILES
+    }
+
+    fn error_codes(&self) -> &'static [error_codes::Code] {
+        SpirvError::CODES
+    }
+
+    fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
+        let mut target = SpirvOptions::default();
+        for name in options {
+            target.set(name)?;
+        }
+        Ok(Box::new(target))
+    }
+}
+
+impl Target for SpirvOptions {
+    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+        SpirvOptions::compiler_options(self, stage)
+    }
+
+    fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
+        Ok(lower(shader, self, passes)?)
+    }
+
+    fn emit(
+        &self,
+        lowered: tgsi_ir::Shader,
+        _interface: Option<&tgsi::Shader>,
+        _passes: &mut Passes<'_>,
+    ) -> Result<Code, Box<dyn TargetError>> {
+        let emitted = emit(&lowered, self)?;
+        Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
+    }
+
+    fn size(&self, code: &Code) -> CodeSize {
+        let Code::Binary(bytes) = code else { return CodeSize::default() };
+        CodeSize { instructions: count_instructions(bytes), ..CodeSize::default() }
+    }
+}
+
+/// Instructions within functions.
+fn count_instructions(bytes: &[u8]) -> u32 {
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let (mut at, mut count, mut within) = (5, 0, false);
+    while let Some(&word) = words.get(at) {
+        within |= word & 0xffff == spirv::Op::Function as u32;
+        count += u32::from(within);
+        at += (word >> 16).max(1) as usize;
+    }
+    count
+}

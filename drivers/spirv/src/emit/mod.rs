@@ -1,0 +1,200 @@
+//! The walk over a body that appends words.
+//!
+//! Blocks are emitted in program order, which is an order in which what dominates comes first. [`control_flow`] makes
+//! labels, merges, branches and phis of the tree; the other files emit instructions, one file for each subject.
+//! An IR block can become several SPIR-V blocks (guarded accesses); phis name the last of them.
+
+mod alu;
+mod buffers;
+mod control_flow;
+mod guards;
+mod image;
+mod interface;
+mod known;
+mod locals;
+mod moves;
+mod subgroup;
+mod system_values;
+mod texture;
+mod values;
+
+use cranelift_entity::SecondaryMap;
+use spirv::{ExecutionModel, FunctionControl, Op};
+use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::{Block, Body, Def, Inst, InstData, Shader, Stage};
+
+use crate::error::SpirvError;
+use crate::interface::Interface;
+use crate::module::{Class, Id, Module, push};
+use crate::options::SpirvOptions;
+use crate::plan::Classes;
+
+use control_flow::{Edge, OpenLoop};
+use known::Known;
+
+/// The words of a module, and what was assigned to its interface.
+#[derive(Debug)]
+pub struct Emitted {
+    /// The module.
+    pub words: Vec<u32>,
+    /// Locations, sets and bindings.
+    pub interface: Interface,
+}
+
+/// The state of the walk.
+pub struct Emitter<'a> {
+    /// The shader.
+    pub shader: &'a Shader,
+    /// The body of its entry point.
+    pub body: &'a Body,
+    /// The target.
+    pub options: &'a SpirvOptions,
+    /// In which class values are made.
+    pub classes: Classes,
+    /// The module but for the code.
+    pub module: Module,
+    /// The id of the function.
+    pub main: Id,
+    /// What was assigned.
+    pub interface: Interface,
+    /// Code behind the label of the first block and the variables.
+    code: Vec<u32>,
+    /// Variables of the function.
+    variables: Vec<u32>,
+    /// The ids of values, with the class they were made in.
+    values: SecondaryMap<Def, Option<(Id, Class)>>,
+    known: Known,
+    /// The label of the SPIR-V block that is open; none after its end.
+    label: Option<Id>,
+    labels: SecondaryMap<Block, Option<Id>>,
+    edges: SecondaryMap<Block, Vec<Edge>>,
+    loops: SecondaryMap<tgsi_ir::Loop, Option<OpenLoop>>,
+    /// State of the files for single subjects.
+    locals: locals::Locals,
+    buffers: buffers::Buffers,
+    io: interface::Io,
+    system_values: system_values::SystemValues,
+    textures: texture::Textures,
+    images: image::Images,
+}
+
+/// Translates a lowered shader.
+///
+/// # Errors
+/// [`SpirvError`]: the target cannot express it.
+pub fn emit(shader: &Shader, options: &SpirvOptions) -> Result<Emitted, SpirvError> {
+    let entry = shader.entry_point().ok_or(SpirvError::NoEntryPoint)?;
+    let body = shader.functions[entry].body.as_ref().ok_or(SpirvError::NoEntryPoint)?;
+    let model = match shader.stage {
+        Stage::Vertex => ExecutionModel::Vertex,
+        Stage::TessCtrl => ExecutionModel::TessellationControl,
+        Stage::TessEval => ExecutionModel::TessellationEvaluation,
+        Stage::Geometry => ExecutionModel::Geometry,
+        Stage::Fragment => ExecutionModel::Fragment,
+        Stage::Compute => ExecutionModel::GLCompute,
+        stage => return Err(SpirvError::Stage(stage)),
+    };
+    let mut module = Module::new(options.version);
+    let main = module.id();
+    let mut emitter = Emitter {
+        shader,
+        body,
+        options,
+        classes: Classes::of(body),
+        module,
+        main,
+        interface: Interface::new(shader.stage),
+        code: Vec::new(),
+        variables: Vec::new(),
+        values: SecondaryMap::with_capacity(body.num_defs()),
+        known: Known::default(),
+        label: None,
+        labels: SecondaryMap::new(),
+        edges: SecondaryMap::new(),
+        loops: SecondaryMap::new(),
+        locals: locals::Locals::default(),
+        buffers: buffers::Buffers::default(),
+        io: interface::Io::default(),
+        system_values: system_values::SystemValues::default(),
+        textures: texture::Textures::default(),
+        images: image::Images::default(),
+    };
+    if options.names {
+        emitter.module.name(main, "main");
+    }
+    emitter.execution_modes()?;
+    let first = emitter.module.id();
+    emitter.walk(first)?;
+
+    let Emitter { mut module, code, variables, interface, .. } = emitter;
+    let void = module.void_type();
+    let signature = module.plain_type(Op::TypeFunction, &[void.0]);
+    let mut function = Vec::with_capacity(code.len() + variables.len() + 16);
+    push(&mut function, Op::Function, &[void.0, main.0, FunctionControl::NONE.bits(), signature.0]);
+    push(&mut function, Op::Label, &[first.0]);
+    function.extend(variables);
+    function.extend(code);
+    push(&mut function, Op::FunctionEnd, &[]);
+    Ok(Emitted { words: module.finish(model, main, &function)?, interface })
+}
+
+impl Emitter<'_> {
+    /// Emits an instruction that is neither phi nor jump.
+    fn instruction(&mut self, inst: Inst) -> Result<(), SpirvError> {
+        match *self.body.inst(inst) {
+            InstData::Alu { op, flags } => self.alu(inst, op, flags),
+            InstData::Tex(_) => self.texture(inst),
+            InstData::Intrinsic { op, .. } => self.intrinsic(inst, op),
+            // Constants are made where they are read, pointers where they are used.
+            InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. } => Ok(()),
+            InstData::Call { .. } => Err(SpirvError::NotLowered { inst, what: "a call" }),
+            InstData::ParallelCopy(_) => Err(SpirvError::NotLowered { inst, what: "a parallel copy" }),
+            InstData::Phi | InstData::Jump(_) => Ok(()),
+        }
+    }
+
+    fn intrinsic(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        use IntrinsicOp::*;
+        match op {
+            DeclReg | LoadReg | LoadRegIndirect | StoreReg | StoreRegIndirect => self.register(inst, op),
+            LoadDeref | StoreDeref => self.deref_access(inst, op),
+            LoadUniform | LoadUbo | LoadUboVec4 | LoadPushConstant | GetUboSize => self.constant_buffer(inst, op),
+            LoadSsbo | StoreSsbo | GetSsboSize | SsboAtomic | SsboAtomicSwap => self.storage_buffer(inst, op),
+            LoadShared | StoreShared | SharedAtomic | SharedAtomicSwap => self.shared_memory(inst, op),
+            AtomicCounterRead
+            | AtomicCounterInc
+            | AtomicCounterPreDec
+            | AtomicCounterPostDec
+            | AtomicCounterAdd
+            | AtomicCounterMin
+            | AtomicCounterMax
+            | AtomicCounterAnd
+            | AtomicCounterOr
+            | AtomicCounterXor
+            | AtomicCounterExchange
+            | AtomicCounterCompSwap => self.atomic_counter(inst, op),
+            LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput => {
+                self.indexed_io(inst, op)
+            }
+            InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset => self.interpolation(inst, op),
+            EmitVertex | EndPrimitive | EmitVertexWithCounter | EndPrimitiveWithCounter => self.geometry(inst, op),
+            Terminate | TerminateIf | Demote | DemoteIf | IsHelperInvocation => self.kill(inst, op),
+            Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse => self.derivative(inst, op),
+            ImageDerefLoad
+            | ImageDerefStore
+            | ImageDerefAtomic
+            | ImageDerefAtomicSwap
+            | ImageDerefSize
+            | ImageDerefSamples
+            | BindlessImageLoad
+            | BindlessImageStore
+            | BindlessImageAtomic
+            | BindlessImageAtomicSwap
+            | BindlessImageSize
+            | BindlessImageSamples => self.image(inst, op),
+            Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
+            | ShaderClock | Barrier => self.subgroup(inst, op),
+            op => self.system_value(inst, op),
+        }
+    }
+}

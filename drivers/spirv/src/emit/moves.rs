@@ -1,0 +1,80 @@
+//! Moves, vectors and selections: what has the class of the value that it makes.
+
+use smallvec::SmallVec;
+use spirv::Op;
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::{Def, Inst};
+
+use super::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id};
+
+impl Emitter<'_> {
+    /// `mov`, `vecN`, `bcsel`.
+    pub(super) fn move_or_select(&mut self, inst: Inst, op: AluOp, def: Def) -> Result<(), SpirvError> {
+        let body = self.body;
+        let class = self.classes.get(def);
+        let ty = self.type_of(def, class);
+        let id = match op {
+            AluOp::Mov => self.operand(body.source(inst, 0), class)?,
+            AluOp::Bcsel => {
+                let condition = self.operand(body.source(inst, 0), Class::Bool)?;
+                let a = self.operand(body.source(inst, 1), class)?;
+                let b = self.operand(body.source(inst, 2), class)?;
+                self.pure_of(Op::Select, ty, &[condition, a, b])
+            }
+            _ => self.vector(inst, def, class)?,
+        };
+        self.define(def, id, class);
+        Ok(())
+    }
+
+    /// A vector of scalars: a shuffle where they are components of one or two values, else a construction whose parts
+    /// are as long as they can be.
+    fn vector(&mut self, inst: Inst, def: Def, class: Class) -> Result<Id, SpirvError> {
+        let body = self.body;
+        let ty = self.type_of(def, class);
+        if ty.components > 4 {
+            return Err(SpirvError::NotLowered { inst, what: "a vector of more than four components" });
+        }
+        let parts: SmallVec<[(Def, u8); 4]> =
+            body.sources(inst).map(|source| (body.src_def(source), body.swizzle(source).get(0))).collect();
+        if let Some(bits) = parts
+            .iter()
+            .map(|&(def, component)| body.constant_component(def, usize::from(component)))
+            .collect::<Option<SmallVec<[u64; 4]>>>()
+        {
+            return Ok(self.constant(ty, &bits));
+        }
+        let mut vectors: SmallVec<[Def; 4]> = SmallVec::new();
+        for &(def, _) in &parts {
+            if !vectors.contains(&def) {
+                vectors.push(def);
+            }
+        }
+        // Values of one component cannot be shuffled, and constants are cheaper as parts.
+        let shuffles = |def: &Def| body.num_components(*def) > 1 && body.def_constant(*def).is_none();
+        if vectors.len() <= 2 && vectors.iter().all(shuffles) {
+            let ids = vectors.iter().map(|&def| self.value(def, class)).collect::<Result<SmallVec<[Id; 2]>, _>>()?;
+            let first = u32::from(body.num_components(vectors[0]));
+            let (a, b) = (ids[0], *ids.last().unwrap_or(&ids[0]));
+            let selectors =
+                parts.iter().map(|&(def, component)| u32::from(component) + if def == vectors[0] { 0 } else { first });
+            let words: SmallVec<[u32; 8]> = [a.0, b.0].into_iter().chain(selectors).collect();
+            let is_whole = vectors.len() == 1
+                && parts.len() == usize::from(body.num_components(vectors[0]))
+                && parts.iter().enumerate().all(|(i, &(_, component))| i == usize::from(component));
+            if is_whole {
+                return Ok(a);
+            }
+            let ty = self.module.value_type(ty);
+            return Ok(self.pure(Op::VectorShuffle, ty, &words));
+        }
+        let mut ids: SmallVec<[u32; 4]> = SmallVec::new();
+        for &(def, component) in &parts {
+            ids.push(self.component(def, component, class)?.0);
+        }
+        let ty = self.module.value_type(ty);
+        Ok(self.pure(Op::CompositeConstruct, ty, &ids))
+    }
+}

@@ -1,0 +1,180 @@
+//! Values: how what was made is read, in the class and with the components that a reader wants.
+//!
+//! Pure instructions are made once for each scope ([`Emitter::pure`]): what a block makes is known in the lists nested
+//! after it and in what follows in its own list, because that is what it dominates.
+
+use spirv::{GlslStd450Op, Op};
+use tgsi_ir::body::Swizzle;
+use tgsi_ir::{Def, InstData, Use};
+
+use super::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType, push};
+
+impl Emitter<'_> {
+    /// Appends an instruction without a result.
+    pub fn push(&mut self, op: Op, operands: &[u32]) {
+        push(&mut self.code, op, operands);
+    }
+
+    /// Appends an instruction with a result.
+    pub fn result(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
+        let id = self.module.id();
+        self.code.push(((operands.len() as u32 + 3) << 16) | op as u32);
+        self.code.extend([ty.0, id.0]);
+        self.code.extend_from_slice(operands);
+        id
+    }
+
+    /// Appends an instruction whose result depends on nothing but its operands, unless the scope has it already.
+    pub fn pure(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
+        if let Some(id) = self.known.get(op, ty, operands) {
+            return id;
+        }
+        let id = self.result(op, ty, operands);
+        self.known.insert(op, ty, operands, id);
+        id
+    }
+
+    /// A pure operation on values of the same type as its result.
+    pub fn pure_of(&mut self, op: Op, ty: ValueType, operands: &[Id]) -> Id {
+        let ty = self.module.value_type(ty);
+        let words: smallvec::SmallVec<[u32; 8]> = operands.iter().map(|id| id.0).collect();
+        self.pure(op, ty, &words)
+    }
+
+    /// An instruction of `GLSL.std.450`.
+    pub fn glsl(&mut self, op: GlslStd450Op, ty: ValueType, operands: &[Id]) -> Id {
+        let ty = self.module.value_type(ty);
+        let set = self.module.glsl();
+        let words: smallvec::SmallVec<[u32; 8]> =
+            [set.0, op as u32].into_iter().chain(operands.iter().map(|id| id.0)).collect();
+        self.pure(Op::ExtInst, ty, &words)
+    }
+
+    /// Says that a value is this id, which has this class (and the bits and components of the value).
+    pub fn define(&mut self, def: Def, id: Id, class: Class) {
+        self.values[def] = Some((id, if self.body.bit_size(def) == 1 { Class::Bool } else { class }));
+    }
+
+    /// The type of a value in a class.
+    pub fn type_of(&self, def: Def, class: Class) -> ValueType {
+        ValueType::new(class, self.body.bit_size(def), self.body.num_components(def))
+    }
+
+    /// A constant from the bits of its components.
+    pub fn constant(&mut self, ty: ValueType, bits: &[u64]) -> Id {
+        let spelled = |&bits: &u64| crate::module::is_plain_float(bits as u32);
+        if self.options.portable && ty.class == Class::Float && ty.bits == 32 && !bits.iter().all(spelled) {
+            let words = self.module.constant(ValueType { class: Class::Uint, ..ty }, bits);
+            return self.pure_of(Op::Bitcast, ty, &[words]);
+        }
+        self.module.constant(ty, bits)
+    }
+
+    /// A whole value in a class.
+    ///
+    /// # Errors
+    /// [`SpirvError::NotLowered`]: nothing has made it.
+    pub fn value(&mut self, def: Def, class: Class) -> Result<Id, SpirvError> {
+        let ty = self.type_of(def, class);
+        if let Some(bits) = self.body.def_constant(def) {
+            return Ok(self.constant(ty, bits));
+        }
+        let Some((id, made)) = self.values[def] else {
+            let inst = self.body.def_inst(def);
+            if matches!(self.body.inst(inst), InstData::Undef) {
+                let ty = self.module.value_type(ty);
+                return Ok(self.module.null(ty));
+            }
+            return Err(SpirvError::NotLowered { inst, what: "a value that nothing makes" });
+        };
+        if made == ty.class {
+            return Ok(id);
+        }
+        Ok(self.pure_of(Op::Bitcast, ty, &[id]))
+    }
+
+    /// Component `component` of a value in a class.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn component(&mut self, def: Def, component: u8, class: Class) -> Result<Id, SpirvError> {
+        self.swizzled(def, Swizzle::replicate(component), 1, class)
+    }
+
+    /// Components of a value, in a class.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn swizzled(&mut self, def: Def, swizzle: Swizzle, count: u8, class: Class) -> Result<Id, SpirvError> {
+        let from = self.body.num_components(def);
+        let ty = self.type_of(def, class).with_components(count);
+        if let Some(bits) = self.body.def_constant(def) {
+            let bits: smallvec::SmallVec<[u64; 4]> =
+                swizzle.iter(usize::from(count)).map(|c| bits.get(usize::from(c)).copied().unwrap_or(0)).collect();
+            return Ok(self.constant(ty, &bits));
+        }
+        if matches!(self.body.inst(self.body.def_inst(def)), InstData::Undef) {
+            let ty = self.module.value_type(ty);
+            return Ok(self.module.null(ty));
+        }
+        if from == count && swizzle.is_identity(usize::from(count)) {
+            return self.value(def, class);
+        }
+        // The components are taken first, so that a cast is one of what is needed.
+        let Some((id, made)) = self.values[def] else {
+            return self.value(def, class);
+        };
+        let taken = self.take(id, self.type_of(def, made), swizzle, count);
+        let made_ty = ValueType { class: made, ..ty };
+        if made == ty.class {
+            return Ok(taken);
+        }
+        debug_assert_eq!(made_ty.bits, ty.bits);
+        Ok(self.pure_of(Op::Bitcast, ty, &[taken]))
+    }
+
+    /// Components of an id of a type.
+    pub fn take(&mut self, id: Id, from: ValueType, swizzle: Swizzle, count: u8) -> Id {
+        let ty = from.with_components(count);
+        let ty_id = self.module.value_type(ty);
+        match (from.components, count) {
+            (1, 1) => id,
+            (1, _) => self.pure(Op::CompositeConstruct, ty_id, &[id.0; 4][..usize::from(count)]),
+            (_, 1) => self.pure(Op::CompositeExtract, ty_id, &[id.0, u32::from(swizzle.get(0))]),
+            _ if from.components == count && swizzle.is_identity(usize::from(count)) => id,
+            _ => {
+                let mut words: smallvec::SmallVec<[u32; 8]> = smallvec::smallvec![id.0, id.0];
+                words.extend(swizzle.iter(usize::from(count)).map(u32::from));
+                self.pure(Op::VectorShuffle, ty_id, &words)
+            }
+        }
+    }
+
+    /// A scalar repeated.
+    pub fn repeat(&mut self, id: Id, scalar: ValueType, count: u8) -> Id {
+        self.take(id, scalar, Swizzle::replicate(0), count)
+    }
+
+    /// An ALU source as the instruction reads it: swizzled, in a class.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn operand(&mut self, source: Use, class: Class) -> Result<Id, SpirvError> {
+        let count = match self.body.user(source) {
+            tgsi_ir::User::Inst(inst) if self.body.alu_op(inst).is_some() => {
+                self.body.alu_src_components(inst, self.body.source_number(source)) as u8
+            }
+            _ => return self.value(self.body.src_def(source), class),
+        };
+        self.swizzled(self.body.src_def(source), self.body.swizzle(source), count, class)
+    }
+
+    /// The constant bits of the components of an ALU source, if it is one.
+    pub fn constant_operand(&self, source: Use, count: usize) -> Option<smallvec::SmallVec<[u64; 4]>> {
+        let bits = self.body.def_constant(self.body.src_def(source))?;
+        let swizzle = self.body.swizzle(source);
+        Some(swizzle.iter(count).map(|c| bits.get(usize::from(c)).copied().unwrap_or(0)).collect())
+    }
+}

@@ -1,0 +1,39 @@
+//! SPIR-V by direct translation: SSA values become result ids, phis become `OpPhi`, and what is left of registers
+//! becomes variables of the function. There is no copy propagation and no structurizer here: the optimiser has run, and
+//! the tree of blocks, ifs and loops already is the structure that SPIR-V asks for.
+//!
+//! ```text
+//! optimised SSA ──lower──> SSA without what SPIR-V lacks ──plan──> classes of values ──emit──> sections of words
+//! ```
+//!
+//! | folder | holds |
+//! |---|---|
+//! | [`options`] | what a target has, and the interface that a host wants: one table |
+//! | `lower` | IR passes of this driver, and the list of those of the IR that run |
+//! | `plan` | the class (float, signed, unsigned, boolean) of every value, decided before anything is emitted |
+//! | `emit` | the walk over the tree that appends words; a file for each subject |
+//! | `module` | the writer of words: sections, types, constants, capabilities |
+//! | [`interface`] | what was assigned to locations, sets and bindings |
+//!
+//! # Invariants
+//!
+//! - **Values are typeless in the IR, typed in SPIR-V.** A value is made in one class. A reader that wants another takes
+//!   an `OpBitcast`, which is made once for each scope. Operands and results of a signed operation are signed, those of
+//!   an unsigned one unsigned: some translators of SPIR-V rely on it.
+//! - **Defined where the IR is defined.** Division by zero, shift counts, conversions of floats out of range, minima
+//!   with NaN, and accesses out of range are written out where SPIR-V leaves them open.
+//! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
+//! - **Errors are values.** What a target lacks is lowered, or an error that names instruction and feature.
+
+mod driver;
+mod emit;
+mod error;
+pub mod interface;
+mod lower;
+mod module;
+pub mod options;
+mod plan;
+
+pub use driver::{DRIVER, Spirv};
+pub use error::SpirvError;
+pub use options::SpirvOptions;

@@ -1,0 +1,203 @@
+//! The writer of a module: one vector of words for each section that the specification orders, joined at the end.
+//!
+//! Types and constants are made once: the key is their words, and for types that carry decorations (arrays with a
+//! stride, blocks) those words too, as a decorated and an undecorated array are two types.
+
+mod constants;
+mod types;
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, SourceLanguage,
+    StorageClass,
+};
+
+pub use constants::is_plain_float;
+pub use types::{Class, ValueType};
+
+use crate::error::SpirvError;
+
+/// A result id, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Id(pub u32);
+
+/// Most words of a module: what 32-bit offsets of readers can hold, far beyond what a driver takes.
+pub const MAX_WORDS: u32 = 1 << 28;
+
+/// Words of a key: an opcode and its operands.
+type Key = SmallVec<[u32; 8]>;
+
+/// A module that is being written.
+#[derive(Debug)]
+pub struct Module {
+    version: u32,
+    next_id: u32,
+    capabilities: BTreeSet<Capability>,
+    extensions: BTreeSet<&'static str>,
+    glsl: Option<Id>,
+    interface: Vec<(Id, StorageClass)>,
+    execution_modes: Vec<u32>,
+    strings: Vec<u32>,
+    names: Vec<u32>,
+    annotations: Vec<u32>,
+    globals: Vec<u32>,
+    types: FxHashMap<Key, Id>,
+    constants: FxHashMap<Key, Id>,
+}
+
+/// Appends an instruction to a section.
+pub fn push(out: &mut Vec<u32>, op: Op, operands: &[u32]) {
+    out.push(((operands.len() as u32 + 1) << 16) | op as u32);
+    out.extend_from_slice(operands);
+}
+
+/// The words of a literal string: UTF-8, little-endian, with a zero at the end.
+pub fn string_words(text: &str) -> impl Iterator<Item = u32> + '_ {
+    let bytes = text.as_bytes();
+    (0..=bytes.len() / 4).map(move |word| {
+        (0..4).fold(0, |value, byte| value | u32::from(bytes.get(4 * word + byte).copied().unwrap_or(0)) << (8 * byte))
+    })
+}
+
+impl Module {
+    /// An empty module of a version of SPIR-V, as (major, minor).
+    pub fn new(version: (u8, u8)) -> Module {
+        Module {
+            version: u32::from(version.0) << 16 | u32::from(version.1) << 8,
+            next_id: 1,
+            capabilities: BTreeSet::from([Capability::Shader]),
+            extensions: BTreeSet::new(),
+            glsl: None,
+            interface: Vec::new(),
+            execution_modes: Vec::new(),
+            strings: Vec::new(),
+            names: Vec::new(),
+            annotations: Vec::new(),
+            globals: Vec::new(),
+            types: FxHashMap::default(),
+            constants: FxHashMap::default(),
+        }
+    }
+
+    /// Whether the version is at least this one.
+    pub fn at_least(&self, major: u8, minor: u8) -> bool {
+        self.version >= u32::from(major) << 16 | u32::from(minor) << 8
+    }
+
+    /// A new id.
+    pub fn id(&mut self) -> Id {
+        let id = Id(self.next_id);
+        self.next_id += 1;
+        id
+    }
+
+    /// Declares a capability.
+    pub fn need(&mut self, capability: Capability) {
+        self.capabilities.insert(capability);
+    }
+
+    /// Declares an extension, unless the version has it in its core.
+    pub fn need_extension(&mut self, name: &'static str, core_since: Option<(u8, u8)>) {
+        if !core_since.is_some_and(|(major, minor)| self.at_least(major, minor)) {
+            self.extensions.insert(name);
+        }
+    }
+
+    /// The id of the instruction set `GLSL.std.450`.
+    pub fn glsl(&mut self) -> Id {
+        if let Some(id) = self.glsl {
+            return id;
+        }
+        let id = self.id();
+        self.glsl = Some(id);
+        id
+    }
+
+    /// Adds an execution mode to the entry point `main`, whose id is given.
+    pub fn execution_mode(&mut self, main: Id, mode: ExecutionMode, operands: &[u32]) {
+        let words: Key = [main.0, mode as u32].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.execution_modes, Op::ExecutionMode, &words);
+    }
+
+    /// Names an id.
+    pub fn name(&mut self, id: Id, name: &str) {
+        if !name.is_empty() {
+            let words: Vec<u32> = [id.0].into_iter().chain(string_words(name)).collect();
+            push(&mut self.names, Op::Name, &words);
+        }
+    }
+
+    /// A string that debug instructions refer to, or that is there to be found by who knows of it.
+    pub fn string(&mut self, text: &str) -> Id {
+        let id = self.id();
+        let words: Vec<u32> = [id.0].into_iter().chain(string_words(text)).collect();
+        push(&mut self.strings, Op::String, &words);
+        id
+    }
+
+    /// Decorates an id.
+    pub fn decorate(&mut self, id: Id, decoration: Decoration, operands: &[u32]) {
+        let words: Key = [id.0, decoration as u32].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.annotations, Op::Decorate, &words);
+    }
+
+    /// Decorates a member of a struct.
+    pub fn decorate_member(&mut self, id: Id, member: u32, decoration: Decoration, operands: &[u32]) {
+        let words: Key = [id.0, member, decoration as u32].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.annotations, Op::MemberDecorate, &words);
+    }
+
+    /// A variable outside of functions. `ty` is what it holds. It stands in the interface of the entry point where the
+    /// version wants that.
+    pub fn global_variable(&mut self, ty: Id, class: StorageClass, initializer: Option<Id>) -> Id {
+        let pointer = self.pointer_type(class, ty);
+        let id = self.id();
+        let words: Key = [pointer.0, id.0, class as u32].into_iter().chain(initializer.map(|id| id.0)).collect();
+        push(&mut self.globals, Op::Variable, &words);
+        self.interface.push((id, class));
+        id
+    }
+
+    /// Joins the sections. `function` is the one function of the module, from `OpFunction` to `OpFunctionEnd`.
+    ///
+    /// # Errors
+    /// [`SpirvError::TooLarge`].
+    pub fn finish(mut self, model: ExecutionModel, main: Id, function: &[u32]) -> Result<Vec<u32>, SpirvError> {
+        let mut words = vec![spirv::MAGIC_NUMBER, self.version, 0, 0, 0];
+        for &capability in &self.capabilities {
+            push(&mut words, Op::Capability, &[capability as u32]);
+        }
+        for extension in &self.extensions {
+            push(&mut words, Op::Extension, &string_words(extension).collect::<Vec<_>>());
+        }
+        if let Some(glsl) = self.glsl {
+            let operands: Vec<u32> = [glsl.0].into_iter().chain(string_words("GLSL.std.450")).collect();
+            push(&mut words, Op::ExtInstImport, &operands);
+        }
+        push(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
+        let all = self.at_least(1, 4);
+        let listed =
+            |&&(_, class): &&(Id, StorageClass)| all || matches!(class, StorageClass::Input | StorageClass::Output);
+        let operands: Vec<u32> = [model as u32, main.0]
+            .into_iter()
+            .chain(string_words("main"))
+            .chain(self.interface.iter().filter(listed).map(|&(id, _)| id.0))
+            .collect();
+        push(&mut words, Op::EntryPoint, &operands);
+        words.append(&mut self.execution_modes);
+        words.append(&mut self.strings);
+        push(&mut words, Op::Source, &[SourceLanguage::Unknown as u32, 0]);
+        words.append(&mut self.names);
+        words.append(&mut self.annotations);
+        words.append(&mut self.globals);
+        words.extend_from_slice(function);
+        words[3] = self.next_id;
+        if words.len() > MAX_WORDS as usize || self.next_id > MAX_WORDS {
+            return Err(SpirvError::TooLarge(MAX_WORDS));
+        }
+        Ok(words)
+    }
+}

@@ -1,0 +1,204 @@
+//! What a target has, and the interface that a host wants: one struct, two tables (options and profiles).
+
+use tgsi_compiler::{DriverOption, UnknownOption};
+use tgsi_ir::Stage;
+use tgsi_ir::options::CompilerOptions;
+
+/// Whether textures and samplers are one variable or two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Samplers {
+    /// `OpTypeSampledImage`: one variable for a view and its sampler.
+    Combined,
+    /// A variable for the view, one for the sampler.
+    Separate,
+}
+
+/// The options of the driver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SpirvOptions {
+    /// Version of SPIR-V, (major, minor).
+    pub version: (u8, u8),
+    /// Only what translators to text languages carry rightly: see [`Profile`] `portable`.
+    pub portable: bool,
+    /// The API is OpenGL: its built-ins, no descriptor sets.
+    pub opengl: bool,
+    /// Textures and samplers.
+    pub samplers: Samplers,
+    /// 64-bit floats.
+    pub float64: bool,
+    /// 64-bit integers.
+    pub int64: bool,
+    /// `demote` keeps helpers running; without it they end.
+    pub demote: bool,
+    /// The target promises what `SignedZeroInfNanPreserve` says for 32 bits.
+    pub float_controls: bool,
+    /// `Fma` rounds once.
+    pub fused_fma: bool,
+    /// Accesses out of range of buffers and arrays are left to the device, which gives zero.
+    pub robust: bool,
+    /// Every sum and product is `NoContraction`.
+    pub no_contraction: bool,
+    /// Names of variables.
+    pub names: bool,
+    /// Lines of the source.
+    pub lines: bool,
+    /// Position z goes from -w to w.
+    pub depth_minus_one_to_one: bool,
+    /// Position y points up.
+    pub flip_y: bool,
+    /// Inputs without an interpolation of their own (colours) are flat.
+    pub flat_shading: bool,
+    /// Colours are those of the side of the primitive.
+    pub two_sided: bool,
+    /// The last stage before the rasteriser writes the point size 1 if the shader writes none.
+    pub point_size: bool,
+    /// The instance number starts at 0 in every draw.
+    pub base_instance_is_zero: bool,
+    /// The vertex number starts at 0 in every draw.
+    pub base_vertex_is_zero: bool,
+    /// A colour that goes to all buffers goes to so many.
+    pub color_buffers: u8,
+    /// Outputs 0 and 1 of a fragment shader are both sources of blending.
+    pub dual_source: bool,
+    /// Bindless handles index arrays in set 4.
+    pub bindless: bool,
+    /// For checks: a compute shader whose inputs, outputs, system values, textures and images are buffers.
+    pub harness: bool,
+}
+
+impl Default for SpirvOptions {
+    fn default() -> Self {
+        SpirvOptions {
+            version: (1, 3),
+            portable: false,
+            opengl: false,
+            samplers: Samplers::Combined,
+            float64: true,
+            int64: true,
+            demote: false,
+            float_controls: false,
+            fused_fma: false,
+            robust: false,
+            no_contraction: false,
+            names: true,
+            lines: false,
+            depth_minus_one_to_one: false,
+            flip_y: false,
+            flat_shading: false,
+            two_sided: false,
+            point_size: false,
+            base_instance_is_zero: false,
+            base_vertex_is_zero: false,
+            color_buffers: 1,
+            dual_source: false,
+            bindless: false,
+            harness: false,
+        }
+    }
+}
+
+macro_rules! named {
+    ($list:ident, $set:ident: $($name:literal, $about:literal => |$options:ident| $change:expr;)+) => {
+        impl SpirvOptions {
+            /// The names and their meanings.
+            pub const $list: &'static [DriverOption] = &[$(DriverOption { name: $name, about: $about }),+];
+
+            fn $set(&mut self, name: &str) -> bool {
+                match name {
+                    $($name => {
+                        let $options = self;
+                        $change;
+                    })+
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+named! { OPTIONS, set_option:
+    "separate_samplers", "Textures and samplers are two variables." => |o| o.samplers = Samplers::Separate;
+    "combined_samplers", "Textures and samplers are one variable." => |o| o.samplers = Samplers::Combined;
+    "no_float64", "There are no 64-bit floats." => |o| o.float64 = false;
+    "no_int64", "There are no 64-bit integers." => |o| o.int64 = false;
+    "demote", "Killed invocations go on as helpers (DemoteToHelperInvocation)." => |o| o.demote = true;
+    "float_controls", "Signed zeros, infinities and NaNs are kept (SignedZeroInfNanPreserve)."
+        => |o| o.float_controls = true;
+    "fused_fma", "Fma rounds once." => |o| o.fused_fma = true;
+    "robust", "What is out of range in buffers is left to the device, which gives zero." => |o| o.robust = true;
+    "no_contraction", "Every sum and product is rounded on its own." => |o| o.no_contraction = true;
+    "no_names", "No names of variables." => |o| o.names = false;
+    "debug_info", "The lines of the source." => |o| o.lines = true;
+    "depth_minus_one_to_one", "Position z goes from -w to w, and becomes 0 to w."
+        => |o| o.depth_minus_one_to_one = true;
+    "flip_y", "Position y is negated." => |o| o.flip_y = true;
+    "flat_shading", "Colours are flat." => |o| o.flat_shading = true;
+    "two_sided", "Colours are those of the side of the primitive." => |o| o.two_sided = true;
+    "point_size", "A point size of 1 is written where the shader writes none." => |o| o.point_size = true;
+    "base_instance_is_zero", "Draws start with instance 0." => |o| o.base_instance_is_zero = true;
+    "base_vertex_is_zero", "Draws start with vertex 0." => |o| o.base_vertex_is_zero = true;
+    "eight_color_buffers", "A colour that goes to all buffers goes to eight." => |o| o.color_buffers = 8;
+    "dual_source", "Fragment outputs 0 and 1 are the two sources of blending." => |o| o.dual_source = true;
+    "bindless", "Bindless handles index arrays of descriptors in set 4." => |o| o.bindless = true;
+    "harness", "For checks: a compute shader whose inputs, outputs, system values, textures and images are buffers."
+        => |o| { o.harness = true; o.no_contraction = true };
+}
+
+named! { PROFILES, set_profile:
+    "vulkan1.0", "Vulkan 1.0: SPIR-V 1.0." => |o| o.version = (1, 0);
+    "vulkan1.1", "Vulkan 1.1: SPIR-V 1.3 (the default)." => |o| o.version = (1, 3);
+    "vulkan1.2", "Vulkan 1.2: SPIR-V 1.5." => |o| o.version = (1, 5);
+    "vulkan1.3", "Vulkan 1.3: SPIR-V 1.6, demote." => |o| { o.version = (1, 6); o.demote = true };
+    "vulkan1.4", "Vulkan 1.4: as 1.3." => |o| { o.version = (1, 6); o.demote = true };
+    "opengl4.6", "OpenGL 4.6 (ARB_gl_spirv): SPIR-V 1.0, combined samplers."
+        => |o| { o.version = (1, 0); o.opengl = true };
+    "portable", "What naga and SPIRV-Cross carry to WGSL, MSL, HLSL and GLSL: separate samplers, no 64 bits, no float controls, no demote."
+        => |o| {
+            o.version = (1, 3);
+            o.portable = true;
+            o.samplers = Samplers::Separate;
+            o.float64 = false;
+            o.int64 = false;
+        };
+}
+
+impl SpirvOptions {
+    /// Sets an option or a profile by its name.
+    ///
+    /// # Errors
+    /// [`UnknownOption`].
+    pub fn set(&mut self, name: &str) -> Result<(), UnknownOption> {
+        if self.set_option(name) || self.set_profile(name) {
+            return Ok(());
+        }
+        Err(UnknownOption { name: name.to_owned(), options: SpirvOptions::OPTIONS })
+    }
+
+    /// What the optimiser needs to know.
+    pub fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+        let _ = stage;
+        CompilerOptions {
+            has_fsub: true,
+            has_isub: true,
+            has_bfe: true,
+            has_bfi: true,
+            has_bfm: true,
+            lower_ffma: false,
+            lower_mul_high: self.portable,
+            lower_uadd_carry: self.portable,
+            lower_usub_borrow: self.portable,
+            has_unordered_compares: !self.portable,
+            keep_rounding: self.no_contraction,
+            division_traps: true,
+            lower_int64: if self.int64 { tgsi_ir::options::Int64Ops::NONE } else { tgsi_ir::options::Int64Ops::ALL },
+            lower_doubles: if self.float64 {
+                tgsi_ir::options::DoubleOps::NONE
+            } else {
+                tgsi_ir::options::DoubleOps::ALL
+            },
+            software_doubles: !self.float64,
+            ..CompilerOptions::default()
+        }
+    }
+}
