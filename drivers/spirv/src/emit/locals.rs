@@ -14,4 +14,9 @@ impl Emitter<'_> {
     pub(super) fn register(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
         Err(SpirvError::UnsupportedIntrinsic { inst, op })
     }
+
+    /// `load_deref`, `store_deref` of variables that are no inputs or outputs.
+    pub(super) fn local_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        Err(SpirvError::UnsupportedIntrinsic { inst, op })
+    }
 }
