@@ -17,6 +17,17 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     RUNNERS.iter().find_map(|runner| runner(target, code))
 }
 
+/// Makes texts of binary code: a function of each driver whose code is binary. Each knows its own code.
+static DISASSEMBLERS: &[fn(&Code) -> Option<Result<String, String>>] = &[tgsi_driver_spirv::disassemble];
+
+/// The text of binary code; `None` if no driver has a text for it.
+///
+/// # Errors
+/// The code is damaged.
+pub fn disassembly(code: &Code) -> Option<Result<String, String>> {
+    DISASSEMBLERS.iter().find_map(|disassemble| disassemble(code))
+}
+
 /// Looks up a driver by name.
 pub fn find(name: &str) -> Option<&'static dyn Driver> {
     DRIVERS.iter().copied().find(|driver| driver.name() == name)

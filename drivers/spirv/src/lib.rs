@@ -25,6 +25,7 @@
 //! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
 //! - **Errors are values.** What a target lacks is lowered, or an error that names instruction and feature.
 
+mod disassemble;
 mod driver;
 mod emit;
 mod error;
@@ -34,6 +35,7 @@ mod module;
 pub mod options;
 mod plan;
 
+pub use disassemble::disassemble;
 pub use driver::{DRIVER, Spirv};
 pub use error::SpirvError;
 pub use options::SpirvOptions;

@@ -342,6 +342,9 @@ pub enum Command {
         /// Print the time of every pass, summed over all shaders, on standard error.
         #[arg(long)]
         time_passes: bool,
+        /// Print binary code (of drivers such as spirv) as text, in the form of its usual disassembler
+        #[arg(long)]
+        assembly: bool,
         #[command(flatten)]
         warnings: WarningArguments,
         #[command(flatten)]

@@ -256,7 +256,7 @@ fn tokens_stay_off_terminals() {
     };
     let refused = on_terminal("encode a.tgsi");
     assert_eq!(refused.status, 2);
-    assert!(refused.text().contains("tokens are binary and do not go to a terminal"), "{}", refused.text());
+    assert!(refused.text().contains("binary data does not go to a terminal"), "{}", refused.text());
     let shown = on_terminal("print a.tgsi");
     assert_eq!((shown.status, shown.text().replace('\r', "").as_bytes()), (0, &printed()[..]));
     let written = on_terminal("encode a.tgsi -o tokens");

@@ -43,13 +43,13 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
         Command::Passes => passes::list(),
-        Command::Translate { files, json, texts, shader_db, mesa, time_passes, warnings, passes } => {
+        Command::Translate { files, json, texts, shader_db, mesa, time_passes, assembly, warnings, passes } => {
             let lines = match (json, shader_db) {
                 (true, _) => Some(translate::Lines::Json { texts: *texts }),
                 (false, true) => Some(translate::Lines::ShaderDb),
                 (false, false) => None,
             };
-            let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes };
+            let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes, assembly: *assembly };
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
         Command::Report(arguments) => report::report(arguments),

@@ -72,13 +72,18 @@ pub struct Report {
     pub mesa: bool,
     /// Times of the passes over all shaders.
     pub time_passes: bool,
+    /// Binary code as text.
+    pub assembly: bool,
 }
 
 /// Translates shaders.
 pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, color: Color) -> Result<Status, Failure> {
-    let Report { lines, mesa, time_passes } = report;
+    let Report { lines, mesa, time_passes, assembly } = report;
     let total = TotalTimes::new(time_passes);
-    let form = Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() };
+    let form = match assembly && plan.driver.is_binary() {
+        true => Form { extension: "asm", binary: false },
+        false => Form { extension: plan.driver.file_extension(), binary: plan.driver.is_binary() },
+    };
     let status = transform(files, form, color, |source| {
         let started = Instant::now();
         // Warnings are `check`'s business: they are about what was given, not about what comes out. Unless some are not
@@ -109,8 +114,11 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             options.mesa = mesa;
         }
         let after = lines.map(|_| (plan.compiler.target().size(&code), loops(&code)));
-        let is_binary = matches!(code, Code::Binary(_));
-        let content = code.into_bytes();
+        let wants_text = assembly || matches!(lines, Some(Lines::Json { texts: true }));
+        let text = if wants_text { tgsi_drivers::disassembly(&code).transpose() } else { Ok(None) };
+        let text = text.map_err(ShaderError::Other)?;
+        let is_binary = text.is_none() && matches!(code, Code::Binary(_));
+        let content = text.map_or_else(|| code.into_bytes(), String::into_bytes);
         let microseconds = (reading + started.elapsed()).as_micros() as u64;
         if let Some(texts) = &mut texts
             && !is_binary
