@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, SourceLanguage,
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, SourceLanguage,
     StorageClass,
 };
 
@@ -46,6 +46,7 @@ pub struct Module {
     globals: Vec<u32>,
     types: FxHashMap<Key, Id>,
     constants: FxHashMap<Key, Id>,
+    built_in_inputs: FxHashMap<u32, Id>,
 }
 
 /// Appends an instruction to a section.
@@ -79,6 +80,7 @@ impl Module {
             globals: Vec::new(),
             types: FxHashMap::default(),
             constants: FxHashMap::default(),
+            built_in_inputs: FxHashMap::default(),
         }
     }
 
@@ -158,6 +160,19 @@ impl Module {
         let words: Key = [pointer.0, id.0, class as u32].into_iter().chain(initializer.map(|id| id.0)).collect();
         push(&mut self.globals, Op::Variable, &words);
         self.interface.push((id, class));
+        id
+    }
+
+    /// The input variable of a built-in that is a scalar or vector, made if there is none: an entry point may have each
+    /// built-in only once.
+    pub fn built_in_input(&mut self, built_in: BuiltIn, ty: ValueType) -> Id {
+        if let Some(&id) = self.built_in_inputs.get(&(built_in as u32)) {
+            return id;
+        }
+        let ty = self.value_type(ty);
+        let id = self.global_variable(ty, StorageClass::Input, None);
+        self.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
+        self.built_in_inputs.insert(built_in as u32, id);
         id
     }
 
