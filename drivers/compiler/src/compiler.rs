@@ -211,7 +211,9 @@ impl Compiler {
             Source::Tgsi(shader) => {
                 let ir = to_ir(&shader, &self.to_ir_options())?;
                 spans = SourceSpans::of(&shader);
-                if self.target.keeps_interface() {
+                if self.target.keeps_source() {
+                    interface = Some(shader.into_owned());
+                } else if self.target.keeps_interface() {
                     interface = Some(tgsi::Shader { instructions: Vec::new(), ..shader.into_owned() });
                 }
                 ir

@@ -149,8 +149,14 @@ pub trait Target: Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether [`emit`](Self::emit) is to see the instructions of a TGSI source too.
+    fn keeps_source(&self) -> bool {
+        false
+    }
+
     /// Code for what [`lower`](Self::lower) gave. The interface is there if the target [keeps](Self::keeps_interface)
-    /// it and the source was TGSI: that source, without its instructions.
+    /// it, or the [source](Self::keeps_source), and the source was TGSI: that source, with its instructions only if the
+    /// target keeps them.
     ///
     /// # Errors
     /// The shader uses something that the target cannot express.

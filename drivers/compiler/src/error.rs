@@ -20,13 +20,16 @@ pub trait TargetError: Error + Send + Sync + 'static {
     }
 }
 
-/// The part of a TGSI source that an error is about. Targets see IR, which has no positions.
+/// The part of a TGSI source that an error is about. Targets see IR, which knows of positions only what
+/// [`origin`](tgsi_ir::Body::origin) says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// All of it.
     Shader,
     /// The number of temporaries.
     Temporaries,
+    /// An instruction, by its number from 0.
+    Instruction(u32),
 }
 
 /// Errors of compilation.
@@ -66,8 +69,10 @@ impl CompileError {
     pub fn diagnostic(&self) -> Diagnostic {
         let finding = Diagnostic::error(self.code(), self.span().unwrap_or_default(), self.to_string());
         match self {
-            CompileError::ToIr(_) => finding,
-            CompileError::Target { .. } => finding.with_focus(Focus::Register),
+            CompileError::Target { error, .. } if !matches!(error.subject(), Subject::Instruction(_)) => {
+                finding.with_focus(Focus::Register)
+            }
+            CompileError::ToIr(_) | CompileError::Target { .. } => finding,
         }
     }
 
@@ -84,24 +89,30 @@ impl CompileError {
 }
 
 /// The positions of a TGSI source at which errors of a target are reported.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SourceSpans {
     processor: Option<Span>,
     /// The largest declaration of temporaries.
     temporaries: Option<Span>,
+    instructions: Box<[Span]>,
 }
 
 impl SourceSpans {
     pub(crate) fn of(shader: &Shader) -> SourceSpans {
         let temporaries = shader.declarations.iter().filter(|d| d.file == File::Temporary);
         let largest = temporaries.max_by_key(|d| u32::from(d.last) + 1 - u32::from(d.first.min(d.last)));
-        SourceSpans { processor: Some(shader.processor_span), temporaries: largest.map(|d| d.span) }
+        SourceSpans {
+            processor: Some(shader.processor_span),
+            temporaries: largest.map(|d| d.span),
+            instructions: shader.instructions.iter().map(|instruction| instruction.span).collect(),
+        }
     }
 
     pub(crate) fn locate(&self, error: Box<dyn TargetError>) -> CompileError {
         let span = match error.subject() {
             Subject::Shader => self.processor,
             Subject::Temporaries => self.temporaries.or(self.processor),
+            Subject::Instruction(number) => self.instructions.get(number as usize).copied().or(self.processor),
         };
         CompileError::Target { error, span }
     }

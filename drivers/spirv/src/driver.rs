@@ -61,17 +61,21 @@ impl Target for SpirvOptions {
         SpirvOptions::compiler_options(self, stage)
     }
 
+    fn keeps_source(&self) -> bool {
+        self.lines
+    }
+
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
-        Ok(lower(shader, self, passes)?)
+        lower(shader, self, passes).map_err(|error| error.located(shader))
     }
 
     fn emit(
         &self,
         lowered: tgsi_ir::Shader,
-        _interface: Option<&tgsi::Shader>,
+        source: Option<&tgsi::Shader>,
         _passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let emitted = emit(&lowered, self)?;
+        let emitted = emit(&lowered, self, source).map_err(|error| error.located(&lowered))?;
         Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 

@@ -1,10 +1,10 @@
 //! Errors of the driver.
 
-use tgsi_compiler::TargetError;
+use tgsi_compiler::{Subject, TargetError};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::intrinsics::IntrinsicOp;
-use tgsi_ir::{Inst, Stage};
+use tgsi_ir::{Inst, Shader, Stage};
 use thiserror::Error;
 
 /// What cannot be said in SPIR-V for the target.
@@ -76,14 +76,45 @@ impl SpirvError {
     }
 }
 
-impl TargetError for SpirvError {
-    fn code(&self) -> error_codes::Code {
-        SpirvError::code(self)
+impl SpirvError {
+    /// The instruction that it is about.
+    pub fn inst(&self) -> Option<Inst> {
+        match *self {
+            SpirvError::UnsupportedAlu { inst, .. }
+            | SpirvError::UnsupportedIntrinsic { inst, .. }
+            | SpirvError::Unsupported { inst, .. }
+            | SpirvError::NotLowered { inst, .. } => Some(inst),
+            SpirvError::NoEntryPoint
+            | SpirvError::Stage(_)
+            | SpirvError::Interface { .. }
+            | SpirvError::TooLarge(_) => None,
+        }
+    }
+
+    /// The error with the number of the instruction of the source that it is about.
+    pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
+        let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
+        let instruction = entry.zip(self.inst()).and_then(|(body, inst)| body.origin(inst));
+        Box::new(Located { error: self, instruction })
     }
 }
 
-impl From<SpirvError> for Box<dyn TargetError> {
-    fn from(error: SpirvError) -> Self {
-        Box::new(error)
+/// An error, and the number of the instruction of the source that it is about.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{error}")]
+pub struct Located {
+    /// The error.
+    pub error: SpirvError,
+    /// The number, from 0.
+    pub instruction: Option<u32>,
+}
+
+impl TargetError for Located {
+    fn code(&self) -> error_codes::Code {
+        self.error.code()
+    }
+
+    fn subject(&self) -> Subject {
+        self.instruction.map_or(Subject::Shader, Subject::Instruction)
     }
 }

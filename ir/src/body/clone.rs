@@ -73,6 +73,7 @@ struct InstTemplate {
     divergence: Divergence,
     loop_invariant: bool,
     num_sources: usize,
+    origin: u16,
     bulk: Bulk,
 }
 
@@ -238,6 +239,7 @@ impl Body {
             divergence: def.map_or(Divergence::Unknown, |d| self.defs[d].divergence),
             loop_invariant: def.is_some_and(|d| self.is_loop_invariant(d)),
             num_sources: template.sources.len() - before,
+            origin: self.insts[inst].origin,
             bulk,
         }
     }
@@ -340,6 +342,7 @@ impl Body {
             }
         }
         self.link_inst(Cursor::BlockEnd(block), clone);
+        self.insts[clone].origin = inst.origin;
     }
 
     /// Rebuilds the nodes of a list around the cloned blocks.

@@ -454,6 +454,7 @@ impl Body {
             first_source: self.uses.len() as u32,
             num_sources: sources.len() as u32,
             pass_flags: 0,
+            origin: 0,
             touched: false,
         });
         self.touch(inst);
@@ -548,6 +549,20 @@ impl Body {
         self.set_src(source, handle);
     }
 
+    // ---- origins
+
+    /// The number of the instruction of the source, from 0, that an instruction was made for, as far as it is known.
+    /// What a pass makes has the origin of the instruction that it is placed next to.
+    pub fn origin(&self, inst: Inst) -> Option<u32> {
+        u32::from(self.insts[inst].origin).checked_sub(1)
+    }
+
+    /// States the origin of all that is placed from here on; with `None` it is that of the neighbour again. Numbers
+    /// beyond what 16 bits hold count as unknown.
+    pub fn set_origin(&mut self, number: Option<u32>) {
+        self.origin = number.and_then(|number| u16::try_from(number.checked_add(1)?).ok()).unwrap_or(0);
+    }
+
     // ---- placing
 
     /// Places an instruction that is in no block. A jump must be placed with [`Body::insert_jump`].
@@ -555,6 +570,13 @@ impl Body {
     pub fn insert_inst(&mut self, cursor: Cursor, inst: Inst) {
         debug_assert!(self.insts[inst].block.is_none() && self.jump(inst).is_none());
         self.link_inst(cursor, inst);
+        if self.insts[inst].origin == 0 {
+            self.insts[inst].origin = match cursor {
+                _ if self.origin != 0 => self.origin,
+                Cursor::Before(other) | Cursor::After(other) => self.insts[other].origin,
+                Cursor::BlockStart(_) | Cursor::BlockEnd(_) => 0,
+            };
+        }
         self.changed_insts();
     }
 

@@ -450,6 +450,8 @@ struct InstNode {
     num_sources: u32,
     /// Scratch of passes.
     pass_flags: u8,
+    /// See [`Body::origin`]; 0 is none.
+    origin: u16,
     /// It is in the list of changes since a mark.
     touched: bool,
 }
@@ -592,6 +594,8 @@ pub struct Body {
     made_register: bool,
     changes: changes::Changes,
     analyses: AnalysisCache,
+    /// The origin of what is placed now; 0 is that of the neighbour.
+    origin: u16,
 }
 
 impl Default for Body {
@@ -629,6 +633,7 @@ impl Body {
             made_register: false,
             changes: changes::Changes::default(),
             analyses: AnalysisCache::default(),
+            origin: 0,
         };
         body.update_successors(start);
         body

@@ -137,9 +137,11 @@ impl<'t, 's> Translator<'t, 's> {
             }
             self.loaded.clear();
             self.b.flags = if instruction.precise { AluFlags::EXACT } else { AluFlags::NONE };
+            self.b.body.set_origin(Some(number));
             self.instruction(number, instruction);
         }
         self.b.flags = AluFlags::NONE;
+        self.b.body.set_origin(None);
         if self.is_main && !self.unreachable {
             self.end_of_main();
         }

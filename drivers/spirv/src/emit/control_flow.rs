@@ -70,6 +70,7 @@ impl Emitter<'_> {
         if self.label.take().is_some() {
             self.push(op, operands);
         }
+        self.forget_line();
     }
 
     fn block(&mut self, block: Block) -> Result<(), SpirvError> {

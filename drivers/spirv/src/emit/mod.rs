@@ -11,6 +11,7 @@ mod guards;
 mod image;
 mod interface;
 mod known;
+mod lines;
 mod locals;
 mod moves;
 mod subgroup;
@@ -64,6 +65,7 @@ pub struct Emitter<'a> {
     /// The ids of values, with the class they were made in.
     values: SecondaryMap<Def, Option<(Id, Class)>>,
     known: Known,
+    lines: lines::Lines,
     /// The label of the SPIR-V block that is open; none after its end.
     label: Option<Id>,
     labels: SecondaryMap<Block, Option<Id>>,
@@ -78,11 +80,15 @@ pub struct Emitter<'a> {
     images: image::Images,
 }
 
-/// Translates a lowered shader.
+/// Translates a lowered shader. The source is there if its text and lines are to be in the module.
 ///
 /// # Errors
 /// [`SpirvError`]: the target cannot express it.
-pub fn emit(shader: &Shader, options: &SpirvOptions) -> Result<Emitted, SpirvError> {
+pub fn emit(
+    shader: &Shader,
+    options: &SpirvOptions,
+    source: Option<&tgsi::Shader>,
+) -> Result<Emitted, SpirvError> {
     let entry = shader.entry_point().ok_or(SpirvError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(SpirvError::NoEntryPoint)?;
     let model = match shader.stage {
@@ -96,6 +102,7 @@ pub fn emit(shader: &Shader, options: &SpirvOptions) -> Result<Emitted, SpirvErr
     };
     let mut module = Module::new(options.version);
     let main = module.id();
+    let lines = source.map(|source| lines::Lines::of(source, &mut module)).unwrap_or_default();
     let mut emitter = Emitter {
         shader,
         body,
@@ -108,6 +115,7 @@ pub fn emit(shader: &Shader, options: &SpirvOptions) -> Result<Emitted, SpirvErr
         variables: Vec::new(),
         values: SecondaryMap::with_capacity(body.num_defs()),
         known: Known::default(),
+        lines,
         label: None,
         labels: SecondaryMap::new(),
         edges: SecondaryMap::new(),
@@ -141,6 +149,9 @@ pub fn emit(shader: &Shader, options: &SpirvOptions) -> Result<Emitted, SpirvErr
 impl Emitter<'_> {
     /// Emits an instruction that is neither phi nor jump.
     fn instruction(&mut self, inst: Inst) -> Result<(), SpirvError> {
+        if !matches!(self.body.inst(inst), InstData::LoadConst { .. } | InstData::Undef | InstData::Deref { .. }) {
+            self.line(inst);
+        }
         match *self.body.inst(inst) {
             InstData::Alu { op, flags } => self.alu(inst, op, flags),
             InstData::Tex(_) => self.texture(inst),

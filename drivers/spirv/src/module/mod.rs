@@ -27,6 +27,9 @@ pub struct Id(pub u32);
 /// Most words of a module: what 32-bit offsets of readers can hold, far beyond what a driver takes.
 pub const MAX_WORDS: u32 = 1 << 28;
 
+/// Most bytes of a literal string that leave room in an instruction, whose words are counted in 16 bits.
+const MAX_STRING: usize = 4 * 0xfff0;
+
 /// Words of a key: an opcode and its operands.
 type Key = SmallVec<[u32; 8]>;
 
@@ -41,6 +44,8 @@ pub struct Module {
     interface: Vec<(Id, StorageClass)>,
     execution_modes: Vec<u32>,
     strings: Vec<u32>,
+    /// The name and text of the source.
+    source: Option<(Id, String)>,
     names: Vec<u32>,
     annotations: Vec<u32>,
     globals: Vec<u32>,
@@ -63,6 +68,12 @@ pub fn string_words(text: &str) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
+/// What fits into a literal string, and the rest.
+fn split_string(text: &str) -> (&str, &str) {
+    let end = (0..=text.len().min(MAX_STRING)).rev().find(|&end| text.is_char_boundary(end));
+    text.split_at(end.unwrap_or(0))
+}
+
 impl Module {
     /// An empty module of a version of SPIR-V, as (major, minor).
     pub fn new(version: (u8, u8)) -> Module {
@@ -75,6 +86,7 @@ impl Module {
             interface: Vec::new(),
             execution_modes: Vec::new(),
             strings: Vec::new(),
+            source: None,
             names: Vec::new(),
             annotations: Vec::new(),
             globals: Vec::new(),
@@ -138,6 +150,11 @@ impl Module {
         let words: Vec<u32> = [id.0].into_iter().chain(string_words(text)).collect();
         push(&mut self.strings, Op::String, &words);
         id
+    }
+
+    /// The text of the source, and the string that is its name.
+    pub fn source(&mut self, file: Id, text: String) {
+        self.source = Some((file, text));
     }
 
     /// Decorates an id.
@@ -204,7 +221,20 @@ impl Module {
         push(&mut words, Op::EntryPoint, &operands);
         words.append(&mut self.execution_modes);
         words.append(&mut self.strings);
-        push(&mut words, Op::Source, &[SourceLanguage::Unknown as u32, 0]);
+        let mut operands = vec![SourceLanguage::Unknown as u32, 0];
+        let mut rest = "";
+        if let Some((file, text)) = &self.source {
+            let (start, end) = split_string(text);
+            operands.push(file.0);
+            operands.extend(string_words(start));
+            rest = end;
+        }
+        push(&mut words, Op::Source, &operands);
+        while !rest.is_empty() {
+            let (start, end) = split_string(rest);
+            push(&mut words, Op::SourceContinued, &string_words(start).collect::<Vec<_>>());
+            rest = end;
+        }
         words.append(&mut self.names);
         words.append(&mut self.annotations);
         words.append(&mut self.globals);

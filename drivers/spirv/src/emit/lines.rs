@@ -1,0 +1,56 @@
+//! Lines of the source: `OpLine` before what an instruction of TGSI became. The source is the text of the shader as it
+//! is printed, which the module holds (`OpSource`), so that positions are right whatever the shader was read from.
+
+use spirv::Op;
+use tgsi::text::PrintOptions;
+use tgsi_ir::Inst;
+
+use super::Emitter;
+use crate::module::{Id, Module};
+
+/// The name of the text.
+const FILE: &str = "shader.tgsi";
+
+/// The positions of the instructions of a source.
+#[derive(Debug, Default)]
+pub struct Lines {
+    file: Option<Id>,
+    /// Line, from 1, of each instruction.
+    lines: Vec<u32>,
+    /// The line that holds now.
+    current: u32,
+}
+
+impl Lines {
+    /// Puts the text of a source into the module.
+    pub fn of(source: &tgsi::Shader, module: &mut Module) -> Lines {
+        let text = tgsi::text::print(source, PrintOptions::default());
+        // Instructions begin with their number and a colon, in order.
+        let is_instruction = |line: &str| {
+            let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+            rest.starts_with(':') && !line.trim_start().starts_with(':')
+        };
+        let numbered = text.lines().zip(1..).filter(|(line, _)| is_instruction(line));
+        let lines = numbered.map(|(_, number)| number).collect();
+        let file = module.string(FILE);
+        module.source(file, text);
+        Lines { file: Some(file), lines, current: 0 }
+    }
+}
+
+impl Emitter<'_> {
+    /// States the line of an instruction, unless it holds already.
+    pub(super) fn line(&mut self, inst: Inst) {
+        let Some(file) = self.lines.file else { return };
+        let number = self.body.origin(inst).and_then(|number| self.lines.lines.get(number as usize).copied());
+        if let Some(line) = number.filter(|&line| line != self.lines.current) {
+            self.lines.current = line;
+            self.push(Op::Line, &[file.0, line, 1]);
+        }
+    }
+
+    /// A line holds up to the end of its block.
+    pub(super) fn forget_line(&mut self) {
+        self.lines.current = 0;
+    }
+}
