@@ -42,6 +42,7 @@ impl Emitter<'_> {
         self.label = Some(first);
         self.known.enter();
         self.at_start()?;
+        self.buffers_at_start()?;
         for block in body.blocks() {
             self.block(block)?;
         }

@@ -3,6 +3,7 @@
 use spirv::{Op, SelectionControl};
 
 use super::Emitter;
+use super::buffers::Chunks;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -48,6 +49,32 @@ impl Emitter<'_> {
             Ok(())
         })?;
         Ok(self.result(Op::Phi, ty, &[value.0, from.0, zero.0, before.0]))
+    }
+
+    /// Several values that are made only under a condition, and are zero otherwise.
+    ///
+    /// # Errors
+    /// Those of `inner`.
+    pub fn if_then_values(
+        &mut self,
+        condition: Id,
+        types: &[ValueType],
+        inner: impl FnOnce(&mut Self) -> Result<Chunks, SpirvError>,
+    ) -> Result<Chunks, SpirvError> {
+        let Some(before) = self.label else { return inner(self) };
+        let (mut values, mut from) = (Chunks::new(), before);
+        self.if_then(condition, |emitter| {
+            values = inner(emitter)?;
+            from = emitter.label.unwrap_or(before);
+            Ok(())
+        })?;
+        let mut results = Chunks::new();
+        for (value, &ty) in values.into_iter().zip(types) {
+            let ty = self.module.value_type(ty);
+            let zero = self.module.null(ty);
+            results.push(self.result(Op::Phi, ty, &[value.0, from.0, zero.0, before.0]));
+        }
+        Ok(results)
     }
 
     /// `condition ? a : b`, of scalars or vectors of one type, with a scalar condition.

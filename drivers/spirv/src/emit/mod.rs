@@ -64,6 +64,8 @@ pub struct Emitter<'a> {
     variables: Vec<u32>,
     /// The ids of values, with the class they were made in.
     values: SecondaryMap<Def, Option<(Id, Class)>>,
+    /// Values that are one scalar in all their components.
+    repeated: rustc_hash::FxHashSet<Def>,
     known: Known,
     lines: lines::Lines,
     /// The label of the SPIR-V block that is open; none after its end.
@@ -72,6 +74,7 @@ pub struct Emitter<'a> {
     edges: SecondaryMap<Block, Vec<Edge>>,
     loops: SecondaryMap<tgsi_ir::Loop, Option<OpenLoop>>,
     /// State of the files for single subjects.
+    arithmetic: alu::Arithmetic,
     locals: locals::Locals,
     buffers: buffers::Buffers,
     io: interface::Io,
@@ -114,12 +117,14 @@ pub fn emit(
         code: Vec::new(),
         variables: Vec::new(),
         values: SecondaryMap::with_capacity(body.num_defs()),
+        repeated: rustc_hash::FxHashSet::default(),
         known: Known::default(),
         lines,
         label: None,
         labels: SecondaryMap::new(),
         edges: SecondaryMap::new(),
         loops: SecondaryMap::new(),
+        arithmetic: alu::Arithmetic::new(shader.stage, options),
         locals: locals::Locals::default(),
         buffers: buffers::Buffers::default(),
         io: interface::Io::default(),
@@ -171,6 +176,7 @@ impl Emitter<'_> {
             LoadDeref | StoreDeref => self.deref_access(inst, op),
             LoadUniform | LoadUbo | LoadUboVec4 | LoadPushConstant | GetUboSize => self.constant_buffer(inst, op),
             LoadSsbo | StoreSsbo | GetSsboSize | SsboAtomic | SsboAtomicSwap => self.storage_buffer(inst, op),
+            LoadScratch | StoreScratch | LoadConstant => self.own_memory(inst, op),
             LoadShared | StoreShared | SharedAtomic | SharedAtomicSwap => self.shared_memory(inst, op),
             AtomicCounterRead
             | AtomicCounterInc

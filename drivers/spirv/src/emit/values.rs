@@ -57,6 +57,12 @@ impl Emitter<'_> {
         self.values[def] = Some((id, if self.body.bit_size(def) == 1 { Class::Bool } else { class }));
     }
 
+    /// Says that a value, of which one component is read, is this scalar in all of them.
+    pub fn define_repeated(&mut self, def: Def, id: Id, class: Class) {
+        self.define(def, id, class);
+        self.repeated.insert(def);
+    }
+
     /// The type of a value in a class.
     pub fn type_of(&self, def: Def, class: Class) -> ValueType {
         ValueType::new(class, self.body.bit_size(def), self.body.num_components(def))
@@ -89,6 +95,9 @@ impl Emitter<'_> {
             }
             return Err(SpirvError::NotLowered { inst, what: "a value that nothing makes" });
         };
+        if self.repeated.contains(&def) {
+            return self.swizzled(def, Swizzle::replicate(0), ty.components, class);
+        }
         if made == ty.class {
             return Ok(id);
         }
@@ -119,14 +128,18 @@ impl Emitter<'_> {
             let ty = self.module.value_type(ty);
             return Ok(self.module.null(ty));
         }
-        if from == count && swizzle.is_identity(usize::from(count)) {
+        let is_repeated = self.repeated.contains(&def);
+        if from == count && swizzle.is_identity(usize::from(count)) && !is_repeated {
             return self.value(def, class);
         }
         // The components are taken first, so that a cast is one of what is needed.
         let Some((id, made)) = self.values[def] else {
             return self.value(def, class);
         };
-        let taken = self.take(id, self.type_of(def, made), swizzle, count);
+        let made_ty_of_def = self.type_of(def, made);
+        let (whole, swizzle) =
+            if is_repeated { (made_ty_of_def.scalar(), Swizzle::replicate(0)) } else { (made_ty_of_def, swizzle) };
+        let taken = self.take(id, whole, swizzle, count);
         let made_ty = ValueType { class: made, ..ty };
         if made == ty.class {
             return Ok(taken);

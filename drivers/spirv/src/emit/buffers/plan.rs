@@ -1,0 +1,328 @@
+//! What a shader does with its buffers, found before anything is emitted: declarations depend on all accesses.
+
+use std::collections::BTreeMap;
+
+use tgsi_ir::intrinsics::indices::{Access, AtomicOp};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::types::TypeData;
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Body, Def, Inst, InstData, Shader};
+
+use crate::module::Class;
+use crate::plan::Classes;
+
+/// vec4s of a constant buffer whose size nobody declares: the 64 KiB that devices take as a uniform buffer.
+const UNDECLARED_SLOTS: u32 = 4096;
+
+/// The uses of a constant buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConstantUse {
+    /// vec4s that are declared; 0 if nothing is.
+    declared: u32,
+    /// vec4s that accesses of known places need.
+    reach: u32,
+    /// There are accesses whose reach nothing says.
+    is_open: bool,
+    /// Loads whose results are floats.
+    floats: u32,
+    /// Other loads.
+    words: u32,
+}
+
+impl ConstantUse {
+    /// vec4s to declare.
+    pub fn slots(&self) -> u32 {
+        let open = if self.is_open && self.declared == 0 { UNDECLARED_SLOTS } else { 1 };
+        self.declared.max(self.reach).max(open)
+    }
+
+    /// The class of the elements: what most loads want.
+    pub fn class(&self) -> Class {
+        if self.floats > 0 && self.floats >= self.words { Class::Float } else { Class::Uint }
+    }
+
+    fn merge(&mut self, other: ConstantUse) {
+        self.declared = self.declared.max(other.declared);
+        self.reach = self.reach.max(other.reach);
+        self.is_open |= other.is_open;
+        self.floats += other.floats;
+        self.words += other.words;
+    }
+}
+
+/// The uses of memory that may be written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WordUse {
+    /// It is accessed.
+    pub used: bool,
+    /// It is read.
+    pub read: bool,
+    /// It is written.
+    pub written: bool,
+    /// An access is coherent.
+    pub coherent: bool,
+    /// An access is volatile.
+    pub volatile: bool,
+    /// An access does not promise that nothing else names the same memory.
+    pub shared: bool,
+    /// There is a signed minimum or maximum.
+    signed: bool,
+    /// There is an unsigned one.
+    unsigned: bool,
+}
+
+impl WordUse {
+    /// The class of the elements: signed if an atomic minimum or maximum wants it, and none wants the opposite.
+    pub fn class(&self) -> Class {
+        if self.signed && !self.unsigned { Class::Int } else { Class::Uint }
+    }
+
+    fn access(&mut self, access: Access, reads: bool, writes: bool) {
+        self.used = true;
+        self.read |= reads;
+        self.written |= writes;
+        self.coherent |= access.contains(Access::COHERENT);
+        self.volatile |= access.contains(Access::VOLATILE);
+        self.shared |= !access.contains(Access::RESTRICT);
+    }
+
+    fn atomic(&mut self, op: Option<AtomicOp>) {
+        self.signed |= matches!(op, Some(AtomicOp::Imin | AtomicOp::Imax));
+        self.unsigned |= matches!(op, Some(AtomicOp::Umin | AtomicOp::Umax));
+    }
+
+    fn merge(&mut self, other: WordUse) {
+        self.used |= other.used;
+        self.read |= other.read;
+        self.written |= other.written;
+        self.coherent |= other.coherent;
+        self.volatile |= other.volatile;
+        self.shared |= other.shared;
+        self.signed |= other.signed;
+        self.unsigned |= other.unsigned;
+    }
+}
+
+/// The uses of all buffers.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Constant buffers by number.
+    pub constants: BTreeMap<u32, ConstantUse>,
+    /// The numbers of the constant buffers among which the run chooses, from the first to before the last; empty if it
+    /// does not.
+    pub indexed_constants: std::ops::Range<u32>,
+    /// Storage buffers by number.
+    pub storage: BTreeMap<u32, WordUse>,
+    /// How many storage buffers the run chooses among; 0 if it does not.
+    pub indexed_storage: u32,
+    /// Buffers of atomic counters by number.
+    pub counters: BTreeMap<u32, WordUse>,
+    /// Shared memory.
+    pub shared: WordUse,
+    /// Bytes of shared memory that are accessed.
+    pub shared_size: u32,
+    /// Bytes of push constants.
+    pub push_constants: u32,
+}
+
+impl Plan {
+    /// Looks at all accesses.
+    pub fn new(shader: &Shader, body: &Body, classes: &Classes) -> Plan {
+        let mut plan = Plan::default();
+        plan.declarations(shader);
+        let mut scan =
+            Scan { shader, body, classes, plan, indexed_constants: None, indexed_storage: None, reach: Some(0) };
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                if let InstData::Intrinsic { op, .. } = *body.inst(inst) {
+                    scan.visit(inst, op);
+                }
+            }
+        }
+        scan.finish()
+    }
+
+    fn declarations(&mut self, shader: &Shader) {
+        if shader.num_uniforms > 0 {
+            self.constants.entry(0).or_default().declared = shader.num_uniforms;
+        }
+        let first = shader.info.first_ubo_buffer();
+        for (_, data) in shader.globals_with(VariableModes::MEM_UBO) {
+            let TypeData::Array { length, .. } = *shader.types.get(data.ty) else { continue };
+            if let Some(buffer) = data.binding.checked_add(first) {
+                let found = self.constants.entry(buffer).or_default();
+                found.declared = found.declared.max(length);
+            }
+        }
+    }
+}
+
+struct Scan<'a> {
+    shader: &'a Shader,
+    body: &'a Body,
+    classes: &'a Classes,
+    plan: Plan,
+    /// What accesses do whose buffer the run chooses.
+    indexed_constants: Option<ConstantUse>,
+    indexed_storage: Option<WordUse>,
+    /// Bytes of shared memory that are accessed; none if not known.
+    reach: Option<u32>,
+}
+
+impl Scan<'_> {
+    fn constant(&self, def: Def) -> Option<u32> {
+        self.body.constant_component(def, 0).map(|value| value as u32)
+    }
+
+    fn visit(&mut self, inst: Inst, op: IntrinsicOp) {
+        use IntrinsicOp::*;
+        let body = self.body;
+        let source = |number: usize| body.src(inst, number);
+        let access = Access::from_i32(body.index(inst, IndexKind::Access));
+        let atomic = AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp));
+        match op {
+            LoadUniform => self.uniform(inst),
+            LoadUbo => {
+                let place = self.constant(source(1)).map(|byte| byte >> 2);
+                self.constants(inst, Some(source(0)), place);
+            }
+            LoadUboVec4 => {
+                let base = body.index(inst, IndexKind::Base) as u32;
+                let component = body.index(inst, IndexKind::Component) as u32 & 3;
+                let slot = self.constant(source(1)).map(|slot| slot.wrapping_add(base));
+                self.constants(
+                    inst,
+                    Some(source(0)),
+                    slot.map(|slot| slot.saturating_mul(4).saturating_add(component)),
+                );
+            }
+            LoadPushConstant => {
+                let base = body.index(inst, IndexKind::Base) as u32;
+                let range = body.index(inst, IndexKind::Range) as u32;
+                let end = match self.constant(source(0)) {
+                    Some(offset) => base.saturating_add(offset).saturating_add(4 * self.words(inst)),
+                    None => base.saturating_add(range),
+                };
+                self.plan.push_constants = self.plan.push_constants.max(end);
+            }
+            LoadSsbo => self.storage(source(0)).access(access, true, false),
+            StoreSsbo => self.storage(source(1)).access(access, false, true),
+            GetSsboSize => self.storage(source(0)).used = true,
+            SsboAtomic | SsboAtomicSwap => {
+                let found = self.storage(source(0));
+                found.access(access, true, true);
+                found.atomic(atomic);
+            }
+            LoadShared => self.shared(inst, source(0), None),
+            StoreShared => self.shared(inst, source(1), None),
+            SharedAtomic | SharedAtomicSwap => self.shared(inst, source(0), atomic),
+            AtomicCounterRead => self.counters(inst).access(Access::NONE, true, false),
+            AtomicCounterInc
+            | AtomicCounterPreDec
+            | AtomicCounterPostDec
+            | AtomicCounterAdd
+            | AtomicCounterMin
+            | AtomicCounterMax
+            | AtomicCounterAnd
+            | AtomicCounterOr
+            | AtomicCounterXor
+            | AtomicCounterExchange
+            | AtomicCounterCompSwap => self.counters(inst).access(Access::NONE, true, true),
+            _ => {}
+        }
+    }
+
+    /// 32-bit words of the result of a load.
+    fn words(&self, inst: Inst) -> u32 {
+        self.body.inst_def(inst).map_or(0, |def| words_of(self.body, def))
+    }
+
+    fn uniform(&mut self, inst: Inst) {
+        let base = self.body.index(inst, IndexKind::Base);
+        let place = self.constant(self.body.src(inst, 0)).map(|offset| (base as u32).wrapping_add(offset));
+        self.constants(inst, None, place.map(|slot| slot.saturating_mul(4)));
+        let range = self.body.index(inst, IndexKind::Range);
+        if place.is_none() && range > 0 {
+            let found = self.plan.constants.entry(0).or_default();
+            // Declared is what is indexed, unless the shader says it.
+            if found.declared == 0 {
+                found.reach = found.reach.max(base.saturating_add(range).max(0) as u32);
+            }
+        }
+    }
+
+    /// A load of constants: of buffer 0, or of a block. `word` is where it starts, if that is known.
+    fn constants(&mut self, inst: Inst, block: Option<Def>, word: Option<u32>) {
+        let mut found = ConstantUse { is_open: word.is_none(), ..ConstantUse::default() };
+        // Nothing lies beyond the greatest buffer: what is read there is zero.
+        let end = word.and_then(|word| word.checked_add(self.words(inst)));
+        if let Some(end) = end.filter(|&end| end <= 4 * UNDECLARED_SLOTS) {
+            found.reach = end.div_ceil(4);
+        }
+        match self.body.inst_def(inst).map(|def| self.classes.get(def)) {
+            Some(Class::Float) => found.floats = 1,
+            _ => found.words = 1,
+        }
+        let first = self.shader.info.first_ubo_buffer();
+        match block {
+            None => self.plan.constants.entry(0).or_default().merge(found),
+            Some(block) => match self.constant(block) {
+                Some(block) => self.plan.constants.entry(block.wrapping_add(first)).or_default().merge(found),
+                None => self.indexed_constants.get_or_insert_default().merge(found),
+            },
+        }
+    }
+
+    fn storage(&mut self, block: Def) -> &mut WordUse {
+        match self.constant(block) {
+            Some(block) => self.plan.storage.entry(block).or_default(),
+            None => self.indexed_storage.get_or_insert_default(),
+        }
+    }
+
+    fn counters(&mut self, inst: Inst) -> &mut WordUse {
+        self.plan.counters.entry(self.body.index(inst, IndexKind::Base) as u32).or_default()
+    }
+
+    fn shared(&mut self, inst: Inst, offset: Def, atomic: Option<AtomicOp>) {
+        let base = self.body.index(inst, IndexKind::Base) as u32;
+        let value = self.body.inst_def(inst).unwrap_or_else(|| self.body.src(inst, 0));
+        let end = self
+            .constant(offset)
+            .map(|offset| base.wrapping_add(offset).saturating_add(4 * words_of(self.body, value)));
+        self.reach = self.reach.zip(end).map(|(reach, end)| reach.max(end));
+        self.plan.shared.access(Access::NONE, true, true);
+        self.plan.shared.atomic(atomic);
+    }
+
+    fn finish(self) -> Plan {
+        let Scan { shader, mut plan, indexed_constants, indexed_storage, reach, .. } = self;
+        let info = &shader.info;
+        // Constant places say how much there is to clear.
+        plan.shared_size = reach.map_or(info.shared_size, |reach| reach.min(info.shared_size));
+        if let Some(found) = indexed_constants {
+            let first = info.first_ubo_buffer();
+            let known = plan.constants.range(first..=super::LAST_BUFFER).next_back().map_or(first, |(&last, _)| last);
+            let end = known.max((first + info.num_ubos).saturating_sub(1)).min(super::LAST_BUFFER) + 1;
+            for buffer in first..end {
+                plan.constants.entry(buffer).or_default().merge(found);
+            }
+            plan.indexed_constants = first..end;
+        }
+        if let Some(found) = indexed_storage {
+            let known = plan.storage.range(..=super::LAST_BUFFER).next_back().map_or(0, |(&last, _)| last);
+            let count = info.num_ssbos.max(known + 1).min(super::LAST_BUFFER + 1);
+            let mut all = found;
+            plan.storage.values().for_each(|&known| all.merge(known));
+            // They are of one type, as an array has.
+            (0..count).for_each(|buffer| *plan.storage.entry(buffer).or_default() = all);
+            plan.indexed_storage = count;
+        }
+        plan
+    }
+}
+
+/// 32-bit words of a value.
+fn words_of(body: &Body, def: Def) -> u32 {
+    u32::from(body.num_components(def)) * if body.bit_size(def) == 64 { 2 } else { 1 }
+}

@@ -1,0 +1,213 @@
+//! Shared memory of a workgroup, scratch memory of an invocation, and the constant data of a shader.
+
+use spirv::{BuiltIn, LoopControl, MemorySemantics, Op, Scope, SelectionControl, StorageClass};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Inst, Stage};
+
+use super::{Length, Memory};
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+impl Emitter<'_> {
+    pub(in crate::emit) fn shared_memory(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let body = self.body;
+        let memory = self.shared();
+        match op {
+            IntrinsicOp::LoadShared => self.load_from(inst, &memory),
+            IntrinsicOp::StoreShared => self.store_to(inst, &memory),
+            _ => {
+                let Some(def) = body.inst_def(inst) else { return Ok(()) };
+                let place = self.word_place(inst, 0)?;
+                let old = self.on_word(&memory, place, |e, pointer| e.atomic(inst, 1, &memory, pointer))?;
+                self.define_words(def, &[old], memory.class)
+            }
+        }
+    }
+
+    /// `load_scratch`, `store_scratch`, `load_constant`.
+    pub(in crate::emit) fn own_memory(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        match op {
+            IntrinsicOp::LoadConstant => {
+                let memory = self.constant_data();
+                self.load_from(inst, &memory)
+            }
+            IntrinsicOp::LoadScratch => {
+                let memory = self.scratch();
+                self.load_from(inst, &memory)
+            }
+            _ => {
+                let memory = self.scratch();
+                self.store_to(inst, &memory)
+            }
+        }
+    }
+
+    fn load_from(&mut self, inst: Inst, memory: &Memory) -> Result<(), SpirvError> {
+        let Some(def) = self.body.inst_def(inst) else { return Ok(()) };
+        let types = self.chunk_types(def, memory.class)?;
+        let place = self.word_place(inst, 0)?;
+        let chunks = self.load_words(memory, place, &types)?;
+        self.define_words(def, &chunks, memory.class)
+    }
+
+    fn store_to(&mut self, inst: Inst, memory: &Memory) -> Result<(), SpirvError> {
+        let place = self.word_place(inst, 1)?;
+        let mask = self.body.index(inst, IndexKind::WriteMask) as u32;
+        self.store_words(memory, place, self.body.src(inst, 0), mask)
+    }
+
+    /// Memory of so many words that belongs to the module.
+    fn own_words(&mut self, storage: StorageClass, class: Class, words: u32) -> (Id, Memory) {
+        let word = self.module.value_type(ValueType::new(class, 32, 1));
+        let ty = self.module.array_type(word, words.max(1), None);
+        (ty, Memory { base: ty, storage, in_block: false, class, length: Length::Known(words) })
+    }
+
+    fn shared(&mut self) -> Memory {
+        if let Some(memory) = self.buffers.shared {
+            return memory;
+        }
+        let class = self.buffers.plan.shared.class();
+        let words = self.buffers.plan.shared_size.div_ceil(4);
+        let (ty, memory) = self.own_words(StorageClass::Workgroup, class, words);
+        let initializer = self.clears_at_once().then(|| self.module.null(ty));
+        let base = self.module.global_variable(ty, StorageClass::Workgroup, initializer);
+        self.name_variable(base, "shared_memory");
+        let memory = Memory { base, ..memory };
+        self.buffers.shared = Some(memory);
+        memory
+    }
+
+    /// Whether shared memory may have an initializer: with Vulkan 1.3 every device knows it.
+    pub(in crate::emit) fn clears_at_once(&self) -> bool {
+        self.module.at_least(1, 6) && !self.options.portable
+    }
+
+    fn scratch(&mut self) -> Memory {
+        if let Some(memory) = self.buffers.scratch {
+            return memory;
+        }
+        let words = self.shader.scratch_size.div_ceil(4);
+        let (ty, memory) = self.own_words(StorageClass::Function, Class::Uint, words);
+        let base = self.function_variable(ty, None, "scratch");
+        let memory = Memory { base, ..memory };
+        self.buffers.scratch = Some(memory);
+        memory
+    }
+
+    /// The data that belongs to the shader: a variable that is only read.
+    fn constant_data(&mut self) -> Memory {
+        if let Some(memory) = self.buffers.constant_data {
+            return memory;
+        }
+        let bytes = &self.shader.constant_data;
+        let words: Vec<u32> = bytes
+            .chunks(4)
+            .map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
+            .collect();
+        let (ty, memory) = self.own_words(StorageClass::Private, Class::Uint, words.len() as u32);
+        let initializer = if words.iter().all(|&word| word == 0) {
+            self.module.null(ty)
+        } else {
+            let parts: Vec<u32> = words.iter().map(|&word| self.module.uint(word).0).collect();
+            self.module.constant_of(Op::ConstantComposite, ty, &parts)
+        };
+        let base = self.module.global_variable(ty, StorageClass::Private, Some(initializer));
+        self.name_variable(base, "constant_data");
+        let memory = Memory { base, ..memory };
+        self.buffers.constant_data = Some(memory);
+        memory
+    }
+
+    /// Makes shared memory zero before anything reads it: each invocation clears every so-manyth word, then all wait.
+    pub(super) fn clear_shared_memory(&mut self) -> Result<(), SpirvError> {
+        if self.clears_at_once() || self.shader.stage != Stage::Compute {
+            return Ok(());
+        }
+        let variables = self.shared_variables()?;
+        let has_words = self.buffers.plan.shared.used && self.buffers.plan.shared_size > 0;
+        if has_words {
+            self.clear_shared_words();
+        }
+        if !variables.is_empty() {
+            self.clear_shared_variables(&variables)?;
+        }
+        if has_words || !variables.is_empty() {
+            let scope = self.module.uint(Scope::Workgroup as u32);
+            let semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::WORKGROUP_MEMORY;
+            let semantics = self.module.uint(semantics.bits());
+            self.push(Op::ControlBarrier, &[scope.0, scope.0, semantics.0]);
+        }
+        Ok(())
+    }
+
+    /// The number of the invocation in its workgroup.
+    fn invocation_index(&mut self) -> Id {
+        let variable = self.module.built_in_input(BuiltIn::LocalInvocationIndex, ValueType::UINT);
+        let uint = self.module.value_type(ValueType::UINT);
+        self.pure(Op::Load, uint, &[variable.0])
+    }
+
+    /// The first invocation clears variables, which are not of words.
+    fn clear_shared_variables(&mut self, variables: &[(Id, Id)]) -> Result<(), SpirvError> {
+        let (index, zero) = (self.invocation_index(), self.module.uint(0));
+        let is_first = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, zero]);
+        self.if_then(is_first, |e| {
+            for &(variable, ty) in variables {
+                let zero = e.module.null(ty);
+                e.push(Op::Store, &[variable.0, zero.0]);
+            }
+            Ok(())
+        })
+    }
+
+    fn clear_shared_words(&mut self) {
+        let memory = self.shared();
+        let words = self.buffers.plan.shared_size.div_ceil(4);
+        let start = self.invocation_index();
+        let uint = self.module.value_type(ValueType::UINT);
+        let element = self.module.value_type(ValueType::new(memory.class, 32, 1));
+        let pointer = self.module.pointer_type(StorageClass::Workgroup, element);
+        let zero = self.module.null(element);
+        let info = &self.shader.info;
+        let product = info.workgroup_size.iter().fold(1u32, |product, &size| product.saturating_mul(size.max(1)));
+        // Of a workgroup whose size only the host knows, each invocation clears all.
+        let step = if info.workgroup_size_variable { 1 } else { product };
+        let first = if info.workgroup_size_variable { self.module.uint(0) } else { start };
+        let length = self.module.uint(words);
+        let store = |e: &mut Self, index: Id| {
+            let word = e.pure(Op::AccessChain, pointer, &[memory.base.0, index.0]);
+            e.push(Op::Store, &[word.0, zero.0]);
+        };
+        let Some(before) = self.label else { return };
+        let [header, test, inner, continues, merge, next] = std::array::from_fn(|_| self.module.id());
+        self.known.enter();
+        if step >= words {
+            let has_one = self.is_below(first, length);
+            self.push(Op::SelectionMerge, &[merge.0, SelectionControl::NONE.bits()]);
+            self.end(Op::BranchConditional, &[has_one.0, inner.0, merge.0]);
+            self.open(inner);
+            store(self, first);
+            self.end(Op::Branch, &[merge.0]);
+        } else {
+            self.end(Op::Branch, &[header.0]);
+            self.open(header);
+            let index = self.result(Op::Phi, uint, &[first.0, before.0, next.0, continues.0]);
+            self.push(Op::LoopMerge, &[merge.0, continues.0, LoopControl::NONE.bits()]);
+            self.end(Op::Branch, &[test.0]);
+            self.open(test);
+            let goes_on = self.is_below(index, length);
+            self.end(Op::BranchConditional, &[goes_on.0, inner.0, merge.0]);
+            self.open(inner);
+            store(self, index);
+            self.end(Op::Branch, &[continues.0]);
+            self.open(continues);
+            let step = self.module.uint(step);
+            self.push(Op::IAdd, &[uint.0, next.0, index.0, step.0]);
+            self.end(Op::Branch, &[header.0]);
+        }
+        self.known.leave();
+        self.open(merge);
+    }
+}

@@ -1,0 +1,192 @@
+//! Storage buffers.
+
+use smallvec::SmallVec;
+use spirv::{Capability, Decoration, Op, StorageClass};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Def, Inst};
+
+use super::plan::WordUse;
+use super::{Check, Chunks, LAST_BUFFER, Length, Memory};
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::interface::ResourceKind;
+use crate::module::{Class, Id, ValueType};
+
+impl Emitter<'_> {
+    pub(in crate::emit) fn storage_buffer(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let body = self.body;
+        match op {
+            IntrinsicOp::StoreSsbo => {
+                let value = body.src(inst, 0);
+                let place = self.word_place(inst, 2)?;
+                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                self.on_storage(body.src(inst, 1), &[], |e, memory| {
+                    e.store_words(memory, place, value, mask)?;
+                    Ok(Chunks::new())
+                })?;
+                Ok(())
+            }
+            IntrinsicOp::LoadSsbo => {
+                let Some(def) = body.inst_def(inst) else { return Ok(()) };
+                let class = self.storage_class(body.src(inst, 0));
+                let types = self.chunk_types(def, class)?;
+                let place = self.word_place(inst, 1)?;
+                let chunks =
+                    self.on_storage(body.src(inst, 0), &types, |e, memory| e.load_words(memory, place, &types))?;
+                self.define_words(def, &chunks, class)
+            }
+            IntrinsicOp::GetSsboSize => {
+                let Some(def) = body.inst_def(inst) else { return Ok(()) };
+                let chunks = self.on_storage(body.src(inst, 0), &[ValueType::UINT], |e, memory| {
+                    let (words, four) = (e.length(memory), e.module.uint(4));
+                    Ok(smallvec::smallvec![e.pure_of(Op::IMul, ValueType::UINT, &[words, four])])
+                })?;
+                self.define_words(def, &chunks, Class::Uint)
+            }
+            _ => {
+                let Some(def) = body.inst_def(inst) else { return Ok(()) };
+                let class = self.storage_class(body.src(inst, 0));
+                let place = self.word_place(inst, 1)?;
+                let types = self.chunk_types(def, class)?;
+                let chunks = self.on_storage(body.src(inst, 0), &types, |e, memory| {
+                    let old = e.on_word(memory, place, |e, pointer| e.atomic(inst, 2, memory, pointer))?;
+                    Ok(smallvec::smallvec![old])
+                })?;
+                self.define_words(def, &chunks, class)
+            }
+        }
+    }
+
+    /// The class of the words of a buffer.
+    fn storage_class(&self, block: Def) -> Class {
+        // Those that the run chooses among are of one type.
+        let buffer = self.body.constant_component(block, 0).unwrap_or(0) as u32;
+        self.buffers.plan.storage.get(&buffer).map_or(Class::Uint, WordUse::class)
+    }
+
+    /// What `access` makes of a buffer, zeros if there is none of its number.
+    fn on_storage(
+        &mut self,
+        block: Def,
+        types: &[ValueType],
+        access: impl Fn(&mut Self, &Memory) -> Result<Chunks, SpirvError>,
+    ) -> Result<Chunks, SpirvError> {
+        let count = self.buffers.plan.indexed_storage;
+        if let Some(buffer) = self.body.constant_component(block, 0) {
+            let buffer = buffer as u32;
+            return if buffer > LAST_BUFFER {
+                Ok(self.zeros(types))
+            } else if buffer < count && !self.options.portable {
+                let index = self.module.uint(buffer);
+                let memory = self.storage_element(index);
+                access(self, &memory)
+            } else {
+                let memory = self.storage_of(buffer);
+                access(self, &memory)
+            };
+        }
+        let place = self.place(0, block, 0)?;
+        let index = self.place_id(place);
+        if !self.options.portable {
+            let inside = |e: &mut Self| {
+                let memory = e.storage_element(index);
+                access(e, &memory)
+            };
+            return match self.check(place, 1, count) {
+                Check::Never => Ok(self.zeros(types)),
+                Check::Always => inside(self),
+                Check::If(condition) => self.if_then_values(condition, types, inside),
+            };
+        }
+        let mut results = self.zeros(types);
+        for buffer in 0..count {
+            let number = self.module.uint(buffer);
+            let chosen = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, number]);
+            let memory = self.storage_of(buffer);
+            let own = self.if_then_values(chosen, types, |e| access(e, &memory))?;
+            for ((result, own), &ty) in results.iter_mut().zip(own).zip(types) {
+                *result = self.select(ty, chosen, own, *result);
+            }
+        }
+        Ok(results)
+    }
+
+    /// The variable of a storage buffer.
+    fn storage_of(&mut self, buffer: u32) -> Memory {
+        if let Some(&memory) = self.buffers.storage.get(&buffer) {
+            return memory;
+        }
+        let found = self.buffers.plan.storage.get(&buffer).copied().unwrap_or_default();
+        let memory = self.words_variable(found, ResourceKind::StorageBuffer, buffer, 1, &format!("buffer{buffer}"));
+        self.buffers.storage.insert(buffer, memory);
+        memory
+    }
+
+    /// A buffer of those that the run chooses among.
+    fn storage_element(&mut self, index: Id) -> Memory {
+        let array = match self.buffers.storage_array {
+            Some(array) => array,
+            None => {
+                let found = self.buffers.plan.storage.get(&0).copied().unwrap_or_default();
+                let count = self.buffers.plan.indexed_storage;
+                let array = self.words_variable(found, ResourceKind::StorageBuffer, 0, count, "buffers");
+                self.module.need(Capability::StorageBufferArrayDynamicIndexing);
+                self.buffers.storage_array = Some(array);
+                array
+            }
+        };
+        let block = self.words_block_type(self.buffers.plan.storage.get(&0).copied().unwrap_or_default());
+        let pointer = self.module.pointer_type(array.storage, block);
+        let base = self.pure(Op::AccessChain, pointer, &[array.base.0, index.0]);
+        Memory { base, ..array }
+    }
+
+    /// The type of a block of words, with what is known of its accesses.
+    fn words_block_type(&mut self, found: WordUse) -> Id {
+        let word = self.module.value_type(ValueType::new(found.class(), 32, 1));
+        let array = self.module.runtime_array_type(word, 4);
+        let qualifiers: SmallVec<[Decoration; 4]> = [
+            (!found.written, Decoration::NonWritable),
+            // The size is no access.
+            (!found.read && found.written, Decoration::NonReadable),
+            (found.coherent, Decoration::Coherent),
+            (found.volatile, Decoration::Volatile),
+        ]
+        .into_iter()
+        .filter_map(|(holds, decoration)| holds.then_some(decoration))
+        .collect();
+        let block = if self.module.at_least(1, 3) { Decoration::Block } else { Decoration::BufferBlock };
+        self.block_type(array, block, &qualifiers)
+    }
+
+    /// A variable of one or more blocks of words.
+    pub(super) fn words_variable(
+        &mut self,
+        found: WordUse,
+        kind: ResourceKind,
+        index: u32,
+        count: u32,
+        name: &str,
+    ) -> Memory {
+        let block = self.words_block_type(found);
+        let ty = if name == "buffers" { self.module.array_type(block, count, None) } else { block };
+        // Before 1.3 it takes an extension to have a storage class for them.
+        let storage = if self.module.at_least(1, 3) { StorageClass::StorageBuffer } else { StorageClass::Uniform };
+        let base = self.module.global_variable(ty, storage, None);
+        self.name_variable(base, name);
+        // Two numbers may name one buffer.
+        if !found.shared && found.used {
+            self.module.decorate(base, Decoration::Restrict, &[]);
+        } else if self.buffers.plan.storage.len() + self.buffers.plan.counters.len() > 1 {
+            self.module.decorate(base, Decoration::Aliased, &[]);
+        }
+        let about = match (found.read, found.written) {
+            (true, true) => "read, written",
+            (false, true) => "written",
+            (true, false) => "read",
+            (false, false) => "size",
+        };
+        self.bind(base, kind, index, count, about.to_owned());
+        Memory { base, storage, in_block: true, class: found.class(), length: Length::Bound(0) }
+    }
+}

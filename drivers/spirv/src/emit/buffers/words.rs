@@ -1,0 +1,364 @@
+//! Memory as an array of 32-bit words: what storage buffers, counters, shared memory, push constants, scratch memory and
+//! constant data have in common.
+//!
+//! A load is of all its words or gives zeros; a store is of each component that is inside.
+
+use smallvec::SmallVec;
+use spirv::{Op, StorageClass};
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::analysis::integer_range::integer_range;
+use tgsi_ir::intrinsics::IndexKind;
+use tgsi_ir::{Def, Inst};
+
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+/// The number of words of a memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// So many, by its type.
+    Known(u32),
+    /// The buffer that is bound says it; so many it has in any case.
+    Bound(u32),
+}
+
+/// An array of words: the variable itself, or the only member of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// The variable, or a pointer to the block.
+    pub base: Id,
+    /// Where it lies.
+    pub storage: StorageClass,
+    /// The array is a member of a block.
+    pub in_block: bool,
+    /// The class of the words.
+    pub class: Class,
+    /// The number of words.
+    pub length: Length,
+}
+
+/// A place in an array.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// A known one.
+    Known(u32),
+    /// One that the run says.
+    At {
+        /// The number, unsigned.
+        index: Id,
+        /// No number is greater.
+        most: u32,
+    },
+}
+
+/// What is known of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// It is inside.
+    Always,
+    /// It is outside.
+    Never,
+    /// It is inside if this holds.
+    If(Id),
+}
+
+/// Ids of a result: a vector for each four words.
+pub type Chunks = SmallVec<[Id; 2]>;
+
+impl Emitter<'_> {
+    /// The number `(base + offset) >> shift`, where an offset that is a number shifted up is taken before its shift.
+    pub fn place(&mut self, base: u32, offset: Def, shift: u32) -> Result<Place, SpirvError> {
+        let body = self.body;
+        if let Some(offset) = body.constant_component(offset, 0) {
+            return Ok(Place::Known(base.wrapping_add(offset as u32) >> shift));
+        }
+        let limit = u32::MAX >> shift;
+        let inst = body.def_inst(offset);
+        if body.bit_size(offset) != 32 {
+            return Err(SpirvError::Unsupported { inst, what: "an address of other than 32 bits" });
+        }
+        let shifted = (shift > 0 && body.alu_op(inst) == Some(AluOp::Ishl) && base & ((1 << shift) - 1) == 0)
+            .then(|| (body.source(inst, 0), body.source(inst, 1)))
+            .filter(|&(_, count)| {
+                self.constant_operand(count, 1).is_some_and(|count| count[0] & 31 == u64::from(shift))
+            });
+        if let Some((number, _)) = shifted {
+            let range = integer_range(body, body.src_def(number), usize::from(body.swizzle(number).get(0)));
+            if range.low >= 0 && range.high + i64::from(base >> shift) <= i64::from(limit) {
+                let index = self.operand(number, Class::Uint)?;
+                return Ok(self.advance(Place::At { index, most: range.high as u32 }, base >> shift));
+            }
+        }
+        let range = integer_range(body, offset, 0);
+        let most = if range.low >= 0 { range.high as u32 } else { u32::MAX };
+        let index = self.component(offset, 0, Class::Uint)?;
+        let Place::At { index, most } = self.advance(Place::At { index, most }, base) else {
+            return Ok(Place::Known(0));
+        };
+        if shift == 0 {
+            return Ok(Place::At { index, most });
+        }
+        let count = self.module.uint(shift);
+        let index = self.pure_of(Op::ShiftRightLogical, ValueType::UINT, &[index, count]);
+        Ok(Place::At { index, most: most >> shift })
+    }
+
+    /// A place further on.
+    pub fn advance(&mut self, place: Place, count: u32) -> Place {
+        match place {
+            Place::Known(number) => Place::Known(number.wrapping_add(count)),
+            Place::At { .. } if count == 0 => place,
+            Place::At { index, most } => {
+                let count_id = self.module.uint(count);
+                let index = self.pure_of(Op::IAdd, ValueType::UINT, &[index, count_id]);
+                Place::At { index, most: most.checked_add(count).unwrap_or(u32::MAX) }
+            }
+        }
+    }
+
+    /// The id of a place.
+    pub fn place_id(&mut self, place: Place) -> Id {
+        match place {
+            Place::Known(number) => self.module.uint(number),
+            Place::At { index, .. } => index,
+        }
+    }
+
+    /// Whether `count` elements from a place on are among `length`.
+    pub fn check(&mut self, place: Place, count: u32, length: u32) -> Check {
+        match place {
+            Place::Known(number) if number.checked_add(count).is_some_and(|end| end <= length) => Check::Always,
+            Place::Known(_) => Check::Never,
+            Place::At { .. } if length < count => Check::Never,
+            Place::At { most, .. } if self.options.robust || most <= length - count => Check::Always,
+            Place::At { index, .. } => {
+                let limit = self.module.uint(length - count + 1);
+                Check::If(self.is_below(index, limit))
+            }
+        }
+    }
+
+    /// Whether `count` words from a place on are inside.
+    fn check_words(&mut self, memory: &Memory, place: Place, count: u32) -> Check {
+        let known = match memory.length {
+            Length::Known(length) => return self.check(place, count, length),
+            Length::Bound(known) => known,
+        };
+        if self.options.robust {
+            return Check::Always;
+        }
+        let (Place::Known(most) | Place::At { most, .. }) = place;
+        let last = most.saturating_add(count - 1);
+        if last < known {
+            return Check::Always;
+        }
+        // Words have 30 bits: those beyond the last do not come round.
+        let length = self.length(memory);
+        let last = match place {
+            Place::Known(_) => Place::Known(last),
+            place => self.advance(place, count - 1),
+        };
+        let last = self.place_id(last);
+        Check::If(self.is_below(last, length))
+    }
+
+    /// The number of words of a memory.
+    pub fn length(&mut self, memory: &Memory) -> Id {
+        match memory.length {
+            Length::Known(length) => self.module.uint(length),
+            Length::Bound(_) => {
+                let ty = self.module.value_type(ValueType::UINT);
+                self.pure(Op::ArrayLength, ty, &[memory.base.0, 0])
+            }
+        }
+    }
+
+    /// A pointer to a word.
+    fn word_pointer(&mut self, memory: &Memory, place: Place) -> Id {
+        let element = self.module.value_type(ValueType::new(memory.class, 32, 1));
+        let ty = self.module.pointer_type(memory.storage, element);
+        let index = self.place_id(place);
+        if memory.in_block {
+            let member = self.module.uint(0);
+            return self.pure(Op::AccessChain, ty, &[memory.base.0, member.0, index.0]);
+        }
+        self.pure(Op::AccessChain, ty, &[memory.base.0, index.0])
+    }
+
+    /// The types of the vectors that hold the words of a value.
+    pub fn chunk_types(&self, def: Def, class: Class) -> Result<SmallVec<[ValueType; 2]>, SpirvError> {
+        let each = self.words_each(def)?;
+        let words = u32::from(self.body.num_components(def)) * each;
+        let chunks = (0..words.div_ceil(4)).map(|chunk| ValueType::new(class, 32, (words - 4 * chunk).min(4) as u8));
+        Ok(chunks.collect())
+    }
+
+    /// Words of a component of a value in memory.
+    fn words_each(&self, def: Def) -> Result<u32, SpirvError> {
+        match self.body.bit_size(def) {
+            1 | 32 => Ok(1),
+            64 => Ok(2),
+            _ => {
+                let inst = self.body.def_inst(def);
+                Err(SpirvError::Unsupported { inst, what: "memory of values of fewer than 32 bits" })
+            }
+        }
+    }
+
+    /// The words of a value from a place on, zeros if not all are inside.
+    pub fn load_words(&mut self, memory: &Memory, place: Place, types: &[ValueType]) -> Result<Chunks, SpirvError> {
+        let count = types.iter().map(|ty| u32::from(ty.components)).sum();
+        match self.check_words(memory, place, count) {
+            Check::Never => Ok(self.zeros(types)),
+            Check::Always => Ok(self.words_inside(memory, place, types)),
+            Check::If(condition) => self.if_then_values(condition, types, |e| Ok(e.words_inside(memory, place, types))),
+        }
+    }
+
+    pub fn zeros(&mut self, types: &[ValueType]) -> Chunks {
+        types
+            .iter()
+            .map(|&ty| {
+                let ty = self.module.value_type(ty);
+                self.module.null(ty)
+            })
+            .collect()
+    }
+
+    fn words_inside(&mut self, memory: &Memory, place: Place, types: &[ValueType]) -> Chunks {
+        let mut next = 0;
+        let mut chunks = Chunks::new();
+        for ty in types {
+            let scalar = self.module.value_type(ty.scalar());
+            let mut words: SmallVec<[u32; 4]> = SmallVec::new();
+            for _ in 0..ty.components {
+                let place = self.advance(place, next);
+                let pointer = self.word_pointer(memory, place);
+                words.push(self.result(Op::Load, scalar, &[pointer.0]).0);
+                next += 1;
+            }
+            chunks.push(match words.as_slice() {
+                &[word] => Id(word),
+                words => {
+                    let ty = self.module.value_type(*ty);
+                    self.result(Op::CompositeConstruct, ty, words)
+                }
+            });
+        }
+        chunks
+    }
+
+    /// States that the result of a load is these words.
+    pub fn define_words(&mut self, def: Def, chunks: &[Id], class: Class) -> Result<(), SpirvError> {
+        let (bits, components) = (self.body.bit_size(def), self.body.num_components(def));
+        let types = self.chunk_types(def, class)?;
+        let wanted = self.classes.get(def);
+        match bits {
+            1 => {
+                let Some((&id, &ty)) = chunks.first().zip(types.first()) else { return Ok(()) };
+                let zero = self.module.value_type(ty);
+                let zero = self.module.null(zero);
+                let id = self.pure_of(Op::INotEqual, ValueType { class: Class::Bool, bits: 1, ..ty }, &[id, zero]);
+                self.define(def, id, Class::Bool);
+            }
+            64 => {
+                let mut parts: SmallVec<[u32; 2]> = SmallVec::new();
+                for (&id, ty) in chunks.iter().zip(&types) {
+                    let part = ValueType::new(wanted, 64, ty.components / 2);
+                    parts.push(self.pure_of(Op::Bitcast, part, &[id]).0);
+                }
+                let id = match parts.as_slice() {
+                    &[part] => Id(part),
+                    parts => {
+                        let ty = self.module.value_type(ValueType::new(wanted, 64, components));
+                        self.pure(Op::CompositeConstruct, ty, parts)
+                    }
+                };
+                self.define(def, id, wanted);
+            }
+            _ => {
+                let Some((&id, &ty)) = chunks.first().zip(types.first()) else { return Ok(()) };
+                let id = if class == wanted {
+                    id
+                } else {
+                    self.pure_of(Op::Bitcast, ValueType { class: wanted, ..ty }, &[id])
+                };
+                self.define(def, id, wanted);
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of each component of a value.
+    fn components_as_words(
+        &mut self,
+        value: Def,
+        component: u8,
+        class: Class,
+    ) -> Result<SmallVec<[Id; 2]>, SpirvError> {
+        let scalar = ValueType::new(class, 32, 1);
+        match self.body.bit_size(value) {
+            1 => {
+                let condition = self.component(value, component, Class::Bool)?;
+                let (ones, zero) = (self.module.splat(scalar, u64::from(u32::MAX)), self.module.splat(scalar, 0));
+                Ok(smallvec::smallvec![self.select(scalar, condition, ones, zero)])
+            }
+            64 => {
+                let wide = self.component(value, component, self.classes.get(value))?;
+                let pair = scalar.with_components(2);
+                let pair_id = self.pure_of(Op::Bitcast, pair, &[wide]);
+                let words = [0, 1].map(|word| self.take(pair_id, pair, tgsi_ir::body::Swizzle::replicate(word), 1));
+                Ok(SmallVec::from_slice(&words))
+            }
+            _ => Ok(smallvec::smallvec![self.component(value, component, class)?]),
+        }
+    }
+
+    /// Stores the components of a mask that are inside, from a place on.
+    pub fn store_words(&mut self, memory: &Memory, place: Place, value: Def, mask: u32) -> Result<(), SpirvError> {
+        let each = self.words_each(value)?;
+        for component in (0..self.body.num_components(value)).filter(|c| mask >> c & 1 != 0) {
+            let place = self.advance(place, u32::from(component) * each);
+            let store = |e: &mut Self| {
+                for (number, word) in e.components_as_words(value, component, memory.class)?.into_iter().enumerate() {
+                    let place = e.advance(place, number as u32);
+                    let pointer = e.word_pointer(memory, place);
+                    e.push(Op::Store, &[pointer.0, word.0]);
+                }
+                Ok(())
+            };
+            match self.check_words(memory, place, each) {
+                Check::Never => {}
+                Check::Always => store(self)?,
+                Check::If(condition) => self.if_then(condition, store)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What `access` makes of the pointer to a word; zero if the word is not inside.
+    pub fn on_word(
+        &mut self,
+        memory: &Memory,
+        place: Place,
+        access: impl FnOnce(&mut Self, Id) -> Result<Id, SpirvError>,
+    ) -> Result<Id, SpirvError> {
+        let ty = ValueType::new(memory.class, 32, 1);
+        let inside = |e: &mut Self| {
+            let pointer = e.word_pointer(memory, place);
+            access(e, pointer)
+        };
+        match self.check_words(memory, place, 1) {
+            Check::Never => Ok(self.module.splat(ty, 0)),
+            Check::Always => inside(self),
+            Check::If(condition) => self.if_then_value(condition, ty, inside),
+        }
+    }
+
+    /// The place of an access by its byte offset: source `number` of the instruction, and its base.
+    pub fn word_place(&mut self, inst: Inst, number: usize) -> Result<Place, SpirvError> {
+        let base = self.body.index(inst, IndexKind::Base) as u32;
+        self.place(base, self.body.src(inst, number), 2)
+    }
+}
