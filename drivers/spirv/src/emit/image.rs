@@ -1,17 +1,230 @@
 //! Storage images.
+//!
+//! | IR | SPIR-V |
+//! |---|---|
+//! | load | `OpImageRead` under a condition that the texel exists |
+//! | store | `OpImageWrite` under that condition |
+//! | atomic | `OpImageTexelPointer`, and an atomic on it |
+//! | size, samples | `OpImageQuerySize`, `OpImageQuerySamples` |
+//!
+//! Coordinates are the first components of a vector of four: the face of a cube, and of a cube array layer times six plus
+//! face, is the third.
 
-use tgsi_ir::Inst;
+mod atomic;
+mod format;
+mod variables;
+
+use smallvec::SmallVec;
+use spirv::{Capability, ImageOperands, Op};
 use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::intrinsics::indices::SamplerDim;
+use tgsi_ir::{Def, Inst, Swizzle};
 
 use super::Emitter;
+use super::texture::units::{Element, Index, Unit};
 use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
 
-/// State.
-#[derive(Debug, Default)]
-pub struct Images {}
+pub use variables::{ImageShape, Images};
 
-impl Emitter<'_> {
+/// An access that is being emitted: what it names, and the type of that.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    inst: Inst,
+    unit: Unit,
+    shape: ImageShape,
+}
+
+impl<'a> Emitter<'a> {
     pub(super) fn image(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
-        Err(SpirvError::UnsupportedIntrinsic { inst, op })
+        use IntrinsicOp::*;
+        let named = self.body.src(inst, 0);
+        let is_handle = matches!(
+            op,
+            BindlessImageLoad
+                | BindlessImageStore
+                | BindlessImageAtomic
+                | BindlessImageAtomicSwap
+                | BindlessImageSize
+                | BindlessImageSamples
+        );
+        let unit = if is_handle { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
+        let shape = self.image_shape(inst, &unit)?;
+        let access = Access { inst, unit, shape };
+        match op {
+            ImageDerefLoad | BindlessImageLoad => self.load_image(&access),
+            ImageDerefStore | BindlessImageStore => self.store_image(&access),
+            ImageDerefAtomic | ImageDerefAtomicSwap | BindlessImageAtomic | BindlessImageAtomicSwap => {
+                self.image_atomic(&access)
+            }
+            ImageDerefSize | BindlessImageSize => self.image_size_query(&access),
+            ImageDerefSamples | BindlessImageSamples => self.image_samples_query(&access),
+            op => Err(SpirvError::UnsupportedIntrinsic { inst, op }),
+        }
+    }
+
+    /// Coordinates of a texel in a class.
+    fn texel(&mut self, access: &Access, class: Class) -> Result<Id, SpirvError> {
+        let coordinate = self.body.src(access.inst, 1);
+        self.swizzled(coordinate, Swizzle::IDENTITY, access.shape.coordinates(), class)
+    }
+
+    /// The sample of an access to a multisampled image.
+    fn sample_of(&mut self, access: &Access, class: Class) -> Result<Option<Id>, SpirvError> {
+        if !access.shape.is_multisampled() {
+            return Ok(None);
+        }
+        self.component(self.body.src(access.inst, 2), 0, class).map(Some)
+    }
+
+    /// Whether the texel of an access exists.
+    fn image_texel_exists(&mut self, access: &Access, element: Element) -> Result<Id, SpirvError> {
+        let shape = access.shape;
+        self.module.need(Capability::ImageQuery);
+        let image = self.load_image_descriptor(access, element);
+        let size_ty = ValueType::new(Class::Int, 32, shape.size_components());
+        let type_id = self.module.value_type(size_ty);
+        let mut size = self.result(Op::ImageQuerySize, type_id, &[image.0]);
+        if shape.dim == SamplerDim::Cube {
+            // Faces count as layers.
+            let mut faces = self.module.int(6);
+            if shape.array {
+                let cubes = self.take(size, size_ty, Swizzle::replicate(2), 1);
+                faces = self.pure_of(Op::IMul, ValueType::INT, &[cubes, faces]);
+            }
+            let face = self.take(size, size_ty, Swizzle::IDENTITY, 2);
+            let ty = self.module.value_type(ValueType::new(Class::Int, 32, 3));
+            size = self.pure(Op::CompositeConstruct, ty, &[face.0, faces.0]);
+        }
+        let coordinate = self.texel(access, Class::Uint)?;
+        let mut exists = self.all_below(coordinate, size, shape.coordinates());
+        if let Some(sample) = self.sample_of(access, Class::Uint)? {
+            let ty = self.module.value_type(ValueType::UINT);
+            let samples = self.result(Op::ImageQuerySamples, ty, &[image.0]);
+            let below = self.is_below(sample, samples);
+            exists = self.pure_of(Op::LogicalAnd, ValueType::BOOL, &[exists, below]);
+        }
+        Ok(exists)
+    }
+
+    /// A value of the texel of an access, zero if it does not exist.
+    fn of_texel(
+        &mut self,
+        access: &Access,
+        ty: ValueType,
+        inner: &mut dyn FnMut(&mut Emitter<'a>, Element) -> Result<Id, SpirvError>,
+    ) -> Result<Id, SpirvError> {
+        self.at_element(&access.unit, ty, &mut |e, element| {
+            if e.options.robust {
+                return inner(e, element);
+            }
+            let exists = e.image_texel_exists(access, element)?;
+            e.if_then_value(exists, ty, |e| inner(e, element))
+        })
+    }
+
+    fn load_image(&mut self, access: &Access) -> Result<(), SpirvError> {
+        let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
+        if self.body.bit_size(def) != 32 {
+            return Err(SpirvError::Unsupported { inst: access.inst, what: "texels that are not of 32 bits" });
+        }
+        let ty = ValueType::new(access.shape.class, 32, 4);
+        let id = self.of_texel(access, ty, &mut |e, element| {
+            let image = e.load_image_descriptor(access, element);
+            let coordinate = e.texel(access, Class::Int)?;
+            e.need_format(access, Capability::StorageImageReadWithoutFormat);
+            let mut words: SmallVec<[u32; 8]> = smallvec::smallvec![image.0, coordinate.0];
+            if let Some(sample) = e.sample_of(access, Class::Int)? {
+                words.extend([ImageOperands::SAMPLE.bits(), sample.0]);
+            }
+            let ty = e.module.value_type(ty);
+            Ok(e.result(Op::ImageRead, ty, &words))
+        })?;
+        self.define_texel(def, id, ty);
+        Ok(())
+    }
+
+    fn store_image(&mut self, access: &Access) -> Result<(), SpirvError> {
+        let value = self.body.src(access.inst, 3);
+        if self.body.bit_size(value) != 32 {
+            return Err(SpirvError::Unsupported { inst: access.inst, what: "texels that are not of 32 bits" });
+        }
+        self.at_image(&access.unit, &mut |e, element| {
+            if e.options.robust {
+                return e.write_texel(access, element, value);
+            }
+            let exists = e.image_texel_exists(access, element)?;
+            e.if_then(exists, |e| e.write_texel(access, element, value))
+        })
+    }
+
+    fn write_texel(&mut self, access: &Access, element: Element, value: Def) -> Result<(), SpirvError> {
+        let image = self.load_image_descriptor(access, element);
+        let coordinate = self.texel(access, Class::Int)?;
+        self.need_format(access, Capability::StorageImageWriteWithoutFormat);
+        let ty = self.type_of(value, access.shape.class);
+        let value = self.value(value, access.shape.class)?;
+        let value = self.fit_size(value, ty, 4);
+        let mut words: SmallVec<[u32; 8]> = smallvec::smallvec![image.0, coordinate.0, value.0];
+        if let Some(sample) = self.sample_of(access, Class::Int)? {
+            words.extend([ImageOperands::SAMPLE.bits(), sample.0]);
+        }
+        self.push(Op::ImageWrite, &words);
+        Ok(())
+    }
+
+    /// Emits code with effects for the image that a unit names, if it exists.
+    fn at_image(
+        &mut self,
+        unit: &Unit,
+        inner: &mut dyn FnMut(&mut Emitter<'a>, Element) -> Result<(), SpirvError>,
+    ) -> Result<(), SpirvError> {
+        match unit.index {
+            Index::Constant(number) if number < unit.count => inner(self, Element::Constant(number)),
+            Index::Constant(_) => Ok(()),
+            Index::Dynamic { id, divergent, .. } if unit.count == 0 => inner(self, Element::Dynamic { id, divergent }),
+            Index::Dynamic { id, .. } if self.options.portable => {
+                for number in 0..unit.count {
+                    let own = self.module.uint(number);
+                    let chosen = self.pure_of(Op::IEqual, ValueType::BOOL, &[id, own]);
+                    self.if_then(chosen, |e| inner(e, Element::Constant(number)))?;
+                }
+                Ok(())
+            }
+            Index::Dynamic { id, divergent, .. } => {
+                let count = self.module.uint(unit.count);
+                let inside = self.is_below(id, count);
+                self.if_then(inside, |e| inner(e, Element::Dynamic { id, divergent }))
+            }
+        }
+    }
+
+    fn image_size_query(&mut self, access: &Access) -> Result<(), SpirvError> {
+        let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
+        let ty = ValueType::new(Class::Int, 32, access.shape.size_components());
+        let id = self.of_element(&access.unit, ty, &mut |e, element| {
+            e.module.need(Capability::ImageQuery);
+            let image = e.load_image_descriptor(access, element);
+            let ty = e.module.value_type(ty);
+            Ok(e.result(Op::ImageQuerySize, ty, &[image.0]))
+        })?;
+        let id = self.fit_size(id, ty, self.body.num_components(def));
+        self.define(def, id, Class::Int);
+        Ok(())
+    }
+
+    fn image_samples_query(&mut self, access: &Access) -> Result<(), SpirvError> {
+        let Some(def) = self.body.inst_def(access.inst) else { return Ok(()) };
+        let id = self.of_element(&access.unit, ValueType::INT, &mut |e, element| {
+            if !access.shape.is_multisampled() {
+                return Ok(e.module.int(1));
+            }
+            e.module.need(Capability::ImageQuery);
+            let image = e.load_image_descriptor(access, element);
+            let ty = e.module.value_type(ValueType::INT);
+            Ok(e.result(Op::ImageQuerySamples, ty, &[image.0]))
+        })?;
+        self.define(def, id, Class::Int);
+        Ok(())
     }
 }

@@ -1,16 +1,49 @@
 //! Texture lookups and queries.
+//!
+//! | IR | SPIR-V |
+//! |---|---|
+//! | `tex`, `txb` | `OpImageSample[Dref]ImplicitLod`, with `Bias`; fragment shaders only |
+//! | `txl`, `txd` | `OpImageSample[Dref]ExplicitLod` with `Lod` or `Grad` |
+//! | `tg4` | `OpImageGather`, `OpImageDrefGather` |
+//! | `txf`, `txf_ms` | `OpImageFetch` under a condition that the texel exists |
+//! | `txs`, `query_levels`, `texture_samples`, `lod` | `OpImageQuery*` |
+//!
+//! Passes of this driver have divided by projectors, scaled coordinates of rectangles, added offsets that are not
+//! constant, and given levels to lookups outside of fragment shaders.
+
+mod fetch;
+mod lookup;
+mod query;
+pub mod units;
+pub mod variables;
 
 use tgsi_ir::Inst;
+use tgsi_ir::body::TexOp;
 
 use super::Emitter;
 use crate::error::SpirvError;
 
-/// The variables of textures and samplers.
-#[derive(Debug, Default)]
-pub struct Textures {}
+pub use variables::Textures;
 
 impl Emitter<'_> {
     pub(super) fn texture(&mut self, inst: Inst) -> Result<(), SpirvError> {
-        Err(SpirvError::Unsupported { inst, what: "a texture instruction" })
+        let body = self.body;
+        let (Some(tex), Some(def)) = (body.tex(inst).copied(), body.inst_def(inst)) else { return Ok(()) };
+        if tex.is_sparse {
+            return Err(SpirvError::Unsupported { inst, what: "a lookup that says what is resident" });
+        }
+        if body.bit_size(def) != 32 {
+            return Err(SpirvError::Unsupported { inst, what: "texels that are not of 32 bits" });
+        }
+        match tex.op {
+            TexOp::Tex | TexOp::Txb | TexOp::Txl | TexOp::Txd => self.texture_sample(inst, def, &tex),
+            TexOp::Tg4 => self.texture_gather(inst, def, &tex),
+            TexOp::Txf | TexOp::TxfMs => self.texture_fetch(inst, def, &tex),
+            TexOp::Txs | TexOp::QueryLevels | TexOp::TextureSamples => self.texture_query(inst, def, &tex),
+            TexOp::Lod => self.level_query(inst, def, &tex),
+            TexOp::TxfMsFb | TexOp::TexPrefetch | TexOp::SamplesIdentical => {
+                Err(SpirvError::Unsupported { inst, what: "a lookup that only some hardware has" })
+            }
+        }
     }
 }

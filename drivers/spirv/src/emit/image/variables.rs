@@ -1,0 +1,210 @@
+//! Variables of images: format, and what is done to them.
+
+use rustc_hash::FxHashMap;
+use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
+use tgsi_ir::entities::Variable;
+use tgsi_ir::intrinsics::indices::{Access as AccessFlags, SamplerDim};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::pixel_format::PixelFormat;
+use tgsi_ir::types::TypeData;
+use tgsi_ir::{Def, Inst, InstData};
+
+use super::Access;
+use super::format::{atomic_format, image_format, is_extended};
+use crate::emit::Emitter;
+use crate::emit::texture::units::{Element, Unit};
+use crate::emit::texture::variables::{DescriptorVariable, class_of, dim_of};
+use crate::error::SpirvError;
+use crate::interface::ResourceKind;
+use crate::module::{Class, Id, ValueType};
+
+/// What the type of an image says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ImageShape {
+    /// Dimensionality.
+    pub dim: SamplerDim,
+    /// Whether it has layers.
+    pub array: bool,
+    /// The class of a texel.
+    pub class: Class,
+    /// Its format.
+    pub format: ImageFormat,
+}
+
+impl ImageShape {
+    /// Components of a size.
+    pub fn size_components(self) -> u8 {
+        let size = if self.dim == SamplerDim::Cube { 2 } else { self.dim.num_coords() };
+        size + u8::from(self.array)
+    }
+
+    /// Components of a coordinate: layers and faces of cubes are one.
+    pub fn coordinates(self) -> u8 {
+        (self.dim.num_coords() + u8::from(self.array)).min(3)
+    }
+
+    /// Whether texels have samples.
+    pub fn is_multisampled(self) -> bool {
+        self.dim == SamplerDim::Ms
+    }
+}
+
+/// What a shader does to an image.
+#[derive(Clone, Copy, Debug, Default)]
+struct Actions {
+    reads: bool,
+    writes: bool,
+    atomics: bool,
+}
+
+/// The variables of images.
+#[derive(Debug, Default)]
+pub struct Images {
+    variables: FxHashMap<(ImageShape, u32, u32), DescriptorVariable>,
+    actions: Option<FxHashMap<Option<Variable>, Actions>>,
+}
+
+impl Emitter<'_> {
+    /// What the type of an image says.
+    pub(super) fn image_shape(&mut self, inst: Inst, unit: &Unit) -> Result<ImageShape, SpirvError> {
+        let body = self.body;
+        let mut shape = match unit.ty.map(|ty| self.shader.types.get(ty)) {
+            Some(&TypeData::Image { dim, array, result }) => {
+                let format = self.unit_data(unit).map_or(PixelFormat::NONE, |data| data.image_format);
+                ImageShape { dim, array, class: class_of(result), format: image_format(format) }
+            }
+            None => {
+                let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
+                let array = body.index(inst, IndexKind::ImageArray) != 0;
+                let number = u32::try_from(body.index(inst, IndexKind::Format)).unwrap_or(0);
+                let format = PixelFormat::from_value(number).unwrap_or(PixelFormat::NONE);
+                let class = match format {
+                    format if format.is_sint() => Class::Int,
+                    format if format.is_uint() => Class::Uint,
+                    _ => Class::Float,
+                };
+                ImageShape { dim, array, class, format: image_format(format) }
+            }
+            Some(_) => return Err(SpirvError::NotLowered { inst, what: "an access to what is no image" }),
+        };
+        if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
+            return Err(SpirvError::Unsupported { inst, what: "an access to the framebuffer as an image" });
+        }
+        if shape.format == ImageFormat::Unknown && self.image_actions(unit.variable).atomics {
+            shape.format = atomic_format(shape.class);
+        }
+        Ok(shape)
+    }
+
+    fn image_actions(&mut self, variable: Option<Variable>) -> Actions {
+        if self.images.actions.is_none() {
+            self.images.actions = Some(self.find_image_actions());
+        }
+        self.images.actions.as_ref().and_then(|actions| actions.get(&variable)).copied().unwrap_or_default()
+    }
+
+    fn find_image_actions(&self) -> FxHashMap<Option<Variable>, Actions> {
+        use IntrinsicOp::*;
+        let body = self.body;
+        let mut found: FxHashMap<Option<Variable>, Actions> = FxHashMap::default();
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            let (reads, writes, atomics) = match body.intrinsic(inst) {
+                Some(ImageDerefLoad | BindlessImageLoad) => (true, false, false),
+                Some(ImageDerefStore | BindlessImageStore) => (false, true, false),
+                Some(ImageDerefAtomic | ImageDerefAtomicSwap | BindlessImageAtomic | BindlessImageAtomicSwap) => {
+                    (true, true, true)
+                }
+                _ => continue,
+            };
+            let actions = found.entry(self.variable_of(body.src(inst, 0))).or_default();
+            actions.reads |= reads;
+            actions.writes |= writes;
+            actions.atomics |= atomics;
+        }
+        found
+    }
+
+    /// The variable that a pointer begins at.
+    fn variable_of(&self, mut deref: Def) -> Option<Variable> {
+        let body = self.body;
+        loop {
+            let inst = body.try_def_inst(deref)?;
+            match *body.inst(inst) {
+                InstData::Deref { kind: tgsi_ir::body::DerefKind::Var(variable), .. } => return Some(variable),
+                InstData::Deref { .. } if body.num_sources(inst) > 0 => deref = body.src(inst, 0),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Declares that an image is read or written without a format, if it has none.
+    pub(super) fn need_format(&mut self, access: &Access, capability: Capability) {
+        if access.shape.format == ImageFormat::Unknown {
+            self.module.need(capability);
+        }
+    }
+
+    fn storage_image_type(&mut self, shape: ImageShape) -> Id {
+        let (dim, multisampled) = dim_of(shape.dim);
+        match (dim, shape.array) {
+            (Dim::Dim1D, _) => self.module.need(Capability::Image1D),
+            (Dim::DimBuffer, _) => self.module.need(Capability::ImageBuffer),
+            (Dim::DimCube, true) => self.module.need(Capability::ImageCubeArray),
+            _ => {}
+        }
+        if multisampled {
+            self.module.need(Capability::StorageImageMultisample);
+            if shape.array {
+                self.module.need(Capability::ImageMSArray);
+            }
+        }
+        if is_extended(shape.format) {
+            self.module.need(Capability::StorageImageExtendedFormats);
+        }
+        let texel = self.module.value_type(ValueType::new(shape.class, 32, 1));
+        let words = [texel.0, dim as u32, 0, u32::from(shape.array), u32::from(multisampled), 2, shape.format as u32];
+        self.module.plain_type(Op::TypeImage, &words)
+    }
+
+    /// The variable of an image, and the element in it.
+    pub(super) fn image_variable(&mut self, access: &Access, element: Element) -> (DescriptorVariable, Element) {
+        let Access { unit, shape, .. } = *access;
+        let (first, count, element) = match element {
+            // Without arrays of descriptors each element is a unit.
+            Element::Constant(number) if self.options.portable && unit.count > 1 => {
+                (unit.first.wrapping_add(number), 1, Element::Constant(0))
+            }
+            element => (unit.first, unit.count, element),
+        };
+        if let Some(&variable) = self.images.variables.get(&(shape, first, count)) {
+            return (variable, element);
+        }
+        let ty = self.storage_image_type(shape);
+        let buffer = if shape.dim == SamplerDim::Buf { "buffer " } else { "" };
+        let about =
+            format!("{buffer}{:?} {:?}{}", dim_of(shape.dim).0, shape.format, if shape.array { " array" } else { "" });
+        let about = about.replace("Dim", "").to_lowercase();
+        let variable = self.add_descriptors(ty, ResourceKind::Image, first, count, "image", about);
+        let flags = self.unit_data(&unit).map_or(AccessFlags::NONE, |data| data.access);
+        let actions = self.image_actions(unit.variable);
+        let decorations = [
+            (!actions.writes, Decoration::NonWritable),
+            (!actions.reads && actions.writes, Decoration::NonReadable),
+            (flags.0 & AccessFlags::COHERENT.0 != 0, Decoration::Coherent),
+            (flags.0 & AccessFlags::VOLATILE.0 != 0, Decoration::Volatile),
+            (flags.0 & AccessFlags::RESTRICT.0 != 0, Decoration::Restrict),
+        ];
+        for (_, decoration) in decorations.into_iter().filter(|(holds, _)| *holds) {
+            self.module.decorate(variable.id, decoration, &[]);
+        }
+        self.images.variables.insert((shape, first, count), variable);
+        (variable, element)
+    }
+
+    /// Loads an image.
+    pub(super) fn load_image_descriptor(&mut self, access: &Access, element: Element) -> Id {
+        let is_buffer = access.shape.dim == SamplerDim::Buf;
+        let (variable, element) = self.image_variable(access, element);
+        self.load_descriptor(variable, element, is_buffer, true)
+    }
+}

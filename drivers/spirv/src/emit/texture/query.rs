@@ -1,0 +1,117 @@
+//! Queries: sizes, numbers of levels and samples, the level that a lookup would take.
+
+use smallvec::SmallVec;
+use spirv::{Capability, Op};
+use tgsi_ir::body::{TexData, TexOp, TexSrcKind};
+use tgsi_ir::{Def, Inst, Stage, Swizzle};
+
+use super::variables::TextureShape;
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+impl Emitter<'_> {
+    /// The size of a texture: signed, with the layers last. `level` where it has levels.
+    pub fn texture_size(&mut self, shape: TextureShape, image: Id, level: Option<Id>) -> Id {
+        self.module.need(Capability::ImageQuery);
+        let ty = self.module.value_type(ValueType::new(Class::Int, 32, shape.components()));
+        match level {
+            Some(level) if shape.has_levels() => self.result(Op::ImageQuerySizeLod, ty, &[image.0, level.0]),
+            _ if shape.has_levels() => {
+                let first = self.module.int(0);
+                self.result(Op::ImageQuerySizeLod, ty, &[image.0, first.0])
+            }
+            _ => self.result(Op::ImageQuerySize, ty, &[image.0]),
+        }
+    }
+
+    /// `level < levels`, unsigned; none if the level is known to exist.
+    pub(super) fn level_exists(
+        &mut self,
+        inst: Inst,
+        shape: TextureShape,
+        image: Id,
+    ) -> Result<Option<Id>, SpirvError> {
+        let body = self.body;
+        let Some(source) = body.tex_src(inst, TexSrcKind::Lod) else { return Ok(None) };
+        let level = body.src_def(source);
+        if !shape.has_levels() || body.constant_component(level, 0) == Some(0) {
+            return Ok(None);
+        }
+        let level = self.component(level, 0, Class::Uint)?;
+        self.module.need(Capability::ImageQuery);
+        let ty = self.module.value_type(ValueType::UINT);
+        let levels = self.result(Op::ImageQueryLevels, ty, &[image.0]);
+        Ok(Some(self.is_below(level, levels)))
+    }
+
+    /// `txs`, `query_levels`, `texture_samples`.
+    pub(super) fn texture_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+        let unit = self.texture_unit(inst)?;
+        let shape = self.texture_shape(inst, &unit, tex)?;
+        let count = if tex.op == TexOp::Txs { shape.components() } else { 1 };
+        let ty = ValueType::new(Class::Int, 32, count);
+        let id = self.of_element(&unit, ty, &mut |e, element| {
+            let image = e.load_texture(shape, &unit, element);
+            let type_id = e.module.value_type(ty);
+            match tex.op {
+                TexOp::Txs => {
+                    let level = e.tex_source(inst, TexSrcKind::Lod, Class::Int)?;
+                    let size = e.texture_size(shape, image, level);
+                    Ok(match e.level_exists(inst, shape, image)? {
+                        Some(exists) => {
+                            let zero = e.module.null(type_id);
+                            e.select(ty, exists, size, zero)
+                        }
+                        None => size,
+                    })
+                }
+                // One level, one sample, where there can be no others.
+                TexOp::QueryLevels if !shape.has_levels() => Ok(e.module.int(1)),
+                TexOp::TextureSamples if !shape.is_multisampled() => Ok(e.module.int(1)),
+                op => {
+                    e.module.need(Capability::ImageQuery);
+                    let op = if op == TexOp::QueryLevels { Op::ImageQueryLevels } else { Op::ImageQuerySamples };
+                    Ok(e.result(op, type_id, &[image.0]))
+                }
+            }
+        })?;
+        let wanted = self.body.num_components(def);
+        let id = self.fit_size(id, ty, wanted);
+        self.define(def, id, Class::Int);
+        Ok(())
+    }
+
+    /// A vector with zeros behind what there is, or without what is too much.
+    pub fn fit_size(&mut self, id: Id, ty: ValueType, count: u8) -> Id {
+        if count <= ty.components {
+            return self.take(id, ty, Swizzle::IDENTITY, count);
+        }
+        let zero = self.module.scalar(ty.scalar(), 0);
+        let mut words: SmallVec<[u32; 4]> = smallvec::smallvec![id.0];
+        words.extend((ty.components..count).map(|_| zero.0));
+        let ty = self.module.value_type(ty.with_components(count));
+        self.pure(Op::CompositeConstruct, ty, &words)
+    }
+
+    /// `lod`: the level that is accessed, and the computed one. There is none outside of fragment shaders.
+    pub(super) fn level_query(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
+        let body = self.body;
+        let ty = ValueType::new(Class::Float, 32, 2);
+        let type_id = self.module.value_type(ty);
+        let id = match body.tex_src(inst, TexSrcKind::Coord) {
+            Some(source) if self.shader.stage == Stage::Fragment => {
+                // Layers do not matter.
+                let coordinate = body.src_def(source);
+                let coordinate = self.swizzled(coordinate, Swizzle::IDENTITY, tex.dim.num_coords(), Class::Float)?;
+                self.module.need(Capability::ImageQuery);
+                self.of_sampled(inst, tex, ty, &mut |e, sampled| {
+                    Ok(e.result(Op::ImageQueryLod, type_id, &[sampled.0, coordinate.0]))
+                })?
+            }
+            _ => self.module.null(type_id),
+        };
+        self.define_texel(def, id, ty);
+        Ok(())
+    }
+}

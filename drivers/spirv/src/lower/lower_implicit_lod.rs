@@ -1,0 +1,43 @@
+//! Gives a level to lookups outside of fragment shaders, where there are no derivatives: the first, or the bias. A
+//! smallest level beside a level becomes a maximum.
+//!
+//! ```text
+//! before: %1 = tex %0 (coord)
+//! after:  %1 = txl %0 (coord), 0.0 (lod)
+//! ```
+//!
+//! Cost: linear in the instructions.
+
+use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::{TexOp, TexSrcKind};
+use tgsi_ir::{Body, Inst, Shader, Stage};
+
+use super::texture_edit::TextureEdit;
+
+/// See the [module](self).
+pub fn lower_implicit_lod(shader: &mut Shader) -> bool {
+    let is_fragment = shader.stage == Stage::Fragment;
+    let mut progress = false;
+    for body in shader.bodies_mut() {
+        progress |= body.visit_insts(|body, inst| lower(body, inst, is_fragment));
+    }
+    progress
+}
+
+fn lower(body: &mut Body, inst: Inst, is_fragment: bool) -> bool {
+    let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
+    let level = match edit.data.op {
+        TexOp::Tex if !is_fragment => Some(edit.before(body).f32_const(0.0)),
+        TexOp::Txb if !is_fragment => edit.take(TexSrcKind::Bias),
+        TexOp::Txl if edit.get(TexSrcKind::MinLod).is_some() => edit.get(TexSrcKind::Lod),
+        _ => None,
+    };
+    let Some(mut level) = level else { return false };
+    if let Some(minimum) = edit.take(TexSrcKind::MinLod) {
+        level = edit.before(body).alu(AluOp::Fmax, &[level, minimum]);
+    }
+    edit.set(TexSrcKind::Lod, level);
+    edit.data.op = TexOp::Txl;
+    edit.replace(body);
+    true
+}

@@ -1,0 +1,24 @@
+//! Finds which values differ between invocations, if the shader chooses among textures or images when it runs: what
+//! differs has to be said of such a choice.
+//!
+//! Cost: linear in the instructions, and that of the analysis if there is such a choice.
+
+use tgsi_ir::analysis::analyze_divergence;
+use tgsi_ir::analysis::divergence::DivergenceOptions;
+use tgsi_ir::body::DerefKind;
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{InstData, Shader};
+
+/// See the [module](self).
+pub fn mark_divergence(shader: &mut Shader) -> bool {
+    let resources = VariableModes::UNIFORM.union(VariableModes::IMAGE);
+    let chooses = shader.bodies_mut().any(|body| {
+        body.blocks().flat_map(|block| body.insts(block)).any(|inst| match *body.inst(inst) {
+            InstData::Deref { kind: DerefKind::Array, modes, .. } => {
+                resources.intersects(modes) && body.def_constant(body.src(inst, 1)).is_none()
+            }
+            _ => false,
+        })
+    });
+    chooses && analyze_divergence(shader, &DivergenceOptions::default())
+}
