@@ -18,9 +18,16 @@ impl Emitter<'_> {
         let id = match op {
             AluOp::Mov => self.operand(body.source(inst, 0), class)?,
             AluOp::Bcsel => {
-                let condition = self.operand(body.source(inst, 0), Class::Bool)?;
                 let a = self.operand(body.source(inst, 1), class)?;
                 let b = self.operand(body.source(inst, 2), class)?;
+                let condition = body.source(inst, 0);
+                let swizzle = body.swizzle(condition);
+                let is_repeated = swizzle.iter(usize::from(ty.components)).all(|component| component == swizzle.get(0));
+                let condition = if is_repeated && self.module.at_least(1, 4) {
+                    self.component(body.src_def(condition), swizzle.get(0), Class::Bool)?
+                } else {
+                    self.operand(condition, Class::Bool)?
+                };
                 self.pure_of(Op::Select, ty, &[condition, a, b])
             }
             _ => self.vector(inst, def, class)?,

@@ -2,8 +2,10 @@
 //!
 //! Operations with a type make their results in it. What only moves bits (`mov`, `vec`, `bcsel`, phis, loads) takes the
 //! class that most of its readers want: such values that pass on to each other are joined (union-find) and vote
-//! together, so that a chain of phis and selections needs no casts. A tie, or no vote, is unsigned, but float where any
-//! reader is a float. Operations on integers that do not depend on the sign are unsigned.
+//! together, so that a chain of phis and selections needs no casts. A tie is a float, no vote unsigned.
+//!
+//! Operations on integers that do not depend on the sign (sums, logic) are signed or unsigned as their operands and
+//! readers are. They are joined too, with each other and with what moves integers.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use tgsi_ir::alu::{AluOp, BaseType};
@@ -22,12 +24,7 @@ pub struct Classes {
 impl Classes {
     /// Decides for all values.
     pub fn of(body: &Body) -> Classes {
-        let mut votes = Votes {
-            parents: (0..body.num_defs() as u32).collect(),
-            floats: vec![0; body.num_defs()],
-            signed: vec![0; body.num_defs()],
-            unsigned: vec![0; body.num_defs()],
-        };
+        let mut votes = Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()) };
         for block in body.blocks() {
             for inst in body.insts(block) {
                 votes.visit(body, inst);
@@ -37,8 +34,11 @@ impl Classes {
         for block in body.blocks() {
             for inst in body.insts(block) {
                 if let Some(def) = body.inst_def(inst) {
-                    let class = result_class(body, inst, def).unwrap_or_else(|| votes.winner(body, def));
-                    classes[def] = Some(class);
+                    classes[def] = Some(match result(body, inst, def) {
+                        Kind::Of(class) => class,
+                        Kind::Integer => votes.sign(def),
+                        Kind::Any => votes.kind(def),
+                    });
                 }
             }
         }
@@ -51,14 +51,28 @@ impl Classes {
     }
 }
 
-struct Votes {
-    parents: Vec<u32>,
-    floats: Vec<u32>,
-    signed: Vec<u32>,
-    unsigned: Vec<u32>,
+/// How an instruction takes or gives bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// In a class.
+    Of(Class),
+    /// As integers, signed or not.
+    Integer,
+    /// As they are.
+    Any,
 }
 
-impl Votes {
+/// Sets of values (union-find), with two counts of votes for each.
+struct Groups {
+    parents: Vec<u32>,
+    votes: Vec<[u32; 2]>,
+}
+
+impl Groups {
+    fn new(count: usize) -> Groups {
+        Groups { parents: (0..count as u32).collect(), votes: vec![[0; 2]; count] }
+    }
+
     fn root(&mut self, def: Def) -> usize {
         let mut at = def.index();
         while self.parents[at] as usize != at {
@@ -72,58 +86,91 @@ impl Votes {
 
     fn join(&mut self, a: Def, b: Def) {
         let (a, b) = (self.root(a), self.root(b));
-        if a == b {
-            return;
-        }
-        self.parents[b] = a as u32;
-        self.floats[a] += self.floats[b];
-        self.signed[a] += self.signed[b];
-        self.unsigned[a] += self.unsigned[b];
-    }
-
-    fn vote(&mut self, def: Def, class: Class) {
-        let root = self.root(def);
-        match class {
-            Class::Float => self.floats[root] += 1,
-            Class::Int => self.signed[root] += 1,
-            Class::Uint => self.unsigned[root] += 1,
-            Class::Bool => {}
+        if a != b {
+            self.parents[b] = a as u32;
+            for option in 0..2 {
+                self.votes[a][option] += self.votes[b][option];
+            }
         }
     }
 
-    fn winner(&mut self, body: &Body, def: Def) -> Class {
-        if body.bit_size(def) == 1 {
-            return Class::Bool;
-        }
+    fn vote(&mut self, def: Def, option: usize) {
         let root = self.root(def);
-        let (floats, signed, unsigned) = (self.floats[root], self.signed[root], self.unsigned[root]);
-        if floats > 0 && floats >= signed.max(unsigned) {
-            Class::Float
-        } else if signed > unsigned {
-            Class::Int
-        } else {
-            Class::Uint
+        self.votes[root][option] += 1;
+    }
+
+    fn votes(&mut self, def: Def) -> [u32; 2] {
+        let root = self.root(def);
+        self.votes[root]
+    }
+}
+
+struct Votes {
+    /// What moves bits: float (0) or integer (1).
+    kinds: Groups,
+    /// What moves bits or computes with integers: unsigned (0) or signed (1).
+    signs: Groups,
+}
+
+impl Votes {
+    fn vote(&mut self, def: Def, kind: Kind) {
+        match kind {
+            Kind::Of(Class::Float) => self.kinds.vote(def, 0),
+            Kind::Of(Class::Int) => {
+                self.kinds.vote(def, 1);
+                self.signs.vote(def, 1);
+            }
+            Kind::Of(Class::Uint) => {
+                self.kinds.vote(def, 1);
+                self.signs.vote(def, 0);
+            }
+            Kind::Integer => self.kinds.vote(def, 1),
+            Kind::Of(Class::Bool) | Kind::Any => {}
         }
+    }
+
+    fn sign(&mut self, def: Def) -> Class {
+        let [unsigned, signed] = self.signs.votes(def);
+        if signed > unsigned { Class::Int } else { Class::Uint }
+    }
+
+    fn kind(&mut self, def: Def) -> Class {
+        let [floats, integers] = self.kinds.votes(def);
+        if floats > 0 && floats >= integers { Class::Float } else { self.sign(def) }
     }
 
     fn visit(&mut self, body: &Body, inst: Inst) {
         let def = body.inst_def(inst);
+        let made = def.map(|def| result(body, inst, def));
         for (number, source) in body.sources(inst).enumerate() {
             let read = body.src_def(source);
             // Constants are made in every class in which they are read.
             if body.def_constant(read).is_some() || body.bit_size(read) == 1 {
                 continue;
             }
-            match (source_class(body, inst, number), def) {
-                (Some(class), _) => {
-                    // A value with a type of its own does not vote; who passes it on hears of it below.
-                    self.vote(read, class);
+            let wanted = source_kind(body, inst, number);
+            let given = result(body, body.def_inst(read), read);
+            self.vote(read, wanted);
+            let Some((def, made)) = def.zip(made) else { continue };
+            // What hands its sources on as they are, or computes with integers of either sign, hears of their class.
+            let passes = match wanted {
+                Kind::Any => made == Kind::Any && passes_on(body, inst),
+                Kind::Integer => made == Kind::Integer,
+                Kind::Of(_) => false,
+            };
+            if passes && body.bit_size(def) == body.bit_size(read) {
+                match given {
+                    Kind::Of(_) => self.vote(def, given),
+                    Kind::Integer if made == Kind::Any => {
+                        self.vote(def, given);
+                        self.signs.join(def, read);
+                    }
+                    Kind::Any if made == Kind::Any => {
+                        self.kinds.join(def, read);
+                        self.signs.join(def, read);
+                    }
+                    Kind::Integer | Kind::Any => self.signs.join(def, read),
                 }
-                (None, Some(def)) if passes_on(body, inst) => match result_class(body, body.def_inst(read), read) {
-                    Some(class) => self.vote(def, class),
-                    None => self.join(def, read),
-                },
-                (None, _) => {}
             }
         }
     }
@@ -133,58 +180,75 @@ impl Votes {
 fn passes_on(body: &Body, inst: Inst) -> bool {
     match body.inst(inst) {
         InstData::Phi => true,
-        InstData::Alu { op, .. } => op.is_vec_or_mov() || *op == AluOp::Bcsel,
+        InstData::Alu { op, .. } => moves(*op, None),
         InstData::Intrinsic { op: IntrinsicOp::ReadInvocation | IntrinsicOp::ReadFirstInvocation, .. } => true,
         _ => false,
     }
 }
 
-/// The class of the result of an instruction that has a type; `None` if it only moves bits.
-fn result_class(body: &Body, inst: Inst, def: Def) -> Option<Class> {
+/// How an instruction gives its result.
+fn result(body: &Body, inst: Inst, def: Def) -> Kind {
     if body.bit_size(def) == 1 {
-        return Some(Class::Bool);
+        return Kind::Of(Class::Bool);
     }
     match body.inst(inst) {
-        InstData::Alu { op, .. } => alu_result_class(*op),
-        InstData::Tex(_) => body.tex(inst).map(|tex| class_of_base(tex.dest_type.base)),
-        _ => None,
+        InstData::Alu { op, .. } => {
+            if moves(*op, None) {
+                Kind::Any
+            } else {
+                alu_kind(*op, op.info().output_type.base)
+            }
+        }
+        InstData::Tex(_) => body.tex(inst).map_or(Kind::Any, |tex| Kind::Of(class_of_base(tex.dest_type.base))),
+        _ => Kind::Any,
     }
 }
 
-/// The class of the result of an opcode; `None` if it only moves bits.
-pub fn alu_result_class(op: AluOp) -> Option<Class> {
-    if op.is_vec_or_mov() || op == AluOp::Bcsel {
-        return None;
-    }
-    match op.info().output_type.base {
-        BaseType::Int if depends_on_sign(op) => Some(Class::Int),
-        base => Some(class_of_base(match base {
-            BaseType::Int => BaseType::Uint,
-            base => base,
-        })),
+/// Whether an opcode takes source `number`, or gives its result, as it is.
+fn moves(op: AluOp, number: Option<usize>) -> bool {
+    use AluOp::*;
+    op.is_vec_or_mov()
+        || match op {
+            Bcsel | B32csel | B32fcselMdg | Fcsel | FcselGt | FcselGe | IcselEqz | I32cselGt | I32cselGe => {
+                number != Some(0)
+            }
+            // A cast to or from a vector of words.
+            Pack642x32 | Pack642x32Split | Unpack642x32 | Unpack642x32SplitX | Unpack642x32SplitY => true,
+            _ => false,
+        }
+}
+
+fn alu_kind(op: AluOp, base: BaseType) -> Kind {
+    match base {
+        // Positions of bits are made by unsigned instructions.
+        BaseType::Int if matches!(op, AluOp::UfindMsb | AluOp::UfindMsbRev | AluOp::FindLsb | AluOp::Bfm) => {
+            Kind::Of(Class::Uint)
+        }
+        BaseType::Int | BaseType::Uint if !depends_on_sign(op) => Kind::Integer,
+        base => Kind::Of(class_of_base(base)),
     }
 }
 
-/// The class in which an opcode reads a source; `None` if it only moves bits.
-pub fn alu_source_class(op: AluOp, number: usize) -> Option<Class> {
-    if op.is_vec_or_mov() || op == AluOp::Bcsel && number > 0 {
-        return None;
-    }
-    match op.info().input_types.get(number).map(|ty| ty.base) {
-        Some(BaseType::Int) if depends_on_sign(op) => Some(Class::Int),
-        Some(BaseType::Int) => Some(Class::Uint),
-        Some(base) => Some(class_of_base(base)),
-        None => None,
-    }
-}
-
-/// Whether the result of an operation on signed integers is another one on unsigned ones of the same bits.
-pub fn depends_on_sign(op: AluOp) -> bool {
+/// Whether the result of an operation on signed integers is another one on unsigned ones of the same bits, or has to be
+/// made as if it were.
+fn depends_on_sign(op: AluOp) -> bool {
     use AluOp::*;
     !matches!(
         op,
         Iadd | Isub
             | Imul
+            | Amul
+            | Imul24Relaxed
+            | Umul24Relaxed
+            | Umul24
+            | Imul24
+            | Umad24
+            | Umad24Relaxed
+            | UmulLow
+            | Umul32x16
+            | Imul32x16
+            | Iadd3
+            | Imad
             | Ineg
             | Inot
             | Iand
@@ -192,18 +256,18 @@ pub fn depends_on_sign(op: AluOp) -> bool {
             | Ixor
             | Ishl
             | Ieq
+            | Ieq32
             | Ine
+            | Ine32
             | BallIequal2
             | BallIequal3
             | BallIequal4
             | BanyInequal2
             | BanyInequal3
             | BanyInequal4
-            | FindLsb
-            | BitCount
-            | BitfieldReverse
-            | Bfi
-            | Bfm
+            | B2i32
+            | B2i64
+            | IcselEqz
     )
 }
 
@@ -211,15 +275,39 @@ fn class_of_base(base: BaseType) -> Class {
     match base {
         BaseType::Float => Class::Float,
         BaseType::Int => Class::Int,
-        BaseType::Bool => Class::Bool,
-        BaseType::Uint | BaseType::Invalid => Class::Uint,
+        // Those of one bit are no matter of classes.
+        BaseType::Bool | BaseType::Uint | BaseType::Invalid => Class::Uint,
     }
 }
 
-/// The class in which an instruction reads a source; `None` if it takes any.
+/// How an instruction reads a source.
+fn source_kind(body: &Body, inst: Inst, number: usize) -> Kind {
+    match body.inst(inst) {
+        InstData::Alu { op, .. } => alu_source_kind(*op, number),
+        _ => source_class(body, inst, number).map_or(Kind::Any, Kind::Of),
+    }
+}
+
+fn alu_source_kind(op: AluOp, number: usize) -> Kind {
+    use AluOp::*;
+    if moves(op, Some(number)) {
+        return Kind::Any;
+    }
+    match op {
+        // Counts of shifts; searches for bits.
+        Ishl | Ishr | Ushr | Urol | Uror | Bitnz | Bitz | Bitnz32 | Bitz32 if number == 1 => Kind::Of(Class::Uint),
+        BitCount | FindLsb | UfindMsb | UfindMsbRev | Bfm | Ubfe | UbitfieldExtract | BitfieldInsert => {
+            Kind::Of(Class::Uint)
+        }
+        IbitfieldExtract if number > 0 => Kind::Of(Class::Uint),
+        ExtractI8 | ExtractI16 if number == 1 => Kind::Of(Class::Uint),
+        _ => op.info().input_types.get(number).map_or(Kind::Any, |ty| alu_kind(op, ty.base)),
+    }
+}
+
+/// The class in which an instruction that is no arithmetic reads a source; `None` if it takes any.
 fn source_class(body: &Body, inst: Inst, number: usize) -> Option<Class> {
     match body.inst(inst) {
-        InstData::Alu { op, .. } => alu_source_class(*op, number),
         InstData::Tex(_) => {
             let source = body.source(inst, number);
             match body.tex_src_kind(source) {
