@@ -227,9 +227,12 @@ impl Emitter<'_> {
         let body = self.body;
         let separate = self.options.samplers == Samplers::Separate
             || body.blocks().flat_map(|block| body.insts(block)).any(|inst| {
+                if !matches!(body.inst(inst), InstData::Tex(_)) {
+                    return false;
+                }
                 let kinds = [TexSrcKind::TextureDeref, TexSrcKind::SamplerDeref];
                 match kinds.map(|kind| body.tex_src(inst, kind).map(|source| body.src_def(source))) {
-                    [Some(texture), Some(sampler)] if matches!(body.inst(inst), InstData::Tex(_)) => {
+                    [Some(texture), Some(sampler)] => {
                         texture != sampler && self.texture_place(texture) != self.texture_place(sampler)
                     }
                     _ => false,
