@@ -95,3 +95,77 @@ fn every_module_is_valid_for_every_target() {
     .sum();
     assert_eq!(wrong, 0);
 }
+
+/// Instructions of functions, without labels, lines and variables.
+fn instructions(bytes: &[u8]) -> BTreeMap<u32, usize> {
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let (mut at, mut within, mut counts) = (5, false, BTreeMap::new());
+    while let Some(&word) = words.get(at) {
+        let op = word & 0xffff;
+        within |= op == spirv::Op::Function as u32;
+        let counts_not = [spirv::Op::Label, spirv::Op::Line, spirv::Op::Variable].map(|op| op as u32);
+        if within && !counts_not.contains(&op) {
+            *counts.entry(op).or_default() += 1;
+        }
+        at += (word >> 16).max(1) as usize;
+    }
+    counts
+}
+
+/// What `spirv-opt -O` still finds: nearly nothing. Prints the opcodes that it takes away most, and the shaders from
+/// which.
+#[test]
+#[ignore = "minutes"]
+fn little_is_left_for_spirv_opt() {
+    let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.1"]).expect("known options");
+    let compiler = Compiler::for_target(target.into());
+    let folder = tempfile::tempdir().expect("a folder");
+    let results: Vec<_> = corpus()
+        .par_iter()
+        .enumerate()
+        .filter_map(|(number, path)| {
+            let bytes = std::fs::read(path).expect("a file");
+            let source = compiler.read(&bytes, input::Language::of(&bytes), false).0?;
+            let code = compiler.compile(source).ok()?.into_bytes();
+            let (before, after) =
+                (folder.path().join(format!("{number}.spv")), folder.path().join(format!("{number}.opt.spv")));
+            std::fs::write(&before, &code).expect("a file");
+            let arguments = [before.as_os_str(), "-o".as_ref(), after.as_os_str()];
+            let output = Command::new("spirv-opt").arg("-O").args(arguments).output().expect("spirv-opt");
+            if !output.status.success() {
+                println!("{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+                return None;
+            }
+            Some((path.clone(), instructions(&code), instructions(&std::fs::read(&after).ok()?), code.len()))
+        })
+        .collect();
+    let total = |counts: &BTreeMap<u32, usize>| counts.values().sum::<usize>();
+    let before: usize = results.iter().map(|(_, before, ..)| total(before)).sum();
+    let after: usize = results.iter().map(|(_, _, after, _)| total(after)).sum();
+    let bytes: usize = results.iter().map(|(.., bytes)| bytes).sum();
+    let mut opcodes: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (_, before, after, _) in &results {
+        for (&op, &count) in before {
+            opcodes.entry(op).or_default().0 += count;
+        }
+        for (&op, &count) in after {
+            opcodes.entry(op).or_default().1 += count;
+        }
+    }
+    let mut opcodes: Vec<_> = opcodes.into_iter().collect();
+    opcodes.sort_by_key(|&(_, (before, after))| after as isize - before as isize);
+    println!("{} modules of {bytes} bytes: {before} instructions, {after} after spirv-opt -O", results.len());
+    for (op, (before, after)) in opcodes.iter().take(12) {
+        println!("  {:?}: {before} -> {after}", spirv::Op::from_u32(*op));
+    }
+    let mut worst: Vec<_> = results
+        .iter()
+        .map(|(path, before, after, _)| (total(before) as isize - total(after) as isize, total(before), path))
+        .collect();
+    worst.sort();
+    for (gain, before, path) in worst.iter().rev().take(12) {
+        println!("  {gain} of {before}: {}", path.display());
+    }
+    assert!(after * 100 >= before * 95, "spirv-opt finds more than 5 %");
+}
