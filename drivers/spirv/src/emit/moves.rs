@@ -60,7 +60,9 @@ impl Emitter<'_> {
             }
         }
         // Values of one component cannot be shuffled, and constants are cheaper as parts.
-        let shuffles = |def: &Def| body.num_components(*def) > 1 && body.def_constant(*def).is_none();
+        let shuffles = |def: &Def| {
+            body.num_components(*def) > 1 && body.def_constant(*def).is_none() && !self.repeated.contains(def)
+        };
         if vectors.len() <= 2 && vectors.iter().all(shuffles) {
             let ids = vectors.iter().map(|&def| self.value(def, class)).collect::<Result<SmallVec<[Id; 2]>, _>>()?;
             let first = u32::from(body.num_components(vectors[0]));

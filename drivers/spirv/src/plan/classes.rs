@@ -11,6 +11,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{DerefKind, TexSrcKind};
 use tgsi_ir::intrinsics::IntrinsicOp;
+use tgsi_ir::variable::VariableModes;
 use tgsi_ir::{Body, Def, Inst, InstData};
 
 use crate::module::Class;
@@ -336,8 +337,18 @@ fn source_class(body: &Body, inst: Inst, number: usize) -> Option<Class> {
             }
         }
         InstData::Deref { kind: DerefKind::Array, .. } if number == 1 => Some(Class::Uint),
+        // Local variables are made in the class of what is stored.
+        InstData::Intrinsic { op: IntrinsicOp::StoreDeref, .. } if !is_output(body, inst) => None,
         InstData::Intrinsic { op, .. } => intrinsic_source_class(*op, number),
         _ => None,
+    }
+}
+
+/// Whether an access through a deref is one of an output.
+fn is_output(body: &Body, inst: Inst) -> bool {
+    match body.inst(body.def_inst(body.src(inst, 0))) {
+        InstData::Deref { modes, .. } => modes.intersects(VariableModes::SHADER_OUT),
+        _ => false,
     }
 }
 
@@ -347,7 +358,8 @@ fn intrinsic_source_class(op: IntrinsicOp, number: usize) -> Option<Class> {
         // Varyings are floats; what goes through other memory are words.
         (StoreDeref, 1) | (StoreOutput | StorePerVertexOutput, 0) => Some(Class::Float),
         (Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse, 0) => Some(Class::Float),
-        (StoreSsbo | StoreShared, _) | (LoadSsbo | LoadShared | LoadUniform | LoadUbo, _) => Some(Class::Uint),
+        (SsboAtomic | SsboAtomicSwap | SharedAtomic | SharedAtomicSwap, _) => Some(Class::Uint),
+        (StoreSsbo | StoreShared | StoreScratch, _) | (LoadSsbo | LoadShared | LoadUniform | LoadUbo, _) => Some(Class::Uint),
         (ImageDerefLoad | ImageDerefStore | ImageDerefAtomic | ImageDerefAtomicSwap, 1 | 2) => Some(Class::Int),
         _ => None,
     }

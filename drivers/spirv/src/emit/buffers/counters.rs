@@ -75,7 +75,7 @@ impl Emitter<'_> {
             }
         }
         let name = format!("counters{buffer}");
-        let memory = self.words_variable(found, ResourceKind::CounterBuffer, buffer, 1, &name);
+        let memory = self.words_variable(found, ResourceKind::CounterBuffer, buffer, None, &name);
         let memory = Memory { length: Length::Bound(declared), ..memory };
         self.buffers.counters.insert(buffer, memory);
         memory

@@ -117,7 +117,7 @@ impl Emitter<'_> {
             return memory;
         }
         let found = self.buffers.plan.storage.get(&buffer).copied().unwrap_or_default();
-        let memory = self.words_variable(found, ResourceKind::StorageBuffer, buffer, 1, &format!("buffer{buffer}"));
+        let memory = self.words_variable(found, ResourceKind::StorageBuffer, buffer, None, &format!("buffer{buffer}"));
         self.buffers.storage.insert(buffer, memory);
         memory
     }
@@ -129,7 +129,7 @@ impl Emitter<'_> {
             None => {
                 let found = self.buffers.plan.storage.get(&0).copied().unwrap_or_default();
                 let count = self.buffers.plan.indexed_storage;
-                let array = self.words_variable(found, ResourceKind::StorageBuffer, 0, count, "buffers");
+                let array = self.words_variable(found, ResourceKind::StorageBuffer, 0, Some(count), "buffers");
                 self.module.need(Capability::StorageBufferArrayDynamicIndexing);
                 self.buffers.storage_array = Some(array);
                 array
@@ -159,17 +159,17 @@ impl Emitter<'_> {
         self.block_type(array, block, &qualifiers)
     }
 
-    /// A variable of one or more blocks of words.
+    /// A variable of a block of words, or of an array of so many.
     pub(super) fn words_variable(
         &mut self,
         found: WordUse,
         kind: ResourceKind,
         index: u32,
-        count: u32,
+        count: Option<u32>,
         name: &str,
     ) -> Memory {
         let block = self.words_block_type(found);
-        let ty = if name == "buffers" { self.module.array_type(block, count, None) } else { block };
+        let ty = count.map_or(block, |count| self.module.array_type(block, count, None));
         // Before 1.3 it takes an extension to have a storage class for them.
         let storage = if self.module.at_least(1, 3) { StorageClass::StorageBuffer } else { StorageClass::Uniform };
         let base = self.module.global_variable(ty, storage, None);
@@ -186,7 +186,7 @@ impl Emitter<'_> {
             (true, false) => "read",
             (false, false) => "size",
         };
-        self.bind(base, kind, index, count, about.to_owned());
+        self.bind(base, kind, index, count.unwrap_or(1), about.to_owned());
         Memory { base, storage, in_block: true, class: found.class(), length: Length::Bound(0) }
     }
 }

@@ -197,7 +197,7 @@ impl Emitter<'_> {
     /// Words of a component of a value in memory.
     fn words_each(&self, def: Def) -> Result<u32, SpirvError> {
         match self.body.bit_size(def) {
-            1 | 32 => Ok(1),
+            32 => Ok(1),
             64 => Ok(2),
             _ => {
                 let inst = self.body.def_inst(def);
@@ -255,13 +255,6 @@ impl Emitter<'_> {
         let types = self.chunk_types(def, class)?;
         let wanted = self.classes.get(def);
         match bits {
-            1 => {
-                let Some((&id, &ty)) = chunks.first().zip(types.first()) else { return Ok(()) };
-                let zero = self.module.value_type(ty);
-                let zero = self.module.null(zero);
-                let id = self.pure_of(Op::INotEqual, ValueType { class: Class::Bool, bits: 1, ..ty }, &[id, zero]);
-                self.define(def, id, Class::Bool);
-            }
             64 => {
                 let mut parts: SmallVec<[u32; 2]> = SmallVec::new();
                 for (&id, ty) in chunks.iter().zip(&types) {
@@ -299,11 +292,6 @@ impl Emitter<'_> {
     ) -> Result<SmallVec<[Id; 2]>, SpirvError> {
         let scalar = ValueType::new(class, 32, 1);
         match self.body.bit_size(value) {
-            1 => {
-                let condition = self.component(value, component, Class::Bool)?;
-                let (ones, zero) = (self.module.splat(scalar, u64::from(u32::MAX)), self.module.splat(scalar, 0));
-                Ok(smallvec::smallvec![self.select(scalar, condition, ones, zero)])
-            }
             64 => {
                 let wide = self.component(value, component, self.classes.get(value))?;
                 let pair = scalar.with_components(2);
