@@ -184,13 +184,12 @@ impl SpirvOptions {
             has_bfe: true,
             has_bfi: true,
             has_bfm: true,
-            lower_ffma: false,
+            // `OpDot`, or where rounding is kept products and sums in the order of the opcode.
+            lower_fdot_mad: false,
+            // Translators to other languages know no products of two words.
             lower_mul_high: self.portable,
-            lower_uadd_carry: self.portable,
-            lower_usub_borrow: self.portable,
             has_unordered_compares: !self.portable,
             keep_rounding: self.no_contraction,
-            division_traps: true,
             lower_int64: if self.int64 { tgsi_ir::options::Int64Ops::NONE } else { tgsi_ir::options::Int64Ops::ALL },
             lower_doubles: if self.float64 {
                 tgsi_ir::options::DoubleOps::NONE
