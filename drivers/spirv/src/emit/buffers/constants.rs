@@ -344,10 +344,10 @@ impl Emitter<'_> {
         };
         let id = if ty.components == 1 {
             let component = self.module.uint(component.into());
-            self.load_slot(block, &[index, component], ty)
+            self.load_of_block(block, &[index, component], ty)
         } else {
             let whole = ty.with_components(4);
-            let vector = self.load_slot(block, &[index], whole);
+            let vector = self.load_of_block(block, &[index], whole);
             let selectors: SmallVec<[u8; 4]> = (component..component + ty.components).collect();
             self.take(vector, whole, Swizzle::new(&selectors), ty.components)
         };
@@ -385,7 +385,7 @@ impl Emitter<'_> {
                 slot = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[slot, last]);
             }
             let component = self.pure_of(Op::BitwiseAnd, ValueType::UINT, &[word, three]);
-            words.push(self.load_slot(block, &[slot, component], ty.scalar()).0);
+            words.push(self.load_of_block(block, &[slot, component], ty.scalar()).0);
         }
         let id = match words.as_slice() {
             &[word] => Id(word),
@@ -397,7 +397,7 @@ impl Emitter<'_> {
     }
 
     /// Loads a vec4 of a block, or one component of it.
-    fn load_slot(&mut self, block: Block, place: &[Id], ty: ValueType) -> Id {
+    fn load_of_block(&mut self, block: Block, place: &[Id], ty: ValueType) -> Id {
         let ty = self.module.value_type(ty);
         let pointer = self.module.pointer_type(StorageClass::Uniform, ty);
         let member = self.module.uint(0);
