@@ -9,8 +9,79 @@ use tgsi_ir::Stage;
 pub struct Interface {
     /// The stage, as SPIR-V names it.
     pub stage: &'static str,
+    /// Inputs with a location.
+    pub inputs: Vec<Varying>,
+    /// Outputs with a location.
+    pub outputs: Vec<Varying>,
+    /// Inputs that the API makes, by their names in SPIR-V.
+    pub built_in_inputs: Vec<String>,
+    /// Outputs that the API takes, by their names in SPIR-V.
+    pub built_in_outputs: Vec<String>,
     /// Resources with a set and a binding.
     pub resources: Vec<Resource>,
+    /// What the host puts into push constants (in OpenGL into the uniform block at binding 83).
+    pub driver_parameters: Vec<DriverParameter>,
+    /// Execution modes with their operands, as SPIR-V names them.
+    pub execution_modes: Vec<String>,
+    /// Capabilities, and the feature of a Vulkan device that each needs.
+    pub capabilities: Vec<Need>,
+    /// Extensions of SPIR-V, and the extension of Vulkan that allows each.
+    pub extensions: Vec<Need>,
+}
+
+/// An input or output with a location.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Varying {
+    /// The number of the register in TGSI.
+    pub register: u32,
+    /// The semantic in TGSI; none for inputs of vertex shaders.
+    pub semantic: Option<String>,
+    /// The index of the semantic.
+    pub index: u32,
+    /// Location.
+    pub location: u32,
+    /// First component.
+    pub component: u32,
+    /// Number of components.
+    pub components: u32,
+    /// The type of a component: `float`, `int`, `uint`. An attribute's format or an attachment's must be of this class.
+    #[serde(rename = "type")]
+    pub ty: &'static str,
+    /// The number of the source of blending, of fragment outputs.
+    pub source: u32,
+    /// One for the patch.
+    pub patch: bool,
+    /// Number of vertices, each of which has one; 0 if it is one for the invocation.
+    pub vertices: u32,
+    /// How a fragment input is interpolated: `smooth`, `noperspective`, `flat`.
+    pub interpolation: Option<&'static str>,
+    /// Where it is interpolated, if that is not the centre: `centroid`, `sample`.
+    pub sampling: Option<&'static str>,
+}
+
+/// A parameter that the host passes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DriverParameter {
+    /// `frag_height`: height of the framebuffer; `is_indexed`: all bits are set if the draw is indexed, else 0;
+    /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
+    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders.
+    pub name: &'static str,
+    /// Offset in bytes.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// The type of a component: `float`, `uint`.
+    #[serde(rename = "type")]
+    pub ty: &'static str,
+}
+
+/// What a module needs of a device.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Need {
+    /// The name in SPIR-V.
+    pub name: String,
+    /// The feature or extension in Vulkan; empty if every device has it.
+    pub vulkan: &'static str,
 }
 
 /// A kind of resource.
@@ -31,6 +102,8 @@ pub enum ResourceKind {
     CounterBuffer,
     /// A storage image.
     Image,
+    /// A colour of the framebuffer that the shader reads.
+    InputAttachment,
 }
 
 /// A resource that the module uses.
@@ -61,7 +134,18 @@ impl Interface {
             Stage::Fragment => "fragment",
             _ => "compute",
         };
-        Interface { stage, resources: Vec::new() }
+        Interface {
+            stage,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            built_in_inputs: Vec::new(),
+            built_in_outputs: Vec::new(),
+            resources: Vec::new(),
+            driver_parameters: Vec::new(),
+            execution_modes: Vec::new(),
+            capabilities: Vec::new(),
+            extensions: Vec::new(),
+        }
     }
 }
 
@@ -84,5 +168,6 @@ pub const fn default_binding(kind: ResourceKind, stage: Stage, index: u32) -> (u
         ResourceKind::StorageBuffer => (2, binding),
         ResourceKind::CounterBuffer => (2, 512 + number * 8 + index),
         ResourceKind::Image => (3, binding),
+        ResourceKind::InputAttachment => (3, 512 + binding),
     }
 }

@@ -39,3 +39,11 @@ pub use disassemble::disassemble;
 pub use driver::{DRIVER, Spirv};
 pub use error::SpirvError;
 pub use options::SpirvOptions;
+
+/// What the module of a lowered shader gives its inputs, outputs and resources, and what it needs.
+///
+/// # Errors
+/// [`SpirvError`]: there is no such module.
+pub fn reflect(lowered: &tgsi_ir::Shader, options: &SpirvOptions) -> Result<interface::Interface, SpirvError> {
+    emit::emit(lowered, options, None).map(|emitted| emitted.interface)
+}

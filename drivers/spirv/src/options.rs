@@ -13,6 +13,31 @@ pub enum Samplers {
     Separate,
 }
 
+/// What the components of an attribute or of a colour are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Numbers {
+    /// Floats, or integers that are read as such.
+    #[default]
+    Float,
+    /// Signed integers.
+    Int,
+    /// Unsigned integers.
+    Uint,
+}
+
+impl Numbers {
+    pub(crate) const fn class(self) -> crate::module::Class {
+        match self {
+            Numbers::Float => crate::module::Class::Float,
+            Numbers::Int => crate::module::Class::Int,
+            Numbers::Uint => crate::module::Class::Uint,
+        }
+    }
+}
+
+/// Locations of slots: of an output or not, of a patch or not, the slot (see [`tgsi::slots`]).
+pub type Locations = std::collections::BTreeMap<(bool, bool, i32), u32>;
+
 /// The options of the driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpirvOptions {
@@ -60,6 +85,15 @@ pub struct SpirvOptions {
     pub color_buffers: u8,
     /// Outputs 0 and 1 of a fragment shader are both sources of blending.
     pub dual_source: bool,
+    /// What the components of each vertex input are; none: as the shader uses them.
+    pub vertex_inputs: [Option<Numbers>; 32],
+    /// What the components of each colour are.
+    pub color_outputs: [Numbers; 8],
+    /// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped.
+    /// Without: as [`interface`](crate::interface) says.
+    pub locations: Option<Locations>,
+    /// User clip planes, which are driver parameters, at most 8.
+    pub user_clip_planes: u8,
     /// Bindless handles index arrays in set 4.
     pub bindless: bool,
     /// For checks: a compute shader whose inputs, outputs, system values, textures and images are buffers.
@@ -91,6 +125,10 @@ impl Default for SpirvOptions {
             base_vertex_is_zero: false,
             color_buffers: 1,
             dual_source: false,
+            vertex_inputs: [None; 32],
+            color_outputs: [Numbers::Float; 8],
+            locations: None,
+            user_clip_planes: 0,
             bindless: false,
             harness: false,
         }
@@ -140,6 +178,9 @@ named! { OPTIONS, set_option:
     "base_vertex_is_zero", "Draws start with vertex 0." => |o| o.base_vertex_is_zero = true;
     "eight_color_buffers", "A colour that goes to all buffers goes to eight." => |o| o.color_buffers = 8;
     "dual_source", "Fragment outputs 0 and 1 are the two sources of blending." => |o| o.dual_source = true;
+    "int_colors", "Colours are signed integers." => |o| o.color_outputs = [Numbers::Int; 8];
+    "uint_colors", "Colours are unsigned integers." => |o| o.color_outputs = [Numbers::Uint; 8];
+    "user_clip_planes", "There are six user clip planes, which are driver parameters." => |o| o.user_clip_planes = 6;
     "bindless", "Bindless handles index arrays of descriptors in set 4." => |o| o.bindless = true;
     "harness", "For checks: a compute shader whose inputs, outputs, system values, textures and images are buffers."
         => |o| { o.harness = true; o.no_contraction = true };

@@ -14,6 +14,8 @@ mod known;
 mod lines;
 mod locals;
 mod moves;
+mod parameters;
+mod reflection;
 mod subgroup;
 mod system_values;
 mod texture;
@@ -78,7 +80,7 @@ pub struct Emitter<'a> {
     locals: locals::Locals,
     buffers: buffers::Buffers,
     io: interface::Io,
-    system_values: system_values::SystemValues,
+    parameters: parameters::Parameters,
     textures: texture::Textures,
     images: image::Images,
 }
@@ -128,7 +130,7 @@ pub fn emit(
         locals: locals::Locals::default(),
         buffers: buffers::Buffers::default(),
         io: interface::Io::default(),
-        system_values: system_values::SystemValues::default(),
+        parameters: parameters::Parameters::default(),
         textures: texture::Textures::default(),
         images: image::Images::default(),
     };
@@ -138,6 +140,8 @@ pub fn emit(
     emitter.execution_modes()?;
     let first = emitter.module.id();
     emitter.walk(first)?;
+    emitter.declare_parameters();
+    emitter.reflect_module();
 
     let Emitter { mut module, code, variables, interface, .. } = emitter;
     let void = module.void_type();

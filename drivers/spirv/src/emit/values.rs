@@ -156,6 +156,14 @@ impl Emitter<'_> {
             (1, 1) => id,
             (1, _) => self.pure(Op::CompositeConstruct, ty_id, &[id.0; 4][..usize::from(count)]),
             (_, 1) => self.pure(Op::CompositeExtract, ty_id, &[id.0, u32::from(swizzle.get(0))]),
+            // More components than a vector has are an array.
+            (5.., _) => {
+                let parts: smallvec::SmallVec<[Id; 4]> = swizzle
+                    .iter(usize::from(count))
+                    .map(|component| self.take(id, from, Swizzle::replicate(component), 1))
+                    .collect();
+                self.pure_of(Op::CompositeConstruct, ty, &parts)
+            }
             _ if from.components == count && swizzle.is_identity(usize::from(count)) => id,
             _ => {
                 let mut words: smallvec::SmallVec<[u32; 8]> = smallvec::smallvec![id.0, id.0];

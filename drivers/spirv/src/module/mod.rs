@@ -16,7 +16,7 @@ use spirv::{
 };
 
 pub use constants::is_plain_float;
-pub use types::{Class, ValueType};
+pub use types::{Class, TypeDecoration, ValueType};
 
 use crate::error::SpirvError;
 
@@ -157,6 +157,12 @@ impl Module {
         self.source = Some((file, text));
     }
 
+    /// Names a member of a struct.
+    pub fn name_member(&mut self, id: Id, member: u32, name: &str) {
+        let words: Vec<u32> = [id.0, member].into_iter().chain(string_words(name)).collect();
+        push(&mut self.names, Op::MemberName, &words);
+    }
+
     /// Decorates an id.
     pub fn decorate(&mut self, id: Id, decoration: Decoration, operands: &[u32]) {
         let words: Key = [id.0, decoration as u32].into_iter().chain(operands.iter().copied()).collect();
@@ -172,12 +178,35 @@ impl Module {
     /// A variable outside of functions. `ty` is what it holds. It stands in the interface of the entry point where the
     /// version wants that.
     pub fn global_variable(&mut self, ty: Id, class: StorageClass, initializer: Option<Id>) -> Id {
-        let pointer = self.pointer_type(class, ty);
         let id = self.id();
+        self.declare_variable(id, ty, class, initializer);
+        id
+    }
+
+    /// The same with an id that code refers to already.
+    pub fn declare_variable(&mut self, id: Id, ty: Id, class: StorageClass, initializer: Option<Id>) {
+        let pointer = self.pointer_type(class, ty);
         let words: Key = [pointer.0, id.0, class as u32].into_iter().chain(initializer.map(|id| id.0)).collect();
         push(&mut self.globals, Op::Variable, &words);
         self.interface.push((id, class));
+    }
+
+    /// A constant that a pipeline may set, which is therefore its own.
+    pub fn specialization_constant(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
+        let id = self.id();
+        let words: Key = [ty.0, id.0].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.globals, op, &words);
         id
+    }
+
+    /// The capabilities, in the order of their numbers.
+    pub fn capabilities(&self) -> impl Iterator<Item = Capability> + '_ {
+        self.capabilities.iter().copied()
+    }
+
+    /// The extensions, by name.
+    pub fn extensions(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.extensions.iter().copied()
     }
 
     /// The input variable of a built-in that is a scalar or vector, made if there is none: an entry point may have each
@@ -191,6 +220,11 @@ impl Module {
         self.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
         self.built_in_inputs.insert(built_in as u32, id);
         id
+    }
+
+    /// The built-ins that are inputs, made by whoever asked for them.
+    pub fn built_ins(&self) -> impl Iterator<Item = BuiltIn> + '_ {
+        self.built_in_inputs.keys().filter_map(|&number| BuiltIn::from_u32(number))
     }
 
     /// Joins the sections. `function` is the one function of the module, from `OpFunction` to `OpFunctionEnd`.

@@ -1,0 +1,490 @@
+//! Loads, stores and interpolations of inputs and outputs.
+//!
+//! What is read outside of an array is zero, what is written there is dropped. Where the run chooses among slots that
+//! one array does not cover, each part is read and the right one selected, or each is written under its condition.
+
+use smallvec::SmallVec;
+use spirv::{Capability, GlslStd450Op, Op};
+use tgsi_ir::body::Swizzle;
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Def, Inst, Stage};
+
+use super::homes::{Home, Part, Slot, Space};
+use super::plan::{Access, Segment, SlotData, deref_of};
+use super::variables::storage_class;
+use crate::emit::Emitter;
+use crate::emit::buffers::{Check, Place};
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+const VEC4: ValueType = ValueType::FLOAT.with_components(4);
+
+/// How a slot is read.
+#[derive(Clone, Copy)]
+enum How {
+    Load,
+    Interpolate(GlslStd450Op, Option<Id>),
+}
+
+/// A slot, or an element of the array that begins with it.
+#[derive(Clone, Copy)]
+struct Target {
+    slot: Slot,
+    element: Option<Id>,
+}
+
+/// The vertex of an access.
+#[derive(Clone, Copy)]
+struct Vertex {
+    id: Id,
+    check: Check,
+}
+
+impl Emitter<'_> {
+    pub(in crate::emit) fn deref_access(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        if deref_of(self.body, inst).is_none() {
+            return self.local_access(inst, op);
+        }
+        self.indexed_io(inst, op)
+    }
+
+    pub(in crate::emit) fn indexed_io(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let access = self.io_access(inst)?;
+        let body = self.body;
+        let Some(def) = body.inst_def(inst) else {
+            let value = body.src(inst, usize::from(op == IntrinsicOp::StoreDeref));
+            return self.store_io(inst, &access, value);
+        };
+        if access.is_fetch {
+            return self.framebuffer_fetch(inst, &access, def);
+        }
+        self.load_io(inst, &access, def, How::Load)
+    }
+
+    pub(in crate::emit) fn interpolation(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let body = self.body;
+        let access = self.io_access(inst)?;
+        let Some(def) = body.inst_def(inst) else { return Ok(()) };
+        if self.shader.stage != Stage::Fragment {
+            return Err(SpirvError::UnsupportedIntrinsic { inst, op });
+        }
+        let how = match op {
+            IntrinsicOp::InterpDerefAtSample => {
+                let sample = self.component(body.src(inst, 1), 0, Class::Int)?;
+                How::Interpolate(GlslStd450Op::InterpolateAtSample, Some(sample))
+            }
+            IntrinsicOp::InterpDerefAtOffset => {
+                let offset = self.value(body.src(inst, 1), Class::Float)?;
+                How::Interpolate(GlslStd450Op::InterpolateAtOffset, Some(offset))
+            }
+            _ => How::Interpolate(GlslStd450Op::InterpolateAtCentroid, None),
+        };
+        self.load_io(inst, &access, def, how)
+    }
+
+    fn io_access(&self, inst: Inst) -> Result<Access, SpirvError> {
+        match self.io.plan.access(self.shader, self.body, inst) {
+            Ok(Some(access)) => Ok(access),
+            Ok(None) => Err(SpirvError::NotLowered { inst, what: "an access of no input or output" }),
+            Err(what) => Err(SpirvError::Unsupported { inst, what }),
+        }
+    }
+
+    fn load_io(&mut self, inst: Inst, access: &Access, def: Def, how: How) -> Result<(), SpirvError> {
+        let body = self.body;
+        let count = body.num_components(def);
+        if body.bit_size(def) != 32 || count + access.component > 4 {
+            return Err(SpirvError::Unsupported { inst, what: "a load of an input or output of this type" });
+        }
+        let wanted = self.classes.get(def);
+        let vertex = self.vertex_of(access)?;
+        let segments: SmallVec<[Segment; 4]> = self.io.plan.segments(self.shader, access).collect();
+        let mut value = None;
+        if vertex.is_none_or(|vertex| vertex.check != Check::Never) {
+            if let Some(index) = access.index {
+                let place = self.place(0, index, 0)?;
+                for segment in segments {
+                    value = Some(self.load_segment(place, segment, vertex, how, wanted, value)?);
+                }
+            } else if let Some(segment) = segments.first() {
+                value = Some(self.load_io_slot(Target { slot: segment.slot, element: None }, vertex, how, wanted)?);
+            }
+        }
+        let (value, class) = match value {
+            Some(value) => value,
+            None => {
+                let ty = self.module.value_type(VEC4);
+                (self.module.null(ty), Class::Float)
+            }
+        };
+        let ty = ValueType::new(class, 32, 4);
+        let first = access.component;
+        let swizzle = Swizzle::new(&[first, (first + 1).min(3), (first + 2).min(3), (first + 3).min(3)]);
+        let mut value = self.take(value, ty, swizzle, count);
+        if let Some(Vertex { check: Check::If(condition), .. }) = vertex {
+            let ty = ty.with_components(count);
+            let ty_id = self.module.value_type(ty);
+            let zero = self.module.null(ty_id);
+            value = self.select(ty, condition, value, zero);
+        }
+        self.define(def, value, class);
+        Ok(())
+    }
+
+    /// What a place reads if it is in a segment, else `other`, or zero.
+    fn load_segment(
+        &mut self,
+        place: Place,
+        segment: Segment,
+        vertex: Option<Vertex>,
+        how: How,
+        class: Class,
+        other: Option<(Id, Class)>,
+    ) -> Result<(Id, Class), SpirvError> {
+        let place = self.advance(place, segment.first.wrapping_neg());
+        let place = match place {
+            // What lies before the segment has become great.
+            Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
+            place => place,
+        };
+        let condition = self.check(place, 1, segment.count);
+        let mut index = self.place_id(place);
+        if segment.count > 1 && condition != Check::Always {
+            let last = self.module.uint(segment.count - 1);
+            index = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[index, last]);
+        }
+        let element = (segment.count > 1).then_some(index);
+        let (value, made) = self.load_io_slot(Target { slot: segment.slot, element }, vertex, how, class)?;
+        let ty = ValueType::new(class, 32, 4);
+        let value =
+            if made == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) };
+        let Check::If(condition) = condition else { return Ok((value, class)) };
+        let other = match other {
+            Some((other, _)) => other,
+            None => {
+                let ty = self.module.value_type(ty);
+                self.module.null(ty)
+            }
+        };
+        Ok((self.select(ty, condition, value, other), class))
+    }
+
+    /// A slot as a vec4, and its class.
+    fn load_io_slot(
+        &mut self,
+        target: Target,
+        vertex: Option<Vertex>,
+        how: How,
+        wanted: Class,
+    ) -> Result<(Id, Class), SpirvError> {
+        let slot = target.slot;
+        let Some(data) = self.io.plan.slot(slot).copied() else {
+            let ty = self.module.value_type(VEC4);
+            return Ok((self.module.null(ty), Class::Float));
+        };
+        let front = self.load_home(target, data, vertex, how, wanted)?;
+        let Some(back) = self.back_color(slot, data) else { return Ok(front) };
+        let back = self.load_home(Target { slot: back.0, ..target }, back.1, vertex, how, wanted)?;
+        let is_front = self.is_front_facing();
+        Ok((self.select(VEC4, is_front, front.0, back.0), front.1))
+    }
+
+    fn load_home(
+        &mut self,
+        target: Target,
+        data: SlotData,
+        vertex: Option<Vertex>,
+        how: How,
+        wanted: Class,
+    ) -> Result<(Id, Class), SpirvError> {
+        let slot = target.slot;
+        match data.home {
+            Home::Located { location, source } => {
+                let port = self.port(slot, data, location, source);
+                let mut indices: SmallVec<[Id; 3]> = SmallVec::new();
+                indices.extend(vertex.filter(|_| data.vertices > 0).map(|vertex| vertex.id));
+                indices.extend(self.element_of(port.is_array, location - port.first, target.element));
+                let pointer = self.io_pointer(slot.is_output, port.id, &indices, port.ty);
+                let is_flat = self.is_flat(slot, data);
+                Ok((self.read(slot.is_output, pointer, port.ty, if is_flat { How::Load } else { how }), port.ty.class))
+            }
+            Home::Vector(built_in, ty) => {
+                let by_vertex = if slot.space == Space::Vertex { data.vertices } else { 0 };
+                let variable = self.built_in_variable(slot.is_output, built_in, ty, None, by_vertex);
+                let indices: SmallVec<[Id; 3]> =
+                    vertex.filter(|_| by_vertex > 0).map(|vertex| vertex.id).into_iter().collect();
+                let pointer = self.io_pointer(slot.is_output, variable, &indices, ty);
+                let value = self.read(slot.is_output, pointer, ty, How::Load);
+                if data.home == Home::Vector(spirv::BuiltIn::FragCoord, VEC4) {
+                    return Ok((self.fragment_coordinate(value), Class::Float));
+                }
+                if ty.components == 4 {
+                    return Ok((value, ty.class));
+                }
+                let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
+                parts.push(value);
+                parts.extend(
+                    (ty.components..4).map(|component| self.module.float(data.home.missing(component))),
+                );
+                Ok((self.pure_of(Op::CompositeConstruct, VEC4, &parts), Class::Float))
+            }
+            Home::Nothing | Home::AllColors => {
+                let ty = self.module.value_type(VEC4);
+                Ok((self.module.null(ty), Class::Float))
+            }
+            home => {
+                let distances = self.io.plan.distances[usize::from(slot.is_output)];
+                let class = if wanted == Class::Bool { Class::Float } else { wanted };
+                let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
+                for component in 0..4 {
+                    let ty = ValueType::new(class, 32, 1);
+                    let id = match home.part(component, distances) {
+                        Some(part) => self.load_part(slot, data, part, vertex, class),
+                        None => self.module.scalar(ty, u64::from(home.missing(component).to_bits())),
+                    };
+                    parts.push(id);
+                }
+                Ok((self.pure_of(Op::CompositeConstruct, ValueType::new(class, 32, 4), &parts), class))
+            }
+        }
+    }
+
+    /// A component that lives in a built-in, as the bits of a class.
+    fn load_part(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>, class: Class) -> Id {
+        let pointer = self.part_pointer(slot, data, part, vertex);
+        let value = self.read(slot.is_output, pointer, part.ty, How::Load);
+        let ty = ValueType::new(class, 32, 1);
+        if part.ty.class == Class::Bool {
+            // A face is 1.0 or -1.0.
+            let (front, back) = (1f32.to_bits(), (-1f32).to_bits());
+            let (front, back) = (self.module.scalar(ty, front.into()), self.module.scalar(ty, back.into()));
+            return self.select(ty, value, front, back);
+        }
+        if part.ty.class == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) }
+    }
+
+    fn part_pointer(&mut self, slot: Slot, data: SlotData, part: Part, vertex: Option<Vertex>) -> Id {
+        use spirv::BuiltIn::{ClipDistance, CullDistance, PointSize};
+        let by_vertex = slot.space == Space::Vertex && matches!(part.built_in, PointSize | ClipDistance | CullDistance);
+        let vertices = if by_vertex { data.vertices } else { 0 };
+        let length = part.element.map(|(length, _)| length);
+        let variable = self.built_in_variable(slot.is_output, part.built_in, part.ty, length, vertices);
+        let mut indices: SmallVec<[Id; 3]> = SmallVec::new();
+        indices.extend(vertex.filter(|_| vertices > 0).map(|vertex| vertex.id));
+        if let Some((_, element)) = part.element {
+            indices.push(self.module.uint(element));
+        }
+        self.io_pointer(slot.is_output, variable, &indices, part.ty)
+    }
+
+    /// The index of an element in the array of a port.
+    fn element_of(&mut self, is_array: bool, first: u32, element: Option<Id>) -> Option<Id> {
+        if !is_array {
+            return None;
+        }
+        let first_id = self.module.uint(first);
+        match element {
+            None => Some(first_id),
+            Some(element) if first == 0 => Some(element),
+            Some(element) => Some(self.pure_of(Op::IAdd, ValueType::UINT, &[element, first_id])),
+        }
+    }
+
+    fn io_pointer(&mut self, is_output: bool, variable: Id, indices: &[Id], ty: ValueType) -> Id {
+        if indices.is_empty() {
+            return variable;
+        }
+        let ty = self.module.value_type(ty);
+        let ty = self.module.pointer_type(storage_class(is_output), ty);
+        let operands: SmallVec<[u32; 5]> = [variable].iter().chain(indices).map(|id| id.0).collect();
+        self.pure(Op::AccessChain, ty, &operands)
+    }
+
+    fn read(&mut self, is_output: bool, pointer: Id, ty: ValueType, how: How) -> Id {
+        let ty_id = self.module.value_type(ty);
+        match how {
+            // Inputs do not change.
+            How::Load if !is_output => self.pure(Op::Load, ty_id, &[pointer.0]),
+            How::Load => self.result(Op::Load, ty_id, &[pointer.0]),
+            How::Interpolate(op, operand) => {
+                self.module.need(Capability::InterpolationFunction);
+                let set = self.module.glsl();
+                let operands: SmallVec<[u32; 4]> =
+                    [set.0, op as u32, pointer.0].into_iter().chain(operand.map(|id| id.0)).collect();
+                self.result(Op::ExtInst, ty_id, &operands)
+            }
+        }
+    }
+
+    /// The vertex of an access, with an index that is inside.
+    fn vertex_of(&mut self, access: &Access) -> Result<Option<Vertex>, SpirvError> {
+        let Some(def) = access.vertex else { return Ok(None) };
+        let body = self.body;
+        let data = access.slots.iter().flatten().find_map(|slot| self.io.plan.slot(*slot));
+        let vertices = data.map_or(0, |data| data.vertices);
+        let place = self.place(0, def, 0)?;
+        let id = self.place_id(place);
+        let is_output = access.slots.iter().flatten().any(|slot| slot.is_output);
+        let is_own = is_output && body.intrinsic(body.def_inst(def)) == Some(IntrinsicOp::LoadInvocationId);
+        let check = if is_own { Check::Always } else { self.check(place, 1, vertices) };
+        if let Check::If(_) = check
+            && body.def_constant(def).is_none()
+        {
+            let last = self.module.uint(vertices.saturating_sub(1));
+            let id = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[id, last]);
+            return Ok(Some(Vertex { id, check }));
+        }
+        Ok(Some(Vertex { id, check }))
+    }
+
+    fn store_io(&mut self, inst: Inst, access: &Access, value: Def) -> Result<(), SpirvError> {
+        let body = self.body;
+        let mask = body.index(inst, IndexKind::WriteMask) as u32;
+        if body.bit_size(value) != 32 || body.num_components(value) + access.component > 4 {
+            return Err(SpirvError::Unsupported { inst, what: "a store of an output of this type" });
+        }
+        let vertex = self.vertex_of(access)?;
+        let mut conditions: SmallVec<[Id; 2]> = SmallVec::new();
+        match vertex.map(|vertex| vertex.check) {
+            Some(Check::Never) => return Ok(()),
+            Some(Check::If(condition)) => conditions.push(condition),
+            _ => {}
+        }
+        let segments: SmallVec<[Segment; 4]> = self.io.plan.segments(self.shader, access).collect();
+        let place = match access.index {
+            Some(index) => Some(self.place(0, index, 0)?),
+            None => None,
+        };
+        for segment in segments {
+            let mut conditions = conditions.clone();
+            let mut element = None;
+            if let Some(place) = place {
+                let place = self.advance(place, segment.first.wrapping_neg());
+                let place = match place {
+                    Place::At { index, .. } if segment.first > 0 => Place::At { index, most: u32::MAX },
+                    place => place,
+                };
+                match self.check(place, 1, segment.count) {
+                    Check::Never => continue,
+                    Check::If(condition) => conditions.push(condition),
+                    Check::Always => {}
+                }
+                element = (segment.count > 1).then(|| self.place_id(place));
+            }
+            let target = Target { slot: segment.slot, element };
+            let condition =
+                conditions.into_iter().reduce(|a, b| self.pure_of(Op::LogicalAnd, ValueType::BOOL, &[a, b]));
+            match condition {
+                Some(condition) => {
+                    self.if_then(condition, |e| e.store_slot(inst, target, vertex, access, value, mask))?;
+                }
+                None => self.store_slot(inst, target, vertex, access, value, mask)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn store_slot(
+        &mut self,
+        inst: Inst,
+        target: Target,
+        vertex: Option<Vertex>,
+        access: &Access,
+        value: Def,
+        mask: u32,
+    ) -> Result<(), SpirvError> {
+        let slot = target.slot;
+        let Some(data) = self.io.plan.slot(slot).copied() else { return Ok(()) };
+        self.store_clip_distances(inst, slot, access, value, mask)?;
+        match data.home {
+            Home::Nothing => Ok(()),
+            Home::AllColors => {
+                for location in 0..u32::from(self.options.color_buffers.max(1)) {
+                    let home = Home::Located { location, source: 0 };
+                    let own = SlotData { home, ..data };
+                    self.store_vector(inst, target, own, vertex, access, value, mask)?;
+                }
+                Ok(())
+            }
+            Home::Located { .. } | Home::Vector(..) => {
+                self.store_vector(inst, target, data, vertex, access, value, mask)
+            }
+            home => {
+                let distances = self.io.plan.distances[1];
+                for number in (0..self.body.num_components(value)).filter(|c| mask >> c & 1 != 0) {
+                    let Some(part) = home.part(number + access.component, distances) else { continue };
+                    let value = self.component(value, number, part.ty.class)?;
+                    let pointer = self.part_pointer(slot, data, part, vertex);
+                    self.push(Op::Store, &[pointer.0, value.0]);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an access in parts")]
+    fn store_vector(
+        &mut self,
+        inst: Inst,
+        target: Target,
+        data: SlotData,
+        vertex: Option<Vertex>,
+        access: &Access,
+        value: Def,
+        mask: u32,
+    ) -> Result<(), SpirvError> {
+        let slot = target.slot;
+        let mut indices: SmallVec<[Id; 4]> = SmallVec::new();
+        let (variable, ty) = match data.home {
+            Home::Vector(built_in, ty) => {
+                let vertices = if slot.space == Space::Vertex { data.vertices } else { 0 };
+                let variable = self.built_in_variable(true, built_in, ty, None, vertices);
+                indices.extend(vertex.filter(|_| vertices > 0).map(|vertex| vertex.id));
+                (variable, ty)
+            }
+            Home::Located { location, source } => {
+                let port = self.port(slot, data, location, source);
+                indices.extend(vertex.filter(|_| data.vertices > 0).map(|vertex| vertex.id));
+                indices.extend(self.element_of(port.is_array, location - port.first, target.element));
+                (port.id, port.ty)
+            }
+            _ => return Ok(()),
+        };
+        let components = self.body.num_components(value);
+        let all = (1 << components) - 1;
+        let first = access.component;
+        let is_all = mask & all == all;
+        if is_all && (components == 4 || access.is_whole) {
+            let mut id = if components == 4 {
+                self.value(value, ty.class)?
+            } else {
+                let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
+                for component in 0..4u8 {
+                    let number = component.checked_sub(first).filter(|&number| number < components);
+                    parts.push(match number {
+                        Some(number) => self.component(value, number, ty.class)?,
+                        None => self.module.scalar(ty, 0),
+                    });
+                }
+                self.pure_of(Op::CompositeConstruct, ty, &parts)
+            };
+            if matches!(data.home, Home::Vector(spirv::BuiltIn::Position, _)) {
+                id = self.position(id);
+            }
+            let pointer = self.io_pointer(true, variable, &indices, ty);
+            self.push(Op::Store, &[pointer.0, id.0]);
+            return Ok(());
+        }
+        if matches!(data.home, Home::Vector(spirv::BuiltIn::Position, _)) && self.moves_positions() {
+            return Err(SpirvError::Unsupported { inst, what: "a position that is written in parts, and moved" });
+        }
+        for number in (0..components).filter(|c| mask >> c & 1 != 0) {
+            let id = self.component(value, number, ty.class)?;
+            let mut indices = indices.clone();
+            indices.push(self.module.uint(u32::from(number + first)));
+            let pointer = self.io_pointer(true, variable, &indices, ty.scalar());
+            self.push(Op::Store, &[pointer.0, id.0]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! What OpenGL and Vulkan see differently: depth range, direction of y, centres of pixels, colours of two sides, point
+//! sizes, user clip planes.
+
+use smallvec::SmallVec;
+use spirv::{BuiltIn, Op};
+use tgsi_ir::body::Swizzle;
+use tgsi_ir::slots::varying;
+use tgsi_ir::{Def, Inst, Stage};
+
+use super::homes::{Home, Slot};
+use super::plan::{Access, SlotData};
+use crate::emit::Emitter;
+use crate::emit::parameters::Parameter;
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+const VEC4: ValueType = ValueType::FLOAT.with_components(4);
+
+impl Emitter<'_> {
+    /// Whether the rasteriser comes next, as far as the shader says.
+    fn is_last(&self) -> bool {
+        let stage = self.shader.stage;
+        matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
+            && !matches!(self.shader.info.next_stage, Some(Stage::TessCtrl | Stage::TessEval | Stage::Geometry))
+    }
+
+    /// Whether positions are not written as they are.
+    pub(super) fn moves_positions(&self) -> bool {
+        (self.options.depth_minus_one_to_one || self.options.flip_y) && self.is_last()
+    }
+
+    /// A position as the rasteriser takes it.
+    pub(super) fn position(&mut self, value: Id) -> Id {
+        if !self.moves_positions() {
+            return value;
+        }
+        let mut parts: SmallVec<[Id; 4]> =
+            (0..4).map(|component| self.take(value, VEC4, Swizzle::replicate(component), 1)).collect();
+        if self.options.flip_y {
+            parts[1] = self.pure_of(Op::FNegate, ValueType::FLOAT, &[parts[1]]);
+        }
+        if self.options.depth_minus_one_to_one {
+            let sum = self.pure_of(Op::FAdd, ValueType::FLOAT, &[parts[2], parts[3]]);
+            let half = self.module.float(0.5);
+            parts[2] = self.pure_of(Op::FMul, ValueType::FLOAT, &[sum, half]);
+        }
+        self.pure_of(Op::CompositeConstruct, VEC4, &parts)
+    }
+
+    /// The position of a fragment by the conventions of the shader.
+    pub(in crate::emit) fn fragment_coordinate(&mut self, value: Id) -> Id {
+        let info = &self.shader.info.fs;
+        let (flips, moves) = (!info.origin_upper_left, info.pixel_center_integer);
+        if !flips && !moves {
+            return value;
+        }
+        let half = self.module.float(0.5);
+        let mut parts: SmallVec<[Id; 4]> =
+            (0..4).map(|component| self.take(value, VEC4, Swizzle::replicate(component), 1)).collect();
+        if flips {
+            let height = self.parameter(Parameter::FragmentHeight, 0);
+            parts[1] = self.pure_of(Op::FSub, ValueType::FLOAT, &[height, parts[1]]);
+        }
+        if moves {
+            for part in &mut parts[..2] {
+                *part = self.pure_of(Op::FSub, ValueType::FLOAT, &[*part, half]);
+            }
+        }
+        self.pure_of(Op::CompositeConstruct, VEC4, &parts)
+    }
+
+    /// Whether the primitive faces the viewer.
+    pub(in crate::emit) fn is_front_facing(&mut self) -> Id {
+        let variable = self.built_in(BuiltIn::FrontFacing, ValueType::BOOL);
+        self.pure_of(Op::Load, ValueType::BOOL, &[variable])
+    }
+
+    /// The slot with the colour of the back, if colours have two sides.
+    pub(super) fn back_color(&self, slot: Slot, data: SlotData) -> Option<(Slot, SlotData)> {
+        if !self.options.two_sided || self.shader.stage != Stage::Fragment || slot.is_output {
+            return None;
+        }
+        let location = match u8::try_from(slot.location) {
+            Ok(varying::COL0) => varying::BFC0,
+            Ok(varying::COL1) => varying::BFC1,
+            _ => return None,
+        };
+        let back = Slot { location: i32::from(location), ..slot };
+        let home = match &self.options.locations {
+            Some(locations) => {
+                let location = *locations.get(&(false, false, back.location))?;
+                Home::Located { location, source: 0 }
+            }
+            None => back.home(self.shader.stage, 0, 0),
+        };
+        Some((back, SlotData { home, ..data }))
+    }
+
+    /// What comes before the first instruction.
+    pub(in crate::emit) fn at_start(&mut self) -> Result<(), SpirvError> {
+        self.io.plan = super::plan::Plan::new(self.shader, self.body, &self.classes, self.options);
+        if self.clips_by_planes() {
+            self.io.plan.distances[1].clip = u32::from(self.options.user_clip_planes.min(8));
+        }
+        if self.shader.stage != Stage::Geometry {
+            self.before_vertex();
+        }
+        Ok(())
+    }
+
+    /// What comes before each vertex: a point size, if the shader writes none.
+    pub(super) fn before_vertex(&mut self) {
+        if self.options.point_size && self.is_last() && !self.io.plan.writes_point_size {
+            let variable = self.built_in_variable(true, BuiltIn::PointSize, ValueType::FLOAT, None, 0);
+            let one = self.module.float(1.0);
+            self.push(Op::Store, &[variable.0, one.0]);
+        }
+    }
+
+    /// What comes before each return.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "outputs are written where they are stored")]
+    pub(in crate::emit) fn at_end(&mut self) -> Result<(), SpirvError> {
+        Ok(())
+    }
+
+    /// Whether clip distances are made of user clip planes.
+    fn clips_by_planes(&self) -> bool {
+        self.options.user_clip_planes > 0
+            && self.is_last()
+            && !self.io.plan.writes_clip_distances
+            && !self.shader.info.prohibit_ucps
+    }
+
+    /// The distances from user clip planes of what is stored to a slot, if that is what is clipped.
+    pub(super) fn store_clip_distances(
+        &mut self,
+        inst: Inst,
+        slot: Slot,
+        access: &Access,
+        value: Def,
+        mask: u32,
+    ) -> Result<(), SpirvError> {
+        if !self.clips_by_planes() || slot.space != super::homes::Space::Single {
+            return Ok(());
+        }
+        let clip_vertex = Slot { location: i32::from(varying::CLIP_VERTEX), ..slot };
+        let clipped = match self.io.plan.slot(clip_vertex) {
+            Some(_) => clip_vertex,
+            None => Slot { location: i32::from(varying::POS), ..slot },
+        };
+        if slot != clipped {
+            return Ok(());
+        }
+        if access.component != 0 || self.body.num_components(value) != 4 || mask & 15 != 15 {
+            return Err(SpirvError::Unsupported { inst, what: "a clipped vertex that is written in parts" });
+        }
+        let value = self.value(value, Class::Float)?;
+        let count = u32::from(self.options.user_clip_planes.min(8));
+        let variable = self.built_in_variable(true, BuiltIn::ClipDistance, ValueType::FLOAT, Some(count), 0);
+        let float = self.module.value_type(ValueType::FLOAT);
+        let pointer_type = self.module.pointer_type(spirv::StorageClass::Output, float);
+        for number in 0..count {
+            let plane = self.parameter(Parameter::ClipPlanes, number);
+            let distance = self.pure_of(Op::Dot, ValueType::FLOAT, &[value, plane]);
+            let index = self.module.uint(number);
+            let pointer = self.pure(Op::AccessChain, pointer_type, &[variable.0, index.0]);
+            self.push(Op::Store, &[pointer.0, distance.0]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! Where a slot of an input or output lives in SPIR-V: at a location, or in a built-in of some other shape.
+//!
+//! A slot has four components, as TGSI's registers do. Two shaders that are translated apart agree on locations, because
+//! they follow from the slot alone:
+//!
+//! | slot | location |
+//! |---|---|
+//! | `GENERIC[i]` | i, below 32 |
+//! | `TEXCOORD[i]` | 32 + i, below 40 |
+//! | `COLOR[i]`, `BCOLOR[i]`, `FOG`, `CLIPVERTEX` | 40 + i, 42 + i, 44, 45 |
+//! | `PATCH[i]` | 64 + i |
+//! | any other semantic, or a greater index | 128 + 32 times the semantic + index |
+//! | inputs of vertex shaders, outputs of fragment shaders | their number |
+
+use spirv::BuiltIn;
+use tgsi_ir::slots::{frag_result, varying};
+use tgsi_ir::{Shader, Stage};
+
+use crate::module::{Class, ValueType};
+
+/// First location beyond those of slots with a name.
+const EXTENDED: u32 = 128;
+/// First location of slots of a patch.
+const PATCH: u32 = 64;
+
+/// The kinds of variables that slots are in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Space {
+    /// One for the invocation.
+    Single,
+    /// One for each vertex.
+    Vertex,
+    /// One for the patch.
+    Patch,
+}
+
+/// A slot of a shader.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot {
+    /// Of an output.
+    pub is_output: bool,
+    /// The kind of its variable.
+    pub space: Space,
+    /// The slot, or an extended location (see [`tgsi::slots`]).
+    pub location: i32,
+}
+
+/// Where a slot lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// A vec4 at a location; of fragment outputs with the number of the blending source.
+    Located {
+        /// The location.
+        location: u32,
+        /// The source of blending.
+        source: u32,
+    },
+    /// All colour outputs.
+    AllColors,
+    /// The first components are this vector.
+    Vector(BuiltIn, ValueType),
+    /// One component is this scalar.
+    Scalar(BuiltIn, ValueType, u8),
+    /// The components are the elements of an array of so many scalars.
+    Elements(BuiltIn, ValueType, u32),
+    /// The components are clip distances, then cull distances, from this number on.
+    Distances(u32),
+    /// The API has no such thing: it is zero, and what is written to it is dropped.
+    Nothing,
+}
+
+/// The built-in that a component lives in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The built-in.
+    pub built_in: BuiltIn,
+    /// The type of the component.
+    pub ty: ValueType,
+    /// Length of the array that the built-in is, and the element.
+    pub element: Option<(u32, u32)>,
+}
+
+/// Numbers of clip and cull distances.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Distances {
+    /// Clip distances.
+    pub clip: u32,
+    /// Cull distances.
+    pub cull: u32,
+}
+
+impl Distances {
+    /// Those that a shader declares; where it does not say, all components that slots have are clip distances.
+    pub fn of(shader: &Shader, slots: u32) -> Distances {
+        let (clip, cull) = (shader.info.clip_distance_array_size, shader.info.cull_distance_array_size);
+        if clip == 0 && cull == 0 {
+            return Distances { clip: 4 * slots.min(2), cull: 0 };
+        }
+        let clip = clip.min(8);
+        Distances { clip, cull: cull.min(8 - clip) }
+    }
+}
+
+impl Home {
+    /// The built-in that a component of the slot lives in, if it is not a vector or at a location.
+    pub fn part(self, component: u8, distances: Distances) -> Option<Part> {
+        let number = u32::from(component);
+        match self {
+            Home::Scalar(built_in, ty, own) if own == component => Some(Part { built_in, ty, element: None }),
+            Home::Elements(built_in, ty, length) if number < length => {
+                Some(Part { built_in, ty, element: Some((length, number)) })
+            }
+            Home::Distances(first) => {
+                let (number, Distances { clip, cull }) = (first + number, distances);
+                let (built_in, length, element) = if number < clip {
+                    (BuiltIn::ClipDistance, clip, number)
+                } else {
+                    (BuiltIn::CullDistance, cull, number - clip)
+                };
+                (element < length).then_some(Part { built_in, ty: ValueType::FLOAT, element: Some((length, element)) })
+            }
+            _ => None,
+        }
+    }
+
+    /// What a component that the built-in lacks reads as: points of sprites and faces are whole positions in TGSI.
+    pub fn missing(self, component: u8) -> f32 {
+        match self {
+            Home::Vector(BuiltIn::PointCoord, _) | Home::Scalar(BuiltIn::FrontFacing, ..) if component == 3 => 1.0,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Slot {
+    /// Where the slot lives. `register` is its number, `source` the number of the blending source.
+    pub fn home(self, stage: Stage, register: u32, source: u32) -> Home {
+        if stage == Stage::Vertex && !self.is_output {
+            return Home::Located { location: register, source: 0 };
+        }
+        let Ok(slot) = u8::try_from(self.location) else {
+            let (semantic, index) = ((self.location >> 16) as u32, (self.location & 0xffff) as u32);
+            if stage == Stage::Fragment && self.is_output {
+                return Home::Nothing;
+            }
+            return Home::Located { location: EXTENDED + 32 * semantic + index, source: 0 };
+        };
+        if stage == Stage::Fragment && self.is_output {
+            return fragment_result(slot, source);
+        }
+        match built_in(stage, self, slot) {
+            Some(home) => home,
+            None => varying_location(self.space, slot)
+                .map_or(Home::Nothing, |location| Home::Located { location, source: 0 }),
+        }
+    }
+}
+
+fn fragment_result(slot: u8, source: u32) -> Home {
+    match slot {
+        frag_result::DEPTH => Home::Scalar(BuiltIn::FragDepth, ValueType::FLOAT, 2),
+        frag_result::STENCIL => Home::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
+        frag_result::SAMPLE_MASK => Home::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
+        frag_result::COLOR => Home::AllColors,
+        slot if slot >= frag_result::DATA0 => {
+            Home::Located { location: u32::from(slot - frag_result::DATA0), source }
+        }
+        _ => Home::Nothing,
+    }
+}
+
+/// The location of a slot between stages.
+fn varying_location(space: Space, slot: u8) -> Option<u32> {
+    let number = u32::from(slot);
+    // The numbers of patch slots go on where those of 16-bit slots would be.
+    if space == Space::Patch && slot >= varying::PATCH0 {
+        return Some(PATCH + number - u32::from(varying::PATCH0));
+    }
+    match slot {
+        varying::VAR0..=63 => Some(number - u32::from(varying::VAR0)),
+        varying::TEX0..=11 => Some(32 + number - u32::from(varying::TEX0)),
+        varying::COL0 | varying::COL1 => Some(40 + number - u32::from(varying::COL0)),
+        varying::BFC0 | varying::BFC1 => Some(42 + number - u32::from(varying::BFC0)),
+        varying::FOGC => Some(44),
+        varying::CLIP_VERTEX => Some(45),
+        64.. => Some(PATCH + number - u32::from(varying::PATCH0)),
+        _ => None,
+    }
+}
+
+/// The built-in that a slot between stages is, or nothing if the API has none; none if it is at a location.
+fn built_in(stage: Stage, slot: Slot, number: u8) -> Option<Home> {
+    use Stage::{Fragment, Geometry, TessCtrl, TessEval, Vertex};
+    let Slot { is_output, space, .. } = slot;
+    let is_fragment = stage == Fragment;
+    // What the last stage before the rasteriser may write.
+    let to_rasterizer = is_output && matches!(stage, Vertex | TessEval | Geometry);
+    let scalar = |exists: bool, built_in: BuiltIn, ty: ValueType| match exists {
+        true => Home::Scalar(built_in, ty, 0),
+        false => Home::Nothing,
+    };
+    let vec4 = ValueType::FLOAT.with_components(4);
+    // Patches have none of these.
+    let exists = space != Space::Patch;
+    Some(match number {
+        varying::POS if is_fragment => Home::Vector(BuiltIn::FragCoord, vec4),
+        varying::POS if exists => Home::Vector(BuiltIn::Position, vec4),
+        varying::PSIZ => scalar(!is_fragment && exists, BuiltIn::PointSize, ValueType::FLOAT),
+        varying::CLIP_DIST0 | varying::CLIP_DIST1 if exists => {
+            Home::Distances(4 * u32::from(number - varying::CLIP_DIST0))
+        }
+        varying::PRIMITIVE_ID => {
+            let reads = !is_output && stage != Vertex;
+            scalar(reads || (is_output && stage == Geometry), BuiltIn::PrimitiveId, ValueType::INT)
+        }
+        varying::LAYER => scalar(to_rasterizer || is_fragment, BuiltIn::Layer, ValueType::INT),
+        varying::VIEWPORT => scalar(to_rasterizer || is_fragment, BuiltIn::ViewportIndex, ValueType::INT),
+        varying::VIEWPORT_MASK if to_rasterizer => Home::Elements(BuiltIn::ViewportMaskNV, ValueType::INT, 1),
+        varying::FACE => scalar(is_fragment, BuiltIn::FrontFacing, ValueType::BOOL),
+        varying::PNTC if is_fragment => Home::Vector(BuiltIn::PointCoord, ValueType::FLOAT.with_components(2)),
+        varying::TESS_LEVEL_OUTER | varying::TESS_LEVEL_INNER => {
+            let exists = (stage == TessCtrl && is_output) || (stage == TessEval && !is_output);
+            let (built_in, length) = match number {
+                varying::TESS_LEVEL_OUTER => (BuiltIn::TessLevelOuter, 4),
+                _ => (BuiltIn::TessLevelInner, 2),
+            };
+            if exists { Home::Elements(built_in, ValueType::FLOAT, length) } else { Home::Nothing }
+        }
+        varying::POS
+        | varying::CLIP_DIST0
+        | varying::CLIP_DIST1
+        | varying::EDGE
+        | varying::VIEWPORT_MASK
+        | varying::PNTC
+        | varying::CULL_DIST0
+        | varying::CULL_DIST1
+        | varying::BOUNDING_BOX0
+        | varying::BOUNDING_BOX1
+        | varying::VIEW_INDEX => Home::Nothing,
+        _ => return None,
+    })
+}
+
+/// The class of what a slot holds if nobody says it: varyings are floats, so that both sides agree.
+pub const VARYING_CLASS: Class = Class::Float;

@@ -1,0 +1,156 @@
+//! Execution modes of the stages.
+
+use spirv::{BuiltIn, Capability, Decoration, ExecutionMode, Op};
+use tgsi_ir::Stage;
+
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::module::{Id, ValueType};
+
+/// Vertices of a patch if the shader does not say how many it makes.
+const PATCH_VERTICES: u32 = 32;
+
+const POST_DEPTH_COVERAGE: &str = "SPV_KHR_post_depth_coverage";
+const STENCIL_EXPORT: &str = "SPV_EXT_shader_stencil_export";
+
+impl Emitter<'_> {
+    fn mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
+        self.module.execution_mode(self.main, mode, operands);
+        let operands = operands.iter().map(|operand| format!(" {operand}")).collect::<String>();
+        self.interface.execution_modes.push(format!("{mode:?}{operands}"));
+    }
+
+    /// The execution modes of the stage. Those of depth and stencil come with their variables.
+    pub(in crate::emit) fn execution_modes(&mut self) -> Result<(), SpirvError> {
+        let info = &self.shader.info;
+        match self.shader.stage {
+            Stage::TessCtrl => {
+                self.module.need(Capability::Tessellation);
+                let vertices = info.tess.tcs_vertices_out;
+                self.mode(ExecutionMode::OutputVertices, &[if vertices == 0 { PATCH_VERTICES } else { vertices }]);
+            }
+            Stage::TessEval => {
+                self.module.need(Capability::Tessellation);
+                self.mode(
+                    match info.tess.primitive_mode {
+                        2 => ExecutionMode::Quads,
+                        3 => ExecutionMode::Isolines,
+                        _ => ExecutionMode::Triangles,
+                    },
+                    &[],
+                );
+                self.mode(
+                    match info.tess.spacing {
+                        2 => ExecutionMode::SpacingFractionalOdd,
+                        3 => ExecutionMode::SpacingFractionalEven,
+                        _ => ExecutionMode::SpacingEqual,
+                    },
+                    &[],
+                );
+                self.mode(
+                    if info.tess.ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw },
+                    &[],
+                );
+                if info.tess.point_mode {
+                    self.mode(ExecutionMode::PointMode, &[]);
+                }
+            }
+            Stage::Geometry => {
+                self.module.need(Capability::Geometry);
+                self.mode(
+                    match info.gs.input_primitive.as_str() {
+                        "POINTS" => ExecutionMode::InputPoints,
+                        "LINES" | "LINE_STRIP" | "LINE_LOOP" => ExecutionMode::InputLines,
+                        "LINES_ADJACENCY" | "LINE_STRIP_ADJACENCY" => ExecutionMode::InputLinesAdjacency,
+                        "TRIANGLES" | "TRIANGLE_STRIP" | "TRIANGLE_FAN" => ExecutionMode::Triangles,
+                        _ => ExecutionMode::InputTrianglesAdjacency,
+                    },
+                    &[],
+                );
+                self.mode(
+                    match info.gs.output_primitive.as_str() {
+                        "POINTS" => ExecutionMode::OutputPoints,
+                        "LINES" | "LINE_STRIP" | "LINE_LOOP" => ExecutionMode::OutputLineStrip,
+                        _ => ExecutionMode::OutputTriangleStrip,
+                    },
+                    &[],
+                );
+                self.mode(ExecutionMode::OutputVertices, &[info.gs.vertices_out.max(1)]);
+                self.mode(ExecutionMode::Invocations, &[info.gs.invocations.max(1)]);
+            }
+            Stage::Fragment => {
+                self.mode(ExecutionMode::OriginUpperLeft, &[]);
+                let (early, post) = (info.fs.early_fragment_tests, info.fs.post_depth_coverage);
+                if early || post {
+                    self.mode(ExecutionMode::EarlyFragmentTests, &[]);
+                }
+                if post {
+                    self.module.need(Capability::SampleMaskPostDepthCoverage);
+                    self.module.need_extension(POST_DEPTH_COVERAGE, None);
+                    self.mode(ExecutionMode::PostDepthCoverage, &[]);
+                }
+                if info.fs.uses_sample_shading {
+                    self.module.need(Capability::SampleRateShading);
+                }
+            }
+            Stage::Compute => {
+                if info.workgroup_size_variable {
+                    // Two declarations of the size: the constant counts.
+                    self.workgroup_size();
+                    self.mode(ExecutionMode::LocalSize, &[1, 1, 1]);
+                } else {
+                    self.mode(ExecutionMode::LocalSize, &info.workgroup_size.map(|size| size.max(1)));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What goes with an output of depth or stencil.
+    pub(super) fn fragment_output_modes(&mut self, built_in: BuiltIn) {
+        match built_in {
+            BuiltIn::FragDepth => {
+                self.mode(ExecutionMode::DepthReplacing, &[]);
+                match self.shader.info.fs.depth_layout {
+                    2 => self.mode(ExecutionMode::DepthGreater, &[]),
+                    3 => self.mode(ExecutionMode::DepthLess, &[]),
+                    4 => self.mode(ExecutionMode::DepthUnchanged, &[]),
+                    _ => {}
+                }
+            }
+            BuiltIn::FragStencilRefEXT => {
+                self.module.need(Capability::StencilExportEXT);
+                self.module.need_extension(STENCIL_EXPORT, None);
+                self.mode(ExecutionMode::StencilRefReplacingEXT, &[]);
+            }
+            _ => {}
+        }
+    }
+
+    /// The size of workgroups: a constant, of specialization constants 0, 1, 2 if it is not known.
+    pub(in crate::emit) fn workgroup_size(&mut self) -> Id {
+        if let Some(id) = self.io.workgroup_size {
+            return id;
+        }
+        let ty = ValueType::UINT.with_components(3);
+        let sizes = self.shader.info.workgroup_size;
+        let id = if self.shader.info.workgroup_size_variable {
+            let uint = self.module.value_type(ValueType::UINT);
+            let vector = self.module.value_type(ty);
+            let mut parts = [0; 3];
+            for (number, part) in (0u32..).zip(&mut parts) {
+                let id = self.module.specialization_constant(Op::SpecConstant, uint, &[1]);
+                self.module.decorate(id, Decoration::SpecId, &[number]);
+                *part = id.0;
+            }
+            let id = self.module.specialization_constant(Op::SpecConstantComposite, vector, &parts);
+            self.module.decorate(id, Decoration::BuiltIn, &[BuiltIn::WorkgroupSize as u32]);
+            id
+        } else {
+            self.module.constant(ty, &sizes.map(|size| u64::from(size.max(1))))
+        };
+        self.io.workgroup_size = Some(id);
+        id
+    }
+}

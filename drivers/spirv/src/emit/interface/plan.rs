@@ -1,0 +1,422 @@
+//! What a shader accesses of its inputs and outputs, found before anything is emitted.
+//!
+//! Each slot that is accessed at a known place becomes a variable of its own, so that what the shader does not touch
+//! is not declared. Slots among which the run chooses become one array, where their locations follow each other and
+//! they are interpolated alike.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tgsi_ir::body::DerefKind;
+use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::slots::varying;
+use tgsi_ir::types::TypeData;
+use tgsi_ir::variable::{VariableData, VariableModes};
+use tgsi_ir::{Body, Def, Inst, InstData, Shader, Stage, Variable};
+
+use super::homes::{Distances, Home, Slot, Space};
+use crate::module::Class;
+use crate::options::SpirvOptions;
+use crate::plan::Classes;
+
+/// Slots that a variable may have: more than any stage has locations.
+const MOST_SLOTS: u32 = 1024;
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotData {
+    /// The variable that declares it.
+    pub variable: Variable,
+    /// The number of its register.
+    pub register: u32,
+    /// Where it lives.
+    pub home: Home,
+    /// Vertices that its variable has; 0 if it has none.
+    pub vertices: u32,
+    /// Interpolation.
+    pub interpolation: InterpMode,
+}
+
+/// An access, as far as its instruction says.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The slots that it may reach, by the number of the element.
+    pub slots: SmallVec<[Option<Slot>; 4]>,
+    /// The number of the element; none if there is only one slot.
+    pub index: Option<Def>,
+    /// The number of the vertex.
+    pub vertex: Option<Def>,
+    /// The component of the slot that the first component of the value is.
+    pub component: u8,
+    /// The whole slot is in the value, though this has fewer components.
+    pub is_whole: bool,
+    /// It reads the framebuffer.
+    pub is_fetch: bool,
+}
+
+/// Locations that one array covers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Run {
+    is_output: bool,
+    space: Space,
+    /// First location.
+    pub first: u32,
+    /// Location behind the last.
+    pub end: u32,
+}
+
+/// Slots of an access with the elements of one array, or a single slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// The first element.
+    pub first: u32,
+    /// Elements.
+    pub count: u32,
+    /// The slot of the first.
+    pub slot: Slot,
+}
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct Plan {
+    slots: FxHashMap<Slot, SlotData>,
+    registers: FxHashMap<(bool, Space, u32), Slot>,
+    runs: Vec<Run>,
+    /// Clip and cull distances of inputs and of outputs.
+    pub distances: [Distances; 2],
+    /// The shader reads outputs.
+    pub reads_outputs: bool,
+    /// The shader writes a point size.
+    pub writes_point_size: bool,
+    /// The shader writes clip distances.
+    pub writes_clip_distances: bool,
+    /// The shader computes derivatives, or takes the level of detail from them.
+    pub derives: bool,
+    /// Loads of vertex inputs by location: floats, signed and unsigned integers.
+    votes: BTreeMap<u32, [u32; 3]>,
+}
+
+/// The variable of a chain of derefs, and its steps from the variable on.
+fn path(body: &Body, deref: Def) -> Option<(Variable, SmallVec<[Def; 4]>)> {
+    let mut indices = SmallVec::new();
+    let mut at = deref;
+    loop {
+        let inst = body.def_inst(at);
+        match *body.inst(inst) {
+            InstData::Deref { kind: DerefKind::Var(variable), .. } => {
+                indices.reverse();
+                return Some((variable, indices));
+            }
+            InstData::Deref { kind: DerefKind::Array, .. } => {
+                indices.push(body.src(inst, 1));
+                at = body.src(inst, 0);
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Whether an intrinsic accesses inputs or outputs, and which source is the deref.
+pub fn deref_of(body: &Body, inst: Inst) -> Option<Def> {
+    use IntrinsicOp::*;
+    let op = body.intrinsic(inst)?;
+    if !matches!(op, LoadDeref | StoreDeref | InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset) {
+        return None;
+    }
+    let deref = body.src(inst, 0);
+    let io = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+    match *body.inst(body.def_inst(deref)) {
+        InstData::Deref { modes, .. } if modes.intersects(io) => Some(deref),
+        _ => None,
+    }
+}
+
+fn space_of(data: &VariableData) -> Space {
+    if data.per_vertex {
+        Space::Vertex
+    } else if data.patch {
+        Space::Patch
+    } else {
+        Space::Single
+    }
+}
+
+impl Plan {
+    /// Looks at a shader.
+    pub fn new(shader: &Shader, body: &Body, classes: &Classes, options: &SpirvOptions) -> Plan {
+        let mut plan = Plan::default();
+        plan.declare(shader, options);
+        let mut distance_slots = [0u32; 2];
+        for block in body.blocks() {
+            for inst in body.insts(block) {
+                plan.derives |= super::kill::derives(body, inst);
+                let Ok(Some(access)) = plan.access(shader, body, inst) else { continue };
+                let op = body.intrinsic(inst);
+                let is_load = body.inst_def(inst).is_some();
+                if access.index.is_some() {
+                    let runs: Vec<Run> =
+                        plan.segments(shader, &access).filter_map(|segment| plan.run(&segment)).collect();
+                    plan.runs.extend(runs);
+                }
+                for slot in access.slots.iter().flatten() {
+                    let Some(data) = plan.slots.get(slot) else { continue };
+                    plan.reads_outputs |= is_load && slot.is_output && !access.is_fetch;
+                    if let Home::Distances(first) = data.home {
+                        let count = &mut distance_slots[usize::from(slot.is_output)];
+                        *count = (*count).max(first / 4 + 1);
+                        plan.writes_clip_distances |= slot.is_output;
+                    }
+                    plan.writes_point_size |= slot.is_output && slot.location == i32::from(varying::PSIZ);
+                    if let (Stage::Vertex, false, Home::Located { location, .. }, Some(def), Some(_)) =
+                        (shader.stage, slot.is_output, data.home, body.inst_def(inst), op)
+                    {
+                        let votes = plan.votes.entry(location).or_default();
+                        match classes.get(def) {
+                            Class::Float => votes[0] += 1,
+                            Class::Int => votes[1] += 1,
+                            Class::Uint | Class::Bool => votes[2] += 1,
+                        }
+                    }
+                }
+            }
+        }
+        plan.distances = distance_slots.map(|slots| Distances::of(shader, slots));
+        if shader.stage != Stage::Vertex {
+            // What is declared of distances is about outputs.
+            plan.distances[0] = match shader.stage {
+                Stage::Fragment => Distances::of(shader, distance_slots[0]),
+                _ => Distances { clip: 4 * distance_slots[0].min(2), cull: 0 },
+            };
+        }
+        plan.merge_runs();
+        plan
+    }
+
+    fn declare(&mut self, shader: &Shader, options: &SpirvOptions) {
+        let io = VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT);
+        for (variable, data) in shader.globals_with(io) {
+            let space = space_of(data);
+            let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
+            let (mut ty, mut vertices) = (data.ty, 0);
+            if let (true, &TypeData::Array { element, length, .. }) = (data.per_vertex, shader.types.get(ty)) {
+                ty = element;
+                vertices = if length == 0 { 32 } else { length };
+            }
+            for element in 0..shader.types.array_elements(ty).clamp(1, MOST_SLOTS) {
+                let slot = Slot { is_output, space, location: data.location.wrapping_add(element as i32) };
+                let register = data.driver_location.wrapping_add(element);
+                self.registers.entry((is_output, space, register)).or_insert(slot);
+                let mut home = slot.home(shader.stage, register, data.index);
+                if let Home::Located { location, source } = &mut home {
+                    let is_color = shader.stage == Stage::Fragment && is_output;
+                    if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
+                        (*location, *source) = (0, *location);
+                    }
+                    if let Some(locations) = options.locations.as_ref().filter(|_| !is_color) {
+                        let is_attribute = shader.stage == Stage::Vertex && !is_output;
+                        match locations.get(&(is_output, space == Space::Patch, slot.location)) {
+                            Some(&linked) => *location = linked,
+                            None if is_attribute => {}
+                            None => home = Home::Nothing,
+                        }
+                    }
+                }
+                self.slots.entry(slot).or_insert_with(|| SlotData {
+                    variable,
+                    register,
+                    home,
+                    vertices,
+                    interpolation: data.interpolation,
+                });
+            }
+        }
+    }
+
+    /// What is known of a slot.
+    pub fn slot(&self, slot: Slot) -> Option<&SlotData> {
+        self.slots.get(&slot)
+    }
+
+    /// The access of an instruction; none if it is none of inputs and outputs.
+    ///
+    /// # Errors
+    /// What is not supported of it.
+    pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<Access>, &'static str> {
+        use IntrinsicOp::*;
+        if let Some(deref) = deref_of(body, inst) {
+            return self.deref_access(shader, body, inst, deref).map(Some);
+        }
+        let Some(op) = body.intrinsic(inst) else { return Ok(None) };
+        let (is_output, by_vertex) = match op {
+            LoadInput => (false, false),
+            LoadPerVertexInput => (false, true),
+            LoadOutput | StoreOutput => (true, false),
+            LoadPerVertexOutput | StorePerVertexOutput => (true, true),
+            _ => return Ok(None),
+        };
+        let sources = body.sources(inst).count();
+        let offset = body.src(inst, sources - 1);
+        let vertex = by_vertex.then(|| body.src(inst, sources - 2));
+        let space = match (by_vertex, shader.stage, is_output) {
+            (true, ..) => Space::Vertex,
+            (_, Stage::TessCtrl, true) | (_, Stage::TessEval, false) => Space::Patch,
+            _ => Space::Single,
+        };
+        let base = body.index(inst, IndexKind::Base) as u32;
+        let count = (body.index(inst, IndexKind::Range) as u32).clamp(1, MOST_SLOTS);
+        let slots =
+            (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
+        let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
+        Ok(Some(Access {
+            slots: slots.collect(),
+            index: Some(offset),
+            vertex,
+            component: (body.index(inst, IndexKind::Component) & 3) as u8,
+            is_whole: false,
+            is_fetch: semantics.fb_fetch_output,
+        }
+        .folded(body)))
+    }
+
+    fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<Access, &'static str> {
+        let (variable, indices) = path(body, deref).ok_or("a pointer that is no path into a variable")?;
+        let data = &shader.variables[variable];
+        let is_output = data.mode.intersects(VariableModes::SHADER_OUT);
+        let mut indices = indices.into_iter();
+        let mut ty = data.ty;
+        let mut vertex = None;
+        if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
+            vertex = Some(indices.next().ok_or("an access of a whole array")?);
+            ty = element;
+        }
+        let (mut count, mut index) = (1, None);
+        if let &TypeData::Array { element, length, .. } = shader.types.get(ty) {
+            index = Some(indices.next().ok_or("an access of a whole array")?);
+            count = length.min(MOST_SLOTS);
+            ty = element;
+        }
+        let Some((scalar, components)) = shader.types.as_vector(ty).filter(|&(_, components)| components <= 4) else {
+            return Err("an input or output of this type");
+        };
+        if scalar.bit_size() != 32 {
+            return Err("an input or output of other than 32 bits");
+        }
+        let mut component = data.location_frac & 3;
+        let mut is_part = false;
+        if let Some(index) = indices.next() {
+            let constant = body.constant_component(index, 0).ok_or("a run-time component of an input or output")?;
+            component += (constant & 3) as u8;
+            is_part = true;
+        }
+        if indices.next().is_some() {
+            return Err("an input or output of nested arrays");
+        }
+        let space = space_of(data);
+        let slots = (0..count)
+            .map(|element| Some(Slot { is_output, space, location: data.location.wrapping_add(element as i32) }));
+        let is_fetch =
+            data.fb_fetch_output && shader.stage == Stage::Fragment && is_output && body.inst_def(inst).is_some();
+        let is_whole = !is_part && components < 4 && shader.stage != Stage::TessCtrl;
+        Ok(Access { slots: slots.collect(), index, vertex, component, is_whole, is_fetch }.folded(body))
+    }
+
+    /// The parts of the slots that one array each can cover; a slot that is none alone.
+    pub fn segments<'a>(&'a self, shader: &'a Shader, access: &'a Access) -> impl Iterator<Item = Segment> + 'a {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let slots = &access.slots;
+            while next < slots.len() {
+                let start = next;
+                next += 1;
+                let Some(slot) = slots[start] else { continue };
+                let follows = |at: usize| {
+                    let (Some(a), Some(b)) = (slots[at - 1], slots[at]) else { return false };
+                    self.follows(shader, a, b)
+                };
+                while next < slots.len() && follows(next) {
+                    next += 1;
+                }
+                return Some(Segment { first: start as u32, count: (next - start) as u32, slot });
+            }
+            None
+        })
+    }
+
+    /// Whether a slot may stand in an array behind another.
+    fn follows(&self, shader: &Shader, a: Slot, b: Slot) -> bool {
+        if a.is_output && shader.stage == Stage::Fragment {
+            return false;
+        }
+        let (Some(first), Some(second)) = (self.slot(a), self.slot(b)) else { return false };
+        let (Home::Located { location, .. }, Home::Located { location: next, .. }) = (first.home, second.home) else {
+            return false;
+        };
+        let (x, y) = (&shader.variables[first.variable], &shader.variables[second.variable]);
+        next == location + 1
+            && first.interpolation == second.interpolation
+            && (x.centroid, x.sample, x.invariant, x.streams) == (y.centroid, y.sample, y.invariant, y.streams)
+            && first.vertices == second.vertices
+    }
+
+    /// The array that a segment of several slots needs.
+    fn run(&self, segment: &Segment) -> Option<Run> {
+        let Home::Located { location, .. } = self.slot(segment.slot)?.home else { return None };
+        let Slot { is_output, space, .. } = segment.slot;
+        (segment.count > 1).then_some(Run { is_output, space, first: location, end: location + segment.count })
+    }
+
+    /// Arrays that overlap become one.
+    fn merge_runs(&mut self) {
+        self.runs.sort_unstable();
+        let mut merged: Vec<Run> = Vec::new();
+        for run in self.runs.drain(..) {
+            match merged.last_mut() {
+                Some(last)
+                    if (last.is_output, last.space) == (run.is_output, run.space) && run.first < last.end =>
+                {
+                    last.end = last.end.max(run.end);
+                }
+                _ => merged.push(run),
+            }
+        }
+        self.runs = merged;
+    }
+
+    /// The array that covers a location.
+    pub fn run_of(&self, slot: Slot, location: u32) -> Option<Run> {
+        self.runs
+            .iter()
+            .copied()
+            .find(|run| (run.is_output, run.space) == (slot.is_output, slot.space) && (run.first..run.end).contains(&location))
+    }
+
+    /// The class of vertex inputs: what all loads agree on, else floats.
+    pub fn attribute_class(&self, locations: std::ops::Range<u32>) -> Class {
+        let votes = self.votes.range(locations).fold([0; 3], |[a, b, c], (_, [x, y, z])| [a + x, b + y, c + z]);
+        match votes {
+            [0, signed, 0] if signed > 0 => Class::Int,
+            [0, _, unsigned] if unsigned > 0 => Class::Uint,
+            _ => Class::Float,
+        }
+    }
+
+    /// The slot beside another that lives somewhere.
+    pub fn find(&self, beside: Slot, home: Home) -> Option<Slot> {
+        let is_beside = |slot: &Slot| (slot.is_output, slot.space) == (beside.is_output, beside.space);
+        self.slots.iter().filter(|(slot, data)| is_beside(slot) && data.home == home).map(|(slot, _)| *slot).min()
+    }
+}
+
+impl Access {
+    /// An access with a known element is one of its slot.
+    fn folded(mut self, body: &Body) -> Access {
+        if let Some(number) = self.index.and_then(|index| body.constant_component(index, 0)) {
+            let slot = usize::try_from(number as u32).ok().and_then(|number| self.slots.get(number).copied()).flatten();
+            self.slots = smallvec::smallvec![slot];
+            self.index = None;
+        }
+        self
+    }
+}

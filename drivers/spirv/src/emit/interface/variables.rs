@@ -1,0 +1,310 @@
+//! The variables of inputs and outputs, each made when it is first accessed.
+
+use spirv::{BuiltIn, Capability, Decoration, StorageClass};
+use tgsi_ir::Stage;
+use tgsi_ir::intrinsics::indices::InterpMode;
+use tgsi_ir::slots::varying;
+
+use super::homes::{Home, Slot, Space, VARYING_CLASS};
+use super::plan::SlotData;
+use crate::emit::Emitter;
+use crate::interface::Varying;
+use crate::module::{Class, Id, ValueType};
+
+const VIEWPORT_INDEX_LAYER: &str = "SPV_EXT_shader_viewport_index_layer";
+const VIEWPORT_ARRAY: &str = "SPV_NV_viewport_array2";
+const DRAW_PARAMETERS: &str = "SPV_KHR_shader_draw_parameters";
+const SHADER_BALLOT: &str = "SPV_KHR_shader_ballot";
+const MULTIVIEW: &str = "SPV_KHR_multiview";
+
+/// A variable at a location.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// The variable.
+    pub id: Id,
+    /// What an element is.
+    pub ty: ValueType,
+    /// The location of the first element.
+    pub first: u32,
+    /// It is an array of elements.
+    pub is_array: bool,
+}
+
+/// The storage class of inputs or outputs.
+pub const fn storage_class(is_output: bool) -> StorageClass {
+    if is_output { StorageClass::Output } else { StorageClass::Input }
+}
+
+impl Emitter<'_> {
+    /// The variable of a slot that is at a location.
+    pub(super) fn port(&mut self, slot: Slot, data: SlotData, location: u32, source: u32) -> Port {
+        let run = self.io.plan.run_of(slot, location);
+        let (first, end) = run.map_or((location, location + 1), |run| (run.first, run.end));
+        let key = (slot.is_output, slot.space, first, source);
+        if let Some(&port) = self.io.ports.get(&key) {
+            return port;
+        }
+        let stage = self.shader.stage;
+        let class = match (stage, slot.is_output) {
+            (Stage::Vertex, false) => self.attribute_class(first..end),
+            (Stage::Fragment, true) => {
+                self.options.color_outputs.get(first as usize).map_or(Class::Float, |class| class.class())
+            }
+            _ => VARYING_CLASS,
+        };
+        let ty = ValueType::new(class, 32, 4);
+        let mut ty_id = self.module.value_type(ty);
+        let is_array = end - first > 1;
+        if is_array {
+            ty_id = self.module.array_type(ty_id, end - first, None);
+        }
+        if slot.space == Space::Vertex && data.vertices > 0 {
+            ty_id = self.module.array_type(ty_id, data.vertices, None);
+        }
+        let initializer = self.output_initializer(slot, ty_id);
+        let id = self.module.global_variable(ty_id, storage_class(slot.is_output), initializer);
+        self.module.decorate(id, Decoration::Location, &[first]);
+        let is_dual = self.options.dual_source || self.shader.info.fs.color_is_dual_source;
+        if stage == Stage::Fragment && slot.is_output && is_dual {
+            self.module.decorate(id, Decoration::Index, &[source]);
+        }
+        if slot.space == Space::Patch {
+            self.module.decorate(id, Decoration::Patch, &[]);
+        }
+        let interpolation = self.decorate_interpolation(id, slot, data);
+        let variable = &self.shader.variables[data.variable];
+        if slot.is_output && variable.invariant && stage != Stage::Fragment {
+            self.module.decorate(id, Decoration::Invariant, &[]);
+        }
+        let stream = u32::from(variable.streams & 3);
+        if stage == Stage::Geometry && slot.is_output && variable.streams == stream as u8 * 0x55 && stream > 0 {
+            self.module.need(Capability::GeometryStreams);
+            self.module.decorate(id, Decoration::Stream, &[stream]);
+        }
+        if self.options.names {
+            self.module.name(id, &variable.name);
+        }
+        for location in first..end {
+            let own = Home::Located { location, source };
+            let found = if location == first && !is_array { Some(slot) } else { self.io.plan.find(slot, own) };
+            self.reflect_varying(found.unwrap_or(slot), location, source, class, interpolation, data);
+        }
+        let port = Port { id, ty, first, is_array };
+        self.io.ports.insert(key, port);
+        port
+    }
+
+    /// Outputs that the shader reads start as zero, but those that invocations share.
+    fn output_initializer(&mut self, slot: Slot, ty: Id) -> Option<Id> {
+        let reads = slot.is_output && self.io.plan.reads_outputs && self.shader.stage != Stage::TessCtrl;
+        reads.then(|| self.module.null(ty))
+    }
+
+    fn attribute_class(&self, locations: std::ops::Range<u32>) -> Class {
+        let stated = locations.clone().find_map(|location| *self.options.vertex_inputs.get(location as usize)?);
+        stated.map_or_else(|| self.io.plan.attribute_class(locations), |class| class.class())
+    }
+
+    /// Decorates an input of a fragment shader, and says how it is interpolated.
+    fn decorate_interpolation(&mut self, id: Id, slot: Slot, data: SlotData) -> Option<&'static str> {
+        if self.shader.stage != Stage::Fragment || slot.is_output {
+            return None;
+        }
+        let variable = &self.shader.variables[data.variable];
+        let is_flat = data.interpolation == InterpMode::Flat
+            || (data.interpolation == InterpMode::None && self.options.flat_shading && is_color(slot));
+        if is_flat {
+            self.module.decorate(id, Decoration::Flat, &[]);
+            return Some("flat");
+        }
+        let name = if data.interpolation == InterpMode::NoPerspective {
+            self.module.decorate(id, Decoration::NoPerspective, &[]);
+            "noperspective"
+        } else {
+            "smooth"
+        };
+        if variable.sample {
+            self.module.need(Capability::SampleRateShading);
+            self.module.decorate(id, Decoration::Sample, &[]);
+        } else if variable.centroid {
+            self.module.decorate(id, Decoration::Centroid, &[]);
+        }
+        Some(name)
+    }
+
+    fn reflect_varying(
+        &mut self,
+        slot: Slot,
+        location: u32,
+        source: u32,
+        class: Class,
+        interpolation: Option<&'static str>,
+        data: SlotData,
+    ) {
+        let processor = tgsi::slots::processor_of(self.shader.stage);
+        let file = if slot.is_output { tgsi::tables::File::Output } else { tgsi::tables::File::Input };
+        let is_attribute = self.shader.stage == Stage::Vertex && !slot.is_output;
+        let semantic = tgsi::slots::semantic_of(processor, file, slot.location).filter(|_| !is_attribute);
+        let variable = &self.shader.variables[data.variable];
+        let varying = Varying {
+            register: self.io.plan.slot(slot).map_or(data.register, |data| data.register),
+            semantic: semantic.map(|(semantic, _)| semantic.name().to_owned()),
+            index: semantic.map_or(0, |(_, index)| index),
+            location,
+            component: 0,
+            components: 4,
+            ty: match class {
+                Class::Float => "float",
+                Class::Int => "int",
+                Class::Uint | Class::Bool => "uint",
+            },
+            source,
+            patch: slot.space == Space::Patch,
+            vertices: data.vertices,
+            interpolation,
+            sampling: match interpolation {
+                Some("flat") | None => None,
+                _ if variable.sample => Some("sample"),
+                _ if variable.centroid => Some("centroid"),
+                _ => None,
+            },
+        };
+        let list = if slot.is_output { &mut self.interface.outputs } else { &mut self.interface.inputs };
+        list.push(varying);
+    }
+
+    /// The input of a built-in that is a scalar or vector.
+    pub(in crate::emit) fn built_in(&mut self, built_in: BuiltIn, ty: ValueType) -> Id {
+        self.built_in_variable(false, built_in, ty, None, 0)
+    }
+
+    /// The variable of a built-in: of a type, or an array of so many; one for each of so many vertices, if there are
+    /// any.
+    pub(in crate::emit) fn built_in_variable(
+        &mut self,
+        is_output: bool,
+        built_in: BuiltIn,
+        ty: ValueType,
+        length: Option<u32>,
+        vertices: u32,
+    ) -> Id {
+        if let Some(&id) = self.io.built_ins.get(&(is_output, built_in as u32)) {
+            return id;
+        }
+        let is_simple = !is_output && length.is_none() && vertices == 0;
+        let id = if is_simple {
+            self.module.built_in_input(built_in, ty)
+        } else {
+            let mut ty_id = self.module.value_type(ty);
+            if let Some(length) = length {
+                ty_id = self.module.array_type(ty_id, length.max(1), None);
+            }
+            if vertices > 0 {
+                ty_id = self.module.array_type(ty_id, vertices, None);
+            }
+            let reads = is_output && self.io.plan.reads_outputs && self.shader.stage != Stage::TessCtrl;
+            let initializer = reads.then(|| self.module.null(ty_id));
+            let id = self.module.global_variable(ty_id, storage_class(is_output), initializer);
+            self.module.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
+            id
+        };
+        self.io.built_ins.insert((is_output, built_in as u32), id);
+        self.built_in_needs(is_output, built_in);
+        let is_integer = matches!(ty.class, Class::Int | Class::Uint);
+        if self.shader.stage == Stage::Fragment && !is_output && is_integer {
+            self.module.decorate(id, Decoration::Flat, &[]);
+        }
+        match built_in {
+            BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner => self.module.decorate(id, Decoration::Patch, &[]),
+            BuiltIn::Position if is_output => self.module.decorate(id, Decoration::Invariant, &[]),
+            _ => {}
+        }
+        if is_output {
+            self.fragment_output_modes(built_in);
+        }
+        if self.options.names {
+            let direction = if is_output { "out" } else { "in" };
+            self.module.name(id, &format!("{direction}_{built_in:?}"));
+        }
+        let list = if is_output { &mut self.interface.built_in_outputs } else { &mut self.interface.built_in_inputs };
+        list.push(format!("{built_in:?}"));
+        id
+    }
+
+    /// The capability and extension of a built-in.
+    fn built_in_needs(&mut self, is_output: bool, built_in: BuiltIn) {
+        let stage = self.shader.stage;
+        let since_1_3 = Some((1, 3));
+        let has_subgroups = self.module.at_least(1, 3);
+        match built_in {
+            BuiltIn::PointSize if matches!(stage, Stage::TessCtrl | Stage::TessEval) => {
+                self.module.need(Capability::TessellationPointSize);
+            }
+            BuiltIn::PointSize if stage == Stage::Geometry => self.module.need(Capability::GeometryPointSize),
+            BuiltIn::ClipDistance => self.module.need(Capability::ClipDistance),
+            BuiltIn::CullDistance => self.module.need(Capability::CullDistance),
+            BuiltIn::Layer | BuiltIn::ViewportIndex if is_output && stage != Stage::Geometry => {
+                if !self.module.at_least(1, 5) {
+                    self.module.need(Capability::ShaderViewportIndexLayerEXT);
+                    self.module.need_extension(VIEWPORT_INDEX_LAYER, None);
+                } else if built_in == BuiltIn::Layer {
+                    self.module.need(Capability::ShaderLayer);
+                } else {
+                    self.module.need(Capability::ShaderViewportIndex);
+                }
+            }
+            BuiltIn::ViewportIndex => self.module.need(Capability::MultiViewport),
+            BuiltIn::Layer => self.module.need(Capability::Geometry),
+            BuiltIn::PrimitiveId if stage == Stage::Fragment => self.module.need(Capability::Geometry),
+            BuiltIn::SampleId | BuiltIn::SamplePosition => self.module.need(Capability::SampleRateShading),
+            BuiltIn::ViewportMaskNV => {
+                self.module.need(Capability::ShaderViewportIndexLayerEXT);
+                self.module.need(Capability::ShaderViewportMaskNV);
+                self.module.need_extension(VIEWPORT_INDEX_LAYER, None);
+                self.module.need_extension(VIEWPORT_ARRAY, None);
+            }
+            BuiltIn::BaseVertex | BuiltIn::BaseInstance | BuiltIn::DrawIndex => {
+                self.module.need(Capability::DrawParameters);
+                self.module.need_extension(DRAW_PARAMETERS, since_1_3);
+            }
+            BuiltIn::SubgroupSize
+            | BuiltIn::SubgroupLocalInvocationId
+            | BuiltIn::NumSubgroups
+            | BuiltIn::SubgroupId
+                if has_subgroups =>
+            {
+                self.module.need(Capability::GroupNonUniform);
+            }
+            BuiltIn::SubgroupEqMask
+            | BuiltIn::SubgroupGeMask
+            | BuiltIn::SubgroupGtMask
+            | BuiltIn::SubgroupLeMask
+            | BuiltIn::SubgroupLtMask
+                if has_subgroups =>
+            {
+                self.module.need(Capability::GroupNonUniformBallot);
+            }
+            BuiltIn::SubgroupSize
+            | BuiltIn::SubgroupLocalInvocationId
+            | BuiltIn::SubgroupEqMask
+            | BuiltIn::SubgroupGeMask
+            | BuiltIn::SubgroupGtMask
+            | BuiltIn::SubgroupLeMask
+            | BuiltIn::SubgroupLtMask => {
+                self.module.need(Capability::SubgroupBallotKHR);
+                self.module.need_extension(SHADER_BALLOT, None);
+            }
+            BuiltIn::ViewIndex => {
+                self.module.need(Capability::MultiView);
+                self.module.need_extension(MULTIVIEW, since_1_3);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a slot is a colour, which the state of the rasteriser may make flat.
+pub fn is_color(slot: Slot) -> bool {
+    u8::try_from(slot.location)
+        .is_ok_and(|slot| matches!(slot, varying::COL0 | varying::COL1 | varying::BFC0 | varying::BFC1))
+}

@@ -1,0 +1,147 @@
+//! Driver parameters: what TGSI's shaders know of the state of their pipeline, and Vulkan's do not. They are push
+//! constants, in OpenGL a uniform block. A parameter is always at the same offset, so that stages can share the range.
+
+use spirv::{Decoration, Op, StorageClass};
+
+use super::Emitter;
+use crate::interface::DriverParameter;
+use crate::module::{Class, Id, ValueType};
+
+/// The binding of the block in OpenGL.
+const OPENGL_BINDING: u32 = 83;
+
+/// A parameter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Parameter {
+    /// Height of the framebuffer, for origins at the lower left.
+    FragmentHeight,
+    /// All bits are set if the draw is indexed.
+    IsIndexed,
+    /// Inner tessellation levels without a control shader.
+    TessInner,
+    /// Outer tessellation levels without a control shader.
+    TessOuter,
+    /// User clip planes.
+    ClipPlanes,
+    /// Dimensions of the grid.
+    WorkDim,
+    /// Data of the user for compute shaders.
+    UserData,
+}
+
+impl Parameter {
+    const fn name(self) -> &'static str {
+        match self {
+            Parameter::FragmentHeight => "frag_height",
+            Parameter::IsIndexed => "is_indexed",
+            Parameter::TessInner => "tess_inner",
+            Parameter::TessOuter => "tess_outer",
+            Parameter::ClipPlanes => "clip_planes",
+            Parameter::WorkDim => "work_dim",
+            Parameter::UserData => "user_data",
+        }
+    }
+
+    /// Offset in bytes. Those of compute shaders lie where those of the other stages do.
+    const fn offset(self) -> u32 {
+        match self {
+            Parameter::FragmentHeight | Parameter::WorkDim => 0,
+            Parameter::IsIndexed => 4,
+            Parameter::TessInner => 8,
+            Parameter::TessOuter | Parameter::UserData => 16,
+            Parameter::ClipPlanes => 32,
+        }
+    }
+
+    const fn ty(self) -> ValueType {
+        match self {
+            Parameter::FragmentHeight => ValueType::FLOAT,
+            Parameter::IsIndexed | Parameter::WorkDim => ValueType::UINT,
+            Parameter::TessInner => ValueType::FLOAT.with_components(2),
+            Parameter::TessOuter | Parameter::ClipPlanes => ValueType::FLOAT.with_components(4),
+            Parameter::UserData => ValueType::UINT.with_components(4),
+        }
+    }
+
+    /// Number of elements, 0 if it is no array.
+    fn elements(self, user_clip_planes: u8) -> u32 {
+        match self {
+            Parameter::ClipPlanes => u32::from(user_clip_planes.clamp(1, 8)),
+            Parameter::UserData => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// State.
+#[derive(Debug, Default)]
+pub struct Parameters {
+    variable: Option<Id>,
+    /// The members in their order.
+    members: Vec<Parameter>,
+}
+
+impl Emitter<'_> {
+    fn parameter_storage(&self) -> StorageClass {
+        if self.options.opengl { StorageClass::Uniform } else { StorageClass::PushConstant }
+    }
+
+    /// The value of a parameter, or of an element of it.
+    pub(super) fn parameter(&mut self, parameter: Parameter, element: u32) -> Id {
+        let variable = *self.parameters.variable.get_or_insert_with(|| self.module.id());
+        let members = &mut self.parameters.members;
+        let member = members.iter().position(|&member| member == parameter).unwrap_or_else(|| {
+            members.push(parameter);
+            members.len() - 1
+        });
+        let ty = self.module.value_type(parameter.ty());
+        let pointer = self.module.pointer_type(self.parameter_storage(), ty);
+        let mut operands: smallvec::SmallVec<[u32; 3]> =
+            smallvec::smallvec![variable.0, self.module.uint(member as u32).0];
+        if parameter.elements(self.options.user_clip_planes) > 0 {
+            operands.push(self.module.uint(element).0);
+        }
+        let pointer = self.pure(Op::AccessChain, pointer, &operands);
+        self.pure(Op::Load, ty, &[pointer.0])
+    }
+
+    /// Declares the block, when all its members are known.
+    pub(super) fn declare_parameters(&mut self) {
+        let Some(variable) = self.parameters.variable else { return };
+        let members = std::mem::take(&mut self.parameters.members);
+        let mut types = Vec::new();
+        let mut offsets = Vec::new();
+        for &member in &members {
+            let mut ty = self.module.value_type(member.ty());
+            let elements = member.elements(self.options.user_clip_planes);
+            if elements > 0 {
+                ty = self.module.array_type(ty, elements, Some(16));
+            }
+            types.push(ty.0);
+            offsets.push([member.offset()]);
+            let size = u32::from(member.ty().components) * 4 * elements.max(1);
+            self.interface.driver_parameters.push(DriverParameter {
+                name: member.name(),
+                offset: member.offset(),
+                size,
+                ty: if member.ty().class == Class::Float { "float" } else { "uint" },
+            });
+        }
+        let mut decorations: Vec<crate::module::TypeDecoration<'_>> = vec![(None, Decoration::Block, &[])];
+        for (number, offset) in (0u32..).zip(&offsets) {
+            decorations.push((Some(number), Decoration::Offset, offset));
+        }
+        let block = self.module.decorated_type(Op::TypeStruct, &types, &decorations);
+        let storage = self.parameter_storage();
+        self.module.declare_variable(variable, block, storage, None);
+        if self.options.opengl {
+            self.module.decorate(variable, Decoration::Binding, &[OPENGL_BINDING]);
+        }
+        if self.options.names {
+            self.module.name(variable, "driver_parameters");
+            for (number, member) in (0u32..).zip(&members) {
+                self.module.name_member(block, number, member.name());
+            }
+        }
+    }
+}
