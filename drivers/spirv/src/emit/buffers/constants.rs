@@ -49,13 +49,13 @@ impl Emitter<'_> {
             IntrinsicOp::LoadUbo => {
                 let align = body.index(inst, IndexKind::AlignMul) as u32;
                 let within = body.index(inst, IndexKind::AlignOffset) as u32 & 15;
-                let start = if align >= 16 {
+                let bytes =
+                    self.chunk_types(def, Class::Uint)?.iter().map(|ty| u32::from(ty.components) * 4).sum::<u32>();
+                // What is read by whole vec4s is zero word by word, anything else as a whole.
+                let start = if align >= 16 && (within == 0 || within + bytes <= 16) {
                     Start::Slot(self.place(0, body.src(inst, 1), 4)?, (within >> 2) as u8)
                 } else {
-                    match self.place(0, body.src(inst, 1), 2)? {
-                        Place::Known(word) => Start::Slot(Place::Known(word >> 2), (word & 3) as u8),
-                        place => Start::Word(place),
-                    }
+                    Start::Word(self.place(0, body.src(inst, 1), 2)?)
                 };
                 self.load_constants(inst, def, Some(body.src(inst, 0)), start)
             }
@@ -257,7 +257,19 @@ impl Emitter<'_> {
 
     /// A load of which one component is read, which is then all that is loaded. False if it is none.
     fn load_component(&mut self, def: Def, block: Block, start: Start) -> Result<bool, SpirvError> {
-        let Start::Slot(place, first) = start else { return Ok(false) };
+        let (place, first) = match start {
+            Start::Slot(place, first) => (place, first),
+            Start::Word(Place::Known(word)) => {
+                let count = self.body.num_components(def).into();
+                if block.slots.is_some()
+                    || self.check(Place::Known(word), count, 4 * block.variable.slots) == Check::Never
+                {
+                    return Ok(false);
+                }
+                (Place::Known(word >> 2), (word & 3) as u8)
+            }
+            Start::Word(Place::At { .. }) => return Ok(false),
+        };
         let components = self.body.num_components(def);
         let read = self.components_read(def);
         if self.body.bit_size(def) != 32 || components < 2 || read.count_ones() != 1 {
@@ -289,6 +301,13 @@ impl Emitter<'_> {
         let class = block.variable.class;
         let mut chunks = Chunks::new();
         let mut next = 0;
+        let check = match start {
+            Start::Slot(..) => Check::Always,
+            Start::Word(place) => {
+                let count = types.iter().map(|ty| u32::from(ty.components)).sum();
+                self.check_words_of(block, place, count)
+            }
+        };
         for &ty in types {
             let ty = ValueType { class, ..ty };
             chunks.push(match start {
@@ -299,7 +318,7 @@ impl Emitter<'_> {
                 }
                 Start::Word(place) => {
                     let place = self.advance(place, next);
-                    self.words_of_slots(block, place, ty)?
+                    self.words_of_slots(block, place, check, ty)?
                 }
             });
             next += u32::from(ty.components);
@@ -356,24 +375,31 @@ impl Emitter<'_> {
         Ok(self.select(ty, condition, id, zero))
     }
 
-    /// Words from a word on, each in its place; zeros if not all are inside.
-    fn words_of_slots(&mut self, block: Block, place: Place, ty: ValueType) -> Result<Id, SpirvError> {
+    /// Whether words of a block are inside.
+    fn check_words_of(&mut self, block: Block, place: Place, count: u32) -> Check {
+        let Some(slots) = block.slots else { return self.check(place, count, 4 * block.variable.slots) };
+        let four = self.module.uint(4);
+        let length = self.pure_of(Op::IMul, ValueType::UINT, &[slots, four]);
+        let last = self.advance(place, count - 1);
+        let last = self.place_id(last);
+        Check::If(self.is_below(last, length))
+    }
+
+    /// Words from a word on, each in its place; zeros unless `check` says that they are inside.
+    fn words_of_slots(&mut self, block: Block, place: Place, check: Check, ty: ValueType) -> Result<Id, SpirvError> {
         let variable = block.variable;
-        let count = u32::from(ty.components);
-        let check = match block.slots {
-            Some(slots) => {
-                let four = self.module.uint(4);
-                let length = self.pure_of(Op::IMul, ValueType::UINT, &[slots, four]);
-                let last = self.advance(place, count - 1);
-                let last = self.place_id(last);
-                Check::If(self.is_below(last, length))
-            }
-            None => self.check(place, count, 4 * variable.slots),
-        };
         let ty_id = self.module.value_type(ty);
         if check == Check::Never {
             return Ok(self.module.null(ty_id));
         }
+        if let Place::Known(word) = place {
+            let slot = Place::Known(word >> 2);
+            let id = self.vector_of_slots(Block { slots: None, ..block }, slot, (word & 3) as u8, ty)?;
+            let Check::If(condition) = check else { return Ok(id) };
+            let zero = self.module.null(ty_id);
+            return Ok(self.select(ty, condition, id, zero));
+        }
+        let count = u32::from(ty.components);
         let (two, three) = (self.module.uint(2), self.module.uint(3));
         let mut words: SmallVec<[u32; 4]> = SmallVec::new();
         for number in 0..count {
