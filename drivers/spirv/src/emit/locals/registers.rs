@@ -1,0 +1,130 @@
+//! Registers.
+
+use smallvec::SmallVec;
+use spirv::{GlslStd450Op, Op, StorageClass};
+use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
+use tgsi_ir::{Def, Inst, User};
+
+use super::{Local, Pointer, Register, Votes};
+use crate::emit::Emitter;
+use crate::emit::buffers::{Check, Place};
+use crate::error::SpirvError;
+use crate::module::{Class, Id, ValueType};
+
+impl Emitter<'_> {
+    pub(in crate::emit) fn register(&mut self, inst: Inst, op: IntrinsicOp) -> Result<(), SpirvError> {
+        let body = self.body;
+        let base = body.index(inst, IndexKind::Base) as u32;
+        match op {
+            IntrinsicOp::DeclReg => {
+                if let Some(def) = body.inst_def(inst) {
+                    self.declare_register(inst, def);
+                }
+                Ok(())
+            }
+            IntrinsicOp::LoadReg | IntrinsicOp::LoadRegIndirect => {
+                let Some(def) = body.inst_def(inst) else { return Ok(()) };
+                let register = self.register_of(inst, body.src(inst, 0))?;
+                let place = match op {
+                    IntrinsicOp::LoadReg => Place::Known(base),
+                    _ => self.place(base, body.src(inst, 1), 0)?,
+                };
+                let value = self.load_register(register, place);
+                self.modified(inst, def, value, register.ty);
+                Ok(())
+            }
+            _ => {
+                let register = self.register_of(inst, body.src(inst, 1))?;
+                let place = match op {
+                    IntrinsicOp::StoreReg => Place::Known(base),
+                    _ => self.place(base, body.src(inst, 2), 0)?,
+                };
+                let mask = body.index(inst, IndexKind::WriteMask) as u32;
+                let value = if body.index(inst, IndexKind::LegacyFsat) != 0 {
+                    let ty = ValueType { class: Class::Float, ..register.ty };
+                    let value = self.value(body.src(inst, 0), Class::Float)?;
+                    let one = if ty.bits == 64 { 1f64.to_bits() } else { 1f32.to_bits().into() };
+                    let (zero, one) = (self.module.splat(ty, 0), self.module.splat(ty, one));
+                    let value = self.glsl(GlslStd450Op::NClamp, ty, &[value, zero, one]);
+                    self.cast(value, ty, register.ty.class)
+                } else {
+                    self.value(body.src(inst, 0), register.ty.class)?
+                };
+                let (indices, check) = self.element(place, register.elements);
+                let local = Local { id: register.id, storage: StorageClass::Function, class: None };
+                self.store_at(&Pointer { local, indices, check, ty: register.ty }, value, mask)
+            }
+        }
+    }
+
+    fn declare_register(&mut self, inst: Inst, def: Def) {
+        let body = self.body;
+        let index = |kind| body.index(inst, kind);
+        let (bits, components) = (index(IndexKind::BitSize) as u8, index(IndexKind::NumComponents) as u8);
+        let elements = index(IndexKind::NumArrayElems).max(0) as u32;
+        let mut votes = Votes::default();
+        for source in body.uses_of(def) {
+            let User::Inst(user) = body.user(source) else { continue };
+            let value = body.inst_def(user).unwrap_or_else(|| body.src(user, 0));
+            if body.def_constant(value).is_none() {
+                votes.add(self.classes.get(value));
+            }
+        }
+        let ty = ValueType::new(votes.class(), bits, components);
+        let mut ty_id = self.module.value_type(ty);
+        if elements > 0 {
+            ty_id = self.module.array_type(ty_id, elements, None);
+        }
+        let id = self.function_variable(ty_id, None, &format!("r{}", def.as_u32()));
+        self.locals.registers.insert(def, Register { id, ty, elements });
+    }
+
+    fn register_of(&self, inst: Inst, handle: Def) -> Result<Register, SpirvError> {
+        let found = self.locals.registers.get(&handle).copied();
+        found.ok_or(SpirvError::NotLowered { inst, what: "a register that is not declared" })
+    }
+
+    /// The index of an element in an access chain, and whether it is inside. A register that is no array is its own
+    /// element 0.
+    fn element(&mut self, place: Place, elements: u32) -> (SmallVec<[Id; 4]>, Check) {
+        if elements == 0 {
+            let check = if matches!(place, Place::Known(0)) { Check::Always } else { Check::Never };
+            return (SmallVec::new(), check);
+        }
+        let check = self.check(place, 1, elements);
+        (smallvec::smallvec![self.place_id(place)], check)
+    }
+
+    fn load_register(&mut self, register: Register, place: Place) -> Id {
+        let (indices, check) = self.element(place, register.elements);
+        let local = Local { id: register.id, storage: StorageClass::Function, class: None };
+        let pointer = Pointer { local, indices, check, ty: register.ty };
+        self.load_at(pointer, &[register.elements])
+    }
+
+    /// The result of a load with its modifiers: the absolute value, then the negation.
+    fn modified(&mut self, inst: Inst, def: Def, value: Id, ty: ValueType) {
+        let body = self.body;
+        let (fabs, fneg) = (body.index(inst, IndexKind::LegacyFabs) != 0, body.index(inst, IndexKind::LegacyFneg) != 0);
+        if !fabs && !fneg {
+            return self.define(def, value, ty.class);
+        }
+        let float = ValueType { class: Class::Float, ..ty };
+        let mut value = self.cast(value, ty, Class::Float);
+        if fabs {
+            value = self.glsl(GlslStd450Op::FAbs, float, &[value]);
+        }
+        if fneg {
+            value = self.pure_of(Op::FNegate, float, &[value]);
+        }
+        self.define(def, value, Class::Float);
+    }
+
+    /// A value in another class.
+    fn cast(&mut self, id: Id, from: ValueType, to: Class) -> Id {
+        if from.class == to || from.bits == 1 {
+            return id;
+        }
+        self.pure_of(Op::Bitcast, ValueType { class: to, ..from }, &[id])
+    }
+}
