@@ -2,17 +2,19 @@
 //!
 //! Operations with a type make their results in it. What only moves bits (`mov`, `vec`, `bcsel`, phis, loads) takes the
 //! class that most of its readers want: such values that pass on to each other are joined (union-find) and vote
-//! together, so that a chain of phis and selections needs no casts. A tie is a float, no vote unsigned.
+//! together, so that a chain of phis and selections needs no casts. What is stored in a local variable or register
+//! votes with what is loaded from it. A tie is a float. Without votes varyings are floats, other values unsigned.
 //!
 //! Operations on integers that do not depend on the sign (sums, logic) are signed or unsigned as their operands and
 //! readers are. They are joined too, with each other and with what moves integers.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use rustc_hash::FxHashMap;
 use tgsi_ir::alu::{AluOp, BaseType};
 use tgsi_ir::body::{DerefKind, TexSrcKind};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::variable::VariableModes;
-use tgsi_ir::{Body, Def, Inst, InstData};
+use tgsi_ir::{Body, Def, Inst, InstData, Variable};
 
 use crate::module::Class;
 
@@ -25,7 +27,7 @@ pub struct Classes {
 impl Classes {
     /// Decides for all values.
     pub fn of(body: &Body) -> Classes {
-        let mut votes = Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()) };
+        let mut votes = Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()), ..Votes::default() };
         for block in body.blocks() {
             for inst in body.insts(block) {
                 votes.visit(body, inst);
@@ -63,15 +65,17 @@ enum Kind {
     Any,
 }
 
-/// Sets of values (union-find), with two counts of votes for each.
+/// Sets of values (union-find), with counts of votes for each.
+#[derive(Default)]
 struct Groups {
     parents: Vec<u32>,
-    votes: Vec<[u32; 2]>,
+    /// For option 0, option 1, and option 0 if nobody votes.
+    votes: Vec<[u32; 3]>,
 }
 
 impl Groups {
     fn new(count: usize) -> Groups {
-        Groups { parents: (0..count as u32).collect(), votes: vec![[0; 2]; count] }
+        Groups { parents: (0..count as u32).collect(), votes: vec![[0; 3]; count] }
     }
 
     fn root(&mut self, def: Def) -> usize {
@@ -89,7 +93,7 @@ impl Groups {
         let (a, b) = (self.root(a), self.root(b));
         if a != b {
             self.parents[b] = a as u32;
-            for option in 0..2 {
+            for option in 0..3 {
                 self.votes[a][option] += self.votes[b][option];
             }
         }
@@ -100,17 +104,20 @@ impl Groups {
         self.votes[root][option] += 1;
     }
 
-    fn votes(&mut self, def: Def) -> [u32; 2] {
+    fn votes(&mut self, def: Def) -> [u32; 3] {
         let root = self.root(def);
         self.votes[root]
     }
 }
 
+#[derive(Default)]
 struct Votes {
     /// What moves bits: float (0) or integer (1).
     kinds: Groups,
     /// What moves bits or computes with integers: unsigned (0) or signed (1).
     signs: Groups,
+    /// A value that votes with a variable: the first deref of it.
+    variables: FxHashMap<Variable, Def>,
 }
 
 impl Votes {
@@ -131,16 +138,66 @@ impl Votes {
     }
 
     fn sign(&mut self, def: Def) -> Class {
-        let [unsigned, signed] = self.signs.votes(def);
+        let [unsigned, signed, _] = self.signs.votes(def);
         if signed > unsigned { Class::Int } else { Class::Uint }
     }
 
     fn kind(&mut self, def: Def) -> Class {
-        let [floats, integers] = self.kinds.votes(def);
-        if floats > 0 && floats >= integers { Class::Float } else { self.sign(def) }
+        let [floats, integers, hints] = self.kinds.votes(def);
+        if floats > 0 && floats >= integers || hints > 0 && integers == 0 { Class::Float } else { self.sign(def) }
+    }
+
+    /// What is known of an access to memory: that it is to a varying, or to which variable or register.
+    fn visit_access(&mut self, body: &Body, inst: Inst) {
+        use IntrinsicOp::*;
+        let Some(op) = body.intrinsic(inst) else { return };
+        let (memory, value) = match op {
+            LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | InterpDerefAtCentroid
+            | InterpDerefAtSample | InterpDerefAtOffset => {
+                if let Some(def) = body.inst_def(inst) {
+                    self.kinds.vote(def, 2);
+                }
+                return;
+            }
+            LoadDeref => {
+                let (root, modes) = root(body, body.src(inst, 0));
+                let Some(def) = body.inst_def(inst) else { return };
+                if modes.intersects(VariableModes::SHADER_IN.union(VariableModes::SHADER_OUT)) {
+                    self.kinds.vote(def, 2);
+                    return;
+                }
+                (self.memory(root), def)
+            }
+            StoreDeref => (self.memory(root(body, body.src(inst, 0)).0), body.src(inst, 1)),
+            LoadReg | LoadRegIndirect => (Some(body.src(inst, 0)), body.inst_def(inst).unwrap_or(body.src(inst, 0))),
+            StoreReg | StoreRegIndirect => (Some(body.src(inst, 1)), body.src(inst, 0)),
+            _ => return,
+        };
+        let Some(memory) = memory else { return };
+        if body.def_constant(value).is_some() || body.bit_size(value) == 1 {
+            return;
+        }
+        match result(body, body.def_inst(value), value) {
+            given @ Kind::Of(_) => self.vote(memory, given),
+            Kind::Integer => {
+                self.vote(memory, Kind::Integer);
+                self.signs.join(memory, value);
+            }
+            Kind::Any => {
+                self.kinds.join(memory, value);
+                self.signs.join(memory, value);
+            }
+        }
+    }
+
+    /// The value that votes with a variable.
+    fn memory(&mut self, root: Option<(Variable, Def)>) -> Option<Def> {
+        let (variable, def) = root?;
+        Some(*self.variables.entry(variable).or_insert(def))
     }
 
     fn visit(&mut self, body: &Body, inst: Inst) {
+        self.visit_access(body, inst);
         let def = body.inst_def(inst);
         let made = def.map(|def| result(body, inst, def));
         for (number, source) in body.sources(inst).enumerate() {
@@ -173,6 +230,22 @@ impl Votes {
                     Kind::Integer | Kind::Any => self.signs.join(def, read),
                 }
             }
+        }
+    }
+}
+
+/// The variable that a deref is in, with the deref of the whole; and its modes.
+fn root(body: &Body, mut def: Def) -> (Option<(Variable, Def)>, VariableModes) {
+    loop {
+        match *body.inst(body.def_inst(def)) {
+            InstData::Deref { kind: DerefKind::Var(variable), modes, .. } => {
+                let is_local = modes.intersects(VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP));
+                return (is_local.then_some((variable, def)), modes);
+            }
+            InstData::Deref { kind: DerefKind::Array | DerefKind::Struct(_), .. } => {
+                def = body.src(body.def_inst(def), 0);
+            }
+            _ => return (None, VariableModes(0)),
         }
     }
 }
