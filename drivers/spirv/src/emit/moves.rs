@@ -53,6 +53,11 @@ impl Emitter<'_> {
         {
             return Ok(self.constant(ty, &bits));
         }
+        if let Some((number, component)) = self.words_of_number(&parts) {
+            let made = self.values[number].map_or(Class::Uint, |(_, class)| class);
+            let number = self.component(number, component, made)?;
+            return Ok(self.pure_of(Op::Bitcast, ty, &[number]));
+        }
         let mut vectors: SmallVec<[Def; 4]> = SmallVec::new();
         for &(def, _) in &parts {
             if !vectors.contains(&def) {
@@ -85,5 +90,17 @@ impl Emitter<'_> {
         }
         let ty = self.module.value_type(ty);
         Ok(self.pure(Op::CompositeConstruct, ty, &ids))
+    }
+    /// The component of a value of 64 bits whose words the parts of a vector are.
+    fn words_of_number(&self, parts: &[(Def, u8)]) -> Option<(Def, u8)> {
+        let &[(low, 0), (high, 0)] = parts else { return None };
+        let body = self.body;
+        let number = |word: Def, op: AluOp| {
+            let inst = body.def_inst(word);
+            let is_word = body.alu_op(inst) == Some(op) && body.num_components(word) == 1;
+            is_word.then(|| (body.src(inst, 0), body.swizzle(body.source(inst, 0)).get(0)))
+        };
+        let low = number(low, AluOp::Unpack642x32SplitX)?;
+        (number(high, AluOp::Unpack642x32SplitY)? == low && body.def_constant(low.0).is_none()).then_some(low)
     }
 }

@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 use spirv::{GlslStd450Op, Op};
 use tgsi_ir::alu::AluOp;
+use tgsi_ir::body::Swizzle;
 
 use super::{Alu, Emitter, Made};
 use crate::module::{Class, Id, ValueType};
@@ -89,6 +90,12 @@ impl Emitter<'_> {
         let ty = self.type_of(alu.def, class);
         let constant = |number| self.source_constant(alu, number).is_some();
         let words = self.made_class(alu, usize::from(constant(0)));
+        let [low, high] = [0, 1].map(|number| self.body.source(alu.inst, number));
+        if ty.components == 1 && self.body.src_def(low) == self.body.src_def(high) {
+            let both = Swizzle::new(&[self.body.swizzle(low).get(0), self.body.swizzle(high).get(0)]);
+            let pair = self.swizzled(self.body.src_def(low), both, 2, words)?;
+            return Ok((self.pure_of(Op::Bitcast, ty, &[pair]), class));
+        }
         let (low, high) = (self.source(alu, 0, words)?, self.source(alu, 1, words)?);
         let words = self.source_type(alu, 0, words);
         let parts: SmallVec<[Id; 4]> = (0..ty.components)
