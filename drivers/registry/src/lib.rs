@@ -4,7 +4,20 @@
 use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 
 /// All drivers. The first is the default.
-pub static DRIVERS: &[&dyn Driver] = &[&tgsi_driver_tgsi::DRIVER, &tgsi_driver_spirv::DRIVER];
+pub static DRIVERS: &[&dyn Driver] = &[
+    &tgsi_driver_tgsi::DRIVER,
+    &tgsi_driver_spirv::DRIVER,
+    #[cfg(feature = "text")]
+    &tgsi_driver_spirv_text::WGSL,
+    #[cfg(feature = "text")]
+    &tgsi_driver_spirv_text::GLSL,
+    #[cfg(feature = "text")]
+    &tgsi_driver_spirv_text::ESSL,
+    #[cfg(feature = "text")]
+    &tgsi_driver_spirv_text::MSL,
+    #[cfg(feature = "text")]
+    &tgsi_driver_spirv_text::HLSL,
+];
 
 /// What runs the code of drivers: a function of each that has something to run it with.
 static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner];

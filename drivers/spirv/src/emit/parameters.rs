@@ -10,6 +10,9 @@ use crate::module::{Class, Id, ValueType};
 /// The binding of the block in OpenGL.
 const OPENGL_BINDING: u32 = 83;
 
+/// The binding of the block in set 0 for the portable profile, where it is a uniform block.
+const PORTABLE_BINDING: u32 = 255;
+
 /// A parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Parameter {
@@ -83,7 +86,9 @@ pub struct Parameters {
 
 impl Emitter<'_> {
     fn parameter_storage(&self) -> StorageClass {
-        if self.options.opengl { StorageClass::Uniform } else { StorageClass::PushConstant }
+        // Few languages have push constants.
+        let uniform = self.options.opengl || self.options.portable;
+        if uniform { StorageClass::Uniform } else { StorageClass::PushConstant }
     }
 
     /// The value of a parameter, or of an element of it.
@@ -136,6 +141,9 @@ impl Emitter<'_> {
         self.module.declare_variable(variable, block, storage, None);
         if self.options.opengl {
             self.module.decorate(variable, Decoration::Binding, &[OPENGL_BINDING]);
+        } else if self.options.portable {
+            self.module.decorate(variable, Decoration::DescriptorSet, &[0]);
+            self.module.decorate(variable, Decoration::Binding, &[PORTABLE_BINDING]);
         }
         if self.options.names {
             self.module.name(variable, "driver_parameters");

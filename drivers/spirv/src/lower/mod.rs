@@ -9,11 +9,19 @@ mod mark_divergence;
 mod texture_edit;
 
 use tgsi_ir::Shader;
+use tgsi_ir::passes::lower_numbers::lower_alu;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::profiles::Profile;
 
 use crate::error::SpirvError;
 use crate::options::SpirvOptions;
+
+use lower_1d_textures::lower_1d_textures;
+use lower_implicit_lod::lower_implicit_lod;
+use lower_projectors::lower_projectors;
+use lower_rect_coordinates::lower_rect_coordinates;
+use lower_texture_offsets::lower_texture_offsets;
+use mark_divergence::mark_divergence;
 
 /// Lowers optimised SSA to what [`emit`](crate::emit) takes.
 ///
@@ -26,18 +34,21 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
             narrow.run(shader, &compiler_options, passes);
         }
     }
-    lower_textures(shader, options);
-    mark_divergence::mark_divergence(shader);
+    if compiler_options.lower_mul_high {
+        passes.run_driver("lower_alu", || lower_alu(shader, &compiler_options));
+    }
+    lower_textures(shader, options, passes);
+    passes.run_driver("mark_divergence", || mark_divergence(shader));
     Ok(())
 }
 
 /// Lookups become what SPIR-V has.
-fn lower_textures(shader: &mut Shader, options: &SpirvOptions) {
-    lower_projectors::lower_projectors(shader);
-    lower_rect_coordinates::lower_rect_coordinates(shader);
+fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
+    passes.run_driver("lower_projectors", || lower_projectors(shader));
+    passes.run_driver("lower_rect_coordinates", || lower_rect_coordinates(shader));
     if options.portable {
-        lower_1d_textures::lower_1d_textures(shader);
+        passes.run_driver("lower_1d_textures", || lower_1d_textures(shader));
     }
-    lower_texture_offsets::lower_texture_offsets(shader, options.portable);
-    lower_implicit_lod::lower_implicit_lod(shader);
+    passes.run_driver("lower_texture_offsets", || lower_texture_offsets(shader, options.portable));
+    passes.run_driver("lower_implicit_lod", || lower_implicit_lod(shader));
 }

@@ -1,0 +1,199 @@
+//! The drivers: one for each language.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_driver_spirv::SpirvOptions;
+use tgsi_ir::error_codes;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::shader::Stage;
+
+use crate::error::TextError;
+use crate::language::Language;
+use crate::refuse::refuse;
+
+/// The driver for a language.
+#[derive(Clone, Copy, Debug)]
+pub struct Text(Language);
+
+/// The driver for WGSL.
+pub static WGSL: Text = Text(Language::Wgsl);
+/// The driver for GLSL.
+pub static GLSL: Text = Text(Language::Glsl);
+/// The driver for GLSL ES.
+pub static ESSL: Text = Text(Language::Essl);
+/// The driver for the language of Metal.
+pub static MSL: Text = Text(Language::Msl);
+/// The driver for the language of Direct3D.
+pub static HLSL: Text = Text(Language::Hlsl);
+
+/// Options of the driver for SPIR-V that mean the same here.
+const SHARED: &[&str] = &[
+    "robust",
+    "no_names",
+    "depth_minus_one_to_one",
+    "flip_y",
+    "flat_shading",
+    "two_sided",
+    "point_size",
+    "base_instance_is_zero",
+    "base_vertex_is_zero",
+    "eight_color_buffers",
+    "dual_source",
+];
+
+static OPTIONS: LazyLock<Vec<DriverOption>> = LazyLock::new(|| {
+    let own = DriverOption {
+        name: "contract",
+        about: "Sums of products may be fused, also where the source forbids it.",
+    };
+    let shared = SpirvOptions::OPTIONS.iter().filter(|option| SHARED.contains(&option.name)).copied();
+    [own].into_iter().chain(shared).collect()
+});
+
+static PROFILES: [LazyLock<Vec<DriverOption>>; 5] = [
+    LazyLock::new(|| profiles_of(Language::Wgsl)),
+    LazyLock::new(|| profiles_of(Language::Glsl)),
+    LazyLock::new(|| profiles_of(Language::Essl)),
+    LazyLock::new(|| profiles_of(Language::Msl)),
+    LazyLock::new(|| profiles_of(Language::Hlsl)),
+];
+
+fn profiles_of(language: Language) -> Vec<DriverOption> {
+    language.versions().iter().map(|(option, _)| *option).collect()
+}
+
+impl Driver for Text {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Language::Wgsl => "wgsl",
+            Language::Glsl => "glsl",
+            Language::Essl => "essl",
+            Language::Msl => "msl",
+            Language::Hlsl => "hlsl",
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self.0 {
+            Language::Wgsl => "WGSL for WebGPU, by way of SPIR-V",
+            Language::Glsl => "GLSL for OpenGL, by way of SPIR-V",
+            Language::Essl => "GLSL ES for OpenGL ES, by way of SPIR-V",
+            Language::Msl => "The language of Metal, by way of SPIR-V",
+            Language::Hlsl => "The language of Direct3D, by way of SPIR-V",
+        }
+    }
+
+    fn file_extension(&self) -> &'static str {
+        match self.0 {
+            Language::Wgsl => "wgsl",
+            Language::Glsl => "glsl",
+            Language::Essl => "essl",
+            Language::Msl => "metal",
+            Language::Hlsl => "hlsl",
+        }
+    }
+
+    fn options(&self) -> &'static [DriverOption] {
+        &OPTIONS
+    }
+
+    fn profiles(&self) -> &'static [DriverOption] {
+        &PROFILES[self.0 as usize]
+    }
+
+    fn error_codes(&self) -> &'static [error_codes::Code] {
+        TextError::CODES
+    }
+
+    fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
+        let version = self.0.versions().first().map_or(0, |(_, number)| *number);
+        let mut target = TextTarget { language: self.0, version, contract: false, spirv: SpirvOptions::default() };
+        target.spirv.set("portable")?;
+        for &name in options {
+            if let Some((_, number)) = self.0.versions().iter().find(|(option, _)| option.name == name) {
+                target.version = *number;
+            } else if name == "contract" {
+                target.contract = true;
+            } else if SHARED.contains(&name) {
+                target.spirv.set(name)?;
+            } else {
+                return Err(UnknownOption { name: name.to_owned(), options: self.options() });
+            }
+        }
+        Ok(Box::new(target))
+    }
+}
+
+/// A driver with its options set.
+#[derive(Clone, Debug)]
+pub struct TextTarget {
+    /// The language.
+    pub language: Language,
+    /// Its version.
+    pub version: u16,
+    /// Sums of products may be fused wherever they stand.
+    pub contract: bool,
+    /// What is asked of the driver for SPIR-V.
+    pub spirv: SpirvOptions,
+}
+
+impl Target for TextTarget {
+    fn compiler_options(&self, stage: Stage) -> CompilerOptions {
+        self.spirv.compiler_options(stage)
+    }
+
+    fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
+        if !self.language.has_stage(shader.stage) {
+            return Err(TextError::Stage(shader.stage, self.language.name()).into());
+        }
+        Target::lower(&self.spirv, shader, passes)
+    }
+
+    fn emit(
+        &self,
+        lowered: tgsi_ir::Shader,
+        interface: Option<&tgsi::Shader>,
+        passes: &mut Passes<'_>,
+    ) -> Result<Code, Box<dyn TargetError>> {
+        let stage = lowered.stage;
+        let module = self.spirv.emit(lowered, interface, passes)?.into_bytes();
+        Ok(Code::Text(self.translate(&module, stage)?))
+    }
+
+    fn size(&self, code: &Code) -> CodeSize {
+        let Code::Text(text) = code else { return CodeSize::default() };
+        let statements = text.lines().filter(|line| line.trim_end().ends_with(';')).count();
+        CodeSize { instructions: u32::try_from(statements).unwrap_or(u32::MAX), ..CodeSize::default() }
+    }
+}
+
+impl TextTarget {
+    /// The text of a module.
+    ///
+    /// # Errors
+    /// [`TextError`].
+    pub fn translate(&self, module: &[u8], stage: Stage) -> Result<String, TextError> {
+        refuse(module, self)?;
+        #[cfg(feature = "spirv-cross")]
+        if self.language != Language::Wgsl {
+            return caught("SPIRV-Cross", || crate::by_cross::translate(module, self, stage));
+        }
+        caught("naga", || crate::by_naga::translate(module, self, stage))
+    }
+}
+
+/// Runs a library. A panic becomes an error.
+fn caught(library: &'static str, run: impl FnOnce() -> Result<String, TextError>) -> Result<String, TextError> {
+    // What a panic leaves behind is nothing that anyone sees again.
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
+        let message = payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(|&text| text.to_owned()))
+            .unwrap_or_default();
+        Err(TextError::Panic(library, message))
+    })
+}

@@ -1,0 +1,63 @@
+//! The languages.
+
+use tgsi_compiler::DriverOption;
+use tgsi_ir::Stage;
+
+/// A text language.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Language {
+    /// WGSL of WebGPU.
+    Wgsl,
+    /// GLSL of OpenGL.
+    Glsl,
+    /// GLSL of OpenGL ES.
+    Essl,
+    /// The language of Metal.
+    Msl,
+    /// The language of Direct3D.
+    Hlsl,
+}
+
+impl Language {
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::Wgsl => "WGSL",
+            Language::Glsl => "GLSL",
+            Language::Essl => "ESSL",
+            Language::Msl => "MSL",
+            Language::Hlsl => "HLSL",
+        }
+    }
+
+    /// Its versions, as hundreds: the default is the first.
+    pub const fn versions(self) -> &'static [(DriverOption, u16)] {
+        macro_rules! versions {
+            ($($name:literal $about:literal $number:literal),*) => {
+                &[$((DriverOption { name: $name, about: $about }, $number)),*]
+            };
+        }
+        match self {
+            Language::Wgsl => &[],
+            Language::Glsl => versions!["glsl450" "GLSL 4.50 (the default)." 450, "glsl430" "GLSL 4.30." 430,
+                "glsl460" "GLSL 4.60." 460],
+            Language::Essl => versions!["essl320" "GLSL ES 3.20 (the default)." 320, "essl310" "GLSL ES 3.10." 310],
+            Language::Msl => versions!["msl2.4" "Metal 2.4 (the default)." 204, "msl3.0" "Metal 3.0." 300],
+            Language::Hlsl => versions!["sm6.0" "Shader model 6.0 (the default)." 600, "sm5.1" "Shader model 5.1." 501,
+                "sm6.7" "Shader model 6.7." 607],
+        }
+    }
+
+    /// Whether the way to the language takes shaders of a stage.
+    pub const fn has_stage(self, stage: Stage) -> bool {
+        match stage {
+            Stage::Vertex | Stage::Fragment | Stage::Compute => true,
+            // SPIRV-Cross prints geometry shaders of Metal, which has none, as functions that do nothing.
+            Stage::Geometry => cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
+            Stage::TessCtrl | Stage::TessEval => {
+                cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Msl)
+            }
+            _ => false,
+        }
+    }
+}

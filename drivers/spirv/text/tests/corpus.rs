@@ -1,0 +1,152 @@
+//! How many shaders of the corpus get to each language and are accepted there, and what becomes of the others.
+//!
+//! WGSL is read and validated by naga with what every WebGPU has, GLSL and ESSL by glslang, HLSL by its front end for
+//! that. `TGSIC_ONLY=text` restricts the runs to shaders whose path contains the text, `TGSIC_EVERY=n` to every n-th.
+
+#[path = "../../../../tgsi/tests/common/mod.rs"]
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+use common::{shaders, shared};
+use rayon::prelude::*;
+use tgsi_compiler::{Compiler, Driver, input};
+use tgsi_driver_spirv_text::{ESSL, GLSL, HLSL, MSL, Text, WGSL};
+
+fn corpus(every: usize) -> Vec<PathBuf> {
+    let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
+    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(every);
+    let all = shaders(&shared("corpus"));
+    all.into_iter().filter(|path| path.to_string_lossy().contains(&only)).step_by(every).collect()
+}
+
+/// A message without ids, numbers and names in quotes, so that the same fault reads the same.
+fn kind(message: &str) -> String {
+    let message = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let mut kind = String::new();
+    let mut quoted = false;
+    for c in message.chars() {
+        quoted ^= matches!(c, '\'' | '`');
+        let c = if c.is_ascii_digit() || quoted { '#' } else { c };
+        if c != '#' || !kind.ends_with('#') {
+            kind.push(c);
+        }
+    }
+    kind.chars().take(160).collect()
+}
+
+/// The suffix by which glslang knows the stage of a TGSI text.
+fn stage_of(source: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(source);
+    let word = text.split_whitespace().next().unwrap_or_default();
+    ["VERT", "FRAG", "COMP"].iter().position(|stage| word.starts_with(stage)).map(|at| ["vert", "frag", "comp"][at])
+}
+
+/// What a checker says of a text that it refuses.
+fn refused(driver: &Text, text: &str, stage: &str) -> Option<String> {
+    let glslang = |arguments: &[&str]| {
+        let file = tempfile::Builder::new().suffix(&format!(".{stage}")).tempfile().expect("a file");
+        std::fs::write(file.path(), text).expect("a file");
+        let output = Command::new("glslangValidator").args(arguments).arg(file.path()).output().ok()?;
+        let message = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = message.lines().find(|line| line.contains("ERROR")).unwrap_or_default().to_owned();
+        // Where: the name of the file and the line.
+        let line = line.splitn(5, ':').last().unwrap_or_default().trim().to_owned();
+        (!output.status.success()).then_some(line)
+    };
+    match driver.name() {
+        "wgsl" => {
+            let module = match naga::front::wgsl::parse_str(text) {
+                Ok(module) => module,
+                Err(error) => return Some(error.message().to_owned()),
+            };
+            let flags = naga::valid::ValidationFlags::all();
+            let basic = naga::valid::Capabilities::default() | naga::valid::Capabilities::CLIP_DISTANCES;
+            let error = naga::valid::Validator::new(flags, basic).validate(&module).err()?;
+            let mut text = error.as_inner().to_string();
+            let mut cause = std::error::Error::source(error.as_inner());
+            while let Some(error) = cause {
+                text = format!("{text}: {error}");
+                cause = error.source();
+            }
+            Some(text)
+        }
+        "glsl" | "essl" => glslang(&[]),
+        "hlsl" => glslang(&["-D", "-e", "main", "-V", "-o", "/dev/null"]),
+        _ => None,
+    }
+}
+
+fn measure(driver: &'static Text, every: usize) -> f64 {
+    let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
+    let start = Instant::now();
+    let results: Vec<(&'static str, Option<String>, PathBuf)> = corpus(every)
+        .par_iter()
+        .filter_map(|path| {
+            let bytes = std::fs::read(path).expect("a file");
+            let stage = stage_of(&bytes)?;
+            let (source, _) = compiler.read(&bytes, input::Language::of(&bytes), false);
+            let found = match compiler.compile(source?) {
+                Err(error) => Some(kind(&error.to_string())),
+                Ok(code) => {
+                    let text = String::from_utf8_lossy(&code.into_bytes()).into_owned();
+                    refused(driver, &text, stage).map(|message| format!("not accepted: {}", kind(&message)))
+                }
+            };
+            Some((stage, found, path.clone()))
+        })
+        .collect();
+    let all = results.len();
+    let arrived = results.iter().filter(|(_, found, _)| found.is_none()).count();
+    println!("{}: {arrived} of {all} in {:.1?}", driver.name(), start.elapsed());
+    for stage in ["vert", "frag", "comp"] {
+        let own = results.iter().filter(|(own, ..)| *own == stage);
+        let (count, good) = own.fold((0, 0), |(count, good), (_, found, _)| (count + 1, good + u32::from(found.is_none())));
+        println!("    {stage}: {good} of {count}");
+    }
+    let mut kinds: BTreeMap<&str, Vec<&PathBuf>> = BTreeMap::new();
+    for (_, found, path) in &results {
+        if let Some(found) = found {
+            kinds.entry(found).or_default().push(path);
+        }
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, paths)| std::cmp::Reverse(paths.len()));
+    for (kind, paths) in kinds {
+        println!("{:6} {kind}\n       {}", paths.len(), paths[0].display());
+    }
+    arrived as f64 / all.max(1) as f64
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn wgsl() {
+    measure(&WGSL, 8);
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn glsl() {
+    measure(&GLSL, 8);
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn essl() {
+    measure(&ESSL, 8);
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn msl() {
+    measure(&MSL, 8);
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn hlsl() {
+    measure(&HLSL, 8);
+}
