@@ -176,6 +176,16 @@ pub trait Target: Any + Debug + Send + Sync {
         let _ = code;
         None
     }
+
+    /// What [`emit`](Self::emit) assigns to inputs, outputs and resources of a lowered shader, and what the code needs
+    /// of its consumer: an object of JSON. `None` if the target assigns nothing.
+    ///
+    /// # Errors
+    /// Those of [`emit`](Self::emit).
+    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
+        let _ = lowered;
+        None
+    }
 }
 
 /// The code that a driver emits.

@@ -79,6 +79,12 @@ impl Target for SpirvOptions {
         Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 
+    fn reflect(&self, lowered: &tgsi_ir::Shader) -> Option<Result<String, Box<dyn TargetError>>> {
+        let interface = crate::reflect(lowered, self).map_err(|error| error.located(lowered));
+        // It has neither maps nor floats, with which this could fail.
+        Some(interface.map(|interface| serde_json::to_string(&interface).unwrap_or_default()))
+    }
+
     fn size(&self, code: &Code) -> CodeSize {
         let Code::Binary(bytes) = code else { return CodeSize::default() };
         CodeSize { instructions: count_instructions(bytes), ..CodeSize::default() }

@@ -105,6 +105,16 @@ const TRANSLATE_JSON: &str = "JSON: one object per line for each translated shad
   loops_after                                  loops; null if the result is not TGSI
   microseconds                                 time taken
 The sizes before are null for a shader given as IR.
+With --reflect, instead (of driver spirv):
+  f, stage                                     the file; `vertex`, `fragment`, ...
+  inputs, outputs                              with a location: register, semantic, index, location, component,
+                                               components, type, source (of blending), patch, vertices, interpolation
+                                               (smooth, noperspective, flat), sampling (centroid, sample)
+  built_in_inputs, built_in_outputs            names in SPIR-V
+  resources                                    kind, index, set, binding, count, about
+  driver_parameters                            name, offset, size, type: push constants that the host sets
+  execution_modes                              with operands
+  capabilities, extensions                     name, and the feature or extension of Vulkan that it needs
 With --texts:
   source, result                               the source as text; the result, null if it is binary
   ir                                           the IR that the first pass was given
@@ -345,6 +355,10 @@ pub enum Command {
         /// Print binary code (of drivers such as spirv) as text, in the form of its usual disassembler
         #[arg(long)]
         assembly: bool,
+        /// Print one line of JSON per shader on standard output: what the driver assigned to inputs, outputs and
+        /// resources, and what the code needs of its consumer.
+        #[arg(long, conflicts_with_all = ["json", "shader_db"])]
+        reflect: bool,
         #[command(flatten)]
         warnings: WarningArguments,
         #[command(flatten)]

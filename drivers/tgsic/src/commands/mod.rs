@@ -43,11 +43,12 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
         Command::Passes => passes::list(),
-        Command::Translate { files, json, texts, shader_db, mesa, time_passes, assembly, warnings, passes } => {
-            let lines = match (json, shader_db) {
-                (true, _) => Some(translate::Lines::Json { texts: *texts }),
-                (false, true) => Some(translate::Lines::ShaderDb),
-                (false, false) => None,
+        Command::Translate { files, json, texts, shader_db, mesa, time_passes, assembly, reflect, warnings, passes } => {
+            let lines = match (json, shader_db, reflect) {
+                (true, ..) => Some(translate::Lines::Json { texts: *texts }),
+                (_, true, _) => Some(translate::Lines::ShaderDb),
+                (_, _, true) => Some(translate::Lines::Interface),
+                _ => None,
             };
             let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes, assembly: *assembly };
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)

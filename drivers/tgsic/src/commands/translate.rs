@@ -6,7 +6,7 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
-use tgsi_compiler::{Code, Stage};
+use tgsi_compiler::{Code, CompileError, Stage};
 
 use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
@@ -62,6 +62,8 @@ pub enum Lines {
     },
     /// A line as shader-db prints it.
     ShaderDb,
+    /// What the driver assigned, a line of JSON.
+    Interface,
 }
 
 /// The form of the report.
@@ -108,6 +110,10 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
         let started = Instant::now();
         let mut pass_log = PassLog::default();
         let stage = subject.interface().processor.name();
+        let interface = match lines {
+            Some(Lines::Interface) => Some(interface(source, &subject, plan)?),
+            _ => None,
+        };
         let mut code = subject.into_code(plan, if total.is_enabled() { Some(&mut pass_log) } else { None })?;
         total.add(&pass_log.times);
         if let Code::Tgsi(_, options) = &mut code {
@@ -144,10 +150,22 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
             if lines == Some(Lines::ShaderDb) { Ok(line.shader_db()) } else { serde_json::to_string(&line) }
         });
         let line = line.transpose().map_err(|e| ShaderError::Other(e.to_string()))?;
-        Ok(Converted { line, ..Converted::new(content) })
+        Ok(Converted { line: interface.or(line), ..Converted::new(content) })
     })?;
     total.print();
     Ok(status)
+}
+
+/// What the driver assigns to the interface of a shader.
+fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<String, ShaderError> {
+    let lowered = subject.to_stage(Stage::Registers, plan)?;
+    let interface = plan.compiler.target().reflect(&lowered);
+    let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
+    let interface =
+        interface.ok_or_else(none)?.map_err(|error| ShaderError::from(CompileError::Target { error, span: None }))?;
+    let file = serde_json::to_string(&source.path.display().to_string());
+    let file = file.map_err(|e| ShaderError::Other(e.to_string()))?;
+    Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
 }
 
 /// The loops of the code; `None` if it is not TGSI.

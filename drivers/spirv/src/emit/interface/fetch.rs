@@ -13,7 +13,7 @@ use crate::module::{Class, Id, ValueType};
 impl Emitter<'_> {
     /// Reads what the framebuffer has of the pixel.
     pub(super) fn framebuffer_fetch(&mut self, inst: Inst, access: &Access, def: Def) -> Result<(), SpirvError> {
-        if self.options.opengl || self.options.portable {
+        if self.options.opengl {
             return Err(SpirvError::Unsupported { inst, what: "the target has no framebuffer fetch" });
         }
         let home = access.slots.first().copied().flatten().and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
