@@ -97,7 +97,7 @@ impl<'a> Emitter<'a> {
             size = self.pure(Op::CompositeConstruct, ty, &[face.0, faces.0]);
         }
         let coordinate = self.texel(access, Class::Uint)?;
-        let mut exists = self.all_below(coordinate, size, shape.coordinates());
+        let mut exists = self.all_below(coordinate, size, shape.coordinates(), shape.array);
         if let Some(sample) = self.sample_of(access, Class::Uint)? {
             let ty = self.module.value_type(ValueType::UINT);
             let samples = self.result(Op::ImageQuerySamples, ty, &[image.0]);

@@ -1,9 +1,9 @@
 //! By SPIRV-Cross: GLSL, ESSL, MSL, HLSL. Bindings are those of the module.
 
+use spirv_cross2::compile::CompilableTarget;
 use spirv_cross2::compile::glsl::GlslVersion;
 use spirv_cross2::compile::hlsl::HlslShaderModel;
 use spirv_cross2::targets::{Glsl, Hlsl, Msl};
-use spirv_cross2::compile::CompilableTarget;
 use spirv_cross2::{Compiler, Module, SpirvCrossError};
 use tgsi_ir::Stage;
 

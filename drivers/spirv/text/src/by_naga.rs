@@ -41,7 +41,9 @@ pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<Str
         _ => ShaderStage::Compute,
     };
     match target.language {
-        Language::Wgsl => wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error)),
+        Language::Wgsl => {
+            wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))
+        }
         Language::Glsl | Language::Essl => write_glsl(&module, &info, target, stage),
         Language::Msl => write_msl(&module, &info, target, stage),
         Language::Hlsl => write_hlsl(&module, &info, target, stage),
@@ -101,9 +103,7 @@ fn resources(module: &Module) -> Vec<Resource> {
             let binding = variable.binding?;
             let (kind, mutable) = match (variable.space, &module.types[variable.ty].inner) {
                 (AddressSpace::Uniform, _) => (Kind::Uniform, false),
-                (AddressSpace::Storage { access }, _) => {
-                    (Kind::Storage, access.contains(naga::StorageAccess::STORE))
-                }
+                (AddressSpace::Storage { access }, _) => (Kind::Storage, access.contains(naga::StorageAccess::STORE)),
                 (_, TypeInner::Sampler { .. }) => (Kind::Sampler, false),
                 (_, TypeInner::Image { class: naga::ImageClass::Storage { access, .. }, .. }) => {
                     (Kind::Image, access.contains(naga::StorageAccess::STORE))
@@ -145,8 +145,7 @@ fn write_glsl(
     };
     let resources = resources(module);
     let (numbers, comment) = numbered(&resources, |a, b| a == b);
-    let mut options =
-        glsl::Options { version, writer_flags: glsl::WriterFlags::empty(), ..glsl::Options::default() };
+    let mut options = glsl::Options { version, writer_flags: glsl::WriterFlags::empty(), ..glsl::Options::default() };
     for (resource, number) in resources.iter().zip(numbers) {
         options.binding_map.insert(resource.binding, number);
     }
@@ -161,17 +160,11 @@ fn write_glsl(
     Ok(format!("{first}\n{comment}{rest}"))
 }
 
-fn write_msl(
-    module: &Module,
-    info: &ModuleInfo,
-    target: &TextTarget,
-    stage: ShaderStage,
-) -> Result<String, TextError> {
+fn write_msl(module: &Module, info: &ModuleInfo, target: &TextTarget, stage: ShaderStage) -> Result<String, TextError> {
     let resources = resources(module);
     let is_buffer = |kind: Kind| matches!(kind, Kind::Uniform | Kind::Storage);
-    let (numbers, mut comment) = numbered(&resources, |a, b| {
-        is_buffer(a) == is_buffer(b) && (a == Kind::Sampler) == (b == Kind::Sampler)
-    });
+    let (numbers, mut comment) =
+        numbered(&resources, |a, b| is_buffer(a) == is_buffer(b) && (a == Kind::Sampler) == (b == Kind::Sampler));
     let mut slots = msl::EntryPointResources::default();
     let mut buffers = 0;
     for (resource, number) in resources.iter().zip(numbers) {
@@ -217,12 +210,14 @@ fn write_hlsl(
         _ => hlsl::ShaderModel::V6_0,
     };
     // Conditions on indices stand in the module already.
-    let options =
-        hlsl::Options { shader_model, restrict_indexing: false, force_loop_bounding: false, ..hlsl::Options::default() };
+    let options = hlsl::Options {
+        shader_model,
+        restrict_indexing: false,
+        force_loop_bounding: false,
+        ..hlsl::Options::default()
+    };
     let pipeline = hlsl::PipelineOptions { entry_point: Some((stage, "main".to_owned())) };
     let mut text = String::new();
-    hlsl::Writer::new(&mut text, &options, &pipeline)
-        .write(module, info, None)
-        .map_err(|error| writer(&error))?;
+    hlsl::Writer::new(&mut text, &options, &pipeline).write(module, info, None).map_err(|error| writer(&error))?;
     Ok(text)
 }

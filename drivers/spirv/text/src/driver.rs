@@ -45,10 +45,8 @@ const SHARED: &[&str] = &[
 ];
 
 static OPTIONS: LazyLock<Vec<DriverOption>> = LazyLock::new(|| {
-    let own = DriverOption {
-        name: "contract",
-        about: "Sums of products may be fused, also where the source forbids it.",
-    };
+    let own =
+        DriverOption { name: "contract", about: "Sums of products may be fused, also where the source forbids it." };
     let shared = SpirvOptions::OPTIONS.iter().filter(|option| SHARED.contains(&option.name)).copied();
     [own].into_iter().chain(shared).collect()
 });

@@ -53,7 +53,9 @@ impl Language {
         match stage {
             Stage::Vertex | Stage::Fragment | Stage::Compute => true,
             // SPIRV-Cross prints geometry shaders of Metal, which has none, as functions that do nothing.
-            Stage::Geometry => cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Hlsl),
+            Stage::Geometry => {
+                cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Hlsl)
+            }
             Stage::TessCtrl | Stage::TessEval => {
                 cfg!(feature = "spirv-cross") && matches!(self, Language::Glsl | Language::Essl | Language::Msl)
             }

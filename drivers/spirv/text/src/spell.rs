@@ -97,9 +97,9 @@ impl Known {
 
     fn is_unsigned(&self, ty: u32) -> bool {
         let (scalar, _) = self.scalar(ty);
-        self.types.get(&scalar).is_some_and(|(opcode, operands)| {
-            *opcode == Op::TypeInt as u32 && operands.get(1) == Some(&0)
-        })
+        self.types
+            .get(&scalar)
+            .is_some_and(|(opcode, operands)| *opcode == Op::TypeInt as u32 && operands.get(1) == Some(&0))
     }
 
     /// An instruction as naga takes it. `fuses`: products may be part of sums.
@@ -150,9 +150,7 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
             [id, rest @ ..] if (Op::TypeVoid as u32..=Op::TypePointer as u32).contains(&instruction.opcode) => {
                 known.types.insert(*id, (instruction.opcode, rest.to_vec()));
             }
-            [id, decoration, ..]
-                if instruction.is(Op::Decorate) && *decoration == Decoration::NoContraction as u32 =>
-            {
+            [id, decoration, ..] if instruction.is(Op::Decorate) && *decoration == Decoration::NoContraction as u32 => {
                 known.exact.insert(*id);
             }
             [id, ..] if instruction.is(Op::ExtInstImport) => known.glsl = Some(*id),
@@ -168,7 +166,8 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
     for instruction in instructions {
         if imports && instruction.is(Op::MemoryModel) {
             let mut operands = vec![known.glsl.unwrap_or_default()];
-            operands.extend(b"GLSL.std.450\0\0\0\0".chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
+            operands
+                .extend(b"GLSL.std.450\0\0\0\0".chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
             spelt.push(Instruction::new(Op::ExtInstImport, &operands));
         }
         if instruction.is(Op::Function) && function.is_none() {
@@ -177,8 +176,8 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
         if function.is_some() {
             known.spell(instruction, fuses, &mut spelt);
         } else {
-            let is_exact =
-                instruction.is(Op::Decorate) && instruction.operands.get(1) == Some(&(Decoration::NoContraction as u32));
+            let is_exact = instruction.is(Op::Decorate)
+                && instruction.operands.get(1) == Some(&(Decoration::NoContraction as u32));
             if !is_exact {
                 spelt.push(instruction);
             }

@@ -104,7 +104,8 @@ fn measure(driver: &'static Text, every: usize) -> f64 {
     println!("{}: {arrived} of {all} in {:.1?}", driver.name(), start.elapsed());
     for stage in ["vert", "frag", "comp"] {
         let own = results.iter().filter(|(own, ..)| *own == stage);
-        let (count, good) = own.fold((0, 0), |(count, good), (_, found, _)| (count + 1, good + u32::from(found.is_none())));
+        let (count, good) =
+            own.fold((0, 0), |(count, good), (_, found, _)| (count + 1, good + u32::from(found.is_none())));
         println!("    {stage}: {good} of {count}");
     }
     let mut kinds: BTreeMap<&str, Vec<&PathBuf>> = BTreeMap::new();

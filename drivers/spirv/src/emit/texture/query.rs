@@ -58,7 +58,9 @@ impl Emitter<'_> {
                 TexOp::Txs => {
                     let level = e.tex_source(inst, TexSrcKind::Lod, Class::Int)?;
                     let size = e.texture_size(shape, image, level);
-                    Ok(match e.level_exists(inst, shape, image)? {
+                    // What a level beyond the last one has is not defined; ESSL has no number of levels to ask for.
+                    let exists = if e.options.portable { None } else { e.level_exists(inst, shape, image)? };
+                    Ok(match exists {
                         Some(exists) => {
                             let zero = e.module.null(type_id);
                             e.select(ty, exists, size, zero)
