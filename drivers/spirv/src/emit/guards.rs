@@ -61,7 +61,7 @@ impl Emitter<'_> {
         types: &[ValueType],
         inner: impl FnOnce(&mut Self) -> Result<Chunks, SpirvError>,
     ) -> Result<Chunks, SpirvError> {
-        let Some(before) = self.label else { return inner(self) };
+        let Some(before) = self.label else { return Ok(self.zeros(types)) };
         let (mut values, mut from) = (Chunks::new(), before);
         self.if_then(condition, |emitter| {
             values = inner(emitter)?;

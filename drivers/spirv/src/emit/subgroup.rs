@@ -114,8 +114,18 @@ impl Emitter<'_> {
         let id = match (self.body.bit_size(def), components) {
             (32, 1..=4) => self.take(mask, four, Swizzle::new(&[0, 1, 2, 3]), components),
             (64, 1..=2) => {
-                let words = self.take(mask, four, Swizzle::new(&[0, 1, 2, 3]), 2 * components);
-                self.pure_of(Op::Bitcast, ValueType::new(Class::Uint, 64, components), &[words])
+                let wide = ValueType::new(Class::Uint, 64, 1);
+                let mut parts: SmallVec<[u32; 2]> = SmallVec::new();
+                for pair in 0..components {
+                    let words = self.take(mask, four, Swizzle::new(&[2 * pair, 2 * pair + 1]), 2);
+                    parts.push(self.pure_of(Op::Bitcast, wide, &[words]).0);
+                }
+                if let &[part] = parts.as_slice() {
+                    Id(part)
+                } else {
+                    let ty = self.module.value_type(wide.with_components(components));
+                    self.pure(Op::CompositeConstruct, ty, &parts)
+                }
             }
             _ => return Err(SpirvError::Unsupported { inst, what: "a ballot of this shape" }),
         };

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::analysis::integer_range::integer_range;
+use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
 
@@ -256,10 +257,14 @@ impl Emitter<'_> {
         let wanted = self.classes.get(def);
         match bits {
             64 => {
-                let mut parts: SmallVec<[u32; 2]> = SmallVec::new();
-                for (&id, ty) in chunks.iter().zip(&types) {
-                    let part = ValueType::new(wanted, 64, ty.components / 2);
-                    parts.push(self.pure_of(Op::Bitcast, part, &[id]).0);
+                let mut parts: SmallVec<[u32; 4]> = SmallVec::new();
+                let scalar = ValueType::new(wanted, 64, 1);
+                for (&id, &ty) in chunks.iter().zip(&types) {
+                    // Pair by pair: translators to text do not know casts between vectors of different lengths.
+                    for pair in 0..ty.components / 2 {
+                        let words = self.take(id, ty, Swizzle::new(&[2 * pair, 2 * pair + 1]), 2);
+                        parts.push(self.pure_of(Op::Bitcast, scalar, &[words]).0);
+                    }
                 }
                 let id = match parts.as_slice() {
                     &[part] => Id(part),
@@ -296,7 +301,7 @@ impl Emitter<'_> {
                 let wide = self.component(value, component, self.classes.get(value))?;
                 let pair = scalar.with_components(2);
                 let pair_id = self.pure_of(Op::Bitcast, pair, &[wide]);
-                let words = [0, 1].map(|word| self.take(pair_id, pair, tgsi_ir::body::Swizzle::replicate(word), 1));
+                let words = [0, 1].map(|word| self.take(pair_id, pair, Swizzle::replicate(word), 1));
                 Ok(SmallVec::from_slice(&words))
             }
             _ => Ok(smallvec::smallvec![self.component(value, component, class)?]),
