@@ -100,13 +100,25 @@ pub fn shader(cases: &[Case]) -> Shader {
     let (inputs, outputs) = (b.u32_const(0), b.u32_const(1));
     for (number, &case) in cases.iter().enumerate() {
         let region = number as u32 * STRIDE;
-        let sources: Vec<AluSrc> =
-            (0..case.num_sources()).map(|n| load(&mut b, inputs, region + n as u32 * SOURCE, case.source(n)).into()).collect();
+        let sources: Vec<AluSrc> = (0..case.num_sources())
+            .map(|n| load(&mut b, inputs, region + n as u32 * SOURCE, case.source(n)).into())
+            .collect();
         b.flags = if case.exact { AluFlags::EXACT } else { AluFlags::NONE };
         let value = b.alu_sized(case.op, case.components, &sources);
         b.flags = AluFlags::NONE;
         store(&mut b, outputs, region, value);
     }
+    shader
+}
+
+/// A shader that stores what is made of two words that it loads.
+pub fn shader_of(make: impl FnOnce(&mut Builder<'_>, Def, Def) -> Def) -> Shader {
+    let mut shader = shader(&[]);
+    let mut b = Builder::at_end(shader.main_mut());
+    let (inputs, outputs) = (b.u32_const(0), b.u32_const(1));
+    let (x, y) = (word(&mut b, inputs, 0), word(&mut b, inputs, COMPONENT));
+    let value = make(&mut b, x, y);
+    store(&mut b, outputs, 0, value);
     shader
 }
 
