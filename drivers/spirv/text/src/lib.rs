@@ -19,7 +19,9 @@
 //!
 //! naga is the default for all five: a build of the command with it takes 51 s of a processor more than without (180 s,
 //! both on a machine that was busy), SPIRV-Cross would add 122 s of C++. SPIRV-Cross has all stages and all of the
-//! images that naga's reader lacks, and is a feature of the build, `spirv-cross`.
+//! images that naga's reader lacks, and is a feature of the build, `spirv-cross`. By it 156 of 172 shaders (every eighth,
+//! 53 of 53 vertex, 86 of 102 fragment, 17 of 17 compute) arrive in GLSL 4.50 and are accepted; of 15 the bindings are
+//! greater than glslang allows, as they are those of the module, and 1 needs an extension that glslang does not know.
 //!
 //! # How far it goes
 //!
