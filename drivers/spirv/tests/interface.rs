@@ -1,0 +1,178 @@
+//! Inputs, outputs, system values and stage modes: what each becomes, and that `spirv-val` takes it for every version.
+
+use std::process::Command;
+
+use tgsi_compiler::{Compiler, Driver, input};
+
+const TARGETS: &[&str] = &["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3"];
+
+fn tool(name: &str, arguments: &[&str], module: &[u8]) -> (bool, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("module.spv");
+    std::fs::write(&path, module).expect("a file");
+    let output = Command::new(name).args(arguments).arg(&path).output().expect("SPIRV-Tools");
+    (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+/// The assembly of a shader for a target with options. It is valid.
+fn assembly(source: &str, environment: &str, options: &[&str]) -> String {
+    let options: Vec<&str> = [environment].iter().chain(options).copied().collect();
+    let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&options).expect("options").into());
+    let (read, findings) = compiler.read(source.as_bytes(), input::Language::of(source.as_bytes()), false);
+    let code = compiler.compile(read.unwrap_or_else(|| panic!("{source}{findings:?}"))).expect("code");
+    let module = code.into_bytes();
+    let (_, text) = tool("spirv-dis", &["--no-header", "--no-indent"], &module);
+    let (valid, why) = tool("spirv-val", &["--target-env", environment], &module);
+    assert!(valid, "{environment}: {why}\n{source}\n{text}");
+    text
+}
+
+/// Checks a shader for every target: each of the texts is there.
+fn check(source: &str, options: &[&str], wanted: &[&str]) {
+    for target in TARGETS {
+        let text = assembly(source, target, options);
+        for wanted in wanted {
+            assert!(text.contains(wanted), "{target}: no {wanted}\n{source}\n{text}");
+        }
+    }
+}
+
+fn vertex(declarations: &str, code: &str) -> String {
+    format!("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\n{declarations}MOV OUT[0], IN[0]\n{code}END\n")
+}
+
+fn fragment(declarations: &str, code: &str) -> String {
+    format!("FRAG\nDCL OUT[0], COLOR\n{declarations}{code}END\n")
+}
+
+#[test]
+fn outputs_of_vertices_are_built_ins_or_have_locations() {
+    for (semantic, wanted) in [
+        ("PSIZE", "BuiltIn PointSize"),
+        ("LAYER", "BuiltIn Layer"),
+        ("VIEWPORT_INDEX", "BuiltIn ViewportIndex"),
+        ("CLIPDIST", "BuiltIn ClipDistance"),
+        ("GENERIC[3]", "Location 3"),
+        ("TEXCOORD[2]", "Location 34"),
+        ("COLOR[1]", "Location 41"),
+        ("BCOLOR", "Location 42"),
+        ("FOG", "Location 44"),
+        ("CLIPVERTEX", "Location 45"),
+        ("EDGEFLAG", "BuiltIn Position"),
+    ] {
+        check(&vertex(&format!("DCL OUT[1], {semantic}\n"), "MOV OUT[1], IN[0]\n"), &[], &[wanted, "Invariant"]);
+    }
+}
+
+#[test]
+fn clip_and_cull_distances_are_arrays() {
+    let source = "VERT\nPROPERTY NUM_CLIPDIST_ENABLED 1\nPROPERTY NUM_CULLDIST_ENABLED 2\nDCL IN[0]\nDCL OUT[0], \
+                  POSITION\nDCL OUT[1], CLIPDIST\nMOV OUT[0], IN[0]\nMOV OUT[1], IN[0]\nEND\n";
+    check(source, &[], &["OpCapability ClipDistance", "OpCapability CullDistance", "BuiltIn CullDistance"]);
+}
+
+#[test]
+fn inputs_of_fragments_have_decorations() {
+    for (declaration, wanted) in [
+        ("GENERIC[0], CONSTANT", "Flat"),
+        ("GENERIC[0], LINEAR", "NoPerspective"),
+        ("GENERIC[0], PERSPECTIVE, CENTROID", "Centroid"),
+        ("GENERIC[0], PERSPECTIVE, SAMPLE", "OpCapability SampleRateShading"),
+        ("POSITION, LINEAR", "BuiltIn FragCoord"),
+        ("FACE, CONSTANT", "BuiltIn FrontFacing"),
+        ("PCOORD, LINEAR", "BuiltIn PointCoord"),
+        ("PRIMID, CONSTANT", "BuiltIn PrimitiveId"),
+        ("LAYER, CONSTANT", "BuiltIn Layer"),
+        ("VIEWPORT_INDEX, CONSTANT", "BuiltIn ViewportIndex"),
+    ] {
+        check(
+            &fragment(&format!("DCL IN[0], {declaration}\n"), "MOV OUT[0], IN[0]\n"),
+            &[],
+            &[wanted, "OriginUpperLeft"],
+        );
+    }
+}
+
+#[test]
+fn outputs_of_fragments() {
+    let value = "DCL CONST[0]\n";
+    for (semantic, code, wanted) in [
+        ("POSITION", "MOV OUT[1].z, CONST[0]\n", "DepthReplacing"),
+        ("STENCIL", "MOV OUT[1].y, CONST[0]\n", "StencilRefReplacingEXT"),
+        ("SAMPLEMASK", "MOV OUT[1].x, CONST[0]\n", "BuiltIn SampleMask"),
+        ("COLOR[1]", "MOV OUT[1], CONST[0]\n", "Location 1"),
+    ] {
+        let source = fragment(&format!("DCL OUT[1], {semantic}\n{value}"), &format!("MOV OUT[0], CONST[0]\n{code}"));
+        check(&source, &[], &[wanted]);
+    }
+    let two = fragment("DCL OUT[1], COLOR[1]\nDCL CONST[0]\n", "MOV OUT[0], CONST[0]\nMOV OUT[1], CONST[0]\n");
+    check(&two, &["dual_source"], &["Index 0", "Index 1"]);
+    let all = "FRAG\nPROPERTY FS_COLOR0_WRITES_ALL_CBUFS 1\nDCL OUT[0], COLOR\nDCL CONST[0]\nMOV OUT[0], \
+               CONST[0]\nEND\n";
+    check(all, &["eight_color_buffers"], &["Location 7"]);
+}
+
+#[test]
+fn system_values() {
+    for (semantic, wanted) in [
+        ("VERTEXID", "BuiltIn VertexIndex"),
+        ("VERTEXID_NOBASE", "BuiltIn BaseVertex"),
+        ("INSTANCEID", "BuiltIn BaseInstance"),
+        ("BASEVERTEX", "PushConstant"),
+        ("DRAWID", "BuiltIn DrawIndex"),
+    ] {
+        let source = vertex(&format!("DCL SV[0], {semantic}\n"), "MOV OUT[0].x, SV[0].xxxx\n");
+        check(&source, &[], &[wanted]);
+    }
+    for (semantic, wanted) in [
+        ("SAMPLEID", "BuiltIn SampleId"),
+        ("SAMPLEPOS", "BuiltIn SamplePosition"),
+        ("SAMPLEMASK", "BuiltIn SampleMask"),
+        ("FACE", "BuiltIn FrontFacing"),
+        ("HELPER_INVOCATION", "BuiltIn HelperInvocation"),
+    ] {
+        check(&fragment(&format!("DCL SV[0], {semantic}\n"), "MOV OUT[0], SV[0].xxxx\n"), &[], &[wanted]);
+    }
+}
+
+#[test]
+fn conventions_are_options() {
+    let plain = vertex("", "");
+    check(&plain, &["flip_y"], &["OpFNegate"]);
+    check(&plain, &["depth_minus_one_to_one"], &["OpFAdd"]);
+    check(&plain, &["point_size"], &["BuiltIn PointSize"]);
+    check(&plain, &["user_clip_planes"], &["OpDot", "PushConstant"]);
+    let color = fragment("DCL IN[0], COLOR, COLOR\n", "MOV OUT[0], IN[0]\n");
+    check(&color, &["two_sided"], &["Location 42", "BuiltIn FrontFacing"]);
+    check(&color, &["flat_shading"], &["Flat"]);
+    let lower = "FRAG\nPROPERTY FS_COORD_ORIGIN LOWER_LEFT\nPROPERTY FS_COORD_PIXEL_CENTER INTEGER\nDCL IN[0], \
+                 POSITION, LINEAR\nDCL OUT[0], COLOR\nMOV OUT[0], IN[0]\nEND\n";
+    check(lower, &[], &["PushConstant", "OpFSub"]);
+}
+
+#[test]
+fn stages_have_modes() {
+    let geometry = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE TRIANGLES\nPROPERTY GS_OUTPUT_PRIMITIVE \
+                    TRIANGLE_STRIP\nPROPERTY GS_MAX_OUTPUT_VERTICES 3\nPROPERTY GS_INVOCATIONS 2\nDCL IN[][0], \
+                    POSITION\nDCL OUT[0], POSITION\nIMM[0] UINT32 {0, 0, 0, 0}\nMOV OUT[0], IN[1][0]\nEMIT \
+                    IMM[0].xxxx\nENDPRIM IMM[0].xxxx\nEND\n";
+    check(geometry, &[], &["Triangles", "OutputTriangleStrip", "OutputVertices 3", "Invocations 2", "OpEmitVertex"]);
+    let kill = fragment("DCL IN[0], GENERIC[0], LINEAR\n", "KILL_IF IN[0]\nMOV OUT[0], IN[0]\n");
+    assert!(assembly(&kill, "vulkan1.1", &[]).contains("OpKill"));
+    assert!(assembly(&kill, "vulkan1.3", &[]).contains("OpTerminateInvocation"));
+}
+
+#[test]
+fn the_interface_says_what_was_assigned() {
+    let source = vertex("DCL OUT[1], GENERIC[3]\nDCL SV[0], BASEVERTEX\n", "MOV OUT[1], SV[0].xxxx\n");
+    let compiler = Compiler::for_target(tgsi_driver_spirv::DRIVER.target(&[]).expect("options").into());
+    let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+    let lowered = compiler.ir_at(tgsi_compiler::Stage::Registers, read.expect("a shader")).expect("IR");
+    let interface = tgsi_driver_spirv::reflect(&lowered, &tgsi_driver_spirv::SpirvOptions::default()).expect("one");
+    assert_eq!(interface.outputs.len(), 1);
+    assert_eq!((interface.outputs[0].semantic.as_deref(), interface.outputs[0].index), (Some("GENERIC"), 3));
+    assert_eq!(interface.outputs[0].location, 3);
+    assert_eq!(interface.built_in_outputs, ["Position"]);
+    assert_eq!(interface.driver_parameters[0].name, "is_indexed");
+    assert!(interface.capabilities.iter().any(|need| need.vulkan == "shaderDrawParameters"));
+}
