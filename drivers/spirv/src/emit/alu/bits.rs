@@ -82,7 +82,8 @@ impl Emitter<'_> {
                 _ => self.glsl(GlslStd450Op::FindUMsb, result, &[a]),
             },
         };
-        let id = if alu.op == AluOp::UfindMsbRev && ty.bits > 1 { self.from_top(id, result, ty.bits) } else { id };
+        let id =
+            if alu.op == AluOp::UfindMsbRev && ty.bits > 1 { self.counted_from_top(id, result, ty.bits) } else { id };
         Ok((id, Class::Uint))
     }
 
@@ -125,14 +126,14 @@ impl Emitter<'_> {
                 let top = self.splat(ty, 31);
                 self.pure_of(Op::ISub, ty, &[top, bit])
             }
-            AluOp::IfindMsbRev => self.from_top(bit, ty, 32),
+            AluOp::IfindMsbRev => self.counted_from_top(bit, ty, 32),
             _ => bit,
         };
         Ok((id, class))
     }
 
     /// The number of a bit counted from the top; -1 stays.
-    fn from_top(&mut self, bit: Id, ty: ValueType, bits: u8) -> Id {
+    fn counted_from_top(&mut self, bit: Id, ty: ValueType, bits: u8) -> Id {
         let (top, minus_one) = (self.splat(ty, u64::from(bits) - 1), self.splat(ty, u64::MAX));
         let is_none = self.pure_of(Op::IEqual, Self::truths(ty), &[bit, minus_one]);
         let id = self.pure_of(Op::ISub, ty, &[top, bit]);

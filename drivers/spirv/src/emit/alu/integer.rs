@@ -21,7 +21,7 @@ impl Emitter<'_> {
         let class = self.neutral(alu);
         let (int, uint) = (self.type_of(alu.def, Class::Int), self.type_of(alu.def, Class::Uint));
         match alu.op {
-            Ineg => return self.negated(alu, class),
+            Ineg => self.negated(alu, class),
             Inot => {
                 let a = self.source(alu, 0, class)?;
                 Ok((self.pure_of(Op::Not, self.type_of(alu.def, class), &[a]), class))
