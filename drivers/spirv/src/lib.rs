@@ -29,6 +29,7 @@ mod disassemble;
 mod driver;
 mod emit;
 mod error;
+pub mod harness;
 pub mod interface;
 mod lower;
 mod module;
