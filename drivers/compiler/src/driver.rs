@@ -38,6 +38,11 @@ pub trait Driver: Debug + Send + Sync {
         false
     }
 
+    /// Options that must be set for code that is to be run. Checks of meaning set them.
+    fn run_options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The options, in the order in which they are listed.
     fn options(&self) -> &'static [DriverOption];
 

@@ -20,7 +20,7 @@ pub static DRIVERS: &[&dyn Driver] = &[
 ];
 
 /// What runs the code of drivers: a function of each that has something to run it with.
-static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner];
+static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner, tgsi_spirv_vulkan::runner];
 
 /// What runs code of a target; `None` if there is nothing.
 ///
