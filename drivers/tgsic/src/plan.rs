@@ -48,6 +48,27 @@ impl Plan {
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 
+    /// The same, with the options that code of the driver needs to be run.
+    ///
+    /// # Errors
+    /// As before, or nothing on this machine can run the code.
+    pub fn to_be_run(arguments: &PassArguments) -> Result<Plan, Failure> {
+        let plan = Plan::from_arguments(arguments)?;
+        let missing: Vec<String> = plan.driver.run_options().iter().map(|&option| option.to_owned()).collect();
+        if plan.driver.can_run()
+            && let Some(reason) = tgsi_drivers::cannot_run(plan.driver)
+        {
+            return Err(Failure::Usage(reason));
+        }
+        if missing.is_empty() {
+            return Ok(plan);
+        }
+        let options = plan.options.iter().cloned().chain(missing).collect();
+        let (level, skipped) = (plan.compiler.level(), plan.compiler.skipped());
+        let plan = Plan::new(plan.driver, options).map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(plan.with_level(level).without_passes(skipped))
+    }
+
     /// The plan for a driver at the default level.
     ///
     /// # Errors

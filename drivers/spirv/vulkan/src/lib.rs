@@ -45,12 +45,17 @@ const CONSTANT_BYTES: u64 = 1 << 16;
 const CONSTANT_SET: u32 = 0;
 const STORAGE_SET: u32 = 2;
 
-/// What runs code of the driver for SPIR-V; `None` if the target is of another driver.
+/// What runs code of the driver for SPIR-V. `None` if the target is of another driver, or makes code for real use.
+///
+/// Vulkan is looked for when the code is run.
+///
+/// # Errors
+/// The code is none of the harness.
 pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
     let options: &SpirvOptions = (target as &dyn Any).downcast_ref()?;
     let Code::Binary(bytes) = code else { return None };
     if !options.harness {
-        return Some(Err("only code of the driver's option `harness` can be run".to_owned()));
+        return None;
     }
     Some(VulkanRunner::new(bytes).map(|runner| Box::new(runner) as Box<dyn Runner>))
 }
@@ -70,7 +75,6 @@ pub fn device_name() -> Result<String, String> {
 
 /// Code made ready.
 struct VulkanRunner {
-    device: &'static Device,
     module: Module,
     /// Pipelines by the number of invocations.
     pipelines: Mutex<HashMap<u32, Arc<Pipeline>>>,
@@ -79,15 +83,15 @@ struct VulkanRunner {
 impl VulkanRunner {
     fn new(bytes: &[u8]) -> Result<VulkanRunner, String> {
         let module = Module::new(bytes)?;
-        Ok(VulkanRunner { device: Device::get()?, module, pipelines: Mutex::default() })
+        Ok(VulkanRunner { module, pipelines: Mutex::default() })
     }
 
-    fn pipeline(&self, invocations: u32) -> Result<Arc<Pipeline>, String> {
+    fn pipeline(&self, device: &'static Device, invocations: u32) -> Result<Arc<Pipeline>, String> {
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = pipelines.get(&invocations) {
             return Ok(pipeline.clone());
         }
-        let pipeline = Arc::new(Pipeline::new(self.device, &self.module, invocations)?);
+        let pipeline = Arc::new(Pipeline::new(device, &self.module, invocations)?);
         pipelines.insert(invocations, pipeline.clone());
         Ok(pipeline)
     }
@@ -95,14 +99,15 @@ impl VulkanRunner {
 
 impl Runner for VulkanRunner {
     fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
+        let device = Device::get()?;
         let layout = &self.module.layout;
         // Quads are subgroups where lanes communicate; else there is no need for idle invocations.
-        let distance = if layout.quads { self.device.subgroup_size } else { 4 };
+        let distance = if layout.quads { device.subgroup_size } else { 4 };
         let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
-        if invocations > self.device.max_invocations {
+        if invocations > device.max_invocations {
             return Err(format!(
                 "{} lanes need {invocations} invocations; the device has {}",
-                inputs.lanes, self.device.max_invocations
+                inputs.lanes, device.max_invocations
             ));
         }
         if inputs.lanes == 0 {
@@ -116,7 +121,7 @@ impl Runner for VulkanRunner {
             for element in 0..binding.count {
                 let index = binding.binding + element;
                 let bytes = match (binding.kind, binding.set) {
-                    (BindingKind::Constant, CONSTANT_SET) => self.constants(inputs, index),
+                    (BindingKind::Constant, CONSTANT_SET) => constants(device, inputs, index),
                     (BindingKind::Storage, STORAGE_SET) if index == BUFFER => harness.clone(),
                     (BindingKind::Storage, STORAGE_SET) => {
                         inputs.buffers.get(index as usize).cloned().unwrap_or_default()
@@ -127,8 +132,8 @@ impl Runner for VulkanRunner {
                 parts.push(Part { bound, index, bytes });
             }
         }
-        let pipeline = self.pipeline(invocations)?;
-        let parts = dispatch::run(self.device, &pipeline, parts)?;
+        let pipeline = self.pipeline(device, invocations)?;
+        let parts = dispatch::run(device, &pipeline, parts)?;
         let mut buffers = inputs.buffers.clone();
         let mut words = encoded.words;
         for part in parts.into_iter().filter(|part| part.bound.kind == BindingKind::Storage) {
@@ -144,12 +149,10 @@ impl Runner for VulkanRunner {
     }
 }
 
-impl VulkanRunner {
-    /// The bytes of a constant buffer, zeros behind it.
-    fn constants(&self, inputs: &Inputs, index: u32) -> Vec<u8> {
-        let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.resize(CONSTANT_BYTES.min(self.device.max_uniform_bytes) as usize, 0);
-        bytes
-    }
+/// The bytes of a constant buffer, zeros behind it.
+fn constants(device: &Device, inputs: &Inputs, index: u32) -> Vec<u8> {
+    let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(CONSTANT_BYTES.min(device.max_uniform_bytes) as usize, 0);
+    bytes
 }
