@@ -93,7 +93,8 @@ impl SpirvError {
             SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
-            | SpirvError::TooLarge(_) => None,
+            | SpirvError::TooLarge(_)
+            | SpirvError::Harness(_) => None,
         }
     }
 
