@@ -31,9 +31,6 @@ mod memory;
 mod system_values;
 mod texture;
 
-#[cfg(test)]
-mod tests;
-
 pub use decode::decode;
 pub use encode::{Encoded, encode};
 pub use layout::{BUFFER, FLAG_ENDLESS, Layout, SystemSlot};

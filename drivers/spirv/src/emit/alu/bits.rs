@@ -248,7 +248,8 @@ impl Emitter<'_> {
     fn masked_insert(&mut self, alu: &Alu) -> Made {
         let ty = self.type_of(alu.def, Class::Uint);
         let (insert, base) = (self.source(alu, 1, Class::Uint)?, self.source(alu, 2, Class::Uint)?);
-        if let Some(masks) = self.source_constant(alu, 0).filter(|masks| masks.iter().all(|&mask| is_run(mask as u32))) {
+        if let Some(masks) = self.source_constant(alu, 0).filter(|masks| masks.iter().all(|&mask| is_run(mask as u32)))
+        {
             let id = self.by_component(ty, |e, number| {
                 let mask = masks.get(usize::from(number)).map_or(0, |&mask| mask as u32);
                 let offset = e.module.uint(mask.trailing_zeros() & 31);

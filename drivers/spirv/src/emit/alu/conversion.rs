@@ -165,7 +165,9 @@ impl Emitter<'_> {
                 let exact = matches!(body.alu_op(producer), Some(AluOp::I2f64 | AluOp::U2f64));
                 let narrow = body.bit_size(body.src(producer, 0)) <= 32;
                 narrow && ty.bits == 64
-                    || narrow && exact && matches!(body.alu_op(producer), Some(AluOp::I2f64)) == (ty.class == Class::Int)
+                    || narrow
+                        && exact
+                        && matches!(body.alu_op(producer), Some(AluOp::I2f64)) == (ty.class == Class::Int)
             }
             _ => false,
         };

@@ -130,11 +130,7 @@ impl Emitter<'_> {
     }
 
     fn three(&mut self, alu: &Alu) -> Result<[Id; 3], SpirvError> {
-        Ok([
-            self.source(alu, 0, Class::Float)?,
-            self.source(alu, 1, Class::Float)?,
-            self.source(alu, 2, Class::Float)?,
-        ])
+        Ok([self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?, self.source(alu, 2, Class::Float)?])
     }
 
     /// Between `least` and 1; NaN becomes `least`.

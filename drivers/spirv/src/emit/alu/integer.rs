@@ -309,8 +309,7 @@ impl Emitter<'_> {
         if matches!(alu.op, UaddCarry | UaddSat) {
             let sum = self.pure_of(Op::IAdd, ty, &[a, b]);
             let carries = self.pure_of(Op::ULessThan, truths, &[sum, a]);
-            let (then, otherwise) =
-                if alu.op == UaddCarry { (one, zero) } else { (self.splat(ty, u64::MAX), sum) };
+            let (then, otherwise) = if alu.op == UaddCarry { (one, zero) } else { (self.splat(ty, u64::MAX), sum) };
             return Ok((self.pure_of(Op::Select, ty, &[carries, then, otherwise]), Class::Uint));
         }
         let is_less = if alu.op == UabsIsub {
@@ -375,7 +374,8 @@ impl Emitter<'_> {
         let a = self.source(alu, 0, class)?;
         let (count, exists) = self.group(alu, ty, bits)?;
         let signed = class == Class::Int;
-        let shifted = self.pure_of(if signed { Op::ShiftRightArithmetic } else { Op::ShiftRightLogical }, ty, &[a, count]);
+        let shifted =
+            self.pure_of(if signed { Op::ShiftRightArithmetic } else { Op::ShiftRightLogical }, ty, &[a, count]);
         let group = self.low_bits(shifted, ty, bits, signed);
         let beyond = if signed {
             let count = self.splat(ValueType { class: Class::Uint, ..ty }, u64::from(ty.bits) - 1);

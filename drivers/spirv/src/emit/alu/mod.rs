@@ -128,10 +128,7 @@ impl Emitter<'_> {
 
     /// The constant bits of source `number`.
     fn source_constant(&self, alu: &Alu, number: usize) -> Option<SmallVec<[u64; 4]>> {
-        self.constant_operand(
-            self.body.source(alu.inst, number),
-            self.body.alu_src_components(alu.inst, number),
-        )
+        self.constant_operand(self.body.source(alu.inst, number), self.body.alu_src_components(alu.inst, number))
     }
 
     /// Whether all components of source `number` are constants that `test` holds for.
@@ -200,8 +197,7 @@ impl Emitter<'_> {
         }
         let ty = self.module.value_type(ty);
         let set = self.module.glsl();
-        let words: SmallVec<[u32; 8]> =
-            [set.0, op as u32].into_iter().chain(operands.iter().map(|id| id.0)).collect();
+        let words: SmallVec<[u32; 8]> = [set.0, op as u32].into_iter().chain(operands.iter().map(|id| id.0)).collect();
         self.uncontracted(Op::ExtInst, ty, &words)
     }
 
