@@ -101,7 +101,9 @@ fn check(options: &[&str], environment: &str, bits: &[u8]) -> Vec<String> {
                     (Ok(_), true) => emitted.push(case),
                     (Ok(_), false) => wrong.push(format!("{} has a form", case.name())),
                     (Err(error), true) => wrong.push(format!("{}: {error}", case.name())),
-                    (Err(error), false) if !error.contains("has no SPIR-V form") && !error.contains("more than four") => {
+                    (Err(error), false)
+                        if !error.contains("has no SPIR-V form") && !error.contains("more than four") =>
+                    {
                         wrong.push(format!("{}: {error}", case.name()));
                     }
                     (Err(_), false) => {}
@@ -143,13 +145,68 @@ fn every_opcode_is_emitted_for_other_targets() {
 /// Numbers with something special about them, and some without.
 fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {
     const FLOATS: &[f64] = &[
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 7.25, 0.1, -0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN,
-        2147483648.0, -2147483648.0, 2147483520.0, 2147483647.0, 4294967296.0, 4294967040.0, 3e9, -3e9, 1e20, -1e20, 9e18,
-        1.8e19, 2e19, 1e-20, 65504.0, 100000.0, 1e10,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        3.0,
+        7.25,
+        0.1,
+        -0.3,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        2147483648.0,
+        -2147483648.0,
+        2147483520.0,
+        2147483647.0,
+        4294967296.0,
+        4294967040.0,
+        3e9,
+        -3e9,
+        1e20,
+        -1e20,
+        9e18,
+        1.8e19,
+        2e19,
+        1e-20,
+        65504.0,
+        100000.0,
+        1e10,
     ];
     const INTEGERS: &[i64] = &[
-        0, 1, -1, 2, 3, 5, 7, -7, 8, 16, 24, 31, 32, 33, 63, 64, 255, 256, 0xffff, i32::MAX as i64, i32::MIN as i64, i64::MAX,
-        i64::MIN, 0x12345678, 0x0ff0, -100, 1 << 40,
+        0,
+        1,
+        -1,
+        2,
+        3,
+        5,
+        7,
+        -7,
+        8,
+        16,
+        24,
+        31,
+        32,
+        33,
+        63,
+        64,
+        255,
+        256,
+        0xffff,
+        i32::MAX as i64,
+        i32::MIN as i64,
+        i64::MAX,
+        i64::MIN,
+        0x12345678,
+        0x0ff0,
+        -100,
+        1 << 40,
     ];
     let pick = random();
     match (base, bits) {
@@ -163,7 +220,8 @@ fn values(base: BaseType, bits: u8, random: &mut impl FnMut() -> u64) -> u64 {
             if bits == 64 { value.to_bits() } else { (value as f32).to_bits().into() }
         }
         _ => {
-            let value = if pick % 3 > 0 { INTEGERS[(random() % INTEGERS.len() as u64) as usize] as u64 } else { random() };
+            let value =
+                if pick % 3 > 0 { INTEGERS[(random() % INTEGERS.len() as u64) as usize] as u64 } else { random() };
             if bits == 64 { value } else { value & 0xffff_ffff }
         }
     }
@@ -187,7 +245,8 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
     }
     let ty = case.op.info().output_type;
     if ty.base != BaseType::Float {
-        return case.op.name().starts_with("pack_") && !case.exact
+        return case.op.name().starts_with("pack_")
+            && !case.exact
             && (0..4).all(|byte| (got >> (8 * byte) & 0xff).abs_diff(want >> (8 * byte) & 0xff) <= 1);
     }
     let (a, b) = match case.result().bit_size {
@@ -215,7 +274,8 @@ fn is_close(case: Case, sources: &[Vec<u64>], component: usize, got: u64, want: 
 fn results_are_those_of_the_table() {
     let Ok(runner) = std::env::var("TGSIC_RUNNER") else { return };
     let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
-    let options: Vec<String> = std::env::var("TGSIC_OPTIONS").unwrap_or("vulkan1.1".into()).split(',').map(String::from).collect();
+    let options: Vec<String> =
+        std::env::var("TGSIC_OPTIONS").unwrap_or("vulkan1.1".into()).split(',').map(String::from).collect();
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let compiler = compiler(&options);
     let folder = tempfile::tempdir().expect("a folder");
@@ -225,7 +285,8 @@ fn results_are_those_of_the_table() {
         .filter(|op| only.is_empty() || op.name() == only)
         .flat_map_iter(|&op| {
             let mut wrong = Vec::new();
-            let cases: Vec<Case> = Case::of(op).into_iter().filter(|case| has_form(*case, options.contains(&"portable"))).collect();
+            let cases: Vec<Case> =
+                Case::of(op).into_iter().filter(|case| has_form(*case, options.contains(&"portable"))).collect();
             if cases.is_empty() {
                 return wrong;
             }
@@ -243,7 +304,9 @@ fn results_are_those_of_the_table() {
                     let sources: Vec<Vec<u64>> = (0..case.num_sources())
                         .map(|n| {
                             let shape = case.source(n);
-                            (0..shape.num_components).map(|_| values(case.source_base(n), shape.bit_size, &mut random)).collect()
+                            (0..shape.num_components)
+                                .map(|_| values(case.source_base(n), shape.bit_size, &mut random))
+                                .collect()
                         })
                         .collect();
                     bytes.extend(alu_cases::encode(case, &sources));
@@ -254,22 +317,29 @@ fn results_are_those_of_the_table() {
             std::fs::write(&module, with_size(emit(&compiler, &cases).expect("a module"))).expect("a file");
             std::fs::write(&input, bytes).expect("a file");
             let size = (cases.len() as u32 * alu_cases::STRIDE).to_string();
-            let result = Command::new(&runner).arg(&module).arg(&input).arg(&output).arg(&size).output().expect("a runner");
+            let result =
+                Command::new(&runner).arg(&module).arg(&input).arg(&output).arg(&size).output().expect("a runner");
             if !result.status.success() {
                 wrong.push(format!("{op}: {}", String::from_utf8_lossy(&result.stderr)));
                 return wrong;
             }
             let outputs = std::fs::read(&output).expect("a file");
             let mut failed = std::collections::BTreeMap::new();
-            for ((number, sources), region) in inputs.iter().enumerate().zip(outputs.chunks_exact(alu_cases::STRIDE as usize)) {
+            for ((number, sources), region) in
+                inputs.iter().enumerate().zip(outputs.chunks_exact(alu_cases::STRIDE as usize))
+            {
                 let case = cases[number % cases.len()];
                 let (got, want) = (alu_cases::decode(case, region), case.expected(sources));
                 let close = |(component, (&got, &want))| is_close(case, sources, component, got, want);
                 if !got.iter().zip(&want).enumerate().all(close) {
-                    failed.entry(case.name()).or_insert((0, format!("{sources:x?} gives {got:x?}, not {want:x?}"))).0 += 1;
+                    failed
+                        .entry(case.name())
+                        .or_insert((0, format!("{sources:x?} gives {got:x?}, not {want:x?}")))
+                        .0 += 1;
                 }
             }
-            wrong.extend(failed.into_iter().map(|(name, (count, first))| format!("{name}: {count} of {SETS}: {first}")));
+            wrong
+                .extend(failed.into_iter().map(|(name, (count, first))| format!("{name}: {count} of {SETS}: {first}")));
             wrong
         })
         .collect();

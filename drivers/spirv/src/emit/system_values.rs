@@ -51,7 +51,10 @@ fn plain(op: IntrinsicOp) -> Option<(BuiltIn, ValueType)> {
 fn has(stage: Stage, built_in: BuiltIn) -> bool {
     use Stage::{Compute, Fragment, Geometry, TessCtrl, TessEval, Vertex};
     match built_in {
-        BuiltIn::BaseVertex | BuiltIn::BaseInstance | BuiltIn::DrawIndex | BuiltIn::VertexIndex
+        BuiltIn::BaseVertex
+        | BuiltIn::BaseInstance
+        | BuiltIn::DrawIndex
+        | BuiltIn::VertexIndex
         | BuiltIn::InstanceIndex => stage == Vertex,
         BuiltIn::InvocationId => matches!(stage, TessCtrl | Geometry),
         BuiltIn::PrimitiveId => matches!(stage, TessCtrl | TessEval | Geometry | Fragment),
@@ -143,8 +146,9 @@ impl Emitter<'_> {
                     .min(u32::from(self.options.user_clip_planes.min(8)) - 1);
                 (self.parameter(Parameter::ClipPlanes, number), VEC4)
             }
-            LoadSubgroupEqMask | LoadSubgroupGeMask | LoadSubgroupGtMask | LoadSubgroupLeMask
-            | LoadSubgroupLtMask => return self.subgroup_mask(inst, op, def),
+            LoadSubgroupEqMask | LoadSubgroupGeMask | LoadSubgroupGtMask | LoadSubgroupLeMask | LoadSubgroupLtMask => {
+                return self.subgroup_mask(inst, op, def);
+            }
             _ => return Err(unsupported),
         };
         self.define_value(inst, def, value, ty)
@@ -258,11 +262,8 @@ impl Emitter<'_> {
             _ => BuiltIn::SubgroupLtMask,
         };
         let four = ValueType::UINT.with_components(4);
-        let value = if self.options.portable {
-            self.computed_mask(built_in)
-        } else {
-            self.built_in_value(built_in, four)
-        };
+        let value =
+            if self.options.portable { self.computed_mask(built_in) } else { self.built_in_value(built_in, four) };
         let count = self.body.num_components(def);
         let swizzle = Swizzle::new(&[0, 1, 2, 3]);
         let id = match (self.body.bit_size(def), count) {

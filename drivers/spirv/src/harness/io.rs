@@ -1,7 +1,7 @@
 //! Inputs and outputs: words of the harness buffer. Emitted vertices are written behind one another.
 
 use tgsi_ir::alu::AluOp;
-use tgsi_ir::body::Shape;
+use tgsi_ir::body::{JumpKind, Shape};
 use tgsi_ir::cursor::Cursor;
 use tgsi_ir::entities::Def;
 use tgsi_ir::intrinsics::indices::IoSemantics;
@@ -306,15 +306,30 @@ impl Site<'_> {
         if !is_vertex {
             return;
         }
+        // A loop, as shaders may emit a hundred words at a hundred places.
         let (outputs, lane, row) = (code.header(Header::Outputs), code.frame.lane_bytes, code.frame.row_bytes);
-        let mut output = code.add(outputs, lane);
-        let zero = code.word(0);
-        for word in 0..words {
-            let value = code.load(output);
-            let to = code.add_word(address, 4 + 4 * word);
-            code.store(to, value);
-            code.store(output, zero);
-            output = code.add(output, row);
-        }
+        let first = code.add(outputs, lane);
+        let (zero, four) = (code.word(0), code.word(4));
+        let start = code.add(address, four);
+        let before = code.b.block();
+        let id = code.b.push_loop();
+        let number = code.b.phi(Shape::new(1, 32), &[(before, zero)]);
+        let count = code.word(words);
+        let done = code.op2(AluOp::Uge, number, count);
+        let exit = code.b.push_if(done);
+        code.b.jump(JumpKind::Break);
+        code.b.end_if(exit);
+        let distance = code.mul(number, row);
+        let from = code.add(first, distance);
+        let value = code.load(from);
+        let distance = code.mul(number, four);
+        let to = code.add(start, distance);
+        code.store(to, value);
+        code.store(from, zero);
+        let next = code.add_word(number, 1);
+        let latch = code.b.block();
+        let phi = code.b.body.def_inst(number);
+        code.b.body.add_phi_source(phi, latch, next);
+        code.b.end_loop(id);
     }
 }

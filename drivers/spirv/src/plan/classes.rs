@@ -27,7 +27,8 @@ pub struct Classes {
 impl Classes {
     /// Decides for all values.
     pub fn of(body: &Body) -> Classes {
-        let mut votes = Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()), ..Votes::default() };
+        let mut votes =
+            Votes { kinds: Groups::new(body.num_defs()), signs: Groups::new(body.num_defs()), ..Votes::default() };
         for block in body.blocks() {
             for inst in body.insts(block) {
                 votes.visit(body, inst);
@@ -152,8 +153,13 @@ impl Votes {
         use IntrinsicOp::*;
         let Some(op) = body.intrinsic(inst) else { return };
         let (memory, value) = match op {
-            LoadInput | LoadPerVertexInput | LoadOutput | LoadPerVertexOutput | InterpDerefAtCentroid
-            | InterpDerefAtSample | InterpDerefAtOffset => {
+            LoadInput
+            | LoadPerVertexInput
+            | LoadOutput
+            | LoadPerVertexOutput
+            | InterpDerefAtCentroid
+            | InterpDerefAtSample
+            | InterpDerefAtOffset => {
                 if let Some(def) = body.inst_def(inst) {
                     self.kinds.vote(def, 2);
                 }
@@ -432,7 +438,9 @@ fn intrinsic_source_class(op: IntrinsicOp, number: usize) -> Option<Class> {
         (StoreDeref, 1) | (StoreOutput | StorePerVertexOutput, 0) => Some(Class::Float),
         (Ddx | Ddy | DdxFine | DdyFine | DdxCoarse | DdyCoarse, 0) => Some(Class::Float),
         (SsboAtomic | SsboAtomicSwap | SharedAtomic | SharedAtomicSwap, _) => Some(Class::Uint),
-        (StoreSsbo | StoreShared | StoreScratch, _) | (LoadSsbo | LoadShared | LoadUniform | LoadUbo, _) => Some(Class::Uint),
+        (StoreSsbo | StoreShared | StoreScratch, _) | (LoadSsbo | LoadShared | LoadUniform | LoadUbo, _) => {
+            Some(Class::Uint)
+        }
         (ImageDerefLoad | ImageDerefStore | ImageDerefAtomic | ImageDerefAtomicSwap, 1 | 2) => Some(Class::Int),
         _ => None,
     }

@@ -100,8 +100,9 @@ pub fn shader(cases: &[Case]) -> Shader {
     let (inputs, outputs) = (b.u32_const(0), b.u32_const(1));
     for (number, &case) in cases.iter().enumerate() {
         let region = number as u32 * STRIDE;
-        let sources: Vec<AluSrc> =
-            (0..case.num_sources()).map(|n| load(&mut b, inputs, region + n as u32 * SOURCE, case.source(n)).into()).collect();
+        let sources: Vec<AluSrc> = (0..case.num_sources())
+            .map(|n| load(&mut b, inputs, region + n as u32 * SOURCE, case.source(n)).into())
+            .collect();
         b.flags = if case.exact { AluFlags::EXACT } else { AluFlags::NONE };
         let value = b.alu_sized(case.op, case.components, &sources);
         b.flags = AluFlags::NONE;

@@ -9,7 +9,7 @@ use crate::module::BindingKind;
 use crate::pipeline::{Pipeline, descriptor_type};
 
 /// Nanoseconds after which a run is given up. Loops are bounded, so that this is only for drivers that hang.
-const TIMEOUT: u64 = 30_000_000_000;
+const TIMEOUT: u64 = 120_000_000_000;
 /// Least bytes of the buffer that all parts are in.
 const MIN_BYTES: u64 = 1 << 22;
 

@@ -156,8 +156,7 @@ impl Emitter<'_> {
         let element = (segment.count > 1).then_some(index);
         let (value, made) = self.load_io_slot(Target { slot: segment.slot, element }, vertex, how, class)?;
         let ty = ValueType::new(class, 32, 4);
-        let value =
-            if made == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) };
+        let value = if made == class { value } else { self.pure_of(Op::Bitcast, ty, &[value]) };
         let Check::If(condition) = condition else { return Ok((value, class)) };
         let other = match other {
             Some((other, _)) => other,
@@ -223,9 +222,7 @@ impl Emitter<'_> {
                 }
                 let mut parts: SmallVec<[Id; 4]> = SmallVec::new();
                 parts.push(value);
-                parts.extend(
-                    (ty.components..4).map(|component| self.module.float(data.home.missing(component))),
-                );
+                parts.extend((ty.components..4).map(|component| self.module.float(data.home.missing(component))));
                 Ok((self.pure_of(Op::CompositeConstruct, VEC4, &parts), Class::Float))
             }
             Home::Nothing | Home::AllColors => {

@@ -16,7 +16,8 @@ impl Emitter<'_> {
         if self.options.opengl {
             return Err(SpirvError::Unsupported { inst, what: "the target has no framebuffer fetch" });
         }
-        let home = access.slots.first().copied().flatten().and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
+        let home =
+            access.slots.first().copied().flatten().and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
         let color = match (home, access.index) {
             (Some(Home::Located { location, .. }), None) => location,
             (Some(Home::AllColors), None) => 0,

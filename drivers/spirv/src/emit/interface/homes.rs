@@ -162,9 +162,7 @@ fn fragment_result(slot: u8, source: u32) -> Home {
         frag_result::STENCIL => Home::Scalar(BuiltIn::FragStencilRefEXT, ValueType::INT, 1),
         frag_result::SAMPLE_MASK => Home::Elements(BuiltIn::SampleMask, ValueType::INT, 1),
         frag_result::COLOR => Home::AllColors,
-        slot if slot >= frag_result::DATA0 => {
-            Home::Located { location: u32::from(slot - frag_result::DATA0), source }
-        }
+        slot if slot >= frag_result::DATA0 => Home::Located { location: u32::from(slot - frag_result::DATA0), source },
         _ => Home::Nothing,
     }
 }

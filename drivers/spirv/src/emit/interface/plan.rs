@@ -269,15 +269,17 @@ impl Plan {
         let slots =
             (0..count).map(|element| self.registers.get(&(is_output, space, base.wrapping_add(element))).copied());
         let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
-        Ok(Some(Access {
-            slots: slots.collect(),
-            index: Some(offset),
-            vertex,
-            component: (body.index(inst, IndexKind::Component) & 3) as u8,
-            is_whole: false,
-            is_fetch: semantics.fb_fetch_output,
-        }
-        .folded(body)))
+        Ok(Some(
+            Access {
+                slots: slots.collect(),
+                index: Some(offset),
+                vertex,
+                component: (body.index(inst, IndexKind::Component) & 3) as u8,
+                is_whole: false,
+                is_fetch: semantics.fb_fetch_output,
+            }
+            .folded(body),
+        ))
     }
 
     fn deref_access(&self, shader: &Shader, body: &Body, inst: Inst, deref: Def) -> Result<Access, &'static str> {
@@ -373,9 +375,7 @@ impl Plan {
         let mut merged: Vec<Run> = Vec::new();
         for run in self.runs.drain(..) {
             match merged.last_mut() {
-                Some(last)
-                    if (last.is_output, last.space) == (run.is_output, run.space) && run.first < last.end =>
-                {
+                Some(last) if (last.is_output, last.space) == (run.is_output, run.space) && run.first < last.end => {
                     last.end = last.end.max(run.end);
                 }
                 _ => merged.push(run),
@@ -386,10 +386,9 @@ impl Plan {
 
     /// The array that covers a location.
     pub fn run_of(&self, slot: Slot, location: u32) -> Option<Run> {
-        self.runs
-            .iter()
-            .copied()
-            .find(|run| (run.is_output, run.space) == (slot.is_output, slot.space) && (run.first..run.end).contains(&location))
+        self.runs.iter().copied().find(|run| {
+            (run.is_output, run.space) == (slot.is_output, slot.space) && (run.first..run.end).contains(&location)
+        })
     }
 
     /// The class of vertex inputs: what all loads agree on, else floats.
