@@ -1,6 +1,7 @@
 //! The driver as the compiler sees it.
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -42,6 +43,12 @@ impl Driver for Spirv {
 
     fn run_options(&self) -> &'static [&'static str] {
         &["harness"]
+    }
+
+    fn approximate_ops(&self) -> &'static [AluOp] {
+        use AluOp::*;
+        // Those to which Vulkan gives a precision in units in the last place, or which follow from such.
+        &[Frcp, Fdiv, Frsq, Fsqrt, Fexp2, Flog2, Fpow, Fsin, Fcos, Fmod, Frem, Flrp, Ffma]
     }
 
     fn options(&self) -> &'static [DriverOption] {

@@ -101,6 +101,21 @@ impl Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
     }
 
+    /// Whether code of the driver is run by a device that may round some operations otherwise.
+    pub fn is_run_by_device(&self) -> bool {
+        !self.driver.approximate_ops().is_empty()
+    }
+
+    /// Whether a shader has operations that what runs the driver's code may round otherwise.
+    pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
+        let ops = self.driver.approximate_ops();
+        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
+        bodies.any(|body| {
+            let mut insts = body.blocks().flat_map(|block| body.insts(block));
+            insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
+        })
+    }
+
     /// The end of a summary of checks: says so if nothing can run the code of the driver.
     pub fn code_not_run(&self) -> String {
         if self.driver.can_run() { String::new() } else { format!(", code of {} not run", self.driver.name()) }

@@ -1,6 +1,7 @@
 //! A run: buffers are filled, one workgroup runs, buffers are read.
 
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use ash::vk;
 
@@ -8,8 +9,9 @@ use crate::device::Device;
 use crate::module::BindingKind;
 use crate::pipeline::{Pipeline, descriptor_type};
 
-/// Nanoseconds after which a run is given up. Loops are bounded, so that this is only for drivers that hang.
-const TIMEOUT: u64 = 120_000_000_000;
+/// Nanoseconds after which a run is given up. Loops are bounded, so that this is only for drivers that hang, or that need
+/// too long to compile. The next run waits as long for the end of one that was given up.
+const TIMEOUT: u64 = 60_000_000_000;
 /// Least bytes of the buffer that all parts are in.
 const MIN_BYTES: u64 = 1 << 22;
 
@@ -45,6 +47,8 @@ pub struct Session {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     bytes: u64,
+    /// The device is at work: a run was given up, and did not end yet.
+    is_busy: bool,
 }
 
 impl Session {
@@ -71,6 +75,7 @@ impl Session {
             buffer: vk::Buffer::null(),
             memory: vk::DeviceMemory::null(),
             bytes: 0,
+            is_busy: false,
         })
     }
 
@@ -95,6 +100,22 @@ impl Session {
         unsafe { device.handle.bind_buffer_memory(self.buffer, self.memory, 0) }.map_err(failed("no memory"))?;
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// Waits for the end of the run.
+    fn wait(&mut self, device: &Device) -> Result<(), String> {
+        // SAFETY: the fence is of this device.
+        match unsafe { device.handle.wait_for_fences(&[self.fence], true, TIMEOUT) } {
+            Ok(()) => {
+                self.is_busy = false;
+                Ok(())
+            }
+            Err(vk::Result::TIMEOUT) => Err(format!("did not end within {} s on Vulkan", TIMEOUT / 1_000_000_000)),
+            Err(error) => {
+                device.give_up();
+                Err(format!("the run failed on Vulkan: {error}"))
+            }
+        }
     }
 
     fn free(&mut self, device: &Device) {
@@ -136,6 +157,9 @@ pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -
     if device.is_lost() {
         return Err("the device for Vulkan is given up".to_owned());
     }
+    if session.is_busy {
+        session.wait(device).inspect_err(|_| device.give_up())?;
+    }
     let mut offsets = Vec::with_capacity(parts.len());
     let mut end = 0u64;
     for part in &parts {
@@ -149,9 +173,11 @@ pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -
         }
     })?;
     let pool = descriptor_pool(device, pipeline, &parts)?;
-    let result = dispatch(device, pipeline, &session, pool, &parts, &offsets);
-    if !device.is_lost() {
-        // SAFETY: the run has ended, or never began; nobody else has the pool.
+    let result = dispatch(device, pipeline, &mut session, pool, &parts, &offsets);
+    if session.is_busy {
+        pipeline.is_kept.store(true, Ordering::Relaxed);
+    } else {
+        // SAFETY: the run has ended, or never began; nobody else has the pool. One that was given up keeps it.
         unsafe { device.handle.destroy_descriptor_pool(pool, None) };
     }
     result?;
@@ -182,7 +208,7 @@ fn descriptor_pool(device: &Device, pipeline: &Pipeline, parts: &[Part]) -> Resu
 fn dispatch(
     device: &Device,
     pipeline: &Pipeline,
-    session: &Session,
+    session: &mut Session,
     pool: vk::DescriptorPool,
     parts: &[Part],
     offsets: &[u64],
@@ -247,18 +273,8 @@ fn dispatch(
     let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
     // SAFETY: as above.
     unsafe { handle.queue_submit(device.queue, &submits, session.fence) }.map_err(failed("no run"))?;
-    // SAFETY: the fence is of this device.
-    match unsafe { handle.wait_for_fences(&[session.fence], true, TIMEOUT) } {
-        Ok(()) => Ok(()),
-        Err(vk::Result::TIMEOUT) => {
-            device.give_up();
-            Err(format!("did not end within {} s on Vulkan", TIMEOUT / 1_000_000_000))
-        }
-        Err(error) => {
-            device.give_up();
-            Err(format!("the run failed on Vulkan: {error}"))
-        }
-    }
+    session.is_busy = true;
+    session.wait(device)
 }
 
 impl std::fmt::Debug for Session {

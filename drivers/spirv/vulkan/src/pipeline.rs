@@ -1,5 +1,7 @@
 //! Code made ready for the device.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use ash::vk;
 
 use crate::device::Device;
@@ -14,6 +16,8 @@ pub struct Pipeline {
     pub layout: vk::PipelineLayout,
     /// The pipeline.
     pub handle: vk::Pipeline,
+    /// Whether it must never be destroyed: a run with it was given up.
+    pub is_kept: AtomicBool,
 }
 
 impl Pipeline {
@@ -23,8 +27,13 @@ impl Pipeline {
     /// The device does not take it.
     pub fn new(device: &'static Device, module: &Module, invocations: u32) -> Result<Pipeline, String> {
         let failed = |what: &str, error: vk::Result| format!("{what} on Vulkan: {error}");
-        let mut pipeline =
-            Pipeline { device, sets: Vec::new(), layout: vk::PipelineLayout::null(), handle: vk::Pipeline::null() };
+        let mut pipeline = Pipeline {
+            device,
+            sets: Vec::new(),
+            layout: vk::PipelineLayout::null(),
+            handle: vk::Pipeline::null(),
+            is_kept: AtomicBool::new(false),
+        };
         let count = module.bindings.iter().map(|binding| binding.set + 1).max().unwrap_or(0);
         for set in 0..count {
             let bindings: Vec<_> = module
@@ -78,11 +87,11 @@ pub fn descriptor_type(kind: BindingKind) -> vk::DescriptorType {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // A device that was given up may still be at work with it.
-        if self.device.is_lost() {
+        // A run that was given up may still be at work with it.
+        if self.is_kept.load(Ordering::Relaxed) || self.device.is_lost() {
             return;
         }
-        // SAFETY: every run waits for its end, so that the device does nothing with these objects, which nobody else
+        // SAFETY: every other run has ended, so that the device does nothing with these objects, which nobody else
         // has. Null handles are allowed.
         unsafe {
             self.device.handle.destroy_pipeline(self.handle, None);

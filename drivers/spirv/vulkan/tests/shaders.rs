@@ -14,9 +14,11 @@ use tgsi_driver_spirv::DRIVER;
 use tgsi_ir::run::{AnalyticResources, Resources};
 use tgsi_ir::shader::Shader;
 
-/// Words of approximate functions agree as those of recorded results do.
+/// Words of approximate functions agree as those of recorded results do. Devices need not keep NaN and infinities; a
+/// small negative integer is none.
 fn close(expected: u32, found: u32) -> bool {
-    Agreement::of(expected, found) != Agreement::Different
+    let is_kept = f32::from_bits(expected).is_finite() || expected >= 0xffff_ff00;
+    !is_kept || Agreement::of(expected, found) != Agreement::Different
 }
 
 fn compiler() -> Compiler {

@@ -148,7 +148,14 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
                 ended = true;
                 continue;
             };
-            let rule = if exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed)) };
+            let kind = InputKind::of_seed(seed);
+            let rule = match (exact, plan.is_run_by_device() && matches!(executor, Executor::Code(_))) {
+                (true, false) => Rule::Exact,
+                (false, false) => Rule::Close(kind),
+                // Which operations there are is not looked at.
+                (true, true) => Rule::ExactOnDevice { approximate: true },
+                (false, true) => Rule::CloseOnDevice(kind),
+            };
             if let Some(m) = first_mismatch(shader, rule, expected, &result) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }
