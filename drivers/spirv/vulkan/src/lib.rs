@@ -15,8 +15,8 @@
 //!   install one, and no failure of the program.
 //! - The variable `TGSIC_VULKAN_DEVICE` names the device by a part of its name. Without it a device that is the
 //!   processor is taken, or else the first one.
-//! - A run that does not end in time is an error. The next one waits for its end; if that does not come either, the device
-//!   is given up, and no later run in this process uses it.
+//! - A run that does not end in time is an error. The next one waits for its end; if that does not come either, the
+//!   device is given up, and no later run in this process uses it.
 
 mod device;
 mod dispatch;
