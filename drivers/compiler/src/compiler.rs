@@ -146,6 +146,11 @@ impl Compiler {
         &*self.target
     }
 
+    /// The passes that are left out.
+    pub fn skipped(&self) -> PassSet {
+        self.skipped
+    }
+
     /// The level.
     pub fn level(&self) -> Level {
         self.level

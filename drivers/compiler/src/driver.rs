@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use tgsi::text::PrintOptions;
 use tgsi::to_ir::ToIrOptions;
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::closest_name::closest_name;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
@@ -36,6 +37,17 @@ pub trait Driver: Debug + Send + Sync {
     /// Whether its code has a [`Runner`], which the registry finds. Without one, checks of meaning end before the code.
     fn can_run(&self) -> bool {
         false
+    }
+
+    /// Options that must be set for code that is to be run. Checks of meaning set them.
+    fn run_options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Operations that what runs the code may round otherwise than the IR says. If there are any, it need not keep what
+    /// they and sums and products make of NaN and infinities either. Empty if interpreters run it.
+    fn approximate_ops(&self) -> &'static [AluOp] {
+        &[]
     }
 
     /// The options, in the order in which they are listed.

@@ -20,7 +20,11 @@ pub static DRIVERS: &[&dyn Driver] = &[
 ];
 
 /// What runs the code of drivers: a function of each that has something to run it with.
-static RUNNERS: &[RunnerFn] = &[tgsi_driver_tgsi::runner];
+static RUNNERS: &[RunnerFn] = &[
+    tgsi_driver_tgsi::runner,
+    #[cfg(feature = "vulkan")]
+    tgsi_spirv_vulkan::runner,
+];
 
 /// What runs code of a target; `None` if there is nothing.
 ///
@@ -39,6 +43,15 @@ static DISASSEMBLERS: &[fn(&Code) -> Option<Result<String, String>>] = &[tgsi_dr
 /// The code is damaged.
 pub fn disassembly(code: &Code) -> Option<Result<String, String>> {
     DISASSEMBLERS.iter().find_map(|disassemble| disassemble(code))
+}
+
+/// Why no code of a driver can be run on this machine, if that is for want of something to run it on.
+pub fn cannot_run(driver: &dyn Driver) -> Option<String> {
+    #[cfg(feature = "vulkan")]
+    if driver.name() == tgsi_driver_spirv::DRIVER.name() {
+        return tgsi_spirv_vulkan::unavailable();
+    }
+    (!driver.can_run()).then(|| format!("nothing runs code of {}", driver.name()))
 }
 
 /// Looks up a driver by name.

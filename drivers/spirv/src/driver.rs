@@ -1,6 +1,7 @@
 //! The driver as the compiler sees it.
 
 use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -8,6 +9,7 @@ use tgsi_ir::shader::Stage;
 
 use crate::emit::emit;
 use crate::error::SpirvError;
+use crate::harness::lift;
 use crate::lower::lower;
 use crate::options::SpirvOptions;
 
@@ -33,6 +35,20 @@ impl Driver for Spirv {
 
     fn is_binary(&self) -> bool {
         true
+    }
+
+    fn can_run(&self) -> bool {
+        true
+    }
+
+    fn run_options(&self) -> &'static [&'static str] {
+        &["harness"]
+    }
+
+    fn approximate_ops(&self) -> &'static [AluOp] {
+        use AluOp::*;
+        // Those to which Vulkan gives a precision in units in the last place, or which follow from such.
+        &[Frcp, Fdiv, Frsq, Fsqrt, Fexp2, Flog2, Fpow, Fsin, Fcos, Fmod, Frem, Flrp, Ffma]
     }
 
     fn options(&self) -> &'static [DriverOption] {
@@ -71,11 +87,17 @@ impl Target for SpirvOptions {
 
     fn emit(
         &self,
-        lowered: tgsi_ir::Shader,
+        mut lowered: tgsi_ir::Shader,
         source: Option<&tgsi::Shader>,
         _passes: &mut Passes<'_>,
     ) -> Result<Code, Box<dyn TargetError>> {
-        let emitted = emit(&lowered, self, source).map_err(|error| error.located(&lowered))?;
+        let note = if self.harness {
+            let layout = lift(&mut lowered).map_err(|error| SpirvError::from(error).located(&lowered))?;
+            Some(layout.to_json())
+        } else {
+            None
+        };
+        let emitted = emit(&lowered, self, source, note.as_deref()).map_err(|error| error.located(&lowered))?;
         Ok(Code::Binary(emitted.words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 

@@ -7,6 +7,8 @@ use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Inst, Shader, Stage};
 use thiserror::Error;
 
+use crate::harness::Unliftable;
+
 /// What cannot be said in SPIR-V for the target.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SpirvError {
@@ -61,6 +63,9 @@ pub enum SpirvError {
     /// More words or ids than a module can have.
     #[error("the module would have more than {0} words")]
     TooLarge(u32),
+    /// The option `harness` has no counterpart of a part of the shader.
+    #[error(transparent)]
+    Harness(#[from] Unliftable),
 }
 
 impl SpirvError {
@@ -73,6 +78,7 @@ impl SpirvError {
         Interface => "T2005" "spirv-interface",
         NotLowered => "T2006" "spirv-not-lowered",
         TooLarge => "T2007" "spirv-too-large",
+        Harness => "T2008" "spirv-harness",
     }
 }
 
@@ -87,7 +93,8 @@ impl SpirvError {
             SpirvError::NoEntryPoint
             | SpirvError::Stage(_)
             | SpirvError::Interface { .. }
-            | SpirvError::TooLarge(_) => None,
+            | SpirvError::TooLarge(_)
+            | SpirvError::Harness(_) => None,
         }
     }
 

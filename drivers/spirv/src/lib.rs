@@ -29,6 +29,7 @@ mod disassemble;
 mod driver;
 mod emit;
 mod error;
+pub mod harness;
 pub mod interface;
 mod lower;
 mod module;
@@ -45,5 +46,5 @@ pub use options::SpirvOptions;
 /// # Errors
 /// [`SpirvError`]: there is no such module.
 pub fn reflect(lowered: &tgsi_ir::Shader, options: &SpirvOptions) -> Result<interface::Interface, SpirvError> {
-    emit::emit(lowered, options, None).map(|emitted| emitted.interface)
+    emit::emit(lowered, options, None, None).map(|emitted| emitted.interface)
 }

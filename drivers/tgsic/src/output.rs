@@ -89,7 +89,9 @@ pub fn write_stdout(content: &[u8]) -> Result<(), Failure> {
 /// Writes binary data to standard output, unless that is a terminal.
 pub fn write_stdout_binary(content: &[u8]) -> Result<(), Failure> {
     if io::stdout().is_terminal() {
-        return Err(Failure::Usage("binary data does not go to a terminal: use -o FILE or a pipe (or `translate --assembly`)".into()));
+        return Err(Failure::Usage(
+            "binary data does not go to a terminal: use -o FILE or a pipe (or `translate --assembly`)".into(),
+        ));
     }
     write_stdout(content)
 }

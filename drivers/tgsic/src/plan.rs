@@ -48,6 +48,27 @@ impl Plan {
         Ok(Plan::for_driver(&arguments.driver_options)?.with_level(level).without_passes(PassSet::of(&skipped)))
     }
 
+    /// The same, with the options that code of the driver needs to be run.
+    ///
+    /// # Errors
+    /// As before, or nothing on this machine can run the code.
+    pub fn to_be_run(arguments: &PassArguments) -> Result<Plan, Failure> {
+        let plan = Plan::from_arguments(arguments)?;
+        let missing: Vec<String> = plan.driver.run_options().iter().map(|&option| option.to_owned()).collect();
+        if plan.driver.can_run()
+            && let Some(reason) = tgsi_drivers::cannot_run(plan.driver)
+        {
+            return Err(Failure::Usage(reason));
+        }
+        if missing.is_empty() {
+            return Ok(plan);
+        }
+        let options = plan.options.iter().cloned().chain(missing).collect();
+        let (level, skipped) = (plan.compiler.level(), plan.compiler.skipped());
+        let plan = Plan::new(plan.driver, options).map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(plan.with_level(level).without_passes(skipped))
+    }
+
     /// The plan for a driver at the default level.
     ///
     /// # Errors
@@ -78,6 +99,21 @@ impl Plan {
     /// Leaves out some passes.
     pub fn without_passes(self, skipped: PassSet) -> Plan {
         Plan { compiler: self.compiler.without_passes(skipped), ..self }
+    }
+
+    /// Whether code of the driver is run by a device that may round some operations otherwise.
+    pub fn is_run_by_device(&self) -> bool {
+        !self.driver.approximate_ops().is_empty()
+    }
+
+    /// Whether a shader has operations that what runs the driver's code may round otherwise.
+    pub fn is_approximate(&self, shader: &tgsi_ir::Shader) -> bool {
+        let ops = self.driver.approximate_ops();
+        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
+        bodies.any(|body| {
+            let mut insts = body.blocks().flat_map(|block| body.insts(block));
+            insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
+        })
     }
 
     /// The end of a summary of checks: says so if nothing can run the code of the driver.

@@ -85,7 +85,8 @@ pub struct Emitter<'a> {
     images: image::Images,
 }
 
-/// Translates a lowered shader. The source is there if its text and lines are to be in the module.
+/// Translates a lowered shader. The source is there if its text and lines are to be in the module; the note becomes a
+/// string of the module.
 ///
 /// # Errors
 /// [`SpirvError`]: the target cannot express it.
@@ -93,6 +94,7 @@ pub fn emit(
     shader: &Shader,
     options: &SpirvOptions,
     source: Option<&tgsi::Shader>,
+    note: Option<&str>,
 ) -> Result<Emitted, SpirvError> {
     let entry = shader.entry_point().ok_or(SpirvError::NoEntryPoint)?;
     let body = shader.functions[entry].body.as_ref().ok_or(SpirvError::NoEntryPoint)?;
@@ -136,6 +138,9 @@ pub fn emit(
     };
     if options.names {
         emitter.module.name(main, "main");
+    }
+    if let Some(note) = note {
+        emitter.module.string(note);
     }
     emitter.execution_modes()?;
     let first = emitter.module.id();

@@ -43,7 +43,18 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Run(arguments) => run::run(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
         Command::Passes => passes::list(),
-        Command::Translate { files, json, texts, shader_db, mesa, time_passes, assembly, reflect, warnings, passes } => {
+        Command::Translate {
+            files,
+            json,
+            texts,
+            shader_db,
+            mesa,
+            time_passes,
+            assembly,
+            reflect,
+            warnings,
+            passes,
+        } => {
             let lines = match (json, shader_db, reflect) {
                 (true, ..) => Some(translate::Lines::Json { texts: *texts }),
                 (_, true, _) => Some(translate::Lines::ShaderDb),

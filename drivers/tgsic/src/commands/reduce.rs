@@ -30,10 +30,10 @@ pub fn reduce(arguments: &ReduceArguments, color: Color) -> Result<Status, Failu
         }
     };
     let limits = Limits { candidates: arguments.max_candidates };
-    let plan = Plan::from_arguments(&arguments.passes)?;
     let result = match &arguments.command {
         Some(command) => while_command(&shader, limits, command)?,
         None => {
+            let plan = Plan::to_be_run(&arguments.passes)?;
             let verification = Verification { plan: &plan, inputs: INPUTS, exact: arguments.exact };
             match verification.verify(&shader, &mut OpcodeCounts::default()) {
                 Ok(()) => None,

@@ -36,6 +36,27 @@ pub enum Rule {
     /// For shaders of the generator ([`tgsi::smith`]): integers the same, floats the same but for the bits of NaN and
     /// the sign of zero.
     Exact,
+    /// [`Close`](Self::Close) for code that a device runs: words that are no longer what they were because it need not
+    /// keep NaN and infinities ([`is_kept`]) are not compared.
+    CloseOnDevice(InputKind),
+    /// [`Exact`](Self::Exact) for code that a device runs.
+    ///
+    /// | words | agree if they are |
+    /// |---|---|
+    /// | integers | the same |
+    /// | NaN or infinite in the source | anything |
+    /// | other floats of a shader with operations that the device may round otherwise | close |
+    /// | other floats | the same but for the sign of zero |
+    ExactOnDevice {
+        /// Whether there are operations that the device may round otherwise.
+        approximate: bool,
+    },
+}
+
+/// Whether devices keep a word: it is neither NaN nor infinite as a float, or likely to be a small negative integer or
+/// a true boolean.
+pub fn is_kept(word: u32) -> bool {
+    f32::from_bits(word).is_finite() || word >= 0xffff_ff00
 }
 
 impl Rule {
@@ -45,6 +66,13 @@ impl Rule {
             Rule::Close(kind) => {
                 Agreement::of(expected, found) != Agreement::Different
                     || (kind == InputKind::Special && !(ordinary(expected) && ordinary(found)))
+            }
+            Rule::CloseOnDevice(kind) => !is_kept(expected) || Rule::Close(kind).agree(integers, expected, found),
+            Rule::ExactOnDevice { approximate } => {
+                !integers
+                    && (!f32::from_bits(expected).is_finite()
+                        || approximate && Agreement::of(expected, found) != Agreement::Different
+                        || Rule::Exact.agree(integers, expected, found))
             }
             Rule::Exact => {
                 let (expected, found) = (f32::from_bits(expected), f32::from_bits(found));

@@ -152,13 +152,20 @@ impl Verification<'_> {
         }
         // An instruction may take several of another kind.
         let wider = RunLimits { steps: 50 * STEPS, ..RunLimits::default() };
+        let device = Cell::new(None);
         let compare = |stage, run: &dyn Fn(&Inputs, &mut AnalyticResources) -> Result<Outputs, String>| {
             for (seed, (inputs, expected)) in inputs.iter().zip(&expected).enumerate() {
                 let Some(expected) = expected else { continue };
                 let mut resources = AnalyticResources::default();
                 let outputs = run(inputs, &mut resources).map_err(|e| defect(stage, format!("inputs {seed}: {e}")))?;
                 let found = RunResult { outputs, resources };
-                let rule = if self.exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed as u64)) };
+                let kind = InputKind::of_seed(seed as u64);
+                let rule = match (self.exact, device.get()) {
+                    (true, None) => Rule::Exact,
+                    (true, Some(approximate)) => Rule::ExactOnDevice { approximate },
+                    (false, None) => Rule::Close(kind),
+                    (false, Some(_)) => Rule::CloseOnDevice(kind),
+                };
                 if let Some(mismatch) = first_mismatch(shader, rule, expected, &found) {
                     let message = format!("inputs {seed}: {mismatch}");
                     return Err(Defect { stage, message, is_difference: true });
@@ -181,6 +188,9 @@ impl Verification<'_> {
             compare_ir(stage.name(), compilation.ir())?;
         }
         current.set(DRIVER);
+        if self.plan.is_run_by_device() {
+            device.set(Some(self.plan.is_approximate(compilation.ir())));
+        }
         let code = match compilation.finish() {
             // A dialect has not all that TGSI has.
             Err(error) if is_not_in_dialect(&error) => return Ok(()),

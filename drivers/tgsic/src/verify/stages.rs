@@ -42,7 +42,7 @@ pub enum Verdict {
 
 /// Verifies shaders; reports the first difference of each.
 pub fn verify(arguments: &VerifyArguments, color: Color) -> Result<Status, Failure> {
-    let plan = Plan::from_arguments(&arguments.passes)?;
+    let plan = Plan::to_be_run(&arguments.passes)?;
     let inputs = batch::inputs(&arguments.files)?;
     let reporter = Reporter::for_inputs(inputs.len(), color);
     let results = batch::for_each(&inputs, |path| {
@@ -148,7 +148,14 @@ fn one_shader(subject: &InputShader, seeds: u64, exact: bool, plan: &Plan) -> Ve
                 ended = true;
                 continue;
             };
-            let rule = if exact { Rule::Exact } else { Rule::Close(InputKind::of_seed(seed)) };
+            let kind = InputKind::of_seed(seed);
+            let rule = match (exact, plan.is_run_by_device() && matches!(executor, Executor::Code(_))) {
+                (true, false) => Rule::Exact,
+                (false, false) => Rule::Close(kind),
+                // Which operations there are is not looked at.
+                (true, true) => Rule::ExactOnDevice { approximate: true },
+                (false, true) => Rule::CloseOnDevice(kind),
+            };
             if let Some(m) = first_mismatch(shader, rule, expected, &result) {
                 return Verdict::Different(format!("stage {name}, inputs {seed}: {m}"));
             }

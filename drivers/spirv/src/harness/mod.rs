@@ -1,0 +1,180 @@
+//! The harness: any shader as a compute shader, so that its code can be run and compared.
+//!
+//! [`lift`] turns a shader of any stage into a compute shader of one workgroup, one invocation for each lane of a run.
+//! What a shader takes from its surroundings and gives to them is in one storage buffer, [`BUFFER`]: inputs, system
+//! values, outputs, emitted vertices, texels of images, atomic counters, and whether a lane is alive. Lookups of
+//! textures are the arithmetic of [`AnalyticResources`](tgsi_ir::run::AnalyticResources). Constant buffers, storage
+//! buffers, shared memory, arithmetic, control flow and communication within a subgroup stay as they are: they are what
+//! is tested.
+//!
+//! - `layout` has the words of the buffer, and [`Layout`], what a shader puts there.
+//! - [`encode`] writes the buffer from [`Inputs`](tgsi_ir::run::Inputs), [`decode`] reads
+//!   [`Outputs`](tgsi_ir::run::Outputs) from it.
+//! - `io`, `system_values`, `texture`, `image`, `memory`, `lanes` and `loops` replace instructions of their subject.
+//!
+//! What holds:
+//! - The lifted shader is valid IR, and the interpreter of the IR runs it with the results that the original has.
+//! - Quads are subgroups. If a subgroup has more than four invocations, all but its first four end at once.
+//! - An address out of range reads as 0 and writes nothing, as everywhere in the IR; so accesses that must have no effect
+//!   go to [`OUTSIDE`](code::OUTSIDE), without control flow.
+//! - Every loop ends: after so many iterations of a lane as the buffer says, all loops are left, which is noted there.
+
+mod code;
+mod decode;
+mod encode;
+mod image;
+mod io;
+mod lanes;
+mod layout;
+mod loops;
+mod memory;
+mod system_values;
+mod texture;
+
+pub use decode::decode;
+pub use encode::{Encoded, encode};
+pub use layout::{BUFFER, FLAG_ENDLESS, Layout, SystemSlot};
+
+use tgsi_ir::body::InstData;
+use tgsi_ir::intrinsics::{IntrinsicKind, IntrinsicOp};
+use tgsi_ir::passes;
+use tgsi_ir::shader::{Shader, Stage};
+use tgsi_ir::variable::VariableModes;
+use thiserror::Error;
+
+use code::{Frame, prologue};
+
+/// The error for an instruction that the harness has no counterpart for.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("the option `harness` has no counterpart of {what}")]
+pub struct Unliftable {
+    /// The instruction, or another part of the shader.
+    pub what: &'static str,
+}
+
+impl Unliftable {
+    fn new<T>(what: &'static str) -> Result<T, Unliftable> {
+        Err(Unliftable { what })
+    }
+}
+
+/// Turns a shader in SSA form into the compute shader of the harness. Its entry point must call nothing.
+///
+/// # Errors
+/// The shader has something that the harness has no counterpart for. It is then no longer to be used.
+pub fn lift(shader: &mut Shader) -> Result<Layout, Unliftable> {
+    let io = VariableModes(VariableModes::SHADER_IN.0 | VariableModes::SHADER_OUT.0);
+    passes::lower_io(shader, io);
+    passes::opt_dce(shader);
+    let mut layout = Layout::of(shader);
+    let frame = prologue(shader.main_mut());
+    loops::bound(shader.main_mut(), &frame);
+    let kills = kills(shader);
+    for block in shader.main().blocks_vec() {
+        for inst in shader.main().insts_vec(block) {
+            if frame.is_own(shader.main(), inst) {
+                continue;
+            }
+            match *shader.main().inst(inst) {
+                InstData::Intrinsic { op, .. } => {
+                    let mut site = Site { shader, frame: &frame, layout: &mut layout, kills, inst, op };
+                    site.lift()?;
+                }
+                InstData::Tex(_) => texture::lift(shader, &frame, inst)?,
+                InstData::Call { .. } => return Unliftable::new("a call"),
+                InstData::Deref { modes, .. } if modes.intersects(io) => {
+                    return Unliftable::new("a pointer to an input or output that is no vector");
+                }
+                _ => {}
+            }
+        }
+    }
+    if layout.shared {
+        memory::copy_shared(shader.main_mut(), &frame);
+    }
+    finish(shader);
+    Ok(layout)
+}
+
+/// Whether lanes may be without effect on memory.
+fn kills(shader: &Shader) -> bool {
+    use IntrinsicOp as I;
+    let body = shader.main();
+    let is_kill = |op| matches!(op, I::Terminate | I::TerminateIf | I::Demote | I::DemoteIf);
+    shader.stage == Stage::Fragment
+        || body.blocks().any(|block| body.insts(block).any(|inst| body.intrinsic(inst).is_some_and(is_kill)))
+}
+
+/// Makes it a compute shader, and removes what nothing needs any more.
+fn finish(shader: &mut Shader) {
+    shader.stage = Stage::Compute;
+    shader.info.workgroup_size = [4, 1, 1];
+    shader.info.workgroup_size_variable = false;
+    shader.info.num_textures = 0;
+    shader.info.num_images = 0;
+    shader.info.num_abos = 0;
+    shader.info.inputs_read = 0;
+    shader.info.outputs_written = 0;
+    shader.info.outputs_read = 0;
+    shader.info.patch_inputs_read = 0;
+    shader.info.patch_outputs_read = 0;
+    shader.info.patch_outputs_written = 0;
+    shader.info.system_values_read = 0;
+    shader.info.textures_used = 0;
+    shader.info.textures_used_by_txf = 0;
+    shader.info.samplers_used = 0;
+    shader.info.images_used = 0;
+    shader.info.image_buffers = 0;
+    shader.info.msaa_images = 0;
+    shader.info.writes_memory = true;
+    shader.info.vs = Default::default();
+    shader.info.tess = Default::default();
+    shader.info.gs = Default::default();
+    shader.info.fs = Default::default();
+    shader.num_inputs = 0;
+    shader.num_outputs = 0;
+    passes::repair_ssa(shader);
+    passes::opt_constant_folding(shader);
+    passes::opt_copy_prop(shader);
+    passes::opt_cse(shader);
+    passes::opt_dce(shader);
+    let gone = VariableModes(
+        VariableModes::SHADER_IN.0
+            | VariableModes::SHADER_OUT.0
+            | VariableModes::SYSTEM_VALUE.0
+            | VariableModes::IMAGE.0
+            | VariableModes::UNIFORM.0,
+    );
+    passes::remove_dead_variables(shader, gone);
+}
+
+/// An intrinsic that is being replaced.
+struct Site<'a> {
+    shader: &'a mut Shader,
+    frame: &'a Frame,
+    layout: &'a mut Layout,
+    kills: bool,
+    inst: tgsi_ir::entities::Inst,
+    op: IntrinsicOp,
+}
+
+impl Site<'_> {
+    fn lift(&mut self) -> Result<(), Unliftable> {
+        match self.op.info().kind {
+            IntrinsicKind::Io | IntrinsicKind::Interp => self.lift_io(),
+            IntrinsicKind::Geometry => self.lift_geometry(),
+            IntrinsicKind::Sysval => self.lift_system_value(),
+            IntrinsicKind::Memory | IntrinsicKind::Atomic => self.lift_memory(),
+            IntrinsicKind::AtomicCounter => self.lift_counter(),
+            IntrinsicKind::Image => self.lift_image(),
+            IntrinsicKind::Fragment | IntrinsicKind::Derivative | IntrinsicKind::Barrier => self.lift_lanes(),
+            IntrinsicKind::Resource => self.lift_resource(),
+            IntrinsicKind::Register
+            | IntrinsicKind::Deref
+            | IntrinsicKind::Function
+            | IntrinsicKind::Subgroup
+            | IntrinsicKind::Mesh
+            | IntrinsicKind::Misc => Ok(()),
+        }
+    }
+}

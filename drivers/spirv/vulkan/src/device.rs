@@ -1,0 +1,219 @@
+//! The device: one for the process, made when it is first needed.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use ash::vk;
+
+use crate::dispatch::Session;
+
+/// What must be installed.
+const HINT: &str = "to run SPIR-V, install a driver for Vulkan, such as lavapipe (apt-get install mesa-vulkan-drivers \
+                    libvulkan1)";
+
+/// Extensions that are used where the device has them.
+const EXTENSIONS: [&CStr; 3] =
+    [ash::ext::robustness2::NAME, ash::ext::shader_atomic_float::NAME, ash::khr::shader_clock::NAME];
+
+/// The device.
+pub struct Device {
+    /// Its name, with the driver's.
+    pub name: String,
+    /// Its functions.
+    pub handle: ash::Device,
+    /// The queue that is used.
+    pub queue: vk::Queue,
+    /// A kind of memory that the host can see.
+    pub memory_type: u32,
+    /// Invocations of a subgroup.
+    pub subgroup_size: u32,
+    /// Most invocations of a workgroup.
+    pub max_invocations: u32,
+    /// Most bytes of a constant buffer.
+    pub max_uniform_bytes: u64,
+    /// Alignment of buffers within memory.
+    pub alignment: u64,
+    /// Whether nothing may be bound: then it has no bytes.
+    pub has_null_descriptors: bool,
+    /// What runs share, one after the other.
+    pub session: Mutex<Session>,
+    is_lost: AtomicBool,
+    // They must live as long as the device.
+    _instance: ash::Instance,
+    _entry: ash::Entry,
+}
+
+impl Device {
+    /// The device.
+    ///
+    /// # Errors
+    /// There is none, or it was given up.
+    pub fn get() -> Result<&'static Device, String> {
+        static DEVICE: OnceLock<Result<Device, String>> = OnceLock::new();
+        let device = DEVICE.get_or_init(Device::new).as_ref().map_err(Clone::clone)?;
+        if device.is_lost.load(Ordering::Relaxed) {
+            return Err("the device for Vulkan did not end an earlier run and is given up".to_owned());
+        }
+        Ok(device)
+    }
+
+    /// Gives the device up. Nothing of it is destroyed, because it may still be at work.
+    pub fn give_up(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the device was given up.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    fn new() -> Result<Device, String> {
+        // SAFETY: loading a library runs its initialisers. That of the system's loader of Vulkan is trusted.
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| format!("no Vulkan: {error}; {HINT}"))?;
+        // SAFETY: the entry is alive; no pointers are given.
+        let version = unsafe { entry.try_enumerate_instance_version() };
+        let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0).min(vk::API_VERSION_1_3);
+        if version < vk::API_VERSION_1_1 {
+            return Err(format!("Vulkan 1.0 only; {HINT}"));
+        }
+        let application = vk::ApplicationInfo::default().application_name(c"tgsic").api_version(version);
+        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: the structures live until after the call.
+        let instance = unsafe { entry.create_instance(&info, None) }
+            .map_err(|error| format!("no instance of Vulkan: {error}; {HINT}"))?;
+        // SAFETY: the instance is alive.
+        let devices = unsafe { instance.enumerate_physical_devices() }
+            .map_err(|error| format!("no devices for Vulkan: {error}; {HINT}"))?;
+        let (physical, properties) = choose(&instance, &devices)?;
+        open(entry, instance, physical, &properties, version)
+    }
+}
+
+/// The name of a device.
+fn name(properties: &vk::PhysicalDeviceProperties) -> String {
+    properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The device that the variable names, or else a processor, or else the first one.
+fn choose(
+    instance: &ash::Instance,
+    devices: &[vk::PhysicalDevice],
+) -> Result<(vk::PhysicalDevice, vk::PhysicalDeviceProperties), String> {
+    // SAFETY: the devices are of the instance.
+    let with_properties = devices.iter().map(|&d| (d, unsafe { instance.get_physical_device_properties(d) }));
+    let all: Vec<_> = with_properties.filter(|(_, p)| p.api_version >= vk::API_VERSION_1_1).collect();
+    if let Ok(wanted) = std::env::var("TGSIC_VULKAN_DEVICE") {
+        return all.iter().copied().find(|(_, properties)| name(properties).contains(&wanted)).ok_or_else(|| {
+            let names: Vec<String> = all.iter().map(|(_, properties)| name(properties)).collect();
+            format!("no device for Vulkan is called `{wanted}`; there are {}", names.join(", "))
+        });
+    }
+    let processor = all.iter().find(|(_, properties)| properties.device_type == vk::PhysicalDeviceType::CPU);
+    processor.or(all.first()).copied().ok_or_else(|| format!("no device for Vulkan; {HINT}"))
+}
+
+/// Opens a device with all features that it has.
+fn open(
+    entry: ash::Entry,
+    instance: ash::Instance,
+    physical: vk::PhysicalDevice,
+    properties: &vk::PhysicalDeviceProperties,
+    version: u32,
+) -> Result<Device, String> {
+    let version = version.min(properties.api_version);
+    // SAFETY: the device is of the instance, here and below.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }.unwrap_or_default();
+    let has = |name: &CStr| extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name));
+    let names: Vec<*const std::ffi::c_char> =
+        EXTENSIONS.iter().filter(|name| has(name)).map(|name| name.as_ptr()).collect();
+
+    let mut vulkan11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut vulkan13 = vk::PhysicalDeviceVulkan13Features::default();
+    let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+    let mut atomic_float = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default();
+    let mut clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default();
+    // The structures of the features, as a chain: first filled by the device, then given back as they are. Each link is
+    // set here, so that no structure is in two chains.
+    let mut links: Vec<(*mut c_void, *mut *mut c_void)> = Vec::new();
+    if version >= vk::API_VERSION_1_2 {
+        links.push(((&raw mut vulkan11).cast(), &raw mut vulkan11.p_next));
+        links.push(((&raw mut vulkan12).cast(), &raw mut vulkan12.p_next));
+    }
+    if version >= vk::API_VERSION_1_3 {
+        links.push(((&raw mut vulkan13).cast(), &raw mut vulkan13.p_next));
+    }
+    if has(EXTENSIONS[0]) {
+        links.push(((&raw mut robustness).cast(), &raw mut robustness.p_next));
+    }
+    if has(EXTENSIONS[1]) {
+        links.push(((&raw mut atomic_float).cast(), &raw mut atomic_float.p_next));
+    }
+    if has(EXTENSIONS[2]) {
+        links.push(((&raw mut clock).cast(), &raw mut clock.p_next));
+    }
+    let mut next = ptr::null_mut();
+    for &(structure, link) in links.iter().rev() {
+        // SAFETY: the link is a field of a structure above, which is alive and not borrowed.
+        unsafe { link.write(next) };
+        next = structure;
+    }
+    let mut features = vk::PhysicalDeviceFeatures2 { p_next: next, ..Default::default() };
+    // SAFETY: the chain consists of the structures above, each once.
+    unsafe { instance.get_physical_device_features2(physical, &mut features) };
+
+    // SAFETY: as above.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let family = families
+        .iter()
+        .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
+        .ok_or("the device for Vulkan computes nothing")? as u32;
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+    let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+    info.p_next = ptr::from_ref(&features).cast();
+    // SAFETY: the structures and the names live until after the call; what is enabled, the device has.
+    let handle = unsafe { instance.create_device(physical, &info, None) }
+        .map_err(|error| format!("the device for Vulkan cannot be opened: {error}"))?;
+    // SAFETY: the family and its first queue were asked for above.
+    let queue = unsafe { handle.get_device_queue(family, 0) };
+
+    // SAFETY: as above.
+    let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
+    let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let types = memory.memory_types_as_slice();
+    let cached = wanted | vk::MemoryPropertyFlags::HOST_CACHED;
+    let memory_type = types
+        .iter()
+        .position(|ty| ty.property_flags.contains(cached))
+        .or_else(|| types.iter().position(|ty| ty.property_flags.contains(wanted)))
+        .ok_or("the device for Vulkan has no memory that the host can see")? as u32;
+
+    let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
+    // SAFETY: the chain consists of the structure above.
+    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    let limits = &properties.limits;
+    let session = Mutex::new(Session::new(&handle, family)?);
+    let version = properties.driver_version;
+    Ok(Device {
+        name: format!("{} (driver {version:#x})", name(properties)),
+        queue,
+        memory_type,
+        subgroup_size: subgroup.subgroup_size.max(4),
+        max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),
+        max_uniform_bytes: limits.max_uniform_buffer_range.into(),
+        alignment: limits
+            .min_uniform_buffer_offset_alignment
+            .max(limits.min_storage_buffer_offset_alignment)
+            .max(limits.non_coherent_atom_size)
+            .max(16),
+        has_null_descriptors: robustness.null_descriptor != 0,
+        session,
+        is_lost: AtomicBool::new(false),
+        handle,
+        _instance: instance,
+        _entry: entry,
+    })
+}

@@ -1,0 +1,284 @@
+//! A run: buffers are filled, one workgroup runs, buffers are read.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use ash::vk;
+
+use crate::device::Device;
+use crate::module::BindingKind;
+use crate::pipeline::{Pipeline, descriptor_type};
+
+/// Nanoseconds after which a run is given up. Loops are bounded, so that this is only for drivers that hang, or that need
+/// too long to compile. The next run waits as long for the end of one that was given up.
+const TIMEOUT: u64 = 60_000_000_000;
+/// Least bytes of the buffer that all parts are in.
+const MIN_BYTES: u64 = 1 << 22;
+
+/// The place of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding.
+    pub binding: u32,
+    /// Element of the binding's array.
+    pub element: u32,
+    /// Kind of buffer.
+    pub kind: BindingKind,
+}
+
+/// A buffer that a run uses.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its place.
+    pub bound: Bound,
+    /// Its number among the buffers of its kind.
+    pub index: u32,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What runs share: memory that grows, and objects to give work to the device.
+pub struct Session {
+    pool: vk::CommandPool,
+    commands: vk::CommandBuffer,
+    fence: vk::Fence,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    bytes: u64,
+    /// The device is at work: a run was given up, and did not end yet.
+    is_busy: bool,
+}
+
+impl Session {
+    /// One without memory.
+    ///
+    /// # Errors
+    /// The device has too little memory.
+    pub fn new(device: &ash::Device, family: u32) -> Result<Session, String> {
+        let info = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(family)
+            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        // SAFETY: the device is alive; the structures live until after the calls. So below.
+        let pool = unsafe { device.create_command_pool(&info, None) }.map_err(failed("no command pool"))?;
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        // SAFETY: the pool is of this device.
+        let commands = unsafe { device.allocate_command_buffers(&info) }.map_err(failed("no command buffer"))?;
+        // SAFETY: as above.
+        let fence =
+            unsafe { device.create_fence(&vk::FenceCreateInfo::default(), None) }.map_err(failed("no fence"))?;
+        Ok(Session {
+            pool,
+            commands: commands.first().copied().unwrap_or_default(),
+            fence,
+            buffer: vk::Buffer::null(),
+            memory: vk::DeviceMemory::null(),
+            bytes: 0,
+            is_busy: false,
+        })
+    }
+
+    /// Makes room.
+    fn reserve(&mut self, device: &Device, bytes: u64) -> Result<(), String> {
+        if bytes <= self.bytes {
+            return Ok(());
+        }
+        let bytes = bytes.next_power_of_two().max(MIN_BYTES);
+        self.free(device);
+        let info = vk::BufferCreateInfo::default()
+            .size(bytes)
+            .usage(vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::UNIFORM_BUFFER);
+        // SAFETY: the device is never destroyed; the structures live until after the calls. So below.
+        self.buffer = unsafe { device.handle.create_buffer(&info, None) }.map_err(failed("no buffer"))?;
+        // SAFETY: the buffer is of this device.
+        let needs = unsafe { device.handle.get_buffer_memory_requirements(self.buffer) };
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(device.memory_type);
+        // SAFETY: the type is one of the device's.
+        self.memory = unsafe { device.handle.allocate_memory(&info, None) }.map_err(failed("no memory"))?;
+        // SAFETY: buffer and memory are new, and the memory is as large as the buffer needs.
+        unsafe { device.handle.bind_buffer_memory(self.buffer, self.memory, 0) }.map_err(failed("no memory"))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Waits for the end of the run.
+    fn wait(&mut self, device: &Device) -> Result<(), String> {
+        // SAFETY: the fence is of this device.
+        match unsafe { device.handle.wait_for_fences(&[self.fence], true, TIMEOUT) } {
+            Ok(()) => {
+                self.is_busy = false;
+                Ok(())
+            }
+            Err(vk::Result::TIMEOUT) => Err(format!("did not end within {} s on Vulkan", TIMEOUT / 1_000_000_000)),
+            Err(error) => {
+                device.give_up();
+                Err(format!("the run failed on Vulkan: {error}"))
+            }
+        }
+    }
+
+    fn free(&mut self, device: &Device) {
+        // SAFETY: no run is under way, as each waits for its end and has the session for itself. Null handles are
+        // allowed.
+        unsafe {
+            device.handle.destroy_buffer(self.buffer, None);
+            device.handle.free_memory(self.memory, None);
+        }
+        self.buffer = vk::Buffer::null();
+        self.memory = vk::DeviceMemory::null();
+        self.bytes = 0;
+    }
+
+    /// The mapped memory, for a short while.
+    fn with_memory<T>(&mut self, device: &Device, inner: impl FnOnce(&mut [u8]) -> T) -> Result<T, String> {
+        // SAFETY: the memory can be mapped, is not mapped, and is as large as the buffer.
+        let start = unsafe { device.handle.map_memory(self.memory, 0, self.bytes, vk::MemoryMapFlags::empty()) }
+            .map_err(failed("memory cannot be read"))?;
+        // SAFETY: so many bytes are mapped there, zero or whatever was written; the device does not use them now.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), self.bytes as usize) };
+        let result = inner(bytes);
+        // SAFETY: it was mapped above, and no reference to it is left.
+        unsafe { device.handle.unmap_memory(self.memory) };
+        Ok(result)
+    }
+}
+
+fn failed(what: &'static str) -> impl Fn(vk::Result) -> String {
+    move |error| format!("{what} on Vulkan: {error}")
+}
+
+/// Runs a pipeline once. Returns the parts as they are after it.
+///
+/// # Errors
+/// The device fails, or does not end in time.
+pub fn run(device: &'static Device, pipeline: &Pipeline, mut parts: Vec<Part>) -> Result<Vec<Part>, String> {
+    let mut session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
+    if device.is_lost() {
+        return Err("the device for Vulkan is given up".to_owned());
+    }
+    if session.is_busy {
+        session.wait(device).inspect_err(|_| device.give_up())?;
+    }
+    let mut offsets = Vec::with_capacity(parts.len());
+    let mut end = 0u64;
+    for part in &parts {
+        offsets.push(end);
+        end = (end + part.bytes.len().max(1) as u64).next_multiple_of(device.alignment);
+    }
+    session.reserve(device, end)?;
+    session.with_memory(device, |memory| {
+        for (part, &offset) in parts.iter().zip(&offsets) {
+            memory[offset as usize..][..part.bytes.len()].copy_from_slice(&part.bytes);
+        }
+    })?;
+    let pool = descriptor_pool(device, pipeline, &parts)?;
+    let result = dispatch(device, pipeline, &mut session, pool, &parts, &offsets);
+    if session.is_busy {
+        pipeline.is_kept.store(true, Ordering::Relaxed);
+    } else {
+        // SAFETY: the run has ended, or never began; nobody else has the pool. One that was given up keeps it.
+        unsafe { device.handle.destroy_descriptor_pool(pool, None) };
+    }
+    result?;
+    session.with_memory(device, |memory| {
+        for (part, &offset) in parts.iter_mut().zip(&offsets) {
+            if part.bound.kind == BindingKind::Storage {
+                let length = part.bytes.len();
+                part.bytes.copy_from_slice(&memory[offset as usize..][..length]);
+            }
+        }
+    })?;
+    Ok(parts)
+}
+
+fn descriptor_pool(device: &Device, pipeline: &Pipeline, parts: &[Part]) -> Result<vk::DescriptorPool, String> {
+    let sizes: Vec<vk::DescriptorPoolSize> = [BindingKind::Constant, BindingKind::Storage]
+        .into_iter()
+        .map(|kind| {
+            let count = parts.iter().filter(|part| part.bound.kind == kind).count();
+            vk::DescriptorPoolSize::default().ty(descriptor_type(kind)).descriptor_count(count.max(1) as u32)
+        })
+        .collect();
+    let info = vk::DescriptorPoolCreateInfo::default().max_sets(pipeline.sets.len().max(1) as u32).pool_sizes(&sizes);
+    // SAFETY: the device is never destroyed; the structures live until after the call.
+    unsafe { device.handle.create_descriptor_pool(&info, None) }.map_err(failed("no descriptor pool"))
+}
+
+fn dispatch(
+    device: &Device,
+    pipeline: &Pipeline,
+    session: &mut Session,
+    pool: vk::DescriptorPool,
+    parts: &[Part],
+    offsets: &[u64],
+) -> Result<(), String> {
+    let handle = &device.handle;
+    let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&pipeline.sets);
+    // SAFETY: pool and layouts are of this device; the structures live until after the call. So below.
+    let sets = unsafe { handle.allocate_descriptor_sets(&info) }.map_err(failed("no descriptor sets"))?;
+    let buffers: Vec<[vk::DescriptorBufferInfo; 1]> = parts
+        .iter()
+        .zip(offsets)
+        .map(|(part, &offset)| {
+            let info = vk::DescriptorBufferInfo::default();
+            [match part.bytes.len() as u64 {
+                0 if device.has_null_descriptors => info.range(vk::WHOLE_SIZE),
+                // Fewer bytes than a word are no word.
+                range => info.buffer(session.buffer).offset(offset).range(range.max(1)),
+            }]
+        })
+        .collect();
+    let writes: Vec<vk::WriteDescriptorSet<'_>> = parts
+        .iter()
+        .zip(&buffers)
+        .filter_map(|(part, info)| {
+            let set = sets.get(part.bound.set as usize)?;
+            Some(
+                vk::WriteDescriptorSet::default()
+                    .dst_set(*set)
+                    .dst_binding(part.bound.binding)
+                    .dst_array_element(part.bound.element)
+                    .descriptor_type(descriptor_type(part.bound.kind))
+                    .buffer_info(info),
+            )
+        })
+        .collect();
+    let commands = session.commands;
+    let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    let barrier = [vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+        .dst_access_mask(vk::AccessFlags::HOST_READ)];
+    // SAFETY: sets, buffers, pipeline and commands are of this device and alive until the fence is signalled. The
+    // session is this run's alone, so that the commands are not pending and the queue is used by nobody else.
+    unsafe {
+        handle.update_descriptor_sets(&writes, &[]);
+        handle.begin_command_buffer(commands, &begin).map_err(failed("no commands"))?;
+        handle.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline.handle);
+        handle.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, pipeline.layout, 0, &sets, &[]);
+        handle.cmd_dispatch(commands, 1, 1, 1);
+        handle.cmd_pipeline_barrier(
+            commands,
+            vk::PipelineStageFlags::COMPUTE_SHADER,
+            vk::PipelineStageFlags::HOST,
+            vk::DependencyFlags::empty(),
+            &barrier,
+            &[],
+            &[],
+        );
+        handle.end_command_buffer(commands).map_err(failed("no commands"))?;
+        handle.reset_fences(&[session.fence]).map_err(failed("no fence"))?;
+    }
+    let commands = [commands];
+    let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+    // SAFETY: as above.
+    unsafe { handle.queue_submit(device.queue, &submits, session.fence) }.map_err(failed("no run"))?;
+    session.is_busy = true;
+    session.wait(device)
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("pool", &self.pool).field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}

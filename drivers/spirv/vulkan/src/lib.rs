@@ -1,0 +1,159 @@
+//! Runs SPIR-V on Vulkan, as a runner of the driver for SPIR-V.
+//!
+//! The code is that of the driver's option `harness`: a compute shader whose surroundings are a storage buffer, and
+//! which has the layout of that buffer in a string. So the code alone is enough to run it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `module` | what of the code must be known: bindings, the size of the workgroup, the layout |
+//! | `layout` | the layout from its JSON |
+//! | `device` | the one device of the process |
+//! | `pipeline` | code made ready for the device |
+//! | `dispatch` | buffers, and a run |
+//!
+//! - The library of Vulkan is loaded when the first code is run. Where there is none, that is an error with the way to
+//!   install one, and no failure of the program.
+//! - The variable `TGSIC_VULKAN_DEVICE` names the device by a part of its name. Without it a device that is the
+//!   processor is taken, or else the first one.
+//! - A run that does not end in time is an error. The next one waits for its end; if that does not come either, the
+//!   device is given up, and no later run in this process uses it.
+
+mod device;
+mod dispatch;
+mod layout;
+mod module;
+mod pipeline;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tgsi_compiler::{Code, Runner, Target};
+use tgsi_driver_spirv::SpirvOptions;
+use tgsi_driver_spirv::harness::{BUFFER, decode, encode};
+use tgsi_ir::run::environment::{Inputs, Outputs, Resources, RunLimits};
+
+use device::Device;
+use dispatch::{Bound, Part};
+use module::{BindingKind, Module};
+use pipeline::Pipeline;
+
+/// Most iterations of loops of one lane, whatever the limits say.
+const MAX_ITERATIONS: u64 = 1 << 20;
+/// Bytes that are bound of every constant buffer, if the device allows it: what shaders may declare.
+const CONSTANT_BYTES: u64 = 1 << 16;
+/// Set of constant buffers and of storage buffers.
+const CONSTANT_SET: u32 = 0;
+const STORAGE_SET: u32 = 2;
+
+/// What runs code of the driver for SPIR-V. `None` if the target is of another driver, or makes code for real use.
+///
+/// Vulkan is looked for when the code is run.
+///
+/// # Errors
+/// The code is none of the harness.
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+    let options: &SpirvOptions = (target as &dyn Any).downcast_ref()?;
+    let Code::Binary(bytes) = code else { return None };
+    if !options.harness {
+        return None;
+    }
+    Some(VulkanRunner::new(bytes).map(|runner| Box::new(runner) as Box<dyn Runner>))
+}
+
+/// Why nothing can be run here; `None` if it can.
+pub fn unavailable() -> Option<String> {
+    Device::get().err()
+}
+
+/// The name of the device, its driver with its version.
+///
+/// # Errors
+/// There is no device.
+pub fn device_name() -> Result<String, String> {
+    Device::get().map(|device| device.name.clone())
+}
+
+/// Code made ready.
+struct VulkanRunner {
+    module: Module,
+    /// Pipelines by the number of invocations.
+    pipelines: Mutex<HashMap<u32, Arc<Pipeline>>>,
+}
+
+impl VulkanRunner {
+    fn new(bytes: &[u8]) -> Result<VulkanRunner, String> {
+        let module = Module::new(bytes)?;
+        Ok(VulkanRunner { module, pipelines: Mutex::default() })
+    }
+
+    fn pipeline(&self, device: &'static Device, invocations: u32) -> Result<Arc<Pipeline>, String> {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines.get(&invocations) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = Arc::new(Pipeline::new(device, &self.module, invocations)?);
+        pipelines.insert(invocations, pipeline.clone());
+        Ok(pipeline)
+    }
+}
+
+impl Runner for VulkanRunner {
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
+        let device = Device::get()?;
+        let layout = &self.module.layout;
+        // Quads are subgroups where lanes communicate; else there is no need for idle invocations.
+        let distance = if layout.quads { device.subgroup_size } else { 4 };
+        let invocations = inputs.lanes.div_ceil(4) as u32 * distance;
+        if invocations > device.max_invocations {
+            return Err(format!(
+                "{} lanes need {invocations} invocations; the device has {}",
+                inputs.lanes, device.max_invocations
+            ));
+        }
+        if inputs.lanes == 0 {
+            return Err("a run without lanes".to_owned());
+        }
+        let limits = RunLimits { steps: limits.steps.min(MAX_ITERATIONS), ..limits };
+        let encoded = encode(layout, inputs, resources, limits, distance)?;
+        let harness: Vec<u8> = encoded.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut parts = Vec::new();
+        for binding in &self.module.bindings {
+            for element in 0..binding.count {
+                let index = binding.binding + element;
+                let bytes = match (binding.kind, binding.set) {
+                    (BindingKind::Constant, CONSTANT_SET) => constants(device, inputs, index),
+                    (BindingKind::Storage, STORAGE_SET) if index == BUFFER => harness.clone(),
+                    (BindingKind::Storage, STORAGE_SET) => {
+                        inputs.buffers.get(index as usize).cloned().unwrap_or_default()
+                    }
+                    _ => return Err(format!("nothing is known of set {} binding {index}", binding.set)),
+                };
+                let bound = Bound { set: binding.set, binding: binding.binding, element, kind: binding.kind };
+                parts.push(Part { bound, index, bytes });
+            }
+        }
+        let pipeline = self.pipeline(device, invocations)?;
+        let parts = dispatch::run(device, &pipeline, parts)?;
+        let mut buffers = inputs.buffers.clone();
+        let mut words = encoded.words;
+        for part in parts.into_iter().filter(|part| part.bound.kind == BindingKind::Storage) {
+            if part.index == BUFFER {
+                for (word, bytes) in words.iter_mut().zip(part.bytes.chunks_exact(4)) {
+                    *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                }
+            } else if let Some(buffer) = buffers.get_mut(part.index as usize) {
+                *buffer = part.bytes;
+            }
+        }
+        decode(layout, inputs, &words, buffers, resources)
+    }
+}
+
+/// The bytes of a constant buffer, zeros behind it.
+fn constants(device: &Device, inputs: &Inputs, index: u32) -> Vec<u8> {
+    let words = inputs.constants.get(index as usize).map_or(&[][..], |words| words);
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(CONSTANT_BYTES.min(device.max_uniform_bytes) as usize, 0);
+    bytes
+}

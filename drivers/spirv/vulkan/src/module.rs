@@ -1,0 +1,174 @@
+//! What of a module must be known to run it: its bindings, where the size of its workgroup stands, its layout.
+
+use std::collections::HashMap;
+
+use tgsi_driver_spirv::harness::Layout;
+
+use crate::layout;
+
+/// Words before the first instruction.
+const HEADER: usize = 5;
+/// The magic number of SPIR-V.
+const MAGIC: u32 = 0x0723_0203;
+
+// Numbers of SPIR-V.
+const OP_STRING: u32 = 7;
+const OP_EXECUTION_MODE: u32 = 16;
+const OP_TYPE_ARRAY: u32 = 28;
+const OP_TYPE_POINTER: u32 = 32;
+const OP_CONSTANT: u32 = 43;
+const OP_VARIABLE: u32 = 59;
+const OP_DECORATE: u32 = 71;
+const MODE_LOCAL_SIZE: u32 = 17;
+const DECORATION_BUFFER_BLOCK: u32 = 3;
+const DECORATION_BINDING: u32 = 33;
+const DECORATION_SET: u32 = 34;
+const CLASS_UNIFORM_CONSTANT: u32 = 0;
+const CLASS_UNIFORM: u32 = 2;
+const CLASS_STORAGE_BUFFER: u32 = 12;
+
+/// Most descriptors of one binding.
+const MAX_COUNT: u32 = 64;
+
+/// What is bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BindingKind {
+    /// A constant buffer.
+    Constant,
+    /// A storage buffer.
+    Storage,
+}
+
+/// A binding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Number in the set.
+    pub binding: u32,
+    /// Descriptors.
+    pub count: u32,
+    /// What they are.
+    pub kind: BindingKind,
+}
+
+/// A module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    words: Vec<u32>,
+    local_size: usize,
+    /// Its bindings.
+    pub bindings: Vec<Binding>,
+    /// The layout of its harness buffer.
+    pub layout: Layout,
+}
+
+#[derive(Default)]
+struct Ids {
+    sets: HashMap<u32, u32>,
+    bindings: HashMap<u32, u32>,
+    buffer_blocks: Vec<u32>,
+    pointers: HashMap<u32, (u32, u32)>,
+    arrays: HashMap<u32, (u32, u32)>,
+    constants: HashMap<u32, u32>,
+    variables: Vec<(u32, u32)>,
+}
+
+impl Module {
+    /// Reads code.
+    ///
+    /// # Errors
+    /// It is no SPIR-V of the harness.
+    pub fn new(bytes: &[u8]) -> Result<Module, String> {
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        if words.first() != Some(&MAGIC) {
+            return Err("the code is no SPIR-V".to_owned());
+        }
+        let (mut ids, mut local_size, mut found) = (Ids::default(), None, None);
+        let mut at = HEADER;
+        while let Some(&word) = words.get(at) {
+            let length = (word >> 16).max(1) as usize;
+            let operands = words.get(at + 1..at + length).ok_or("the code ends within an instruction")?;
+            match (word & 0xffff, operands) {
+                (OP_STRING, [_, text @ ..]) => {
+                    let text = string(text);
+                    if text.starts_with(layout::START) {
+                        found = Some(layout::parse(&text)?);
+                    }
+                }
+                (OP_EXECUTION_MODE, [_, MODE_LOCAL_SIZE, _, _, _]) => local_size = Some(at + 3),
+                (_, operands) => ids.note(word & 0xffff, operands),
+            }
+            at += length;
+        }
+        let layout = found.ok_or("the code has no layout of the harness: it was made without the option `harness`")?;
+        let local_size = local_size.ok_or("the code has no size of a workgroup")?;
+        Ok(Module { local_size, bindings: ids.all()?, layout, words })
+    }
+
+    /// The code for workgroups of so many invocations.
+    pub fn with_invocations(&self, invocations: u32) -> Vec<u32> {
+        let mut words = self.words.clone();
+        words[self.local_size..self.local_size + 3].copy_from_slice(&[invocations, 1, 1]);
+        words
+    }
+}
+
+impl Ids {
+    fn note(&mut self, op: u32, operands: &[u32]) {
+        match (op, operands) {
+            (OP_DECORATE, &[id, DECORATION_SET, set]) => {
+                self.sets.insert(id, set);
+            }
+            (OP_DECORATE, &[id, DECORATION_BINDING, binding]) => {
+                self.bindings.insert(id, binding);
+            }
+            (OP_DECORATE, &[id, DECORATION_BUFFER_BLOCK]) => self.buffer_blocks.push(id),
+            (OP_TYPE_POINTER, &[id, class, ty]) => {
+                self.pointers.insert(id, (class, ty));
+            }
+            (OP_TYPE_ARRAY, &[id, element, length]) => {
+                self.arrays.insert(id, (element, length));
+            }
+            (OP_CONSTANT, &[_, id, word, ..]) => {
+                self.constants.insert(id, word);
+            }
+            (OP_VARIABLE, &[ty, id, ..]) => self.variables.push((ty, id)),
+            _ => {}
+        }
+    }
+
+    fn all(&self) -> Result<Vec<Binding>, String> {
+        let mut all: Vec<Binding> = Vec::new();
+        for (pointer, id) in &self.variables {
+            let (Some(&set), Some(&binding)) = (self.sets.get(id), self.bindings.get(id)) else { continue };
+            let &(class, mut ty) = self.pointers.get(pointer).ok_or("a variable without a type")?;
+            let mut count = 1;
+            if let Some(&(element, length)) = self.arrays.get(&ty) {
+                ty = element;
+                count = self.constants.get(&length).copied().unwrap_or(1).clamp(1, MAX_COUNT);
+            }
+            let kind = match class {
+                CLASS_STORAGE_BUFFER => BindingKind::Storage,
+                CLASS_UNIFORM if self.buffer_blocks.contains(&ty) => BindingKind::Storage,
+                CLASS_UNIFORM => BindingKind::Constant,
+                CLASS_UNIFORM_CONSTANT => return Err("the code has textures or images".to_owned()),
+                _ => continue,
+            };
+            // Several variables may be views of one binding.
+            match all.iter_mut().find(|other| (other.set, other.binding) == (set, binding)) {
+                Some(other) => other.count = other.count.max(count),
+                None => all.push(Binding { set, binding, count, kind }),
+            }
+        }
+        all.sort_by_key(|binding| (binding.set, binding.binding));
+        Ok(all)
+    }
+}
+
+/// A literal string.
+fn string(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

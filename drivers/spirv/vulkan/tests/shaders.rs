@@ -1,0 +1,104 @@
+//! Code of the driver for SPIR-V on Vulkan, against the interpreter of the IR.
+//!
+//! `TGSIC_ONLY=text` restricts it to shaders whose path contains the text.
+
+#[path = "../../tests/runs/mod.rs"]
+mod runs;
+
+use std::path::PathBuf;
+
+use runs::{LIMITS, all_are_wanted, corpus, difference, inputs, is_wanted, parsed, repository, texts};
+use tgsi::run::vectors::Agreement;
+use tgsi_compiler::{Compiler, Driver, Runner, Stage};
+use tgsi_driver_spirv::DRIVER;
+use tgsi_ir::run::{AnalyticResources, Resources};
+use tgsi_ir::shader::Shader;
+
+/// Words of approximate functions agree as those of recorded results do. Devices need not keep NaN and infinities; a
+/// small negative integer is none.
+fn close(expected: u32, found: u32) -> bool {
+    let is_kept = f32::from_bits(expected).is_finite() || expected >= 0xffff_ff00;
+    !is_kept || Agreement::of(expected, found) != Agreement::Different
+}
+
+fn compiler() -> Compiler {
+    Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into())
+}
+
+/// A shader as it is before its code is made, and what runs the code; none if it is no valid shader.
+fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<(Shader, Box<dyn Runner>), String>> {
+    if tgsi::check::check(source).has_errors() {
+        return None;
+    }
+    let make = || {
+        let mut compilation = compiler.start(source).map_err(|error| error.to_string())?;
+        compilation.advance(Stage::Registers).map_err(|error| error.to_string())?;
+        let lowered = compilation.ir().clone();
+        let code = compilation.finish().map_err(|error| error.to_string())?;
+        let runner = tgsi_spirv_vulkan::runner(compiler.target(), &code).unwrap_or_else(|| Err("no runner".to_owned()));
+        Ok((lowered, runner?))
+    };
+    Some(make())
+}
+
+fn compare(shader: &Shader, runner: &dyn Runner, seeds: u64) -> Result<(), String> {
+    for seed in 0..seeds {
+        let inputs = inputs(shader, seed);
+        let (mut expected_texels, mut texels) = (AnalyticResources::default(), AnalyticResources::default());
+        let Ok(expected) = tgsi_ir::run::run(shader, &inputs, &mut expected_texels, LIMITS) else { continue };
+        let found = runner.run(&inputs, &mut texels, LIMITS)?;
+        if let Some(difference) = difference(shader.stage, &expected, &found, &close) {
+            return Err(format!("inputs {seed}: {difference}"));
+        }
+        if expected_texels.stored_texels() != texels.stored_texels() {
+            return Err(format!("inputs {seed}: stored texels differ"));
+        }
+    }
+    Ok(())
+}
+
+/// The number of shaders, and what is wrong with some.
+fn compare_files(files: &[PathBuf]) -> (usize, Vec<String>) {
+    let compiler = compiler();
+    let (mut count, mut wrong) = (0, Vec::new());
+    for file in files.iter().filter(|file| is_wanted(file)) {
+        let Some(source) = parsed(&std::fs::read(file).expect("a file")) else { continue };
+        let Some(made) = made(&compiler, &source) else { continue };
+        count += 1;
+        if let Err(error) = made.and_then(|(shader, runner)| compare(&shader, &*runner, 4)) {
+            wrong.push(format!("{}: {error}", file.display()));
+        }
+    }
+    (count, wrong)
+}
+
+/// Whether there is no Vulkan, which is said.
+fn is_skipped() -> bool {
+    let reason = tgsi_spirv_vulkan::unavailable();
+    if let Some(reason) = &reason {
+        println!("skipped: {reason}");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing may be skipped: {reason}");
+    }
+    reason.is_some()
+}
+
+#[test]
+fn fixtures_compute_the_same() {
+    if is_skipped() {
+        return;
+    }
+    let (count, wrong) = compare_files(&texts(repository().join("fixtures/tgsi")));
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 30 || !all_are_wanted(), "{count}");
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn real_shaders_compute_the_same() {
+    if is_skipped() {
+        return;
+    }
+    let (count, wrong) = compare_files(&texts(corpus()));
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 1500 || !all_are_wanted(), "{count}");
+}
