@@ -64,7 +64,9 @@ impl Lowering<'_> {
     fn run(&mut self, variable_type: &dyn Fn(Variable) -> Type) -> bool {
         let mut progress = false;
         for block in self.body.blocks_vec() {
-            for inst in self.body.insts_vec(block) {
+            let mut next = self.body.first_inst(block);
+            while let Some(inst) = next {
+                next = self.body.next_inst(inst);
                 let op = self.body.intrinsic(inst);
                 if !matches!(op, Some(IntrinsicOp::LoadDeref | IntrinsicOp::StoreDeref)) {
                     continue;

@@ -17,6 +17,51 @@
 // limit of a tgsic_limit_use where there is no bound.
 #define TGSIC_NO_LIMIT UINT32_MAX
 
+// Resources: a constant buffer, by its constants.
+#define TGSIC_FILE_CONSTANT 1
+
+// Resources: a sampler.
+#define TGSIC_FILE_SAMPLER 5
+
+// Resources: a sampler view, which says what texture there must be.
+#define TGSIC_FILE_SAMPLER_VIEW 10
+
+// Resources: a buffer.
+#define TGSIC_FILE_BUFFER 11
+
+// Resources: an image.
+#define TGSIC_FILE_IMAGE 9
+
+// Resources: a constant buffer that is loaded from by byte.
+#define TGSIC_FILE_CONSTANT_BUFFER 13
+
+// Resources: a buffer of counters.
+#define TGSIC_FILE_COUNTER 14
+
+// In uses of a resource: it is declared. The others are only used.
+#define TGSIC_RESOURCE_DECLARED (1 << 0)
+
+// In uses of a resource: constants are read, textures sampled, memory loaded.
+#define TGSIC_RESOURCE_READ (1 << 1)
+
+// In uses of a resource: it is stored to.
+#define TGSIC_RESOURCE_WRITTEN (1 << 2)
+
+// In uses of a resource: atomic operations occur.
+#define TGSIC_RESOURCE_ATOMIC (1 << 3)
+
+// In uses of a resource: its size, levels or samples are asked for.
+#define TGSIC_RESOURCE_QUERIED (1 << 4)
+
+// In uses of a resource: an index that is computed may choose it, or a register in it.
+#define TGSIC_RESOURCE_INDIRECT (1 << 5)
+
+// In uses of an image: declared with WR.
+#define TGSIC_RESOURCE_WRITABLE (1 << 6)
+
+// In uses of an image: declared with RAW.
+#define TGSIC_RESOURCE_RAW (1 << 7)
+
 // Vertex shaders, in processor of a scan.
 #define TGSIC_STAGE_VERTEX 0
 
@@ -252,6 +297,35 @@ typedef struct {
   const char *what;
 } tgsic_limit_use;
 
+// Something that a shader has bound to it.
+typedef struct {
+  // sizeof(tgsic_resource), to be set by the caller.
+  size_t size;
+  // What it is: TGSIC_FILE_....
+  uint32_t file;
+  // The number at which it is bound.
+  uint32_t binding;
+  // Bits TGSIC_RESOURCE_....
+  uint32_t uses;
+  // The texture target of samplers, views and images: the declared one, or that of the first instruction with it.
+  uint32_t target;
+  // The return types of a view, per component.
+  uint32_t return_types[4];
+  // The format of an image, a number of enum pipe_format; 0 if there is none.
+  uint32_t format;
+  // The first constant or counter that is declared; 0 in other files.
+  uint32_t first_declared;
+  // Constants or counters from the first to the last that is declared; 0 in other files.
+  uint32_t num_declared;
+  // The first constant or counter that instructions name; 0 in other files.
+  uint32_t first_used;
+  // Constants or counters from the first to the last that instructions name: all that are declared, if they are chosen
+  // by an index that is computed. 0 in other files.
+  uint32_t num_used;
+  // Must not be used.
+  uint32_t reserved;
+} tgsic_resource;
+
 // Something that was found in a shader.
 typedef struct {
   // sizeof(tgsic_finding), to be set by the caller.
@@ -401,7 +475,7 @@ tgsic_result *tgsic_check(const tgsic_compiler *compiler, const void *shader, si
 // NULL.
 tgsic_result *tgsic_convert(const tgsic_compiler *compiler, const void *shader, size_t size, uint32_t form);
 
-// Scans TGSI: the result has a tgsic_scan_info, and all that is known as JSON. Never NULL.
+// Scans TGSI: the result has a tgsic_scan_info, registers, resources, and the scan as JSON. Never NULL.
 tgsic_result *tgsic_scan(const tgsic_compiler *compiler, const void *shader, size_t size);
 
 // Says whether a shader fits the target: translates it as tgsic_translate does, and counts what the driver of the
@@ -418,6 +492,13 @@ size_t tgsic_result_num_limits(const tgsic_result *result);
 // Fills in a limit and what the shader uses of it, counted from 0. Its strings live as long as the result. Returns 1,
 // or 0 if there is no such limit or size is not set.
 int tgsic_result_limit(const tgsic_result *result, size_t index, tgsic_limit_use *limit);
+
+// The number of resources that a scan found.
+size_t tgsic_result_num_resources(const tgsic_result *result);
+
+// Fills in a resource that a scan found, counted from 0, by file and number. Returns 1, or 0 if there is none, the
+// result is not that of a scan or size is not set.
+int tgsic_result_resource(const tgsic_result *result, size_t index, tgsic_resource *target);
 
 // The status of a result. NULL has TGSIC_ERROR_ARGUMENT.
 tgsic_status tgsic_result_status(const tgsic_result *result);

@@ -239,7 +239,7 @@ impl tgsic_compiler {
         let scan = tgsi::scan::scan(&shader);
         let text = serde_json::to_string(&scan).map_err(|error| Failure::internal(error.to_string()))?;
         result.data = Data::text(text, tgsic_form::TGSIC_FORM_CODE);
-        result.scan = Some(Box::new(Scan::of(&scan)));
+        result.scan = Some(Box::new(Scan::of(&scan, &tgsi::scan::resources(&shader))));
         Ok(())
     }
 
@@ -478,7 +478,7 @@ pub unsafe extern "C" fn tgsic_convert(
     }
 }
 
-/// Scans TGSI: the result has a `tgsic_scan_info`, and all that is known as JSON. Never NULL.
+/// Scans TGSI: the result has a `tgsic_scan_info`, registers, resources, and the scan as JSON. Never NULL.
 ///
 /// # Safety
 /// As for `tgsic_translate`.

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use tgsi::diagnostic::{Diagnostic, LineIndex};
+use tgsi::diagnostic::{Diagnostic, LineIndex, sort_by_start};
 use tgsi_compiler::CompileError;
 use tgsi_compiler::input::Language;
 
@@ -221,7 +221,7 @@ impl tgsic_result {
         if findings.is_empty() {
             return Ok(());
         }
-        findings.sort_by_key(|finding| finding.span.start);
+        sort_by_start(&mut findings);
         let lines = (language != Language::Tokens).then(|| LineIndex::new(bytes));
         if language == Language::Text {
             tgsi::text::focus(bytes, &mut findings);

@@ -1,8 +1,9 @@
 //! The scan of a shader, in C structs. Numbers of semantics, files, targets and so on are those of the token stream.
 
-use tgsi::scan::{MAX_SCANNED_CONSTANT_BUFFERS, ShaderScan};
+use tgsi::scan::{MAX_SCANNED_CONSTANT_BUFFERS, Resource, ShaderScan};
 use tgsi::tables::{File, Processor, PropertyName};
 
+use crate::resource::{resource, tgsic_resource};
 use crate::sized::SizedStruct;
 
 /// Vertex shaders, in `processor` of a scan.
@@ -212,10 +213,11 @@ pub(crate) struct Scan {
     inputs: Vec<tgsic_register>,
     outputs: Vec<tgsic_register>,
     system_values: Vec<tgsic_register>,
+    pub(crate) resources: Vec<tgsic_resource>,
 }
 
 impl Scan {
-    pub(crate) fn of(scan: &ShaderScan) -> Scan {
+    pub(crate) fn of(scan: &ShaderScan, resources: &[Resource]) -> Scan {
         let per_file = |value: &dyn Fn(File) -> u32| std::array::from_fn(|index| value(File::ALL[index]));
         let info = tgsic_scan_info {
             size: size_of::<tgsic_scan_info>(),
@@ -267,7 +269,13 @@ impl Scan {
             tgsic_register { streams: at(&scan.output_streams, index), ..plain }
         });
         let system_values = scan.system_value_semantic_name.iter().map(|s| register(s.value().into(), 0, 0xf));
-        Scan { info, inputs: inputs.collect(), outputs: outputs.collect(), system_values: system_values.collect() }
+        Scan {
+            info,
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            system_values: system_values.collect(),
+            resources: resources.iter().map(resource).collect(),
+        }
     }
 
     pub(crate) fn register(&self, file: u32, index: usize) -> Option<&tgsic_register> {

@@ -45,7 +45,7 @@ pub fn read_text(text: &[u8], limits: &Limits, strict: bool) -> Reading {
         && let Err(finding) = tgsi::text::mesa25(text)
     {
         reading.diagnostics.push(*finding);
-        reading.diagnostics.sort_by_key(|d| d.span.start);
+        tgsi::diagnostic::sort_by_start(&mut reading.diagnostics);
         reading.gaps = Some(Gaps::default());
     }
     reading

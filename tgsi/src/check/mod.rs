@@ -32,7 +32,7 @@ mod sizes;
 mod structure;
 
 use crate::call_graph::KeepSubroutines;
-use crate::diagnostic::{Diagnostic, Focus, Severity};
+use crate::diagnostic::{Diagnostic, Focus, Severity, sort_by_start};
 use crate::limits::{self, Limits};
 use crate::shader::{Instruction, Shader};
 use crate::span::Span;
@@ -195,7 +195,7 @@ pub fn lint(shader: &Shader) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     lints::lint(shader, structure_of(shader).as_ref().ok(), &mut findings);
     let mut diagnostics = findings.diagnostics;
-    diagnostics.sort_by_key(|d| d.span.start);
+    sort_by_start(&mut diagnostics);
     diagnostics
 }
 
@@ -211,7 +211,7 @@ fn check_with(shader: &Shader, mut findings: Findings) -> Report {
     resources::check(shader, &declared, &mut findings);
     declarations::check_unused(shader, used, &mut findings);
     let mut diagnostics = findings.diagnostics;
-    diagnostics.sort_by_key(|d| d.span.start);
+    sort_by_start(&mut diagnostics);
     // One line of an old text may have become several instructions.
     diagnostics.dedup_by(|a, b| {
         let position = |d: &Diagnostic| (d.span.start, d.span.end);

@@ -5,6 +5,7 @@
 //! never fails: what a shader says wrongly is ignored here and reported by the check.
 
 mod read_mask;
+mod resources;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::tables::{
 };
 
 pub use read_mask::{needed_channels, needed_mask, read_channels, read_mask};
+pub use resources::{MAX_LISTED_BINDINGS, Resource, ResourceUses, resources};
 
 /// Length limit of the tables indexed by input, output and system value register: the most that drivers take.
 pub const MAX_SCANNED_REGISTERS: usize = 80;

@@ -181,3 +181,85 @@ fn json_has_the_names() {
     assert_eq!(json["output_semantic_name"][0], "COLOR");
     assert_eq!(json["indirect_files"], serde_json::json!([]));
 }
+
+/// What is bound, and what is done with it: declared and used ranges, views that are not declared, indices that are
+/// computed.
+#[test]
+fn resources_and_their_uses() {
+    let text = "FRAG
+DCL CONST[0][2..9]
+DCL CONST[3][0..1]
+DCL SAMP[1]
+DCL SAMP[4]
+DCL SVIEW[1], 2D, FLOAT
+DCL IMAGE[2], 2D, WR, PIPE_FORMAT_R32_UINT
+DCL BUFFER[0..2]
+DCL HWATOMIC[1][4..6]
+DCL ADDR[0]
+DCL TEMP[0]
+IMM[0] UINT32 {0, 0, 0, 0}
+MOV TEMP[0], CONST[0][3]
+ADD TEMP[0], TEMP[0], CONST[0][7]
+TEX TEMP[0], TEMP[0], SAMP[1], 2D
+TXQ TEMP[0], IMM[0].xxxx, SAMP[4], 3D
+ARL ADDR[0].x, TEMP[0].xxxx
+STORE IMAGE[2], IMM[0], TEMP[0], 2D, PIPE_FORMAT_R32_UINT
+ATOMUADD TEMP[0].x, IMAGE[2], IMM[0], TEMP[0], 2D, PIPE_FORMAT_R32_UINT
+LOAD TEMP[0].x, BUFFER[ADDR[0].x], IMM[0].xxxx
+STORE BUFFER[1].x, IMM[0].xxxx, TEMP[0]
+ATOMUADD TEMP[0].x, HWATOMIC[1][5], IMM[0].xxxx, IMM[0].xxxx
+MOV TEMP[0], CONST[3][ADDR[0].x]
+END
+";
+    let list = resources(&crate::text::parse(text.as_bytes()).unwrap().shader);
+    let names = [
+        (File::Constant, 0),
+        (File::Constant, 3),
+        (File::Sampler, 1),
+        (File::Sampler, 4),
+        (File::SamplerView, 1),
+        (File::SamplerView, 4),
+        (File::Image, 2),
+        (File::Buffer, 0),
+        (File::Buffer, 1),
+        (File::Buffer, 2),
+        (File::HwAtomic, 1),
+    ];
+    assert_eq!(list.iter().map(|r| (r.file, r.binding)).collect::<Vec<_>>(), names);
+    let declared = ResourceUses { declared: true, ..ResourceUses::default() };
+    let read = ResourceUses { read: true, ..declared };
+    let [first, second, plain, asked, view, bare, image, loaded, stored, _, counter] = list.as_slice() else {
+        panic!()
+    };
+    assert_eq!((first.declared, first.used, first.uses), (Some((2, 9)), Some((3, 7)), read));
+    assert_eq!((second.used, second.uses), (Some((0, 1)), ResourceUses { indirect: true, ..read }));
+    assert_eq!((plain.target, plain.uses), (TextureTarget::Texture2D, read));
+    assert_eq!((asked.target, asked.uses), (TextureTarget::Texture3D, ResourceUses { queried: true, ..declared }));
+    assert_eq!((view.target, view.return_types, view.uses), (TextureTarget::Texture2D, [ReturnType::Float; 4], read));
+    assert_eq!((bare.target, bare.uses), (TextureTarget::Texture3D, ResourceUses { declared: false, ..asked.uses }));
+    let changed = ResourceUses { writable: true, written: true, atomic: true, ..declared };
+    assert_eq!((image.format.name(), image.uses), ("PIPE_FORMAT_R32_UINT", changed));
+    assert_eq!(loaded.uses, ResourceUses { indirect: true, ..read });
+    assert_eq!(stored.uses, ResourceUses { written: true, ..loaded.uses });
+    let counted = ResourceUses { atomic: true, ..declared };
+    assert_eq!((counter.declared, counter.used, counter.uses), (Some((4, 6)), Some((5, 5)), counted));
+}
+
+/// Registers of impossible numbers, and ranges of the largest size, many times over.
+#[test]
+fn resources_are_bounded() {
+    let mut shader = Shader::new(Processor::Fragment);
+    for i in 0..10_000_usize {
+        let file = [File::Sampler, File::SamplerView, File::Image, File::Buffer, File::Constant][i % 5];
+        let outer = (file == File::Constant).then_some((i % 0x1_0000) as u16);
+        shader.push_declaration(Declaration { dimension: outer, ..Declaration::new(file, 0, u16::MAX) });
+    }
+    let mut i = Instruction::new(Opcode::Mov);
+    i.src.extend([-1, 32767].map(|index| Src::from(Register::new(File::Buffer, index))));
+    shader.push_instruction(i);
+    let list = resources(&shader);
+    let constants = list.iter().filter(|resource| resource.file == File::Constant).count();
+    assert_eq!(list.len() - constants, 4 * MAX_LISTED_BINDINGS);
+    assert!(constants > 0 && constants <= MAX_LISTED_BINDINGS);
+    assert!(list.iter().all(|resource| !resource.uses.read));
+}

@@ -124,7 +124,7 @@ impl<'s> Context<'s> {
 
     fn group(&mut self, file: File) {
         let shader = self.shader;
-        let mut declarations: Vec<(usize, &Declaration)> = shader
+        let declarations: Vec<(usize, &Declaration)> = shader
             .declarations
             .iter()
             .enumerate()
@@ -137,9 +137,9 @@ impl<'s> Context<'s> {
             .any(|&(accessed, array)| accessed == file && !self.array_bounds.contains_key(&(file, array)));
         let mut whole = self.file_bounds.get(&file).copied().filter(|_| any_array);
         let mut groups: Vec<(usize, i32, i32, bool)> = Vec::new();
-        if any_array && self.follow_each_other(&mut declarations.clone()) {
-            declarations.sort_by_key(|(_, declaration)| declaration.first);
-            if let (Some((number, first)), Some((_, last))) = (declarations.first(), declarations.last()) {
+        let mut sorted = if any_array { declarations.clone() } else { Vec::new() };
+        if any_array && self.follow_each_other(&mut sorted) {
+            if let (Some((number, first)), Some((_, last))) = (sorted.first(), sorted.last()) {
                 groups.push((*number, i32::from(first.first), i32::from(last.last), true));
             }
             whole = None;

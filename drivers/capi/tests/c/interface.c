@@ -270,6 +270,45 @@ static void scan(void)
     tgsic_compiler_free(compiler);
 }
 
+static const char RESOURCES[] = "FRAG\n"
+                                "DCL CONST[2][1..4]\n"
+                                "DCL SAMP[3]\n"
+                                "DCL SVIEW[3], 2D, FLOAT\n"
+                                "DCL IMAGE[0], 3D, WR, PIPE_FORMAT_R32_UINT\n"
+                                "DCL TEMP[0]\n"
+                                "TEX TEMP[0], CONST[2][3], SAMP[3], 2D\n"
+                                "STORE IMAGE[0], TEMP[0], TEMP[0], 3D, PIPE_FORMAT_R32_UINT\n"
+                                "END\n";
+
+static void resources(void)
+{
+    tgsic_compiler *compiler = tgsic_compiler_new(NULL, NULL);
+    tgsic_result *result = tgsic_scan(compiler, RESOURCES, sizeof RESOURCES - 1);
+    CHECK(tgsic_result_status(result) == TGSIC_OK && tgsic_result_num_resources(result) == 4);
+    tgsic_resource resource = { .size = sizeof resource };
+    CHECK(tgsic_result_resource(result, 0, &resource));
+    CHECK(resource.file == TGSIC_FILE_CONSTANT && resource.binding == 2);
+    CHECK(resource.first_declared == 1 && resource.num_declared == 4);
+    CHECK(resource.first_used == 3 && resource.num_used == 1);
+    CHECK(resource.uses == (TGSIC_RESOURCE_DECLARED | TGSIC_RESOURCE_READ));
+    CHECK(tgsic_result_resource(result, 1, &resource));
+    CHECK(resource.file == TGSIC_FILE_SAMPLER && resource.binding == 3 && resource.target == 2);
+    CHECK(tgsic_result_resource(result, 2, &resource));
+    CHECK(resource.file == TGSIC_FILE_SAMPLER_VIEW && resource.target == 2 && resource.return_types[3] == 4);
+    CHECK(tgsic_result_resource(result, 3, &resource));
+    CHECK(resource.file == TGSIC_FILE_IMAGE && resource.target == 3 && resource.format != 0);
+    CHECK(resource.uses == (TGSIC_RESOURCE_DECLARED | TGSIC_RESOURCE_WRITABLE | TGSIC_RESOURCE_WRITTEN));
+    CHECK(!tgsic_result_resource(result, 4, &resource) && !tgsic_result_resource(NULL, 0, &resource));
+    resource.size = 0;
+    CHECK(!tgsic_result_resource(result, 0, &resource) && !tgsic_result_resource(result, 0, NULL));
+    tgsic_result_free(result);
+    // Only a scan has resources.
+    result = tgsic_translate(compiler, RESOURCES, sizeof RESOURCES - 1);
+    CHECK(tgsic_result_num_resources(result) == 0 && tgsic_result_num_resources(NULL) == 0);
+    tgsic_result_free(result);
+    tgsic_compiler_free(compiler);
+}
+
 static void fit(void)
 {
     tgsic_options options = { .size = sizeof options };
@@ -345,6 +384,7 @@ int main(void)
     limits();
     budget();
     scan();
+    resources();
     fit();
     return failures != 0;
 }

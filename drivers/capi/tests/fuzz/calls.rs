@@ -223,7 +223,7 @@ fn new_compiler(options: &tgsic_options, wrong: u8) -> *mut tgsic_compiler {
         if !error.is_null() {
             // SAFETY: it is a result that was not freed.
             assert_eq!(unsafe { tgsic_result_status(error) }, tgsic_status::TGSIC_ERROR_ARGUMENT, "{}", text_of(error));
-            read(error, &[], &[0; HEADER]);
+            read(error, 0, &[0; HEADER]);
             // SAFETY: likewise.
             unsafe { tgsic_result_free(error) };
         }
@@ -254,10 +254,12 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
         size = 0;
     }
     let compiler = if wrong == 51 { ptr::null() } else { compiler };
-    // SAFETY, of the four: so many bytes can be read there, or it is NULL.
+    // SAFETY, of the five: so many bytes can be read there, or it is NULL.
     let result = match call % 8 {
         // SAFETY: as above.
-        0..=3 => unsafe { tgsic_translate(compiler, start, size) },
+        0..=2 => unsafe { tgsic_translate(compiler, start, size) },
+        // SAFETY: as above.
+        3 => unsafe { tgsic_fit(compiler, start, size) },
         // SAFETY: as above.
         4 => unsafe { tgsic_check(compiler, start, size) },
         // SAFETY: as above.
@@ -268,10 +270,14 @@ fn one_call(compiler: *const tgsic_compiler, header: &[u8; HEADER], shader: &[u8
     drop(memory);
     assert!(!result.is_null());
     let given = if size == 0 || start.is_null() { &[] } else { shader };
-    read(result, given, header);
+    // SAFETY: it is a result that was not freed.
+    let num_limits = unsafe { tgsic_result_num_limits(result) };
+    // What `tgsic_fit` finds stands in the translation, whose length nobody is told.
+    read(result, if num_limits > 0 { usize::MAX } else { given.len() }, header);
+    limits(result, num_limits, header);
     // SAFETY: it is a result that was not freed.
     let status = unsafe { tgsic_result_status(result) };
-    if status == tgsic_status::TGSIC_OK && call % 8 < 4 {
+    if status == tgsic_status::TGSIC_OK && call % 8 < 3 {
         check_code(compiler, result);
     }
     // SAFETY: it is not used any more.
@@ -294,8 +300,8 @@ fn string(pointer: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(pointer) }.to_str().expect("UTF-8")
 }
 
-/// Reads everything that there is to read of a result.
-fn read(result: *const tgsic_result, shader: &[u8], header: &[u8; HEADER]) {
+/// Reads everything that there is to read of a result whose findings stand in so many bytes.
+fn read(result: *const tgsic_result, length: usize, header: &[u8; HEADER]) {
     let [.., _, struct_size, index, _, _] = *header;
     // SAFETY: the result was not freed.
     let status = unsafe { tgsic_result_status(result) };
@@ -303,7 +309,7 @@ fn read(result: *const tgsic_result, shader: &[u8], header: &[u8; HEADER]) {
     let is_ok = status == tgsic_status::TGSIC_OK;
     assert_eq!(text_of(result).is_empty(), is_ok, "{}", text_of(result));
     data(result);
-    findings(result, shader, struct_size);
+    findings(result, length, struct_size);
 
     let sizes = Memory::of_struct(stated_size(struct_size, size_of::<tgsic_sizes>()));
     // SAFETY: the struct has the size that it states.
@@ -319,6 +325,15 @@ fn read(result: *const tgsic_result, shader: &[u8], header: &[u8; HEADER]) {
             assert!(found <= scanned || struct_size != 0, "a register without a scan");
         }
     }
+    // SAFETY: the result was not freed.
+    let count = unsafe { tgsic_result_num_resources(result) };
+    assert!(count == 0 || scanned == 1 || struct_size != 0, "resources without a scan");
+    for number in 0..=count {
+        let resource = Memory::of_struct(stated_size(struct_size, size_of::<tgsic_resource>()));
+        // SAFETY: likewise.
+        let found = unsafe { tgsic_result_resource(result, number, resource.start.cast()) };
+        assert!(found == 0 || number < count, "a resource too many");
+    }
     // Nowhere to write, and where no struct can stand.
     for target in [ptr::null_mut(), sizes.start.wrapping_add(1)] {
         // SAFETY: what is not aligned is not written.
@@ -329,6 +344,8 @@ fn read(result: *const tgsic_result, shader: &[u8], header: &[u8; HEADER]) {
         assert_eq!(unsafe { tgsic_result_finding(result, 0, target.cast()) }, 0);
         // SAFETY: likewise.
         assert_eq!(unsafe { tgsic_result_register(result, TGSIC_FILE_INPUT, 0, target.cast()) }, 0);
+        // SAFETY: likewise.
+        assert_eq!(unsafe { tgsic_result_resource(result, 0, target.cast()) }, 0);
     }
 }
 
@@ -367,7 +384,7 @@ fn data(result: *const tgsic_result) {
     }
 }
 
-fn findings(result: *const tgsic_result, shader: &[u8], struct_size: u8) {
+fn findings(result: *const tgsic_result, length: usize, struct_size: u8) {
     // SAFETY: the result was not freed.
     let count = unsafe { tgsic_result_num_findings(result) };
     for number in 0..count.min(50) {
@@ -385,12 +402,40 @@ fn findings(result: *const tgsic_result, shader: &[u8], struct_size: u8) {
             string(finding.hint);
         }
         let end = finding.offset as usize + finding.length as usize;
-        assert!(end <= shader.len() + 1, "{} at {}, {}", string(finding.message), finding.offset, finding.length);
+        assert!(
+            end <= length.saturating_add(1),
+            "{} at {}, {}",
+            string(finding.message),
+            finding.offset,
+            finding.length
+        );
         assert_eq!(finding.line == 0, finding.column == 0);
     }
     let memory = Memory::of_struct(size_of::<tgsic_finding>());
     // SAFETY: as above.
     assert_eq!(unsafe { tgsic_result_finding(result, count, memory.start.cast()) }, 0);
+}
+
+/// Reads what a shader uses of the limits of the target.
+fn limits(result: *const tgsic_result, count: usize, header: &[u8; HEADER]) {
+    let [.., _, struct_size, _, _, _] = *header;
+    for number in 0..=count {
+        let memory = Memory::of_struct(stated_size(struct_size, size_of::<tgsic_limit_use>()));
+        // SAFETY: the struct has the size that it states.
+        let found = unsafe { tgsic_result_limit(result, number, memory.start.cast()) };
+        assert!(found == 0 || number < count, "a limit too many");
+        if memory.layout.size() < size_of::<tgsic_limit_use>() || found == 0 {
+            continue;
+        }
+        // SAFETY: it was filled in.
+        let limit = unsafe { memory.start.cast::<tgsic_limit_use>().read() };
+        assert!(!string(limit.name).is_empty() && !string(limit.about).is_empty() && !string(limit.source).is_empty());
+        string(limit.beyond);
+        if !limit.what.is_null() {
+            assert!(!string(limit.what).is_empty());
+        }
+        assert_eq!(limit.line == 0, limit.column == 0);
+    }
 }
 
 /// Code that was made is right: the same compiler reads it, and it can be put into the other form.

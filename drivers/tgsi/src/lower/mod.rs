@@ -189,13 +189,15 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         };
         let swizzled_lookups = !options.plain_coordinates;
         // What shares a vector is not to be split.
-        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
+        let reused = run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
         let mut progress = run!(passes, shader, split_operands, |s| split_operands(s, costs));
         progress |= options.costly_cmp && run!(passes, shader, compare_instead_of_select);
         if progress {
             run!(passes, shader, opt_copy_prop);
         }
-        run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
+        if reused || progress {
+            run!(passes, shader, reuse_vectors, |s| reuse_vectors(s, swizzled_lookups));
+        }
     }
     run!(passes, shader, opt_dce);
     let temporaries = VariableModes::FUNCTION_TEMP.union(VariableModes::SHADER_TEMP);

@@ -41,6 +41,12 @@ pub(crate) fn reuse_vectors(shader: &mut Shader, swizzled_lookups: bool) -> bool
         // Places of values in the block at hand, from 1; 0 before it.
         let mut places: SecondaryMap<Def, u32> = SecondaryMap::new();
         for block in body.blocks_vec() {
+            // Most blocks have no two vectors to compare.
+            let is_candidate = |&inst: &Inst| components(body, inst, swizzled_lookups).is_some();
+            if body.insts(block).filter(is_candidate).take(2).count() < 2 {
+                continue;
+            }
+            places.resize(body.num_defs());
             let mut vectors: Vec<Vector> = Vec::new();
             let mut by_source: FxHashMap<Def, Vec<usize>> = FxHashMap::default();
             let insts = body.insts_vec(block);

@@ -63,7 +63,9 @@ pub(crate) fn split_operands(shader: &mut Shader, costs: Costs) -> bool {
     let mut progress = false;
     for body in shader.bodies_mut() {
         for block in body.blocks_vec() {
-            for inst in body.insts_vec(block) {
+            let mut next = body.first_inst(block);
+            while let Some(inst) = next {
+                next = body.next_inst(inst);
                 progress |= split(body, inst, costs);
             }
         }

@@ -117,14 +117,16 @@ pub(crate) struct Part {
     pub(crate) program: Program,
 }
 
-/// Selects the entry point and all that it calls.
-pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, DriverError> {
-    let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
-    let fixed = Fixed::of(shader)?;
-    let graph = CallGraph::new(&shader.functions);
-    let (reachable, recursive) = (graph.reachable([entry]), graph.recursive());
+/// The functions that can be called, and how many calls, one within another, lead to each at most.
+fn callable(shader: &Shader, entry: Function) -> (EntitySet<Function>, SecondaryMap<Function, u32>) {
     let mut callable = EntitySet::new();
     let mut depths: SecondaryMap<Function, u32> = SecondaryMap::new();
+    // Most shaders have nothing to call, which needs no look at their instructions.
+    if shader.functions.len() == 1 {
+        return (callable, depths);
+    }
+    let graph = CallGraph::new(&shader.functions);
+    let (reachable, recursive) = (graph.reachable([entry]), graph.recursive());
     // Callers first.
     for function in graph.bottom_up().into_iter().rev().filter(|&function| reachable.contains(function)) {
         if function != entry && !recursive.contains(function) && shader.functions[function].body.is_some() {
@@ -134,6 +136,14 @@ pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected,
             depths[callee] = depths[callee].max(depths[function] + 1);
         }
     }
+    (callable, depths)
+}
+
+/// Selects the entry point and all that it calls.
+pub(crate) fn select(shader: &Shader, options: &TgsiOptions) -> Result<Selected, DriverError> {
+    let entry = shader.entry_point().ok_or(DriverError::NoEntryPoint)?;
+    let fixed = Fixed::of(shader)?;
+    let (callable, depths) = callable(shader, entry);
     let others = shader.functions.keys().filter(|&function| callable.contains(function));
     let mut selected = Selected { parts: Vec::new(), declared: Declared::of(shader), arrays: fixed.arrays.clone() };
     let count =

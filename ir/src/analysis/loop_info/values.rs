@@ -10,6 +10,9 @@ use crate::entities::{Block, Def, If, Inst, Loop};
 
 use super::{LoopAnalyzer, NONE};
 
+/// Most sources of an opcode that makes no vector of them.
+const MAX_SOURCES: usize = 4;
+
 /// The components of a value, as far as they are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Value {
@@ -40,11 +43,12 @@ impl Value {
     /// The meet of two values.
     fn meet(&self, other: &Value) -> Value {
         let mut value = Value::UNKNOWN;
-        for component in 0..MAX_COMPONENTS {
-            if let (Some(a), Some(b)) = (self.get(component), other.get(component))
-                && a == b
-            {
-                value.set(component, a);
+        let mut both = self.known & other.known;
+        while both != 0 {
+            let component = both.trailing_zeros() as usize;
+            both &= both - 1;
+            if self.bits[component] == other.bits[component] {
+                value.set(component, self.bits[component]);
             }
         }
         value
@@ -200,10 +204,13 @@ impl LoopAnalyzer<'_> {
         }
         let info = op.info();
         let bits = body.alu_bit_size(inst);
-        let num_sources = body.num_sources(inst).min(MAX_COMPONENTS);
+        let num_sources = body.num_sources(inst);
+        if num_sources > MAX_SOURCES {
+            return result;
+        }
         if info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0) {
             for component in 0..count {
-                let mut storage = [[0u64; 1]; MAX_COMPONENTS];
+                let mut storage = [[0u64; 1]; MAX_SOURCES];
                 let is_known = (0..num_sources).all(|number| match read(number, component) {
                     Some(bits) => {
                         storage[number] = [bits];
@@ -213,7 +220,7 @@ impl LoopAnalyzer<'_> {
                 });
                 if is_known {
                     let mut out = [0];
-                    let sources: arrayvec::ArrayVec<&[u64], MAX_COMPONENTS> =
+                    let sources: arrayvec::ArrayVec<&[u64], MAX_SOURCES> =
                         storage[..num_sources].iter().map(|s| s.as_slice()).collect();
                     alu::evaluate(op, bits, 1, &sources, self.mode, &mut out);
                     result.set(component, out[0]);
@@ -223,11 +230,8 @@ impl LoopAnalyzer<'_> {
             }
             return result;
         }
-        let mut storage = [[0u64; MAX_COMPONENTS]; 4];
-        if num_sources > storage.len() {
-            return result;
-        }
-        let mut sources: arrayvec::ArrayVec<&[u64], 4> = arrayvec::ArrayVec::new();
+        let mut storage = [[0u64; MAX_COMPONENTS]; MAX_SOURCES];
+        let mut sources: arrayvec::ArrayVec<&[u64], MAX_SOURCES> = arrayvec::ArrayVec::new();
         for (number, values) in storage.iter_mut().enumerate().take(num_sources) {
             let width = body.alu_src_components(inst, number).min(MAX_COMPONENTS);
             for (component, value) in values.iter_mut().enumerate().take(width) {

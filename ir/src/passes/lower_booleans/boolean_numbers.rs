@@ -22,7 +22,9 @@ use crate::entities::{Def, Inst};
 pub(super) fn lower(body: &mut Body) -> bool {
     let mut progress = false;
     for block in body.blocks_vec() {
-        for inst in body.insts_vec(block) {
+        let mut next = body.first_inst(block);
+        while let Some(inst) = next {
+            next = body.next_inst(inst);
             progress |= lower_inst(body, inst);
         }
     }
@@ -30,12 +32,16 @@ pub(super) fn lower(body: &mut Body) -> bool {
 }
 
 fn lower_inst(body: &mut Body, inst: Inst) -> bool {
-    let Some(op) = body.alu_op(inst).filter(|&op| calculates(op)) else { return false };
+    let Some(op) = body.alu_op(inst) else { return false };
+    // Nearly all instructions read no boolean.
+    if body.num_sources(inst) == 0 || body.bit_size(body.src(inst, 0)) != 1 || !calculates(op) {
+        return false;
+    }
     let Some(def) = body.inst_def(inst) else { return false };
     let sources: arrayvec::ArrayVec<AluSrc, 3> =
         body.sources(inst).take(3).map(|s| AluSrc::new(body.src_def(s), body.swizzle(s))).collect();
     let shape = body.shape(def);
-    let Some(&first) = sources.first().filter(|s| body.bit_size(s.def) == 1) else { return false };
+    let Some(&first) = sources.first() else { return false };
     let mut table = Table {
         op,
         count: shape.num_components,

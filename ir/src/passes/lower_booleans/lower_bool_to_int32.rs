@@ -26,7 +26,9 @@ pub fn lower_bool_to_int32(shader: &mut Shader) -> bool {
     for body in shader.bodies_mut() {
         progress |= boolean_numbers::lower(body);
         for block in body.blocks_vec() {
-            for inst in body.insts_vec(block) {
+            let mut next = body.first_inst(block);
+            while let Some(inst) = next {
+                next = body.next_inst(inst);
                 progress |= lower(body, inst);
             }
         }
@@ -40,10 +42,14 @@ pub(super) fn wide_form(op: AluOp) -> Option<AluOp> {
         return Some(AluOp::B32csel);
     }
     let name = op.name();
-    let wide = match name.split_at_checked(1) {
-        Some(("b", rest)) if rest.starts_with("all_") || rest.starts_with("any_") => format!("b32{rest}"),
-        _ => format!("{name}32"),
+    let parts = match name.split_at_checked(1) {
+        Some(("b", rest)) if rest.starts_with("all_") || rest.starts_with("any_") => ["b32", rest],
+        _ => [name, "32"],
     };
+    let mut wide = arrayvec::ArrayString::<32>::new();
+    for part in parts {
+        wide.try_push_str(part).ok()?;
+    }
     AluOp::from_name(&wide).filter(|w| w.info().input_types.len() == op.info().input_types.len())
 }
 

@@ -40,7 +40,9 @@ pub fn lower_io(shader: &mut Shader, modes: VariableModes) -> bool {
     let Shader { functions, types, variables, stage, .. } = shader;
     for body in functions.values_mut().filter_map(|f| f.body.as_mut()) {
         for block in body.blocks_vec() {
-            for inst in body.insts_vec(block) {
+            let mut next = body.first_inst(block);
+            while let Some(inst) = next {
+                next = body.next_inst(inst);
                 let Some(op) = body.intrinsic(inst) else { continue };
                 if op.is_deref_access()
                     && body.deref_modes(body.src(inst, 0)).intersects(modes)

@@ -56,7 +56,8 @@ pub(crate) fn inst_cost(body: &Body, speculation: &Speculation<'_>, inst: Inst, 
 fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
     use AluOp as O;
     let Some(def) = body.inst_def(inst) else { return 0 };
-    let components = read_components(body, def);
+    // Few opcodes ask for it, and it is a look at all readers.
+    let components = || read_components(body, def);
     match op {
         _ if op.is_vec_or_mov() => 0,
         // Halves of 64 bits are components of a register.
@@ -66,13 +67,13 @@ fn alu_cost(body: &Body, inst: Inst, op: AluOp) -> u32 {
         O::B2i32 if body.uses_of(def).all(|u| body.user(u).inst().is_some_and(|i| body.alu_op(i) == Some(O::Ineg))) => {
             0
         }
-        O::Fcos | O::Fsin | O::Fexp2 | O::Flog2 | O::Fpow | O::Frcp | O::Frsq => EXPENSIVE * components,
+        O::Fcos | O::Fsin | O::Fexp2 | O::Flog2 | O::Fpow | O::Frcp | O::Frsq => EXPENSIVE * components(),
         O::Fdiv | O::Fsqrt | O::Fmod | O::Frem | O::Idiv | O::Irem | O::Imod | O::Udiv | O::Umod => {
-            EXPENSIVE * components
+            EXPENSIVE * components()
         }
         _ => {
             let wide = body.bit_size(def) == 64 || body.sources(inst).any(|s| body.bit_size(body.src_def(s)) == 64);
-            if wide { EXPENSIVE * components.div_ceil(2) } else { 1 }
+            if wide { EXPENSIVE * components().div_ceil(2) } else { 1 }
         }
     }
 }
