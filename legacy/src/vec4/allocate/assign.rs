@@ -15,25 +15,39 @@ type Taken = Vec<(u32, u32)>;
 #[derive(Default)]
 struct Shared {
     taken: [Taken; 4],
-    /// No component is free before this.
-    full_until: u32,
+    /// Before the first of these no component is free, before the second not two, and so on.
+    free_from: [u32; 4],
 }
 
 impl Shared {
-    /// Forgets what is past. Returns whether some component is free at `now`.
-    fn advance(&mut self, now: u32) -> bool {
-        if self.full_until > now {
+    /// Forgets what is past. Returns whether so many components are free at `now`. Where they are not, that is known
+    /// from then on: thousands of values that live at once are not compared with each other.
+    fn advance(&mut self, now: u32, wanted: usize) -> bool {
+        if self.free_from[wanted - 1] > now {
             return false;
         }
-        let mut next = u32::MAX;
-        for taken in &mut self.taken {
+        let (mut next, mut free) = ([now; 4], 0);
+        for (next, taken) in next.iter_mut().zip(&mut self.taken) {
             while taken.last().is_some_and(|t| t.1 <= now) {
                 taken.pop();
             }
-            next = next.min(taken.last().filter(|t| t.0 <= now).map_or(now, |t| t.1));
+            match taken.last() {
+                Some(t) if t.0 <= now => *next = t.1,
+                _ => free += 1,
+            }
         }
-        self.full_until = next;
-        next == now
+        if free >= wanted {
+            return true;
+        }
+        for end in 1..next.len() {
+            for at in (1..=end).rev() {
+                if next[at - 1] > next[at] {
+                    next.swap(at - 1, at);
+                }
+            }
+        }
+        self.free_from = next;
+        false
     }
 
     /// A permutation of lists for which there is room.
@@ -109,8 +123,9 @@ pub(super) fn assign(allocation: &mut Allocation, pack: bool) -> u32 {
             continue;
         }
         let allowed = permutations(bundle.freedom);
+        let wanted = bundle.positions.iter().filter(|&&list| segments.start(list) == Some(now)).count();
         let found = registers.iter_mut().enumerate().find_map(|(register, shared)| {
-            if !shared.advance(now) {
+            if !shared.advance(now, wanted) {
                 return None;
             }
             shared.permutation(segments, &bundle.positions, allowed).map(|p| (register, p))
