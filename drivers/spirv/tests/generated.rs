@@ -34,7 +34,7 @@ fn every_module_is_valid() {
     let folder = tempfile::tempdir().expect("a folder");
     let targets = [("vulkan1.0", "vulkan1.0"), ("vulkan1.1", "vulkan1.1"), ("vulkan1.3", "vulkan1.3")];
     let compilers = targets.map(|(profile, environment)| {
-        let target = tgsi_driver_spirv::DRIVER.target(&[profile]).expect("a profile");
+        let target = tgsi_driver_spirv::DRIVER.target(&[profile, "bindless"]).expect("a profile");
         (Compiler::for_target(target.into()), environment)
     });
     let cases: Vec<(Processor, u64)> =
@@ -48,6 +48,8 @@ fn every_module_is_valid() {
             let name = format!("{} {seed} for {environment}", stage.name());
             let code = match compiler.compile(&shader) {
                 Ok(code) => code,
+                // A handle of a texture that is bound is the one thing that Vulkan has no form for.
+                Err(error) if error.to_string().contains("Vulkan has no handle") => return None,
                 Err(error) => return Some((error.to_string(), name)),
             };
             if !validates {

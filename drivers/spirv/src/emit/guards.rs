@@ -92,13 +92,6 @@ impl Emitter<'_> {
         self.pure_of(Op::ULessThan, ValueType::BOOL, &[index, length])
     }
 
-    /// Conversion of a boolean to an integer 0 or 1.
-    pub fn boolean_word(&mut self, condition: Id, class: Class) -> Id {
-        let ty = ValueType::new(class, 32, 1);
-        let (one, zero) = (self.module.scalar(ty, 1), self.module.scalar(ty, 0));
-        self.select(ty, condition, one, zero)
-    }
-
     /// A variable of the function that starts as zero, unless it has another initializer. `ty` is what it holds.
     pub fn function_variable(&mut self, ty: Id, initializer: Option<Id>, name: &str) -> Id {
         let class = spirv::StorageClass::Function;

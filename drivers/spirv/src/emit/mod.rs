@@ -220,6 +220,9 @@ impl Emitter<'_> {
             | BindlessImageSamples => self.image(inst, op),
             Ballot | VoteAny | VoteAll | VoteIeq | VoteFeq | ReadInvocation | ReadFirstInvocation | Elect
             | ShaderClock | Barrier => self.subgroup(inst, op),
+            VulkanResourceIndex | LoadVulkanDescriptor => {
+                Err(SpirvError::Unsupported { inst, what: "Vulkan has no handle of a texture or image that is bound" })
+            }
             op => self.system_value(inst, op),
         }
     }

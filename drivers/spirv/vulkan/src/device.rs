@@ -25,6 +25,10 @@ pub struct Device {
     pub handle: ash::Device,
     /// The queue that is used.
     pub queue: vk::Queue,
+    /// The family of the queue.
+    pub family: u32,
+    /// Whether the queue draws.
+    pub can_draw: bool,
     /// A kind of memory that the host can see.
     pub memory_type: u32,
     /// Invocations of a subgroup.
@@ -166,10 +170,9 @@ fn open(
 
     // SAFETY: as above.
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-    let family = families
-        .iter()
-        .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
-        .ok_or("the device for Vulkan computes nothing")? as u32;
+    let find = |flags| families.iter().position(|family| family.queue_flags.contains(flags));
+    let drawing = find(vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS);
+    let family = drawing.or(find(vk::QueueFlags::COMPUTE)).ok_or("the device for Vulkan computes nothing")? as u32;
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
     let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
     info.p_next = ptr::from_ref(&features).cast();
@@ -200,6 +203,8 @@ fn open(
     Ok(Device {
         name: format!("{} (driver {version:#x})", name(properties)),
         queue,
+        family,
+        can_draw: drawing.is_some(),
         memory_type,
         subgroup_size: subgroup.subgroup_size.max(4),
         max_invocations: limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]),

@@ -10,6 +10,7 @@
 //! | `device` | the one device of the process |
 //! | `pipeline` | code made ready for the device |
 //! | `dispatch` | buffers, and a run |
+//! | [`draw`] | a picture by a vertex and a fragment shader, without the harness |
 //!
 //! - The library of Vulkan is loaded when the first code is run. Where there is none, that is an error with the way to
 //!   install one, and no failure of the program.
@@ -20,6 +21,7 @@
 
 mod device;
 mod dispatch;
+pub mod draw;
 mod layout;
 mod module;
 mod pipeline;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use spirv::{Capability, Decoration, Dim, ImageFormat, Op};
 use tgsi_ir::entities::Variable;
-use tgsi_ir::intrinsics::indices::{Access as AccessFlags, SamplerDim};
+use tgsi_ir::intrinsics::indices::{Access as AccessFlags, AtomicOp, SamplerDim};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::pixel_format::PixelFormat;
 use tgsi_ir::types::TypeData;
@@ -55,6 +55,8 @@ struct Actions {
     reads: bool,
     writes: bool,
     atomics: bool,
+    /// Atomics other than exchanges.
+    integer_atomics: bool,
 }
 
 /// The variables of images.
@@ -90,7 +92,13 @@ impl Emitter<'_> {
         if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
             return Err(SpirvError::Unsupported { inst, what: "an access to the framebuffer as an image" });
         }
-        if shape.format == ImageFormat::Unknown && self.image_actions(unit.variable).atomics {
+        let actions = self.image_actions(unit.variable);
+        if actions.atomics {
+            // Formats of atomics have one component of 32 bits. Those of floats know exchanges only: for others the
+            // image is one of their bits.
+            if actions.integer_atomics && shape.class == Class::Float {
+                shape.class = Class::Uint;
+            }
             shape.format = atomic_format(shape.class);
         }
         Ok(shape)
@@ -116,10 +124,12 @@ impl Emitter<'_> {
                 }
                 _ => continue,
             };
+            let exchanges = || AtomicOp::from_i32(body.index(inst, IndexKind::AtomicOp)) == Some(AtomicOp::Xchg);
             let actions = found.entry(self.variable_of(body.src(inst, 0))).or_default();
             actions.reads |= reads;
             actions.writes |= writes;
             actions.atomics |= atomics;
+            actions.integer_atomics |= atomics && !exchanges();
         }
         found
     }
