@@ -5,7 +5,7 @@ use spirv::{Op, SelectionControl};
 use super::Emitter;
 use super::buffers::Chunks;
 use crate::error::SpirvError;
-use crate::module::{Class, Id, ValueType};
+use crate::module::{Id, ValueType};
 
 impl Emitter<'_> {
     /// Code under a condition. What it makes is not known after it.
