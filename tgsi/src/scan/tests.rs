@@ -238,7 +238,7 @@ END
     assert_eq!((view.target, view.return_types, view.uses), (TextureTarget::Texture2D, [ReturnType::Float; 4], read));
     assert_eq!((bare.target, bare.uses), (TextureTarget::Texture3D, ResourceUses { declared: false, ..asked.uses }));
     let changed = ResourceUses { writable: true, written: true, atomic: true, ..declared };
-    assert_eq!((image.format.short_name(), image.uses), ("r32_uint", changed));
+    assert_eq!((image.format.short_name(), image.uses), ("R32_UINT", changed));
     assert_eq!(loaded.uses, ResourceUses { indirect: true, ..read });
     assert_eq!(stored.uses, ResourceUses { written: true, ..loaded.uses });
     let counted = ResourceUses { atomic: true, ..declared };
