@@ -6,6 +6,7 @@ use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 /// All drivers. The first is the default.
 pub static DRIVERS: &[&dyn Driver] = &[
     &tgsi_driver_tgsi::DRIVER,
+    #[cfg(feature = "spirv")]
     &tgsi_driver_spirv::DRIVER,
     #[cfg(feature = "text")]
     &tgsi_driver_spirv_text::WGSL,
@@ -34,8 +35,14 @@ pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>
     RUNNERS.iter().find_map(|runner| runner(target, code))
 }
 
+/// Makes the text of binary code; `None` for code of another driver.
+type Disassembler = fn(&Code) -> Option<Result<String, String>>;
+
 /// Makes texts of binary code: a function of each driver whose code is binary. Each knows its own code.
-static DISASSEMBLERS: &[fn(&Code) -> Option<Result<String, String>>] = &[tgsi_driver_spirv::disassemble];
+static DISASSEMBLERS: &[Disassembler] = &[
+    #[cfg(feature = "spirv")]
+    tgsi_driver_spirv::disassemble,
+];
 
 /// The text of binary code; `None` if no driver has a text for it.
 ///

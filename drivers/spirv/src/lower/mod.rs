@@ -29,10 +29,10 @@ use mark_divergence::mark_divergence;
 /// [`SpirvError`].
 pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) -> Result<(), SpirvError> {
     let compiler_options = options.compiler_options(shader.stage);
-    if !options.float64 || !options.int64 {
-        if let Some(narrow) = Profile::from_name("narrow") {
-            narrow.run(shader, &compiler_options, passes);
-        }
+    if (!options.float64 || !options.int64)
+        && let Some(narrow) = Profile::from_name("narrow")
+    {
+        narrow.run(shader, &compiler_options, passes);
     }
     if compiler_options.lower_mul_high {
         passes.run_driver("lower_alu", || lower_alu(shader, &compiler_options));

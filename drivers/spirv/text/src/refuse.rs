@@ -26,10 +26,8 @@ pub fn refuse(module: &[u8], target: &TextTarget) -> Result<(), TextError> {
         if is_wide && by_naga {
             return Err(TextError::Lacks(language.name(), "64-bit numbers on this way".to_owned()));
         }
-        if by_naga {
-            if let Some(what) = lacking(opcode, operands) {
-                return Err(TextError::Lacks(language.name(), format!("{what} on this way")));
-            }
+        if by_naga && let Some(what) = lacking(opcode, operands) {
+            return Err(TextError::Lacks(language.name(), format!("{what} on this way")));
         }
         at += length;
     }

@@ -107,22 +107,22 @@ impl Known {
         let Instruction { opcode, operands } = &instruction;
         let (Some(&ty), Some(&id)) = (operands.first(), operands.get(1)) else { return out.push(instruction) };
         let is = |op: Op| *opcode == op as u32;
-        match operands.as_slice() {
-            &[_, _, a, b] if is(Op::FMul) && !fuses && self.exact.contains(&id) => {
+        match *operands.as_slice() {
+            [_, _, a, b] if is(Op::FMul) && !fuses && self.exact.contains(&id) => {
                 let Some(set) = self.glsl else { return out.push(instruction) };
                 let zero = self.constant(ty, 0x8000_0000);
                 let fma = [ty, id, set, GlslStd450Op::Fma as u32, a, b, zero];
                 out.push(Instruction::new(Op::ExtInst, &fma));
             }
-            &[_, _, a] if is(Op::SNegate) && self.is_unsigned(ty) => {
+            [_, _, a] if is(Op::SNegate) && self.is_unsigned(ty) => {
                 let zero = self.constant(ty, 0);
                 out.push(Instruction::new(Op::ISub, &[ty, id, zero, a]));
             }
-            &[_, _, a, b] if is(Op::LogicalOr) && self.is_boolean_vector(ty) => {
+            [_, _, a, b] if is(Op::LogicalOr) && self.is_boolean_vector(ty) => {
                 let all = self.constant(ty, 1);
                 out.push(Instruction::new(Op::Select, &[ty, id, a, all, b]));
             }
-            &[_, _, a, b] if is(Op::LogicalAnd) && self.is_boolean_vector(ty) => {
+            [_, _, a, b] if is(Op::LogicalAnd) && self.is_boolean_vector(ty) => {
                 let none = self.constant(ty, 0);
                 out.push(Instruction::new(Op::Select, &[ty, id, a, b, none]));
             }

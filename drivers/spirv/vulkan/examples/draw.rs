@@ -19,7 +19,7 @@ use tgsi_spirv_vulkan::draw::{Drawing, Texture, Uniform, draw};
 const SIZE: u32 = 256;
 
 fn main() -> ExitCode {
-    match picture() {
+    match picture_to_file() {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
@@ -28,13 +28,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn picture() -> Result<(), String> {
+fn picture_to_file() -> Result<(), String> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let output = arguments.next().unwrap_or_else(|| "picture.png".into());
+    let pixels = picture(arguments.next(), arguments.next())?;
+    write(&output, &pixels).map_err(|error| format!("{}: {error}", output.display()))
+}
+
+/// The pixels of a square that these shaders, or those of the demo, draw.
+pub fn picture(vertex: Option<PathBuf>, fragment: Option<PathBuf>) -> Result<Vec<u8>, String> {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/demo/picture");
-    let vertex = translate(&arguments.next().unwrap_or_else(|| demo.join("textured.tgsi")))?;
-    let fragment = translate(&arguments.next().unwrap_or_else(|| demo.join("mandelbrot.tgsi")))?;
-    let pixels = draw(&Drawing {
+    let vertex = translate(&vertex.unwrap_or_else(|| demo.join("textured.tgsi")))?;
+    let fragment = translate(&fragment.unwrap_or_else(|| demo.join("mandelbrot.tgsi")))?;
+    draw(&Drawing {
         vertex: &vertex,
         fragment: &fragment,
         size: (SIZE, SIZE),
@@ -43,8 +49,7 @@ fn picture() -> Result<(), String> {
         uniforms: &[uniform(0, &IDENTITY), uniform(128, &[[-0.5, 0.0, 1.25, 0.0]])],
         // Texture 0 of the fragment shader.
         textures: &[palette()],
-    })?;
-    write(&output, &pixels).map_err(|error| format!("{}: {error}", output.display()))
+    })
 }
 
 fn translate(path: &Path) -> Result<Vec<u8>, String> {

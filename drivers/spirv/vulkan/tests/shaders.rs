@@ -31,8 +31,11 @@ fn compiler() -> Compiler {
     Compiler::for_target(DRIVER.target(DRIVER.run_options()).expect("the options").into())
 }
 
+/// A lowered shader, and what runs its code.
+type Made = (Shader, Box<dyn Runner>);
+
 /// A shader as it is before its code is made, and what runs the code; none if it is no valid shader.
-fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<(Shader, Box<dyn Runner>), String>> {
+fn made(compiler: &Compiler, source: &tgsi::Shader) -> Option<Result<Made, String>> {
     if tgsi::check::check(source).has_errors() {
         return None;
     }

@@ -10,7 +10,7 @@ use super::{Check, Chunks, ConstantVariable, LAST_BUFFER, Length, Memory, Place}
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::interface::ResourceKind;
-use crate::module::{Class, Id, ValueType};
+use crate::module::{Class, Id, TypeDecoration, ValueType};
 
 /// Where a load of constants starts.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl Emitter<'_> {
 
     /// A struct of one member that is laid out.
     pub(super) fn block_type(&mut self, member: Id, block: Decoration, qualifiers: &[Decoration]) -> Id {
-        let mut decorations: SmallVec<[(Option<u32>, Decoration, &[u32]); 6]> =
+        let mut decorations: SmallVec<[TypeDecoration<'_>; 6]> =
             smallvec::smallvec![(None, block, &[][..]), (Some(0), Decoration::Offset, &[0][..])];
         decorations.extend(qualifiers.iter().map(|&qualifier| (Some(0), qualifier, &[][..])));
         self.module.decorated_type(Op::TypeStruct, &[member.0], &decorations)

@@ -113,7 +113,7 @@ impl Emitter<'_> {
             Place::At { index, most } => {
                 let count_id = self.module.uint(count);
                 let index = self.pure_of(Op::IAdd, ValueType::UINT, &[index, count_id]);
-                Place::At { index, most: most.checked_add(count).unwrap_or(u32::MAX) }
+                Place::At { index, most: most.saturating_add(count) }
             }
         }
     }
