@@ -215,7 +215,8 @@ void drm_shim_driver_init(void)
     shim_device.version_major = 2;
     shim_device.version_minor = 17;
     drm_shim_override_file("DRIVER=vmwgfx\nPCI_CLASS=30000\nPCI_ID=15AD:0405\nPCI_SUBSYS_ID=15AD:0405\n"
-                           "PCI_SLOT_NAME=0000:01:00.0\nMODALIAS=pci:v000015ADd00000405sv000015ADsd00000405bc03sc00i00\n",
+                           "PCI_SLOT_NAME=0000:01:00.0\n"
+                           "MODALIAS=pci:v000015ADd00000405sv000015ADsd00000405bc03sc00i00\n",
                            "/sys/dev/char/%d:%d/device/uevent", DRM_MAJOR, render_node_minor);
     drm_shim_override_file("0x0\n", "/sys/dev/char/%d:%d/device/revision", DRM_MAJOR, render_node_minor);
     static const char *const ids[][2] = {
