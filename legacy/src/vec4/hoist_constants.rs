@@ -20,6 +20,8 @@
 //! live: whatever reads the temporary comes by there first. The copies below whose components hold their constant
 //! already on every path are dropped then. What it costs shows only after allocation: the constants occupy their
 //! registers for longer.
+//!
+//! A single copy is worth it where it is all that an `ELSE` has: that goes too.
 
 use super::access::{SPECIAL_REGISTERS, Traits};
 use super::allocate::{Allocate, coalesce_copies};
@@ -46,7 +48,7 @@ const MAX_DEPTH: u32 = 64;
 /// them where they are needs at least.
 pub fn hoist_constants<M: HoistConstants + Clone>(program: &mut Program<M>) -> Option<(Program<M>, u32)> {
     let branches = (0..program.access.len()).any(|index| program.flow(index) == Some(Flow::If));
-    if !branches || program.access.len() > MAX_INSTRUCTIONS || !has_equal_copies(program) {
+    if !branches || program.access.len() > MAX_INSTRUCTIONS || !can_spare_copies(program) {
         return None;
     }
     let fewest_temps = program.first_temp() + most_live_components(program).div_ceil(4);
@@ -92,11 +94,23 @@ fn most_live_components<M: HoistConstants>(program: &mut Program<M>) -> u32 {
     most
 }
 
-/// Whether there are at least two copies of the same constant: less cannot be spared.
-fn has_equal_copies<M: HoistConstants>(program: &Program<M>) -> bool {
-    let copies = (0..program.access.len()).filter_map(|index| constant_copy(program, index));
+/// Whether an instruction is all that the second side of a branch has.
+fn is_alone_in_else<M: HoistConstants>(program: &Program<M>, index: usize) -> bool {
+    index > 0
+        && program.flow(index - 1) == Some(Flow::Else)
+        && index + 1 < program.access.len()
+        && program.flow(index + 1) == Some(Flow::EndIf)
+}
+
+/// Whether there are at least two copies of the same constant, or one that is alone in an `ELSE`: less cannot be
+/// spared.
+fn can_spare_copies<M: HoistConstants>(program: &Program<M>) -> bool {
+    let copies = (0..program.access.len()).filter_map(|index| Some((index, constant_copy(program, index)?)));
     let mut words: Vec<u32> = Vec::new();
-    for (_, mask, row) in copies {
+    for (index, (_, mask, row)) in copies {
+        if is_alone_in_else(program, index) {
+            return true;
+        }
         // Any one component will do: all of a copy must be spared.
         words.push(row[mask.trailing_zeros() as usize & 3]);
     }
@@ -138,7 +152,7 @@ struct Facts {
     words: [Option<u32>; 4],
     /// Components with different constants.
     differ: u8,
-    /// Components with more than one copy.
+    /// Components with more than one copy, or one that is alone in an `ELSE`.
     repeated: u8,
     /// Region and index of the first access, and the innermost region of all.
     accessed: Option<(usize, usize, usize)>,
@@ -165,6 +179,9 @@ fn find_candidates<M: HoistConstants>(program: &mut Program<M>) -> Option<Vec<Ca
         }
         if let Some((temp, mask, words)) = constant_copy(program, index) {
             let fact = &mut facts[temp];
+            if is_alone_in_else(program, index) {
+                fact.repeated |= mask;
+            }
             for c in (0..4).filter(|c| mask & 1 << c != 0) {
                 match fact.words[c].replace(words[c]) {
                     Some(old) if old != words[c] => fact.differ |= 1 << c,
@@ -306,7 +323,9 @@ fn drop_copies<M: HoistConstants>(program: &mut Program<M>, candidates: &[Candid
                 let whole = program.access[index].written().map_or(0, |written| written.mask());
                 let left = whole & !(mask & !set.get(number));
                 masks[index] = Some(left);
-                spared[number] += usize::from(left == 0);
+                if left == 0 {
+                    spared[number] += if is_alone_in_else(program, index) { 2 } else { 1 };
+                }
             }
             set.remove(number, mask);
         }

@@ -224,6 +224,26 @@ impl<M: Machine> Program<M> {
         let mut index = 0;
         self.access.retain(|_| !is_dead(&mut index));
     }
+
+    /// Drops instructions marked in `dead`, and puts new ones before others, in their order.
+    pub(super) fn remove_and_insert(&mut self, dead: &[bool], mut new: Vec<(usize, M::Instruction)>) {
+        if new.is_empty() {
+            self.remove(dead);
+            return;
+        }
+        new.sort_by_key(|&(index, _)| index);
+        let (old, access) = self.take_all();
+        self.reserve(old.len() + new.len());
+        let mut new = new.into_iter().peekable();
+        for (index, (instruction, access)) in old.into_iter().zip(access).enumerate() {
+            while let Some((_, part)) = new.next_if(|&(before, _)| before == index) {
+                self.push(part);
+            }
+            if !dead.get(index).copied().unwrap_or(false) {
+                self.push_known(instruction, access);
+            }
+        }
+    }
 }
 
 /// The kind of control flow of an access.

@@ -384,6 +384,10 @@ impl PropagateBackward for Toy {
         is_permutable || is_in_place && producer.op == Op::Load && !copy.saturate
     }
 
+    fn may_split(&self, _: &Instruction) -> bool {
+        true
+    }
+
     fn take_copy(&self, producer: &mut Instruction, copy: &Instruction, mask: u8, from: [u8; 4]) {
         producer.permute(mask, from);
         producer.dst = copy.dst.map(|dst| Dst { mask, ..dst });

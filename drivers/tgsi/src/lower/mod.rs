@@ -8,6 +8,7 @@ mod lower_interface_integers;
 mod lower_wide_vectors;
 mod reuse_vectors;
 mod split_operands;
+mod swap_inverted_sides;
 
 use tgsi_ir::options::{CompilerOptions, Int64Ops};
 use tgsi_ir::passes::pass_manager::Passes;
@@ -35,6 +36,7 @@ pub use lower_interface_integers::{EVERY_REGISTER, InterfaceIntegers};
 use lower_wide_vectors::lower_wide_vectors;
 use reuse_vectors::reuse_vectors;
 use split_operands::{Costs, split_operands};
+use swap_inverted_sides::swap_inverted_sides;
 
 /// Longest array of temporaries of which each element becomes values: beyond it they become registers, because a write
 /// to any of them takes as many phis as the array's length has bits.
@@ -162,6 +164,9 @@ pub(crate) fn lower(shader: &mut Shader, options: &TgsiOptions, passes: &mut Pas
         run!(passes, shader, inline_functions, |s| into_ssa(s) | finish(s, &options.compiler_options_of_any_stage()));
     }
     lower_variables(shader, options, passes);
+    if options.optimize {
+        run!(passes, shader, swap_inverted_sides);
+    }
     if options.native_integers {
         run!(passes, shader, lower_bool_to_int32);
     } else {

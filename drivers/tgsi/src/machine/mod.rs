@@ -38,6 +38,8 @@ pub(crate) struct Tgsi {
     pub(crate) has_plain_coordinates: bool,
     /// The target [runs 64-bit instructions half by half](crate::TgsiOptions::halves_in_turn).
     pub(crate) has_halves_in_turn: bool,
+    /// The target [propagates copies and allocates by itself](crate::TgsiOptions::unoptimized_ra).
+    pub(crate) has_own_allocator: bool,
 }
 
 /// A program of TGSI instructions.

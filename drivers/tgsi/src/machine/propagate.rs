@@ -195,6 +195,13 @@ impl PropagateBackward for Tgsi {
         }
     }
 
+    /// What every target has as one instruction. Others are several for some: `CMP`, `LRP`, comparisons, integers.
+    /// Radeons' own compiler makes more of a result and its copies: without this its vertex programs are 0.5 % shorter.
+    fn may_split(&self, producer: &Instruction) -> bool {
+        use Opcode::{Add, Mad, Max, Min, Mul};
+        !self.has_own_allocator && matches!(producer.opcode, Add | Mad | Max | Min | Mul)
+    }
+
     fn take_copy(&self, producer: &mut Instruction, copy: &Instruction, mask: u8, from: [u8; 4]) {
         if is_componentwise(producer.opcode) {
             permute(producer, mask, from);

@@ -162,7 +162,12 @@ const TABLE: [Row; 7] = [
     (PropagateCopies, "tgsi:propagate_copies", |p, _| propagate_copies(p), &[PropagateCopies, Combine, RemoveDeadCode]),
     (Combine, "tgsi:combine", combine::combine, &[PropagateCopies, Combine, RemoveDeadCode]),
     (RemoveDeadCode, "tgsi:remove_dead_code", |p, _| remove_dead_code(p), &[]),
-    (PropagateBackward, "tgsi:propagate_backward", |p, _| propagate_backward(p), &[Merge, Vectorize]),
+    (
+        PropagateBackward,
+        "tgsi:propagate_backward",
+        |p, _| propagate_backward(p),
+        &[PropagateBackward, Merge, Vectorize],
+    ),
     (Merge, MERGE, |p, _| merge_instructions(p), &[Vectorize]),
     (Vectorize, "tgsi:vectorize", |p, _| vectorize(p), &[RemoveDeadCode, PropagateBackward, Merge, Vectorize]),
 ];

@@ -65,7 +65,7 @@ profiles! {
     /// Radeon X1000.
     R500 = "r500", "Mesa's r300 on Radeon X1000 (R500).", no_integers, r500;
     /// VMware's virtual GPU.
-    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", |_| {}, |_, _| {};
+    Svga = "svga", "Mesa's svga, the guest driver of VMware's virtual GPU (VGPU10).", svga, |_, _| {};
     /// VMware's virtual GPU of older hosts.
     Vgpu9 = "vgpu9", "Mesa's svga on older hosts (VGPU9).", no_integers, vgpu9;
     /// Hosts of virgl.
@@ -170,6 +170,11 @@ fn radeon(stage: Stage, options: &mut TgsiOptions) {
         options.free_scaling = true;
         options.presubtract = true;
     }
+}
+
+/// `svga_tgsi_vgpu10.c` of Mesa 25.0 has no case for `TEX_LZ` and `TXF_LZ`: it gives the shader up.
+fn svga(options: &mut TgsiOptions) {
+    options.tex_lz = false;
 }
 
 /// `svga_tgsi_insn.c` of Mesa 25.0: one input and one constant in an instruction, one address register, and `CMP` of
