@@ -43,7 +43,7 @@ pub type Locations = std::collections::BTreeMap<(bool, bool, i32), u32>;
 pub struct SpirvOptions {
     /// Version of SPIR-V, (major, minor).
     pub version: (u8, u8),
-    /// Only what translators to text languages carry rightly: see [`Profile`] `portable`.
+    /// Only what translators to text languages carry rightly: see profile `portable`.
     pub portable: bool,
     /// The API is OpenGL: its built-ins, no descriptor sets.
     pub opengl: bool,

@@ -15,7 +15,7 @@ pub const BUFFER: u32 = 31;
 /// Most output registers, as in the interpreter.
 const MAX_OUTPUT_REGISTERS: u32 = 4096;
 
-/// Bit of [`Header::Flags`]: a loop was left because it had run too long.
+/// Bit of `Header::Flags`: a loop was left because it had run too long.
 pub const FLAG_ENDLESS: u32 = 1;
 
 macro_rules! header {

@@ -16,7 +16,7 @@
 //! - The lifted shader is valid IR, and the interpreter of the IR runs it with the results that the original has.
 //! - Quads are subgroups. If a subgroup has more than four invocations, all but its first four end at once.
 //! - An address out of range reads as 0 and writes nothing, as everywhere in the IR; so accesses that must have no effect
-//!   go to [`OUTSIDE`](code::OUTSIDE), without control flow.
+//!   go to `OUTSIDE`, without control flow.
 //! - Every loop ends: after so many iterations of a lane as the buffer says, all loops are left, which is noted there.
 
 mod code;
