@@ -37,7 +37,7 @@ fn picture_to_file() -> Result<(), String> {
 
 /// The pixels of a square that these shaders, or those of the demo, draw.
 pub fn picture(vertex: Option<PathBuf>, fragment: Option<PathBuf>) -> Result<Vec<u8>, String> {
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/demo/picture");
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/drivers/spirv/picture");
     let vertex = translate(&vertex.unwrap_or_else(|| demo.join("textured.tgsi")))?;
     let fragment = translate(&fragment.unwrap_or_else(|| demo.join("mandelbrot.tgsi")))?;
     draw(&Drawing {

@@ -158,6 +158,10 @@ impl Emitter<'_> {
         if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
             return Err(SpirvError::Unsupported { inst, what: "a lookup in the framebuffer" });
         }
+        if shape.shadow && shape.dim == SamplerDim::Dim3D {
+            let what = "Vulkan compares with no texture of three dimensions";
+            return Err(SpirvError::Unsupported { inst, what });
+        }
         if matches!(shape.dim, SamplerDim::Rect | SamplerDim::External) {
             shape.dim = SamplerDim::Dim2D;
         }
