@@ -242,7 +242,7 @@ impl Plan {
     /// The access of an instruction; none if it is none of inputs and outputs.
     ///
     /// # Errors
-    /// What is not supported of it.
+    /// The part of the access that the target cannot express, in words for an error message.
     pub fn access(&self, shader: &Shader, body: &Body, inst: Inst) -> Result<Option<Access>, &'static str> {
         use IntrinsicOp::*;
         if let Some(deref) = deref_of(body, inst) {
