@@ -72,7 +72,8 @@ fn start_logging(verbose: u8, runs_long: bool) {
             let thread = std::thread::current();
             let client = thread.name().and_then(|name| name.strip_prefix("client-"));
             let client = client.map_or_else(String::new, |number| format!(" client {number}"));
-            writeln!(out, "[{} {}{client}] {}", out.timestamp(), record.level(), record.args())
+            let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
+            writeln!(out, "[{now} {}{client}] {}", record.level(), record.args())
         });
     }
     builder.init();

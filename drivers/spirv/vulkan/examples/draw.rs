@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tgsi_compiler::{Compiler, Driver, input};
-use tgsi_spirv_vulkan::draw::{Drawing, Texture, Uniform, draw};
+use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Texture, Uniform, draw};
 
 /// Pixels of each side.
 const SIZE: u32 = 256;
@@ -44,6 +44,7 @@ pub fn picture(vertex: Option<PathBuf>, fragment: Option<PathBuf>) -> Result<Vec
         vertex: &vertex,
         fragment: &fragment,
         size: (SIZE, SIZE),
+        format: PixelFormat::Rgba8,
         attributes: &square(),
         // Constant buffer 0 of each stage: set 0, binding 32 times the number of the stage.
         uniforms: &[uniform(0, &IDENTITY), uniform(128, &[[-0.5, 0.0, 1.25, 0.0]])],

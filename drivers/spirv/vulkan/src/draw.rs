@@ -9,10 +9,37 @@ use ash::vk;
 
 use crate::device::Device;
 
-/// Format of the picture and of textures.
-const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+/// Format of textures.
+const TEXTURE_FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// Nanoseconds after which drawing is given up.
 const TIMEOUT: u64 = 60_000_000_000;
+
+/// Format of the pixels that are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PixelFormat {
+    /// Red, green, blue, alpha, a byte each: 0 is 0.0, 255 is 1.0.
+    #[default]
+    Rgba8,
+    /// Red, green, blue, alpha, a 32-bit float each, little endian.
+    Rgba32Float,
+}
+
+impl PixelFormat {
+    fn in_vulkan(self) -> vk::Format {
+        match self {
+            PixelFormat::Rgba8 => vk::Format::R8G8B8A8_UNORM,
+            PixelFormat::Rgba32Float => vk::Format::R32G32B32A32_SFLOAT,
+        }
+    }
+
+    /// Bytes of a pixel.
+    fn bytes(self) -> u64 {
+        match self {
+            PixelFormat::Rgba8 => 4,
+            PixelFormat::Rgba32Float => 16,
+        }
+    }
+}
 
 /// A picture to draw.
 #[derive(Clone, Debug)]
@@ -23,6 +50,8 @@ pub struct Drawing<'a> {
     pub fragment: &'a [u8],
     /// Width and height in pixels.
     pub size: (u32, u32),
+    /// Format of the pixels.
+    pub format: PixelFormat,
     /// Vertex inputs by location, four floats for each vertex. Every three vertices are a triangle.
     pub attributes: &'a [Vec<[f32; 4]>],
     /// Uniform buffers.
@@ -55,7 +84,7 @@ pub struct Texture {
     pub texels: Vec<u8>,
 }
 
-/// Draws. Returns the pixels, four bytes each (red, green, blue, alpha), rows from the top.
+/// Draws. Returns the pixels in their format, rows from the top; what nothing covers is (0, 0, 0, 1).
 ///
 /// # Errors
 /// There is no device that draws, or it does not take the shaders.
@@ -68,10 +97,12 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
     let _session = device.session.lock().unwrap_or_else(PoisonError::into_inner);
     let mut objects = Objects::new(device);
     let (width, height) = drawing.size;
-    let pixels = objects.buffer(u64::from(width) * u64::from(height) * 4, vk::BufferUsageFlags::TRANSFER_DST, &[])?;
-    let target =
-        objects.image(drawing.size, vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC)?;
-    let pass = objects.render_pass()?;
+    let bytes = u64::from(width) * u64::from(height) * drawing.format.bytes();
+    let pixels = objects.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST, &[])?;
+    let format = drawing.format.in_vulkan();
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let target = objects.image(drawing.size, format, usage)?;
+    let pass = objects.render_pass(format)?;
     let framebuffer = objects.framebuffer(pass, target.view, drawing.size)?;
     let mut vertex_buffers = Vec::new();
     for attribute in drawing.attributes {
@@ -81,7 +112,7 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<Vec<u8>, String> {
     let mut uploads = Vec::new();
     for texture in drawing.textures {
         let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
-        let image = objects.image(texture.size, usage)?;
+        let image = objects.image(texture.size, TEXTURE_FORMAT, usage)?;
         let bytes = texture.texels.len() as u64;
         let staging = objects.buffer(bytes, vk::BufferUsageFlags::TRANSFER_SRC, &texture.texels)?;
         uploads.push(Upload { image, staging: staging.handle, size: texture.size });
@@ -293,11 +324,16 @@ impl Objects {
         self.with_memory(buffer, |bytes| bytes.to_vec())
     }
 
-    fn image(&mut self, (width, height): (u32, u32), usage: vk::ImageUsageFlags) -> Result<Image, String> {
+    fn image(
+        &mut self,
+        (width, height): (u32, u32),
+        format: vk::Format,
+        usage: vk::ImageUsageFlags,
+    ) -> Result<Image, String> {
         let handle = &self.device.handle;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
-            .format(FORMAT)
+            .format(format)
             .extent(vk::Extent3D { width, height, depth: 1 })
             .mip_levels(1)
             .array_layers(1)
@@ -320,7 +356,7 @@ impl Objects {
         let info = vk::ImageViewCreateInfo::default()
             .image(image)
             .view_type(vk::ImageViewType::TYPE_2D)
-            .format(FORMAT)
+            .format(format)
             .subresource_range(range());
         // SAFETY: the image is of this device and has memory.
         let view = unsafe { handle.create_image_view(&info, None) }.map_err(failed("no view"))?;
@@ -330,9 +366,9 @@ impl Objects {
         Ok(Image { handle: image, view })
     }
 
-    fn render_pass(&mut self) -> Result<vk::RenderPass, String> {
+    fn render_pass(&mut self, format: vk::Format) -> Result<vk::RenderPass, String> {
         let attachments = [vk::AttachmentDescription::default()
-            .format(FORMAT)
+            .format(format)
             .samples(vk::SampleCountFlags::TYPE_1)
             .load_op(vk::AttachmentLoadOp::CLEAR)
             .store_op(vk::AttachmentStoreOp::STORE)

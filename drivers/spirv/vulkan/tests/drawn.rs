@@ -1,0 +1,272 @@
+//! Real fragment shaders drawn natively: locations, interpolation modes, built-ins, constant buffers and kills as a host
+//! sees them, which the harness of the other tests replaces.
+//!
+//! A vertex shader writes what the fragment shader reads, the same values for all vertices, from constants. So every pixel
+//! has the inputs that the interpreter of the IR is given, and must have the colour that it computes. One pixel is
+//! compared; shaders with textures, images or storage are left to the harness.
+
+#[path = "../../tests/runs/mod.rs"]
+mod runs;
+
+use std::collections::BTreeMap;
+
+use runs::{LIMITS, all_are_wanted, corpus, inputs, is_wanted, parsed, texts};
+use serde_json::Value;
+use tgsi::run::vectors::Agreement;
+use tgsi::tables::{File, Processor, Semantic};
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_spirv::DRIVER;
+use tgsi_ir::run::{AnalyticResources, Inputs};
+use tgsi_ir::shader::Shader;
+use tgsi_ir::system_value::SystemValue;
+use tgsi_spirv_vulkan::draw::{Drawing, PixelFormat, Uniform, draw};
+
+/// Pixels of each side; the one in the middle is compared.
+const SIZE: u32 = 8;
+const PIXEL: (u32, u32) = (4, 3);
+/// Depth of the triangle.
+const DEPTH: f32 = 0.5;
+/// Set of constant buffers, and the binding of the vertex shader's first.
+const CONSTANT_SET: u32 = 0;
+const VERTEX_BINDING: u32 = 0;
+/// Bytes of a constant buffer.
+const CONSTANT_BYTES: usize = 1 << 14;
+
+/// A fragment shader and its interface.
+struct Subject {
+    source: tgsi::Shader,
+    lowered: Shader,
+    code: Vec<u8>,
+    interface: Value,
+}
+
+fn compile(source: tgsi::Shader) -> Option<Subject> {
+    if tgsi::check::check(&source).has_errors() {
+        return None;
+    }
+    let target = DRIVER.target(&[]).expect("the options");
+    let compiler = Compiler::for_target(target.into());
+    let mut compilation = compiler.start(&source).ok()?;
+    compilation.advance(Stage::Registers).ok()?;
+    let lowered = compilation.ir().clone();
+    let interface = compiler.target().reflect(&lowered)?.ok()?;
+    let code = compilation.finish().ok()?.into_bytes();
+    Some(Subject { source, lowered, code, interface: serde_json::from_str(&interface).expect("JSON") })
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn number(value: &Value, name: &str) -> u32 {
+    value[name].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+}
+
+/// Why a shader cannot be drawn this way.
+fn is_out_of_scope(subject: &Subject) -> Option<&'static str> {
+    let interface = &subject.interface;
+    let known = ["BuiltIn FragCoord", "FragCoord", "FrontFacing", "BuiltIn FrontFacing", "HelperInvocation"];
+    if list(interface, "resources").iter().any(|r| r["kind"] != "constant_buffer") {
+        return Some("resources other than constants");
+    }
+    if !list(interface, "driver_parameters").is_empty() {
+        return Some("driver parameters");
+    }
+    if list(interface, "built_in_inputs").iter().any(|b| !known.contains(&b.as_str().unwrap_or(""))) {
+        return Some("built-in inputs");
+    }
+    if !list(interface, "built_in_outputs").is_empty() {
+        return Some("built-in outputs");
+    }
+    let is_color = |output: &Value| number(output, "location") == 0 && output["type"] == "float";
+    if !list(interface, "outputs").iter().any(is_color) {
+        return Some("no colour of floats");
+    }
+    if list(interface, "outputs").iter().any(|output| number(output, "source") != 0) {
+        return Some("blending of two sources");
+    }
+    None
+}
+
+/// A vertex shader that writes the inputs of a fragment shader from constants: register n of the fragment shader from
+/// constant n.
+fn vertex_shader(subject: &Subject) -> String {
+    let mut declarations = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL CONST[0][0..63]\n");
+    let mut moves = String::from("MOV OUT[0], IN[0]\n");
+    // One register may be several variables, of some components each.
+    let mut registers: BTreeMap<u32, String> = BTreeMap::new();
+    for input in list(&subject.interface, "inputs") {
+        let semantic = input["semantic"].as_str().unwrap_or("GENERIC");
+        let register = number(input, "register");
+        registers.insert(register, format!("{semantic}[{}]", number(input, "index")));
+    }
+    for (position, (register, semantic)) in registers.iter().enumerate() {
+        let output = position + 1;
+        declarations += &format!("DCL OUT[{output}], {semantic}\n");
+        moves += &format!("MOV OUT[{output}], CONST[0][{register}]\n");
+    }
+    declarations + &moves + "END\n"
+}
+
+/// Values of floats that interpolation keeps: it multiplies by 1, or by nothing.
+fn is_kept(word: u32) -> bool {
+    word == 0 || f32::from_bits(word).is_normal()
+}
+
+/// Inputs for the quad that contains the pixel, all of whose lanes have the same.
+fn uniform_inputs(subject: &Subject, seed: u64) -> Inputs {
+    let mut inputs = inputs(&subject.lowered, seed);
+    let lanes = inputs.lanes;
+    for register in 0..inputs.inputs.len() {
+        for component in 0..4 {
+            let word = inputs.inputs.get(register, component, 0);
+            let word = if is_kept(word) { word } else { (word as i32 as f32).clamp(-9.0, 9.0).to_bits() };
+            inputs.inputs.component_mut(register, component).fill(word);
+        }
+    }
+    let lane_rows = |f: &dyn Fn(usize) -> u32| (0..lanes).map(f).collect::<Vec<u32>>();
+    // Lanes are the pixels of a quad: upper left, upper right, lower left, lower right. The one compared is in it.
+    let (left, top) = (PIXEL.0 & !1, PIXEL.1 & !1);
+    let offset = if subject.lowered.info.fs.pixel_center_integer { 0.0 } else { 0.5 };
+    let center = |pixel: u32, lane: usize, bit: usize| (pixel as f32 + (lane >> bit & 1) as f32 + offset).to_bits();
+    let coordinates = [
+        lane_rows(&|lane| center(left, lane, 0)),
+        lane_rows(&|lane| center(top, lane, 1)),
+        vec![DEPTH.to_bits(); lanes],
+        vec![1f32.to_bits(); lanes],
+    ];
+    // Position and face may be inputs as well.
+    let face = [1.0, 0.0, 0.0, 1.0].map(|value: f32| vec![value.to_bits(); lanes]);
+    for declaration in subject.source.declarations.iter().filter(|d| d.file == File::Input) {
+        let rows = match declaration.semantic.map(|semantic| semantic.name) {
+            Some(Semantic::Position) => &coordinates,
+            Some(Semantic::Face) => &face,
+            _ => continue,
+        };
+        for (component, row) in rows.iter().enumerate() {
+            inputs.inputs.component_mut(declaration.first.into(), component).copy_from_slice(row);
+        }
+    }
+    inputs.system_values.insert(SystemValue::FragCoord, coordinates.to_vec());
+    inputs.system_values.insert(SystemValue::FrontFace, vec![vec![u32::MAX; lanes]]);
+    inputs.helpers = vec![false; lanes];
+    for buffer in &mut inputs.constants {
+        buffer.truncate(CONSTANT_BYTES / 4);
+        // Devices need not keep NaN.
+        buffer.iter_mut().filter(|word| f32::from_bits(**word).is_nan()).for_each(|word| *word = 0);
+    }
+    inputs
+}
+
+/// What the interpreter computes for the pixel; none if the shader kills it.
+fn expected(subject: &Subject, inputs: &Inputs) -> Option<Option<[u32; 4]>> {
+    let outputs = tgsi_ir::run::run(&subject.lowered, inputs, &mut AnalyticResources::default(), LIMITS).ok()?;
+    let lane = (PIXEL.0 & 1) as usize + 2 * (PIXEL.1 & 1) as usize;
+    if !*outputs.live.get(lane)? {
+        return Some(None);
+    }
+    let color = list(&subject.interface, "outputs").iter().find(|output| number(output, "location") == 0)?;
+    let register = number(color, "register") as usize;
+    Some(Some(std::array::from_fn(|component| outputs.outputs.get(register, component, lane))))
+}
+
+fn drawn(subject: &Subject, inputs: &Inputs) -> Result<[u32; 4], String> {
+    let text = vertex_shader(subject);
+    let source = parsed(text.as_bytes()).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
+    let vertex = compile(source).ok_or_else(|| format!("no vertex shader:\n{text}"))?;
+    let bytes = |words: &[u32]| {
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.resize(CONSTANT_BYTES, 0);
+        bytes
+    };
+    let registers = 0..inputs.inputs.len().min(64);
+    let values: Vec<u32> = registers.flat_map(|r| (0..4).map(move |c| inputs.inputs.get(r, c, 0))).collect();
+    let mut uniforms = vec![Uniform { set: CONSTANT_SET, binding: VERTEX_BINDING, bytes: bytes(&values) }];
+    for resource in list(&subject.interface, "resources") {
+        for at in 0..number(resource, "count").max(1) {
+            let content = inputs.constants.get((number(resource, "index") + at) as usize);
+            let (set, binding) = (number(resource, "set"), number(resource, "binding") + at);
+            uniforms.push(Uniform { set, binding, bytes: bytes(content.map_or(&[], Vec::as_slice)) });
+        }
+    }
+    // One triangle that covers the picture, facing the viewer.
+    let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+    let attributes = [corners.map(|[x, y]| [x, y, DEPTH, 1.0]).to_vec()];
+    let pixels = draw(&Drawing {
+        vertex: &vertex.code,
+        fragment: &subject.code,
+        size: (SIZE, SIZE),
+        format: PixelFormat::Rgba32Float,
+        attributes: &attributes,
+        uniforms: &uniforms,
+        textures: &[],
+    })?;
+    let at = ((PIXEL.1 * SIZE + PIXEL.0) * 16) as usize;
+    let word = |c: usize| pixels[at + 4 * c..][..4].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    Ok(std::array::from_fn(word))
+}
+
+/// The colour of pixels that nothing is drawn to.
+const BACKGROUND: [u32; 4] = [0, 0, 0, 0x3f80_0000];
+
+/// The same with zero for constants that are denormal floats, or pairs of them that are denormal doubles.
+fn flushed(inputs: &Inputs, doubles: bool) -> Inputs {
+    let mut inputs = inputs.clone();
+    for pair in inputs.constants.iter_mut().flat_map(|buffer| buffer.chunks_exact_mut(2)) {
+        if doubles && pair[1] << 1 < 0x0020_0000 {
+            pair.fill(0);
+        }
+        pair.iter_mut().filter(|word| f32::from_bits(**word).is_subnormal()).for_each(|word| *word = 0);
+    }
+    inputs
+}
+
+fn compare(subject: &Subject) -> Result<(), String> {
+    for seed in 0..2 {
+        let inputs = uniform_inputs(subject, seed);
+        let Some(color) = expected(subject, &inputs) else { continue };
+        let color = color.unwrap_or(BACKGROUND);
+        let found = drawn(subject, &inputs)?;
+        let agrees = |(expected, found): (&u32, &u32)| {
+            !f32::from_bits(*expected).is_finite() || Agreement::of(*expected, *found) != Agreement::Different
+        };
+        let is_equal = |color: [u32; 4]| color.iter().zip(&found).all(agrees);
+        // Devices may take a denormal for zero; small integers look like one.
+        let is_flushed = |doubles| expected(subject, &flushed(&inputs, doubles)).flatten().is_some_and(is_equal);
+        if !is_equal(color) && !is_flushed(false) && !is_flushed(true) {
+            let expected = color;
+            return Err(format!("inputs {seed}: {found:08x?}, should be {expected:08x?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn real_fragment_shaders_are_drawn() {
+    if let Some(reason) = tgsi_spirv_vulkan::unavailable() {
+        println!("skipped: {reason}");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "in CI nothing may be skipped: {reason}");
+        return;
+    }
+    let (mut count, mut wrong, mut left_out) = (0, Vec::new(), BTreeMap::<&str, u32>::new());
+    let files = texts(corpus());
+    for file in files.iter().filter(|file| is_wanted(file)) {
+        let Some(source) = parsed(&std::fs::read(file).expect("a file")) else { continue };
+        if source.processor != Processor::Fragment {
+            continue;
+        }
+        let Some(subject) = compile(source) else { continue };
+        if let Some(reason) = is_out_of_scope(&subject) {
+            *left_out.entry(reason).or_default() += 1;
+            continue;
+        }
+        count += 1;
+        if let Err(error) = compare(&subject) {
+            wrong.push(format!("{}: {error}", file.display()));
+        }
+    }
+    println!("{count} drawn; left out: {left_out:?}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 380 || !all_are_wanted(), "{count}");
+}
