@@ -9,6 +9,7 @@ use tgsi_compiler::Stage;
 use tgsi_drivers::DRIVERS;
 use tgsi_ir::passes::pipeline;
 
+use crate::draw_arguments::DrawArguments;
 use crate::executor_kind::ExecutorKind;
 use crate::limits;
 use crate::pass_list;
@@ -328,6 +329,8 @@ pub enum Command {
     /// Run a shader and print its results.
     #[command(after_help = RUN_JSON)]
     Run(RunArguments),
+    /// Draw a picture with a fragment shader, over the whole picture, a mesh, or what a vertex shader makes of it.
+    Draw(Box<DrawArguments>),
     /// Print the IR of shaders at a stage. The input may be IR text.
     Ir(IrArguments),
     /// List the passes, a line each: those of the pipelines and those that targets and `ir --passes` ask for.

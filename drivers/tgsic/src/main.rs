@@ -16,6 +16,7 @@ mod args;
 mod batch;
 mod commands;
 mod diagnostics;
+mod draw_arguments;
 mod executor_kind;
 mod input;
 mod input_shader;

@@ -2,6 +2,7 @@
 
 mod check;
 mod convert;
+mod draw;
 mod explain;
 mod fit;
 mod ir;
@@ -41,6 +42,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Explain { codes, list } => explain::explain(codes, *list),
         Command::Scan { files, json } => scan::scan(files, *json, color),
         Command::Run(arguments) => run::run(arguments, color),
+        Command::Draw(arguments) => draw::draw(arguments, color),
         Command::Ir(arguments) => ir::ir(arguments, color),
         Command::Passes => passes::list(),
         Command::Translate {

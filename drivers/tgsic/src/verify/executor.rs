@@ -87,13 +87,24 @@ impl Executor {
     /// Runs it with the analytic textures.
     pub fn run(&self, inputs: &Inputs, limits: RunLimits) -> Result<RunResult, ShaderError> {
         let mut resources = AnalyticResources::default();
-        let outputs = match self {
-            Executor::Tgsi(program) => tgsi::run::run(program, inputs, &mut resources, limits)
-                .map_err(|e| ShaderError::Coded(e.code(), e.to_string()))?,
-            Executor::Code(runner) => runner.run(inputs, &mut resources, limits).map_err(ShaderError::Other)?,
-            Executor::Ir(shader) => return run_ir(shader, inputs, limits),
-        };
+        let outputs = self.run_with(inputs, &mut resources, limits)?;
         Ok(RunResult { outputs, resources })
+    }
+
+    /// Runs it with these textures and images.
+    pub fn run_with(
+        &self,
+        inputs: &Inputs,
+        resources: &mut dyn Resources,
+        limits: RunLimits,
+    ) -> Result<Outputs, ShaderError> {
+        match self {
+            Executor::Tgsi(program) => tgsi::run::run(program, inputs, resources, limits)
+                .map_err(|e| ShaderError::Coded(e.code(), e.to_string())),
+            Executor::Code(runner) => runner.run(inputs, resources, limits).map_err(ShaderError::Other),
+            Executor::Ir(shader) => tgsi_ir::run::run(shader, inputs, resources, limits)
+                .map_err(|e| ShaderError::Coded(e.code(), e.to_string())),
+        }
     }
 }
 

@@ -1,0 +1,209 @@
+//! Triangles ready to be rasterised: edges in fixed-point numbers, and what interpolation needs.
+//!
+//! Window coordinates have 8 bits below the point. A pixel belongs to a triangle if its centre is inside; a centre on
+//! an edge belongs to the triangle whose top or left edge it is, so that neighbours cover each pixel once (Pineda, A
+//! parallel algorithm for polygon rasterization, 1988).
+
+use tgsi::tables::Interpolation;
+
+use crate::clip::ShadedVertex;
+use crate::interface::Slot;
+
+/// Bits below the point.
+const SUBPIXEL: u32 = 8;
+
+/// An edge: a function of the pixel that is not negative inside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Edge {
+    /// Change from a pixel to the next in x and y.
+    step: [i64; 2],
+    /// The value at the centre of pixel (0, 0).
+    origin: i64,
+    /// What is taken away on edges that do not own the pixels on them.
+    bias: i64,
+}
+
+impl Edge {
+    fn new([ax, ay]: [i64; 2], [bx, by]: [i64; 2]) -> Edge {
+        let (dx, dy) = (bx - ax, by - ay);
+        let half = 1 << (SUBPIXEL - 1);
+        let owns = dy < 0 || dy == 0 && dx > 0;
+        Edge {
+            step: [-dy << SUBPIXEL, dx << SUBPIXEL],
+            origin: dx * (half - ay) - dy * (half - ax),
+            bias: i64::from(!owns),
+        }
+    }
+
+    fn at(&self, x: i64, y: i64) -> i64 {
+        self.origin + self.step[0] * x + self.step[1] * y
+    }
+}
+
+/// A triangle in the window.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Triangle {
+    /// The edge opposite each vertex.
+    edges: [Edge; 3],
+    /// Twice the area, in fixed-point units.
+    area: i64,
+    /// First and last pixel in x and y, cut to the picture.
+    pub bounds: [[i64; 2]; 2],
+    /// Depth in the window, 0 to 1.
+    depth: [f64; 3],
+    /// 1 / w.
+    inverse_w: [f64; 3],
+    /// Inputs of the fragment shader at the vertices: `[slot][vertex]`.
+    varyings: Vec<[[f32; 4]; 3]>,
+    /// Whether it faces the viewer.
+    pub is_front: bool,
+    /// The number of the triangle of the mesh.
+    pub primitive: u32,
+}
+
+/// Weights of the three vertices at a pixel.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Weights {
+    /// In the window.
+    linear: [f64; 3],
+    /// In the scene.
+    perspective: [f64; 3],
+    /// 1 / w.
+    pub inverse_w: f64,
+    /// Depth in the window.
+    pub depth: f64,
+}
+
+impl Triangle {
+    /// A triangle of three clipped vertices; none if it covers no area of the picture.
+    pub(crate) fn new(vertices: [&ShadedVertex; 3], size: (u32, u32), primitive: u32) -> Option<Triangle> {
+        let (width, height) = (f64::from(size.0), f64::from(size.1));
+        let scale = f64::from(1u32 << SUBPIXEL);
+        let window = vertices.map(|vertex| {
+            let [x, y, _, w] = vertex.position.map(f64::from);
+            [(x / w * 0.5 + 0.5) * width, (0.5 - y / w * 0.5) * height].map(|at| (at * scale).round() as i64)
+        });
+        let cross =
+            |a: [i64; 2], b: [i64; 2], c: [i64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
+        let area = cross(window[0], window[1], window[2]);
+        // Counter-clockwise is negative, as y points down. The order below is clockwise.
+        let order = match area {
+            0 => return None,
+            1.. => [0, 1, 2],
+            _ => [0, 2, 1],
+        };
+        let [a, b, c] = order.map(|at| window[at]);
+        let bounds = |axis: usize, last: i64| {
+            let values = window.map(|at| at[axis] >> SUBPIXEL);
+            let (low, high) = (values.iter().min()?, values.iter().max()?);
+            Some([(*low).max(0), (*high).min(last)])
+        };
+        let bounds = [bounds(0, i64::from(size.0) - 1)?, bounds(1, i64::from(size.1) - 1)?];
+        let vertices = order.map(|at| vertices[at]);
+        let slots = vertices[0].varyings.len();
+        Some(Triangle {
+            edges: [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)],
+            area: area.abs(),
+            bounds,
+            depth: vertices.map(|v| f64::from(v.position[2]) / f64::from(v.position[3]) * 0.5 + 0.5),
+            inverse_w: vertices.map(|v| 1.0 / f64::from(v.position[3])),
+            varyings: (0..slots).map(|slot| vertices.map(|v| v.varyings[slot])).collect(),
+            is_front: area < 0,
+            primitive,
+        })
+    }
+
+    /// The pixels of a quad that are covered, a bit each in the order of lanes.
+    pub(crate) fn coverage(&self, x: i64, y: i64) -> u8 {
+        let mut mask = 0xf;
+        for edge in &self.edges {
+            let value = edge.at(x, y) - edge.bias;
+            let values = [value, value + edge.step[0], value + edge.step[1], value + edge.step[0] + edge.step[1]];
+            for (lane, value) in values.into_iter().enumerate() {
+                mask &= !(u8::from(value < 0) << lane);
+            }
+        }
+        mask
+    }
+
+    /// The weights at the centre of a pixel, inside or not.
+    pub(crate) fn weights(&self, x: i64, y: i64) -> Weights {
+        let linear = [0, 1, 2].map(|v| self.edges[v].at(x, y) as f64 / self.area as f64);
+        let scaled = [0, 1, 2].map(|v| linear[v] * self.inverse_w[v]);
+        let inverse_w: f64 = scaled.iter().sum();
+        let depth = (0..3).map(|v| linear[v] * self.depth[v]).sum();
+        Weights { linear, perspective: scaled.map(|part| part / inverse_w), inverse_w, depth }
+    }
+
+    /// A component of an input at a pixel.
+    pub(crate) fn interpolate(&self, slot: &Slot, number: usize, component: usize, weights: &Weights) -> f32 {
+        let values = self.varyings[number].map(|value| value[component]);
+        let weights = match slot.interpolation {
+            Interpolation::Constant => return values[0],
+            Interpolation::Linear => &weights.linear,
+            Interpolation::Perspective | Interpolation::Color => &weights.perspective,
+        };
+        // Differences keep what is equal at all vertices.
+        let [a, b, c] = values.map(f64::from);
+        (a + (b - a) * weights[1] + (c - a) * weights[2]) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::MAX_DISTANCES;
+
+    fn vertex(x: f32, y: f32) -> ShadedVertex {
+        ShadedVertex { position: [x, y, 0.0, 1.0], distances: [0.0; MAX_DISTANCES], varyings: vec![[x, y, 7.0, 1.0]] }
+    }
+
+    fn count(triangles: &[Triangle], size: u32) -> Vec<u32> {
+        let mut covered = vec![0; (size * size) as usize];
+        for triangle in triangles {
+            for y in (0..size).step_by(2) {
+                for x in (0..size).step_by(2) {
+                    let mask = triangle.coverage(x.into(), y.into());
+                    for lane in (0..4).filter(|lane| mask >> lane & 1 == 1) {
+                        covered[((y + lane / 2) * size + x + lane % 2) as usize] += 1;
+                    }
+                }
+            }
+        }
+        covered
+    }
+
+    /// Fans around a point, at pixel centres and elsewhere, cover each pixel once.
+    #[test]
+    fn neighbours_cover_each_pixel_once() {
+        let corners = [vertex(-1.0, -1.0), vertex(1.0, -1.0), vertex(1.0, 1.0), vertex(-1.0, 1.0)];
+        for middle in [vertex(0.0, 0.0), vertex(0.0625, 0.0625), vertex(0.3, -0.71), vertex(0.5, 0.9375)] {
+            let sides =
+                (0..4).filter_map(|i| Triangle::new([&middle, &corners[i], &corners[(i + 1) % 4]], (16, 16), 0));
+            let triangles: Vec<Triangle> = sides.collect();
+            assert_eq!(count(&triangles, 16), vec![1; 256]);
+            // The other way round they face away and cover the same.
+            let back = (0..4).filter_map(|i| Triangle::new([&middle, &corners[(i + 1) % 4], &corners[i]], (16, 16), 0));
+            let back: Vec<Triangle> = back.collect();
+            assert!(triangles.iter().all(|t| t.is_front) && back.iter().all(|t| !t.is_front));
+            assert_eq!(count(&back, 16), vec![1; 256]);
+        }
+    }
+
+    #[test]
+    fn values_are_interpolated_and_equal_ones_kept() {
+        let [a, b, c] = [vertex(-1.0, -1.0), vertex(3.0, -1.0), vertex(-1.0, 3.0)];
+        let triangle = Triangle::new([&a, &b, &c], (4, 4), 0).expect("a triangle");
+        let slot = Slot {
+            register: 0,
+            semantic: tgsi::tables::Semantic::Generic,
+            index: 0,
+            interpolation: Interpolation::Perspective,
+        };
+        let weights = triangle.weights(3, 0);
+        let value = [0, 1, 2, 3].map(|component| triangle.interpolate(&slot, 0, component, &weights));
+        assert_eq!(value, [0.75, 0.75, 7.0, 1.0]);
+        assert_eq!(weights.depth, 0.5);
+        assert!(Triangle::new([&a, &b, &b], (4, 4), 0).is_none());
+    }
+}

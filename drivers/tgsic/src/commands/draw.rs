@@ -1,0 +1,209 @@
+//! `draw`: a picture by a fragment shader, with or without a vertex shader.
+
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use tgsi::tables::Processor;
+use tgsi_ir::run::environment::{Inputs, Resources, RunLimits};
+use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
+
+use crate::args::Color;
+use crate::diagnostics::{self, Reporter};
+use crate::draw_arguments::{ConstantRegister, DrawArguments, TextureArgument};
+use crate::input::{ShaderError, Source};
+use crate::input_shader::InputShader;
+use crate::limits::current;
+use crate::output;
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
+use crate::verify::executor::Executor;
+
+/// A shader ready to be run.
+struct Loaded {
+    shader: InputShader,
+    executor: Executor,
+}
+
+/// Draws.
+pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> {
+    let plan = Plan::to_be_run(&arguments.passes)?;
+    let reporter = Reporter::for_inputs(1, color);
+    let mut mesh = read_mesh(&arguments.mesh)?;
+    if arguments.fit || arguments.vertex.is_none() {
+        mesh.fit();
+    }
+    let textures = arguments.textures.iter().map(|argument| Ok((argument.unit, read_texture(argument)?)));
+    let textures = textures.collect::<Result<BTreeMap<u32, Texture>, Failure>>()?;
+    let fragment = load(&arguments.fragment, Processor::Fragment, arguments, &plan, &reporter)?;
+    let vertex = match &arguments.vertex {
+        Some(path) => match load(path, Processor::Vertex, arguments, &plan, &reporter)? {
+            Some(loaded) => Some(loaded),
+            None => return Ok(Status::ShaderError),
+        },
+        None => None,
+    };
+    let Some(fragment) = fragment else { return Ok(Status::ShaderError) };
+
+    let limits = current().of_runs();
+    let mut frames = Vec::new();
+    for number in 0..arguments.frames {
+        let seconds = number as f32 / f32::from(arguments.fps);
+        let [for_vertex, for_fragment] = constants(arguments, seconds);
+        let run_fragment = runner(&fragment, limits);
+        let run_vertex = vertex.as_ref().map(|vertex| runner(vertex, limits));
+        let mut picture = draw_scene(&Scene {
+            size: arguments.size,
+            vertex: vertex.as_ref().zip(run_vertex.as_ref()).map(|(vertex, run)| Stage {
+                source: vertex.shader.interface(),
+                run,
+                constants: &for_vertex,
+            }),
+            fragment: Stage { source: fragment.shader.interface(), run: &run_fragment, constants: &for_fragment },
+            mesh: &mesh,
+            attributes: &arguments.attributes,
+            textures: &textures,
+            background: arguments.background,
+        });
+        if !arguments.alpha {
+            picture.pixels.iter_mut().skip(3).step_by(4).for_each(|alpha| *alpha = 255);
+        }
+        frames.push(picture);
+    }
+    let errors = say_errors(&frames);
+    let failed = |error: png::EncodingError| Failure::Write {
+        path: arguments.output.clone(),
+        error: std::io::Error::other(error),
+    };
+    output::write_file(&arguments.output, &encode(&frames, arguments.fps).map_err(failed)?)?;
+    Ok(if errors { Status::ShaderError } else { Status::Success })
+}
+
+/// Reads a shader of a stage and makes it ready. What is wrong with it has been shown if there is none.
+fn load(
+    path: &Path,
+    stage: Processor,
+    arguments: &DrawArguments,
+    plan: &Plan,
+    reporter: &Reporter,
+) -> Result<Option<Loaded>, Failure> {
+    let source = Source::read(path)?;
+    let loaded = InputShader::checked(&source, plan).and_then(|(shader, warnings)| {
+        reporter.diagnostics(&source, &warnings);
+        let found = shader.interface().processor;
+        if found != stage {
+            let (wanted, is) = (stage.name(), found.name());
+            return Err(ShaderError::Other(format!("this must be a shader of the stage {wanted}; it is {is}")));
+        }
+        let executor = Executor::new(&shader, arguments.via, plan)?;
+        Ok(Loaded { shader, executor })
+    });
+    match loaded {
+        Ok(loaded) => Ok(Some(loaded)),
+        Err(problem) => {
+            reporter.problem(&source, &problem);
+            Ok(None)
+        }
+    }
+}
+
+fn runner(
+    loaded: &Loaded,
+    limits: RunLimits,
+) -> impl Fn(&Inputs, &mut dyn Resources) -> Result<tgsi_ir::run::environment::Outputs, String> + Sync + '_ {
+    move |inputs, resources| loaded.executor.run_with(inputs, resources, limits).map_err(|error| error.brief())
+}
+
+/// Constant buffers of the vertex and the fragment shader.
+fn constants(arguments: &DrawArguments, seconds: f32) -> [Vec<Vec<u32>>; 2] {
+    let mut buffers = [Vec::new(), Vec::new()];
+    let mut set =
+        |stage: usize, ConstantRegister { buffer, register }: ConstantRegister, first: usize, words: &[u32]| {
+            let buffers: &mut Vec<Vec<u32>> = &mut buffers[stage];
+            let (buffer, start) = (buffer as usize, 4 * register as usize + first);
+            if buffers.len() <= buffer {
+                buffers.resize(buffer + 1, Vec::new());
+            }
+            let content = &mut buffers[buffer];
+            // Whole vec4s.
+            let end = (start + words.len()).next_multiple_of(4);
+            if content.len() < end {
+                content.resize(end, 0);
+            }
+            content[start..start + words.len()].copy_from_slice(words);
+        };
+    for constant in &arguments.constants {
+        for (stage, _) in [constant.for_vertex, constant.for_fragment].into_iter().enumerate().filter(|(_, is)| *is) {
+            set(stage, constant.start, 0, &constant.words);
+        }
+    }
+    if let Some(time) = arguments.time {
+        for stage in 0..2 {
+            set(stage, time.register, time.component, &[seconds.to_bits()]);
+        }
+    }
+    buffers
+}
+
+fn read_mesh(path: &PathBuf) -> Result<Mesh, Failure> {
+    if path.as_os_str() == "quad" {
+        return Ok(Mesh::quad());
+    }
+    let file = std::fs::File::open(path).map_err(|error| Failure::Read { path: path.clone(), error })?;
+    Mesh::from_obj(&mut BufReader::new(file)).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+}
+
+/// Reads a PNG of any kind of colours.
+fn read_texture(argument: &TextureArgument) -> Result<Texture, Failure> {
+    let path = &argument.path;
+    let file = std::fs::File::open(path).map_err(|error| Failure::Read { path: path.clone(), error })?;
+    let wrong = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: no PNG: {error}", path.display()));
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(|error| wrong(&error))?;
+    let size = reader.output_buffer_size().ok_or_else(|| wrong(&"it is too large"))?;
+    let mut bytes = vec![0; size];
+    let frame = reader.next_frame(&mut bytes).map_err(|error| wrong(&error))?;
+    bytes.truncate(frame.buffer_size());
+    let texels: Vec<u8> = match frame.color_type {
+        png::ColorType::Rgba => bytes,
+        png::ColorType::Rgb => bytes.chunks_exact(3).flat_map(|t| [t[0], t[1], t[2], 255]).collect(),
+        png::ColorType::GrayscaleAlpha => bytes.chunks_exact(2).flat_map(|t| [t[0], t[0], t[0], t[1]]).collect(),
+        // Palettes were expanded.
+        png::ColorType::Grayscale | png::ColorType::Indexed => bytes.iter().flat_map(|&t| [t, t, t, 255]).collect(),
+    };
+    let mut texture =
+        Texture::from_rgba8(frame.width, frame.height, &texels).ok_or_else(|| wrong(&"it has no pixels"))?;
+    (texture.wrap, texture.nearest) = (argument.wrap, argument.nearest);
+    Ok(texture)
+}
+
+/// Says why something is not drawn; whether anything is not.
+fn say_errors(frames: &[Picture]) -> bool {
+    let mut errors: Vec<&String> = frames.iter().flat_map(|picture| &picture.errors).collect();
+    errors.sort();
+    errors.dedup();
+    for error in &errors {
+        diagnostics::print(&format!("tgsic: a part of the picture is not drawn: {error}\n"));
+    }
+    !errors.is_empty()
+}
+
+/// The pictures as PNG, an animated one if there are several.
+fn encode(frames: &[Picture], fps: u16) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let Some(first) = frames.first() else { return Ok(bytes) };
+    let mut encoder = png::Encoder::new(&mut bytes, first.size.0, first.size.1);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    if frames.len() > 1 {
+        encoder.set_animated(frames.len() as u32, 0)?;
+        encoder.set_frame_delay(1, fps)?;
+    }
+    let mut writer = encoder.write_header()?;
+    for frame in frames {
+        writer.write_image_data(&frame.pixels)?;
+    }
+    writer.finish()?;
+    Ok(bytes)
+}

@@ -1,0 +1,252 @@
+//! Arguments of `draw`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use tgsi_raster::{Attribute, Wrap};
+
+use crate::args::PassArguments;
+use crate::executor_kind::ExecutorKind;
+
+/// Most pixels of a side.
+const MAX_SIZE: u32 = 8192;
+/// Most vec4s of a constant buffer that is given here.
+const MAX_REGISTERS: u32 = 4096;
+/// Most constant buffers.
+const MAX_BUFFERS: u32 = 32;
+
+/// Arguments of `draw`.
+#[derive(Debug, Args)]
+pub struct DrawArguments {
+    /// Fragment shader, TGSI or IR.
+    #[arg(long, value_name = "FILE")]
+    pub fragment: PathBuf,
+    /// Vertex shader. Without one the mesh is seen as it is, scaled to fit, and inputs of the fragment shader are, by
+    /// their semantics: COLOR the colour, NORMAL the normal, TEXCOORD and GENERIC[0] the texture coordinates,
+    /// GENERIC[1] the normal, GENERIC[2] the position.
+    #[arg(long, value_name = "FILE")]
+    pub vertex: Option<PathBuf>,
+    /// `quad`, a square from -1 to 1, or a file in Wavefront's OBJ format.
+    #[arg(long, value_name = "quad|FILE", default_value = "quad")]
+    pub mesh: PathBuf,
+    /// Move and scale the mesh into the cube from -1 to 1 although there is a vertex shader.
+    #[arg(long)]
+    pub fit: bool,
+    /// What the inputs of the vertex shader are, from IN[0] on.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = attribute,
+        default_value = "position,texcoord,normal,color"
+    )]
+    pub attributes: Vec<Attribute>,
+    /// A texture for a unit, PNG: `0=wood.png`, with `,nearest` not filtered, with `,clamp` not repeated. Units without
+    /// one have a checkerboard.
+    #[arg(long = "texture", value_name = "UNIT=FILE")]
+    pub textures: Vec<TextureArgument>,
+    /// Values of constants: `3=1,0,0.5,1` for CONST[0][3], more than four go on in the next registers; `1/3=...` for
+    /// CONST[1][3]; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
+    /// `0x3f800000`. May be repeated.
+    #[arg(long = "const", value_name = "REGISTER=VALUES")]
+    pub constants: Vec<ConstantArgument>,
+    /// Where the time in seconds is put, of frame N: N / FPS. `5.x` for CONST[0][5].x, `1/5.w` for CONST[1][5].w.
+    #[arg(long, value_name = "REGISTER.COMPONENT")]
+    pub time: Option<TimeArgument>,
+    /// Number of frames; more than one make an animated PNG.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub frames: u32,
+    /// Frames a second.
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub fps: u16,
+    /// Width and height in pixels.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "512x512", value_parser = size)]
+    pub size: (u32, u32),
+    /// Colour of what nothing covers: red, green, blue, alpha, two hexadecimal digits each.
+    #[arg(long, value_name = "RRGGBBAA", default_value = "000000ff", value_parser = color)]
+    pub background: [u8; 4],
+    /// Keep the alpha that the shader writes. The default is an opaque picture.
+    #[arg(long)]
+    pub alpha: bool,
+    /// The picture, PNG.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`.
+    #[arg(long, value_name = "EXECUTOR", default_value = "opt")]
+    pub via: ExecutorKind,
+    #[command(flatten)]
+    pub passes: PassArguments,
+}
+
+fn attribute(name: &str) -> Result<Attribute, String> {
+    Attribute::ALL.into_iter().find(|attribute| attribute.name() == name).ok_or_else(|| {
+        let names = Attribute::ALL.map(Attribute::name);
+        format!("no such attribute; there are {}", names.join(", "))
+    })
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    sides
+        .filter(|&(width, height)| (1..=MAX_SIZE).contains(&width) && (1..=MAX_SIZE).contains(&height))
+        .ok_or_else(|| format!("as in 640x480, each from 1 to {MAX_SIZE}"))
+}
+
+fn color(text: &str) -> Result<[u8; 4], String> {
+    let digits = Some(text).filter(|text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let word = digits.and_then(|text| u32::from_str_radix(text, 16).ok());
+    word.map(u32::to_be_bytes).ok_or_else(|| "as in ff8000ff: eight hexadecimal digits".to_owned())
+}
+
+/// A texture of a unit.
+#[derive(Clone, Debug)]
+pub struct TextureArgument {
+    /// Sampler view unit.
+    pub unit: u32,
+    /// The file.
+    pub path: PathBuf,
+    /// What lies beyond the edges.
+    pub wrap: Wrap,
+    /// Whether it is not filtered.
+    pub nearest: bool,
+}
+
+impl FromStr for TextureArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TextureArgument, String> {
+        let (unit, mut path) = text.split_once('=').ok_or("as in 0=picture.png")?;
+        let unit = unit.parse().map_err(|_| "the unit is a number, as in 0=picture.png")?;
+        let (mut wrap, mut nearest) = (Wrap::Repeat, false);
+        loop {
+            if let Some(rest) = path.strip_suffix(",clamp") {
+                (path, wrap) = (rest, Wrap::Clamp);
+            } else if let Some(rest) = path.strip_suffix(",nearest") {
+                (path, nearest) = (rest, true);
+            } else {
+                return Ok(TextureArgument { unit, path: path.into(), wrap, nearest });
+            }
+        }
+    }
+}
+
+/// A register of a constant buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConstantRegister {
+    /// The buffer.
+    pub buffer: u32,
+    /// The vec4.
+    pub register: u32,
+}
+
+impl FromStr for ConstantRegister {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ConstantRegister, String> {
+        let (buffer, register) = text.split_once('/').unwrap_or(("0", text));
+        let number = |text: &str, end: u32| text.parse::<u32>().ok().filter(|&number| number < end);
+        match (number(buffer, MAX_BUFFERS), number(register, MAX_REGISTERS)) {
+            (Some(buffer), Some(register)) => Ok(ConstantRegister { buffer, register }),
+            _ => Err(format!("a register as in 3 or 1/3: below {MAX_REGISTERS}, of a buffer below {MAX_BUFFERS}")),
+        }
+    }
+}
+
+/// Values of constants.
+#[derive(Clone, Debug)]
+pub struct ConstantArgument {
+    /// Whether the vertex shader sees them.
+    pub for_vertex: bool,
+    /// Whether the fragment shader sees them.
+    pub for_fragment: bool,
+    /// The first register.
+    pub start: ConstantRegister,
+    /// Words from there on.
+    pub words: Vec<u32>,
+}
+
+impl FromStr for ConstantArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ConstantArgument, String> {
+        let (place, values) = text.split_once('=').ok_or("as in 3=1,0,0.5,1")?;
+        let (stage, register) = place.split_once(':').unwrap_or(("", place));
+        let (for_vertex, for_fragment) = match stage {
+            "" => (true, true),
+            "vertex" => (true, false),
+            "fragment" => (false, true),
+            _ => return Err("no such stage; there are vertex and fragment".to_owned()),
+        };
+        let words = values.split(',').map(word).collect::<Result<Vec<u32>, String>>()?;
+        let start: ConstantRegister = register.parse()?;
+        if start.register as usize + words.len().div_ceil(4) > MAX_REGISTERS as usize {
+            return Err(format!("the last register is {}", MAX_REGISTERS - 1));
+        }
+        Ok(ConstantArgument { for_vertex, for_fragment, start, words })
+    }
+}
+
+/// A float, an integer as `7i`, or bits as `0x7`.
+fn word(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let bits = text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16).ok());
+    let integer = text.strip_suffix('i').map(|digits| digits.parse::<i64>().ok());
+    let word = match (bits, integer) {
+        (Some(bits), _) => bits,
+        (None, Some(integer)) => {
+            integer.filter(|i| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(i)).map(|i| i as u32)
+        }
+        (None, None) => text.parse::<f32>().ok().map(f32::to_bits),
+    };
+    word.ok_or_else(|| format!("`{text}` is no value: floats, integers as 7i, bits as 0x3f800000"))
+}
+
+/// Where the time goes.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeArgument {
+    /// The register.
+    pub register: ConstantRegister,
+    /// The component.
+    pub component: usize,
+}
+
+impl FromStr for TimeArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeArgument, String> {
+        let (register, component) = text.rsplit_once('.').ok_or("as in 5.x or 1/5.w")?;
+        let component = ["x", "y", "z", "w"].iter().position(|&name| name == component);
+        let component = component.ok_or("the component is x, y, z or w")?;
+        Ok(TimeArgument { register: register.parse()?, component })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_read() {
+        let argument: ConstantArgument = "vertex:1/3=1,-7i,0x10".parse().expect("a constant");
+        assert_eq!(argument.start, ConstantRegister { buffer: 1, register: 3 });
+        assert_eq!(argument.words, [1f32.to_bits(), -7i32 as u32, 16]);
+        assert!(argument.for_vertex && !argument.for_fragment);
+        for wrong in ["3", "x=1", "4096=1", "4095=1,2,3,4,5", "32/0=1", "geometry:1=1", "1=", "1=9999999999i"] {
+            assert!(wrong.parse::<ConstantArgument>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn textures_times_sizes_and_colours_are_read() {
+        let texture: TextureArgument = "2=a=b.png,nearest,clamp".parse().expect("a texture");
+        assert_eq!((texture.unit, texture.path.to_str()), (2, Some("a=b.png")));
+        assert!(texture.nearest && texture.wrap == Wrap::Clamp);
+        let time: TimeArgument = "1/5.w".parse().expect("a time");
+        assert_eq!((time.register, time.component), (ConstantRegister { buffer: 1, register: 5 }, 3));
+        assert_eq!(size("640x480"), Ok((640, 480)));
+        assert!(["0x1", "9000x1", "12", "1x1x1"].iter().all(|wrong| size(wrong).is_err()));
+        assert_eq!(color("ff8000Ff"), Ok([255, 128, 0, 255]));
+        assert!(["ff8000", "+f8000ff", "ff8000fff"].iter().all(|wrong| color(wrong).is_err()));
+    }
+}
