@@ -77,6 +77,25 @@ impl Mesh {
         Mesh { vertices: corners.map(vertex).to_vec(), triangles: vec![[0, 1, 2], [0, 2, 3]] }
     }
 
+    /// A sphere of radius 1 around the origin, seen from outside, with texture coordinates by longitude and latitude.
+    pub fn sphere() -> Mesh {
+        const ROWS: u32 = 32;
+        const COLUMNS: u32 = 64;
+        let vertex = |row: u32, column: u32| {
+            let (u, v) = (column as f32 / COLUMNS as f32, row as f32 / ROWS as f32);
+            let (longitude, latitude) = (u * std::f32::consts::TAU, (v - 0.5) * std::f32::consts::PI);
+            let (x, z) = (-latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin());
+            // The front is at positive z, as the normal of the square; clip space has what is near at negative z.
+            let (y, normal) = (latitude.sin(), [x, latitude.sin(), z, 0.0]);
+            Vertex { attributes: [[x, y, -z, 1.0], [u, v, 0.0, 1.0], normal, [1.0; 4]] }
+        };
+        let rows = (0..=ROWS).flat_map(|row| (0..=COLUMNS).map(move |column| vertex(row, column)));
+        let corners = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| row * (COLUMNS + 1) + column));
+        let above = COLUMNS + 1;
+        let triangles = corners.flat_map(|at| [[at, at + 1, at + above + 1], [at, at + above + 1, at + above]]);
+        Mesh { vertices: rows.collect(), triangles: triangles.collect() }
+    }
+
     /// Reads Wavefront OBJ. Polygons become triangles, materials are not read. Normals that the file does not have are
     /// those of the faces around a vertex.
     ///
@@ -173,6 +192,20 @@ mod tests {
         let mut corners: Vec<_> = mesh.vertices.iter().map(|v| v.get(Attribute::Position).map(|x| x as i32)).collect();
         corners.sort_unstable();
         assert_eq!(corners, [[-1, -1, 0, 1], [-1, 1, 0, 1], [1, -1, 0, 1], [1, 1, 0, 1]]);
+    }
+
+    /// On the screen each triangle of the front half is counter-clockwise.
+    #[test]
+    fn spheres_are_seen_from_outside() {
+        let mesh = Mesh::sphere();
+        let is_front = |triangle: &[u32; 3]| {
+            let [a, b, c] = triangle.map(|index| mesh.vertices[index as usize].get(Attribute::Position));
+            let (u, v) = (difference(b, a), difference(c, a));
+            (u[0] * v[1] - u[1] * v[0], a[2] + b[2] + c[2])
+        };
+        let visible = mesh.triangles.iter().map(is_front).filter(|&(_, depth)| depth < -0.1);
+        assert!(visible.clone().count() > 1000);
+        assert!(visible.clone().all(|(area, _)| area >= -1e-6));
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub struct DrawArguments {
     /// GENERIC[1] the normal, GENERIC[2] the position.
     #[arg(long, value_name = "FILE")]
     pub vertex: Option<PathBuf>,
-    /// `quad`, a square from -1 to 1, or a file in Wavefront's OBJ format.
-    #[arg(long, value_name = "quad|FILE", default_value = "quad")]
+    /// `quad`, a square from -1 to 1; `sphere`, of radius 1; or a file in Wavefront's OBJ format.
+    #[arg(long, value_name = "quad|sphere|FILE", default_value = "quad")]
     pub mesh: PathBuf,
     /// Move and scale the mesh into the cube from -1 to 1 although there is a vertex shader.
     #[arg(long)]

@@ -146,8 +146,10 @@ fn constants(arguments: &DrawArguments, seconds: f32) -> [Vec<Vec<u32>>; 2] {
 }
 
 fn read_mesh(path: &PathBuf) -> Result<Mesh, Failure> {
-    if path.as_os_str() == "quad" {
-        return Ok(Mesh::quad());
+    match path.to_str() {
+        Some("quad") => return Ok(Mesh::quad()),
+        Some("sphere") => return Ok(Mesh::sphere()),
+        _ => {}
     }
     let file = std::fs::File::open(path).map_err(|error| Failure::Read { path: path.clone(), error })?;
     Mesh::from_obj(&mut BufReader::new(file)).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
