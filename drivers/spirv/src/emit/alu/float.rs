@@ -257,13 +257,13 @@ impl Emitter<'_> {
             self.glsl(GlslStd450Op::Pow, ty, &[a, b])
         };
         if exponent.may_be(FloatRange::NEGATIVE) && self.range_of(alu, 0).may_be(FloatRange::ZERO) {
-            let mut is_pole = self.pure_of(Op::FOrdEqual, truths, &[a, zero]);
+            let mut of_zero = self.real(ty, f64::INFINITY);
             if exponent.may_be(FloatRange::ZERO.or(FloatRange::POSITIVE).or(FloatRange::NAN)) {
                 let is_negative = self.pure_of(Op::FOrdLessThan, truths, &[b, zero]);
-                is_pole = self.pure_of(Op::LogicalAnd, truths, &[is_pole, is_negative]);
+                of_zero = self.pure_of(Op::Select, ty, &[is_negative, of_zero, zero]);
             }
-            let infinity = self.real(ty, f64::INFINITY);
-            power = self.pure_of(Op::Select, ty, &[is_pole, infinity, power]);
+            let is_zero = self.pure_of(Op::FOrdEqual, truths, &[a, zero]);
+            power = self.pure_of(Op::Select, ty, &[is_zero, of_zero, power]);
         }
         if exponent.may_be(FloatRange::ZERO) {
             let is_zero = self.pure_of(Op::FOrdEqual, truths, &[b, zero]);
