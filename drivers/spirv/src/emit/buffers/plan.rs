@@ -335,7 +335,8 @@ pub fn counts_from_uniforms(body: &Body, block: Def, first: u32) -> bool {
         && body.alu_op(inst) == Some(AluOp::Iadd)
         && body.sources(inst).any(|source| {
             let component = body.swizzle(source).get(0).into();
-            body.constant_component(body.src_def(source), component).map(|bits| bits as u32) == Some(0u32.wrapping_sub(first))
+            body.constant_component(body.src_def(source), component).map(|bits| bits as u32)
+                == Some(0u32.wrapping_sub(first))
         })
 }
 
