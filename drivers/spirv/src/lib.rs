@@ -44,8 +44,8 @@
 //! Denormals may be taken for zeros. NaN and infinities need not be kept, unless the option `float_controls` says that the
 //! target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple
 //! of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN`
-//! and a number for `pow(NaN, y)`, takes some comparisons of sign-extended 64-bit integers for unsigned ones, and has
-//! wrong derivatives in two of four lanes. Both give -127 for the logarithm of every denormal.
+//! and a number for `pow(NaN, y)`, gets `i2i64(x) >= -1` wrong where x is negative, and has wrong derivatives in two of
+//! four lanes. Both give -127 for the logarithm of every denormal.
 
 mod disassemble;
 mod driver;

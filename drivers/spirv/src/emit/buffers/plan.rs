@@ -331,12 +331,12 @@ impl Scan<'_> {
 /// Whether a number of a uniform buffer counts from constant buffer 0, which is before them: `first` is subtracted last.
 pub fn counts_from_uniforms(body: &Body, block: Def, first: u32) -> bool {
     let inst = body.def_inst(block);
+    let subtracted = Some(0u32.wrapping_sub(first));
     first != 0
         && body.alu_op(inst) == Some(AluOp::Iadd)
         && body.sources(inst).any(|source| {
             let component = body.swizzle(source).get(0).into();
-            body.constant_component(body.src_def(source), component).map(|bits| bits as u32)
-                == Some(0u32.wrapping_sub(first))
+            body.constant_component(body.src_def(source), component).map(|bits| bits as u32) == subtracted
         })
 }
 
