@@ -25,6 +25,28 @@
 //! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
 //! - **Errors are values.** What a target lacks is lowered, or an error that names instruction and feature.
 
+//! # What is left to the device
+//!
+//! Vulkan bounds errors in units in the last place (ulp). Within them results are the device's:
+//!
+//! | operation of the IR | bound |
+//! |---|---|
+//! | `frcp`, `fdiv` | 2.5 ulp, for divisors from 2^-126 to 2^126 |
+//! | `frsq` | 2 ulp |
+//! | `fsqrt` | that of 1 / `frsq` |
+//! | `fexp2` | 3 + 2 * abs(x) ulp |
+//! | `flog2` | 3 ulp; 2^-21 from 0.5 to 2.0 |
+//! | `fpow` | that of `fexp2(y * flog2(x))` |
+//! | `fsin`, `fcos` | 2^-11 from -pi to pi; beyond, none |
+//! | `fmod`, `frem`, `flrp` | those of the quotient and of the products |
+//! | `ffma` | rounded once or twice, unless the option `fused_fma` says that the target rounds once |
+//!
+//! Denormals may be taken for zeros. NaN and infinities need not be kept, unless the option `float_controls` says that the
+//! target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple
+//! of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN`
+//! and a number for `pow(NaN, y)`, gets `i2i64(x) >= -1` wrong where x is negative, and has wrong derivatives in two of
+//! four lanes. Both give -127 for the logarithm of every denormal.
+
 mod disassemble;
 mod driver;
 mod emit;

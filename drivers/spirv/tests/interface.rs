@@ -176,3 +176,16 @@ fn the_interface_says_what_was_assigned() {
     assert_eq!(interface.driver_parameters[0].name, "is_indexed");
     assert!(interface.capabilities.iter().any(|need| need.vulkan == "shaderDrawParameters"));
 }
+
+#[test]
+fn float_controls_are_declared_where_there_are_floats() {
+    let declarations = "DCL IN[0], GENERIC[0], PERSPECTIVE\n";
+    let mode = "SignedZeroInfNanPreserve 32";
+    check(&fragment(declarations, "ADD OUT[0], IN[0], IN[0]\n"), &["float_controls"], &[mode]);
+    let buffers = "COMP\nDCL BUFFER[0]\nIMM[0] UINT32 {0, 1, 2, 3}\nSTORE BUFFER[0].x, IMM[0].xxxx, IMM[0].yyyy\nEND\n";
+    for (source, options) in [(buffers, &["float_controls"][..]), (&fragment(declarations, "MOV OUT[0], IN[0]\n"), &[])]
+    {
+        let text = assembly(source, "vulkan1.1", options);
+        assert!(!text.contains("SignedZeroInfNanPreserve") && !text.contains("float_controls"), "{text}");
+    }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tgsi_compiler::{Compiler, Driver, UnknownOption};
 use tgsi_drivers::DRIVERS;
+use tgsi_ir::alu::BaseType;
 use tgsi_ir::passes::pipeline::{self, Level};
 use tgsi_ir::passes::table::{PassId, PassSet};
 
@@ -114,6 +115,24 @@ impl Plan {
             let mut insts = body.blocks().flat_map(|block| body.insts(block));
             insts.any(|inst| body.alu_op(inst).is_some_and(|op| ops.contains(&op)))
         })
+    }
+
+    /// Whether results of a shader depend on what a device leaves open where operands are special: it has
+    /// [approximate](Self::is_approximate) operations, or such as make bits of a NaN visible: halves in a word, and
+    /// numbers of 64 bits, which are two words.
+    pub fn depends_on_device(&self, shader: &tgsi_ir::Shader) -> bool {
+        let mut bodies = shader.functions.values().filter_map(|function| function.body.as_ref());
+        let shows_nan = bodies.any(|body| {
+            let mut insts = body.blocks().flat_map(|block| body.insts(block));
+            insts.any(|inst| {
+                body.alu_op(inst).is_some_and(|op| {
+                    let is_float = op.info().output_type.base == BaseType::Float;
+                    let is_wide = body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 64);
+                    is_float && is_wide || op.name().starts_with("pack_half")
+                })
+            })
+        });
+        shows_nan || self.is_approximate(shader)
     }
 
     /// The end of a summary of checks: says so if nothing can run the code of the driver.

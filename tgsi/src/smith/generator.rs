@@ -74,7 +74,7 @@ pub(super) fn generate(mut choices: Choices<'_>, config: &Config) -> Result<Shad
     // Without some features shaders of a size go deeper into the others.
     let mut features = config.features;
     for &(_, feature) in Features::NAMES {
-        if feature != Features::FUSED && choices.one_in(4) {
+        if !super::KEPT.contains(feature) && choices.one_in(4) {
             features = features.without(feature);
         }
     }

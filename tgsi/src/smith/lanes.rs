@@ -21,7 +21,14 @@ impl Generator<'_> {
             }
             3 if together && !self.kills => {
                 let value = self.source(Kind::Float, 15);
-                let lane = self.choices.below(4) as u32;
+                // A lane that is there.
+                let lanes = match self.stage {
+                    Processor::Geometry => 1,
+                    Processor::TessControl => self.patch_vertices.into(),
+                    Processor::Compute => self.block.iter().product(),
+                    _ => 4u32,
+                };
+                let lane = self.choices.below(lanes.clamp(1, 4) as usize) as u32;
                 let lane = self.builder.immediate_u32(&[lane]).replicated(0);
                 let destination = self.destination(Kind::Float);
                 self.put_to(ReadInvoc, destination, &[value, lane]);

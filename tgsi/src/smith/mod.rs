@@ -69,7 +69,11 @@ features! {
     LANES = 9 "lanes", "Votes, derivatives, other lanes.";
     STAGE = 10 "stage", "What only one stage has: `KILL`, `EMIT`, interpolation, barriers.";
     FUSED = 11 "fused", "`FMA`, `DFMA`, `DSQRT`: not every target has them, and rounds once.";
+    PERIODIC = 12 "periodic", "`SIN`, `COS`: of large angles a device may give anything.";
 }
+
+/// Features that every shader has that may have them: what they bring is rare.
+const KEPT: Features = Features(Features::FUSED.0 | Features::PERIODIC.0);
 
 impl Features {
     /// Nothing but straight code.

@@ -44,6 +44,9 @@ impl Generator<'_> {
         if matches!(opcode, Opcode::Fma | Opcode::Dfma | Opcode::Dsqrt) && !self.features.contains(Features::FUSED) {
             return;
         }
+        if matches!(opcode, Opcode::Sin | Opcode::Cos) && !self.features.contains(Features::PERIODIC) {
+            return;
+        }
         if matches!(opcode, Opcode::Lg2 | Opcode::Log) {
             return self.logarithm(opcode);
         }

@@ -145,6 +145,7 @@ pub fn emit(
     emitter.execution_modes()?;
     let first = emitter.module.id();
     emitter.walk(first)?;
+    emitter.float_modes();
     emitter.declare_parameters();
     emitter.reflect_module();
 

@@ -12,7 +12,8 @@
 //!         %1 = txl %4 (coord), %l (lod)
 //! ```
 //!
-//! Lookups take an offset as a constant in -8..7, gathers as any value, but not in the portable profile. The size is that
+//! Lookups take an offset as a constant in -8..7, gathers as any value, but not in the portable profile. In the harness
+//! they take any, because an offset of its stand-in textures is no distance in texels. The size is that
 //! of the level that is nearest to the level of detail, which is exact where levels are not mixed. Layers get no offset.
 //!
 //! Cost: linear in the instructions.
@@ -25,18 +26,20 @@ use tgsi_ir::{Body, Def, Inst, Shader, Stage};
 
 use super::lower_rect_coordinates::size_of;
 use super::texture_edit::TextureEdit;
+use crate::options::SpirvOptions;
 
-/// See the [module](self). `portable`: gathers take only constants, and the level of a lookup cannot be asked for.
-pub fn lower_texture_offsets(shader: &mut Shader, portable: bool) -> bool {
+/// See the [module](self). In the profile [`portable`](SpirvOptions::portable), gathers take only constants, and the level
+/// of a lookup cannot be asked for.
+pub fn lower_texture_offsets(shader: &mut Shader, options: &SpirvOptions) -> bool {
     let mut progress = false;
-    let asks_for_level = shader.stage == Stage::Fragment && !portable;
+    let asks_for_level = shader.stage == Stage::Fragment && !options.portable;
     for body in shader.bodies_mut() {
-        progress |= body.visit_insts(|body, inst| lower(body, inst, portable, asks_for_level));
+        progress |= body.visit_insts(|body, inst| lower(body, inst, options, asks_for_level));
     }
     progress
 }
 
-fn lower(body: &mut Body, inst: Inst, portable: bool, asks_for_level: bool) -> bool {
+fn lower(body: &mut Body, inst: Inst, options: &SpirvOptions, asks_for_level: bool) -> bool {
     let Some(mut edit) = TextureEdit::of(body, inst) else { return false };
     let Some(offset) = edit.get(TexSrcKind::Offset) else { return false };
     let Some(coordinate) = edit.get(TexSrcKind::Coord) else { return false };
@@ -45,8 +48,11 @@ fn lower(body: &mut Body, inst: Inst, portable: bool, asks_for_level: bool) -> b
     let is_small = constant.is_some_and(|bits| bits.iter().all(|&bits| (-8..8).contains(&(bits as u32 as i32))));
     let fetches = matches!(edit.data.op, TexOp::Txf | TexOp::TxfMs);
     let has_form = match edit.data.op {
-        _ if is_zero || fetches => false,
-        TexOp::Tg4 => !portable || is_small,
+        _ if is_zero => false,
+        // What fetches add is the same for all textures, but stand-in textures cut off large offsets.
+        _ if fetches => options.harness && !is_small,
+        _ if options.harness => true,
+        TexOp::Tg4 => !options.portable || is_small,
         _ => is_small,
     };
     if has_form {

@@ -66,6 +66,11 @@ impl Module {
         self.decorated_type(op, operands, &[])
     }
 
+    /// Whether there is a type of 32-bit floats.
+    pub fn has_floats(&self) -> bool {
+        self.types.contains_key([Op::TypeFloat as u32, 32].as_slice())
+    }
+
     /// The type of these words and decorations, made if there is none.
     pub fn decorated_type(&mut self, op: Op, operands: &[u32], decorations: &[TypeDecoration<'_>]) -> Id {
         let mut key: Key = [op as u32].into_iter().chain(operands.iter().copied()).collect();

@@ -39,6 +39,8 @@ pub struct Device {
     pub max_uniform_bytes: u64,
     /// Alignment of buffers within memory.
     pub alignment: u64,
+    /// Whether 32-bit floats may be promised to keep signed zeros, infinities and NaN.
+    pub keeps_special: bool,
     /// Whether nothing may be bound: then it has no bytes.
     pub has_null_descriptors: bool,
     /// What runs share, one after the other.
@@ -194,8 +196,12 @@ fn open(
         .ok_or("the device for Vulkan has no memory that the host can see")? as u32;
 
     let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut float_controls = vk::PhysicalDeviceFloatControlsProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
-    // SAFETY: the chain consists of the structure above.
+    if version >= vk::API_VERSION_1_2 {
+        all = all.push_next(&mut float_controls);
+    }
+    // SAFETY: the chain consists of the structures above.
     unsafe { instance.get_physical_device_properties2(physical, &mut all) };
     let limits = &properties.limits;
     let session = Mutex::new(Session::new(&handle, family)?);
@@ -214,6 +220,7 @@ fn open(
             .max(limits.min_storage_buffer_offset_alignment)
             .max(limits.non_coherent_atom_size)
             .max(16),
+        keeps_special: float_controls.shader_signed_zero_inf_nan_preserve_float32 != 0,
         has_null_descriptors: robustness.null_descriptor != 0,
         session,
         is_lost: AtomicBool::new(false),

@@ -13,13 +13,18 @@ const MAGIC: u32 = 0x0723_0203;
 
 // Numbers of SPIR-V.
 const OP_STRING: u32 = 7;
+const OP_EXTENSION: u32 = 10;
 const OP_EXECUTION_MODE: u32 = 16;
+const OP_CAPABILITY: u32 = 17;
 const OP_TYPE_ARRAY: u32 = 28;
 const OP_TYPE_POINTER: u32 = 32;
 const OP_CONSTANT: u32 = 43;
 const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const MODE_LOCAL_SIZE: u32 = 17;
+const MODE_KEEPS_SPECIAL: u32 = 4461;
+const CAPABILITY_KEEPS_SPECIAL: u32 = 4466;
+const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
 const DECORATION_BUFFER_BLOCK: u32 = 3;
 const DECORATION_BINDING: u32 = 33;
 const DECORATION_SET: u32 = 34;
@@ -56,7 +61,6 @@ pub struct Binding {
 #[derive(Clone, Debug)]
 pub struct Module {
     words: Vec<u32>,
-    local_size: usize,
     /// Its bindings.
     pub bindings: Vec<Binding>,
     /// The layout of its harness buffer.
@@ -85,7 +89,7 @@ impl Module {
         if words.first() != Some(&MAGIC) {
             return Err("the code is no SPIR-V".to_owned());
         }
-        let (mut ids, mut local_size, mut found) = (Ids::default(), None, None);
+        let (mut ids, mut has_size, mut found) = (Ids::default(), false, None);
         let mut at = HEADER;
         while let Some(&word) = words.get(at) {
             let length = (word >> 16).max(1) as usize;
@@ -97,20 +101,36 @@ impl Module {
                         found = Some(layout::parse(&text)?);
                     }
                 }
-                (OP_EXECUTION_MODE, [_, MODE_LOCAL_SIZE, _, _, _]) => local_size = Some(at + 3),
+                (OP_EXECUTION_MODE, [_, MODE_LOCAL_SIZE, _, _, _]) => has_size = true,
                 (_, operands) => ids.note(word & 0xffff, operands),
             }
             at += length;
         }
         let layout = found.ok_or("the code has no layout of the harness: it was made without the option `harness`")?;
-        let local_size = local_size.ok_or("the code has no size of a workgroup")?;
-        Ok(Module { local_size, bindings: ids.all()?, layout, words })
+        if !has_size {
+            return Err("the code has no size of a workgroup".to_owned());
+        }
+        Ok(Module { bindings: ids.all()?, layout, words })
     }
 
-    /// The code for workgroups of so many invocations.
-    pub fn with_invocations(&self, invocations: u32) -> Vec<u32> {
-        let mut words = self.words.clone();
-        words[self.local_size..self.local_size + 3].copy_from_slice(&[invocations, 1, 1]);
+    /// The code for workgroups of so many invocations. Without `keeps_special`, nothing is promised about infinities and
+    /// NaN.
+    pub fn with_invocations(&self, invocations: u32, keeps_special: bool) -> Vec<u32> {
+        let (header, mut rest) = self.words.split_at(HEADER.min(self.words.len()));
+        let mut words = header.to_vec();
+        while let Some(&first) = rest.first() {
+            let (instruction, others) = rest.split_at((first >> 16).max(1) as usize);
+            rest = others;
+            match (first & 0xffff, &instruction[1..]) {
+                (OP_EXECUTION_MODE, &[main, MODE_LOCAL_SIZE, ..]) => {
+                    words.extend([first, main, MODE_LOCAL_SIZE, invocations, 1, 1]);
+                }
+                (OP_CAPABILITY, [CAPABILITY_KEEPS_SPECIAL]) if !keeps_special => {}
+                (OP_EXECUTION_MODE, [_, MODE_KEEPS_SPECIAL, ..]) if !keeps_special => {}
+                (OP_EXTENSION, name) if !keeps_special && string(name) == FLOAT_CONTROLS => {}
+                _ => words.extend_from_slice(instruction),
+            }
+        }
         words
     }
 }

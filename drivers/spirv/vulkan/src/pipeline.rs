@@ -57,7 +57,7 @@ impl Pipeline {
         // SAFETY: the layouts are of this device.
         let layout = unsafe { device.handle.create_pipeline_layout(&info, None) };
         pipeline.layout = layout.map_err(|error| failed("no pipeline layout", error))?;
-        let words = module.with_invocations(invocations);
+        let words = module.with_invocations(invocations, device.keeps_special);
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
         // SAFETY: the code is valid SPIR-V as far as the driver for it is right, which other tests check.
         let shader = unsafe { device.handle.create_shader_module(&info, None) };

@@ -36,6 +36,8 @@ pub fn smith(arguments: &SmithArguments) -> Result<Status, Failure> {
         size: arguments.size,
         features: match &arguments.features[..] {
             // The target rounds products first.
+            // A device need not round once, and large angles have no sine there.
+            [] if plan.is_run_by_device() => Features::ALL.without(Features::FUSED).without(Features::PERIODIC),
             [] if plan.compiler.target().compiler_options(tgsi_ir::Stage::Fragment).lower_ffma => {
                 Features::ALL.without(Features::FUSED)
             }

@@ -45,7 +45,7 @@ pub enum Rule {
     /// |---|---|
     /// | integers | the same |
     /// | NaN or infinite in the source | anything |
-    /// | other floats of a shader with operations that the device may round otherwise | close |
+    /// | other floats of a shader with operations that the device may round otherwise | close, denormals being zeros |
     /// | other floats | the same but for the sign of zero |
     ExactOnDevice {
         /// Whether there are operations that the device may round otherwise.
@@ -71,7 +71,7 @@ impl Rule {
             Rule::ExactOnDevice { approximate } => {
                 !integers
                     && (!f32::from_bits(expected).is_finite()
-                        || approximate && Agreement::of(expected, found) != Agreement::Different
+                        || approximate && Agreement::of(flushed(expected), flushed(found)) != Agreement::Different
                         || Rule::Exact.agree(integers, expected, found))
             }
             Rule::Exact => {
@@ -191,6 +191,11 @@ pub fn first_mismatch(shader: &Shader, rule: Rule, expected: &RunResult, found: 
 fn ordinary(word: u32) -> bool {
     let value = f32::from_bits(word);
     value == 0.0 || value.is_normal()
+}
+
+/// A word, a zero for a denormal.
+fn flushed(word: u32) -> u32 {
+    if f32::from_bits(word).is_subnormal() { 0 } else { word }
 }
 
 fn at(words: &[u32], index: usize) -> u32 {

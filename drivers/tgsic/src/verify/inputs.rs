@@ -76,6 +76,27 @@ impl Words {
     }
 }
 
+/// Makes words that are NaN as floats numbers near 2, with their signs. System values are no floats.
+pub fn without_nan(inputs: &mut Inputs) {
+    let number = |word: &mut u32| {
+        if f32::from_bits(*word).is_nan() {
+            *word &= !0x4000_0000;
+        }
+    };
+    for register in 0..inputs.inputs.len() {
+        for component in 0..4 {
+            inputs.inputs.component_mut(register, component).iter_mut().for_each(number);
+        }
+    }
+    inputs.vertices.iter_mut().flatten().flatten().for_each(number);
+    inputs.constants.iter_mut().flatten().for_each(number);
+    for bytes in inputs.buffers.iter_mut().flat_map(|buffer| buffer.chunks_exact_mut(4)) {
+        let mut word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        number(&mut word);
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
 /// Inputs number `seed` for a shader.
 pub fn make(shader: &Shader, seed: u64) -> Inputs {
     let kind = InputKind::of_seed(seed);

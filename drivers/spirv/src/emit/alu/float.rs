@@ -227,8 +227,8 @@ impl Emitter<'_> {
         Ok(self.rounded(alu.exact, Op::FSub, ty, &[a, product]))
     }
 
-    /// `Pow` is open for exponents of 0 and for numbers below zero, of which there are powers with whole exponents.
-    /// The latter are made where the IR wants every bit.
+    /// `Pow` is open for exponents of 0, for negative powers of 0, and for numbers below zero, of which there are powers
+    /// with whole exponents. The latter are made where the IR wants every bit.
     fn power(&mut self, alu: &Alu, ty: ValueType) -> Result<Id, SpirvError> {
         let (a, b) = (self.source(alu, 0, Class::Float)?, self.source(alu, 1, Class::Float)?);
         let (truths, zero, one) = (Self::truths(ty), self.real(ty, 0.0), self.real(ty, 1.0));
@@ -256,6 +256,15 @@ impl Emitter<'_> {
         } else {
             self.glsl(GlslStd450Op::Pow, ty, &[a, b])
         };
+        if exponent.may_be(FloatRange::NEGATIVE) && self.range_of(alu, 0).may_be(FloatRange::ZERO) {
+            let mut of_zero = self.real(ty, f64::INFINITY);
+            if exponent.may_be(FloatRange::ZERO.or(FloatRange::POSITIVE).or(FloatRange::NAN)) {
+                let is_negative = self.pure_of(Op::FOrdLessThan, truths, &[b, zero]);
+                of_zero = self.pure_of(Op::Select, ty, &[is_negative, of_zero, zero]);
+            }
+            let is_zero = self.pure_of(Op::FOrdEqual, truths, &[a, zero]);
+            power = self.pure_of(Op::Select, ty, &[is_zero, of_zero, power]);
+        }
         if exponent.may_be(FloatRange::ZERO) {
             let is_zero = self.pure_of(Op::FOrdEqual, truths, &[b, zero]);
             power = self.pure_of(Op::Select, ty, &[is_zero, one, power]);

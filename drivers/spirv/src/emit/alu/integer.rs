@@ -95,7 +95,7 @@ impl Emitter<'_> {
         let producer = body.src_inst(source);
         if matches!(body.alu_op(producer), Some(AluOp::B2i32 | AluOp::B2i64)) && self.source_bits_of(producer) == 1 {
             let condition = body.source(producer, 0);
-            let swizzle = body.swizzle(condition).compose(body.swizzle(source));
+            let swizzle = body.swizzle(source).compose(body.swizzle(condition));
             let condition = self.swizzled(body.src_def(condition), swizzle, ty.components, Class::Bool)?;
             let (ones, zero) = (self.splat(ty, u64::MAX), self.splat(ty, 0));
             return Ok((self.pure_of(Op::Select, ty, &[condition, ones, zero]), class));

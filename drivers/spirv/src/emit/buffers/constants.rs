@@ -6,6 +6,7 @@ use tgsi_ir::body::Swizzle;
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::{Def, Inst, User};
 
+use super::plan::counts_from_uniforms;
 use super::{Check, Chunks, ConstantVariable, LAST_BUFFER, Length, Memory, Place};
 use crate::emit::Emitter;
 use crate::error::SpirvError;
@@ -192,32 +193,63 @@ impl Emitter<'_> {
         }
         let place = self.place(0, block, 0)?;
         let index = self.place_id(place);
-        if self.options.portable {
+        let (mut chunks, mut class) = if self.options.portable {
             let mut result: Option<(Chunks, Class)> = None;
             for buffer in buffers {
-                let number = self.module.uint(buffer - first);
-                let chosen = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, number]);
                 let source = Block { variable: self.constants_of(buffer), index: None, slots: None };
-                let own = self.block_words(source, start, types)?;
-                let class = result.as_ref().map_or(source.variable.class, |&(_, class)| class);
-                let mut next = Chunks::new();
-                for (number, (&ty, &id)) in types.iter().zip(&own).enumerate() {
-                    let ty = ValueType { class, ..ty };
-                    let id = if class == source.variable.class { id } else { self.pure_of(Op::Bitcast, ty, &[id]) };
-                    let before = match &result {
-                        Some((before, _)) => before[number],
-                        None => {
-                            let ty = self.module.value_type(ty);
-                            self.module.null(ty)
-                        }
-                    };
-                    next.push(self.select(ty, chosen, id, before));
-                }
-                result = Some((next, class));
+                result = Some(self.words_if(index, buffer.wrapping_sub(first), source, (start, types), result)?);
             }
-            let Some((chunks, class)) = result else { return Ok(()) };
-            return self.define_words(def, &chunks, class);
+            let Some(result) = result else { return Ok(()) };
+            result
+        } else {
+            self.words_of_array(place, buffers, start, types)?
+        };
+        if counts_from_uniforms(self.body, block, first) {
+            let source = Block { variable: self.constants_of(0), index: None, slots: None };
+            let others = Some((chunks, class));
+            (chunks, class) = self.words_if(index, 0u32.wrapping_sub(first), source, (start, types), others)?;
         }
+        self.define_words(def, &chunks, class)
+    }
+
+    /// The words of a block if it is the one of this number, else others; zeros if there are none.
+    fn words_if(
+        &mut self,
+        index: Id,
+        number: u32,
+        source: Block,
+        (start, types): (Start, &[ValueType]),
+        others: Option<(Chunks, Class)>,
+    ) -> Result<(Chunks, Class), SpirvError> {
+        let number = self.module.uint(number);
+        let chosen = self.pure_of(Op::IEqual, ValueType::BOOL, &[index, number]);
+        let own = self.block_words(source, start, types)?;
+        let class = others.as_ref().map_or(source.variable.class, |&(_, class)| class);
+        let mut words = Chunks::new();
+        for (number, (&ty, &id)) in types.iter().zip(&own).enumerate() {
+            let ty = ValueType { class, ..ty };
+            let id = if class == source.variable.class { id } else { self.pure_of(Op::Bitcast, ty, &[id]) };
+            let other = match &others {
+                Some((others, _)) => others[number],
+                None => {
+                    let ty = self.module.value_type(ty);
+                    self.module.null(ty)
+                }
+            };
+            words.push(self.select(ty, chosen, id, other));
+        }
+        Ok((words, class))
+    }
+
+    /// The words of the block of the array that `place` names; zeros if it is outside.
+    fn words_of_array(
+        &mut self,
+        place: Place,
+        buffers: std::ops::Range<u32>,
+        start: Start,
+        types: &[ValueType],
+    ) -> Result<(Chunks, Class), SpirvError> {
+        let index = self.place_id(place);
         let variable = self.constant_array();
         let count = buffers.len() as u32;
         let check = self.check(place, 1, count);
@@ -252,7 +284,7 @@ impl Emitter<'_> {
                 *id = self.select(ty, condition, *id, zero);
             }
         }
-        self.define_words(def, &chunks, variable.class)
+        Ok((chunks, variable.class))
     }
 
     /// A load of which one component is read, which is then all that is loaded. False if it is none.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tgsi_ir::alu::AluOp;
 use tgsi_ir::intrinsics::indices::{Access, AtomicOp};
 use tgsi_ir::intrinsics::{IndexKind, IntrinsicOp};
 use tgsi_ir::types::TypeData;
@@ -268,7 +269,12 @@ impl Scan<'_> {
             None => self.plan.constants.entry(0).or_default().merge(found),
             Some(block) => match self.constant(block) {
                 Some(block) => self.plan.constants.entry(block.wrapping_add(first)).or_default().merge(found),
-                None => self.indexed_constants.get_or_insert_default().merge(found),
+                None => {
+                    self.indexed_constants.get_or_insert_default().merge(found);
+                    if counts_from_uniforms(self.body, block, first) {
+                        self.plan.constants.entry(0).or_default().merge(found);
+                    }
+                }
             },
         }
     }
@@ -320,6 +326,18 @@ impl Scan<'_> {
         }
         plan
     }
+}
+
+/// Whether a number of a uniform buffer counts from constant buffer 0, which is before them: `first` is subtracted last.
+pub fn counts_from_uniforms(body: &Body, block: Def, first: u32) -> bool {
+    let inst = body.def_inst(block);
+    let subtracted = Some(0u32.wrapping_sub(first));
+    first != 0
+        && body.alu_op(inst) == Some(AluOp::Iadd)
+        && body.sources(inst).any(|source| {
+            let component = body.swizzle(source).get(0).into();
+            body.constant_component(body.src_def(source), component).map(|bits| bits as u32) == subtracted
+        })
 }
 
 /// 32-bit words of a value.

@@ -10,6 +10,7 @@ use crate::module::{Id, ValueType};
 /// Vertices of a patch if the shader does not say how many it makes.
 const PATCH_VERTICES: u32 = 32;
 
+const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
 const POST_DEPTH_COVERAGE: &str = "SPV_KHR_post_depth_coverage";
 const STENCIL_EXPORT: &str = "SPV_EXT_shader_stencil_export";
 
@@ -105,6 +106,15 @@ impl Emitter<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The promise about floats of 32 bits, if the code has any.
+    pub(in crate::emit) fn float_modes(&mut self) {
+        if self.options.float_controls && self.module.has_floats() {
+            self.module.need(Capability::SignedZeroInfNanPreserve);
+            self.module.need_extension(FLOAT_CONTROLS, Some((1, 4)));
+            self.mode(ExecutionMode::SignedZeroInfNanPreserve, &[32]);
+        }
     }
 
     /// What goes with an output of depth or stencil.
