@@ -1,6 +1,6 @@
 //! What a target has, and the interface that a host wants: one struct, two tables (options and profiles).
 
-use tgsi_compiler::{DriverOption, UnknownOption};
+use tgsi_compiler::{DriverOption, SlotLocations, UnknownOption};
 use tgsi_ir::Stage;
 use tgsi_ir::options::CompilerOptions;
 
@@ -35,8 +35,23 @@ impl Numbers {
     }
 }
 
-/// Locations of slots: of an output or not, of a patch or not, the slot (see [`tgsi::slots`]).
-pub type Locations = std::collections::BTreeMap<(bool, bool, i32), u32>;
+/// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped; not
+/// so inputs of vertex shaders and outputs of fragment shaders, whose locations are their numbers. Of a side that was
+/// not linked there are none: locations are as [`interface`](crate::interface) says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Locations {
+    /// Of inputs.
+    pub inputs: Option<SlotLocations>,
+    /// Of outputs.
+    pub outputs: Option<SlotLocations>,
+}
+
+impl Locations {
+    /// Those of outputs or of inputs.
+    pub fn of(&self, is_output: bool) -> Option<&SlotLocations> {
+        if is_output { self.outputs.as_ref() } else { self.inputs.as_ref() }
+    }
+}
 
 /// The options of the driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,9 +104,8 @@ pub struct SpirvOptions {
     pub vertex_inputs: [Option<Numbers>; 32],
     /// What the components of each colour are.
     pub color_outputs: [Numbers; 8],
-    /// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped.
-    /// Without: as [`interface`](crate::interface) says.
-    pub locations: Option<Locations>,
+    /// The locations that a linker gave to slots.
+    pub locations: Locations,
     /// User clip planes, which are driver parameters, at most 8.
     pub user_clip_planes: u8,
     /// Bindless handles index arrays in set 4.
@@ -127,7 +141,7 @@ impl Default for SpirvOptions {
             dual_source: false,
             vertex_inputs: [None; 32],
             color_outputs: [Numbers::Float; 8],
-            locations: None,
+            locations: Locations::default(),
             user_clip_planes: 0,
             bindless: false,
             harness: false,

@@ -123,6 +123,12 @@ With --texts:
                                                difference of the IR in the unified format. The last is `registers`:
                                                what the driver did before the code is emitted";
 
+const LINK_JSON: &str = "JSON: one object.
+  shaders     in the order of the pipeline: f, stage, instructions_before, instructions_after (of the optimised IR,
+              without linking and with it)
+  links       between each and the next; components: removed (outputs that nobody reads), zeros (inputs that nobody
+              writes), constants, uniforms (loaded by the reader), duplicates; slots_before, slots_after";
+
 const REPORT_TEXT: &str = "Runs: what `tgsic translate --json` prints, or lines as shader-db's `run` prints them:
   shaders/a/1.shader_test - FS shader: 30 inst, 2 tex, 5 temps
 There may be a word before the name. Shaders with the same name and stage are numbered in their
@@ -367,6 +373,10 @@ pub enum Command {
         #[command(flatten)]
         passes: PassArguments,
     },
+    /// Translate the shaders of a pipeline together: what the next stage does not read goes, constants move into the
+    /// reader, what is left is packed, and both sides get the same locations.
+    #[command(after_help = LINK_JSON)]
+    Link(LinkArguments),
     /// Compare two runs of a compiler: totals, and what is helped and hurt, by stage and by program.
     #[command(after_help = REPORT_TEXT)]
     Report(ReportArguments),
@@ -411,6 +421,41 @@ pub struct CheckArguments {
     /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
+}
+
+/// Arguments of `link`.
+#[derive(Debug, Args)]
+pub struct LinkArguments {
+    /// Shaders of different stages, in any order: TGSI text, TGSI tokens or IR text, told apart by content; standard
+    /// input for `-`.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result. Without it, results go
+    /// to standard output as text, each under a line that names its stage and file.
+    #[arg(short, long = "out-dir", value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// All stages see the same constant buffers: a constant that is an output is loaded by the next stage instead.
+    #[arg(long)]
+    pub shared_constants: bool,
+    /// The rasteriser may replace texture coordinates (TEXCOORD) by those of point sprites: they stay as they are.
+    #[arg(long)]
+    pub point_sprites: bool,
+    /// An output register of the last stage before the rasteriser that somebody else reads, such as stream output: it
+    /// stays as it is. May be repeated.
+    #[arg(long = "keep", value_name = "REGISTER")]
+    pub kept: Vec<u32>,
+    /// Print binary code (of drivers such as spirv) as text, also with --out-dir.
+    #[arg(long)]
+    pub assembly: bool,
+    /// Print one line of JSON per shader on standard output, instead of its code: what the driver assigned to inputs,
+    /// outputs and resources. `translate --help` lists the keys.
+    #[arg(long, conflicts_with = "json")]
+    pub reflect: bool,
+    /// Print one object of JSON on standard output, instead of the code: what linking changed.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
 }
 
 /// Arguments of `fit`.

@@ -86,7 +86,8 @@ impl InputShader {
         }
     }
 
-    fn into_source(self) -> tgsi_compiler::Source<'static> {
+    /// The shader for the compiler, given away.
+    pub fn into_source(self) -> tgsi_compiler::Source<'static> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
             InputShader::Ir { shader, .. } => (*shader).into(),

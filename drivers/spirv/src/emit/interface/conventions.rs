@@ -86,9 +86,9 @@ impl Emitter<'_> {
             _ => return None,
         };
         let back = Slot { location: i32::from(location), ..slot };
-        let home = match &self.options.locations {
+        let home = match &self.options.locations.inputs {
             Some(locations) => {
-                let location = *locations.get(&(false, false, back.location))?;
+                let location = *locations.get(&(false, back.location))?;
                 Home::Located { location, source: 0 }
             }
             None => back.home(self.shader.stage, 0, 0),

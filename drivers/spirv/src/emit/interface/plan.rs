@@ -214,11 +214,10 @@ impl Plan {
                     if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
                         (*location, *source) = (0, *location);
                     }
-                    if let Some(locations) = options.locations.as_ref().filter(|_| !is_color) {
-                        let is_attribute = shader.stage == Stage::Vertex && !is_output;
-                        match locations.get(&(is_output, space == Space::Patch, slot.location)) {
+                    let is_attribute = shader.stage == Stage::Vertex && !is_output;
+                    if let Some(locations) = options.locations.of(is_output).filter(|_| !is_color && !is_attribute) {
+                        match locations.get(&(space == Space::Patch, slot.location)) {
                             Some(&linked) => *location = linked,
-                            None if is_attribute => {}
                             None => home = Home::Nothing,
                         }
                     }
