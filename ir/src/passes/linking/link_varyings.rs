@@ -13,7 +13,8 @@
 //!     %2 = @load_deref (&in_4)                        %2 = load_const (0, 0)       // nobody writes it
 //! ```
 //!
-//! All of it is decided by component. What hardware looks at (position, point size, clip distances, layer, viewport),
+//! All of it is decided by component, but what is written moves into the reader only if the whole of a slot that is read
+//! does: a vector of which a part is a constant would have to be put together again. What hardware looks at (position, point size, clip distances, layer, viewport),
 //! what stream output captures, and what is indexed at run time stays. Colours stay too, because state of the
 //! rasteriser may clamp them, make them flat, or take those of the back; only constants from 0 to 1 are what they are
 //! anyway. A back colour stays with its front colour.
@@ -93,26 +94,25 @@ fn find_replacements(
     inputs: &Side,
     options: &LinkOptions,
 ) -> BTreeMap<Component, Replacement> {
-    let mut found = BTreeMap::new();
-    let writes = outputs.writes();
-    for (&slot, &mask) in &inputs.reads() {
+    let (mut unwritten, mut found) = (BTreeMap::new(), BTreeMap::new());
+    let (reads, writes) = (inputs.reads(), outputs.writes());
+    for (&slot, &mask) in &reads {
         let mut written = writes.get(&slot).copied().unwrap_or(0);
         if slot.is_color() && (written != 0 || writes.keys().any(|other| other.front() == Some(slot))) {
             // The rasteriser may take the back, whatever of it is written.
             written = 15;
         }
         for component in (0..4).filter(|c| mask & !written & 1 << c != 0) {
-            found.insert((slot, component), Replacement::Constant(0));
+            unwritten.insert((slot, component), Replacement::Constant(0));
         }
     }
     if !matches!(producer.stage, Stage::Vertex | Stage::TessEval) {
-        return found;
+        return unwritten;
     }
-    let Some(body) = only_body(producer) else { return found };
+    let Some(body) = only_body(producer) else { return unwritten };
     if ends_early(body) {
-        return found;
+        return unwritten;
     }
-    let reads = inputs.reads();
     let has_same_buffers = options.shares_constants
         && producer.info.first_ubo_is_default_ubo == consumer.info.first_ubo_is_default_ubo;
     let mut same: BTreeMap<(Class, Vec<Write>), Component> = BTreeMap::new();
@@ -157,7 +157,17 @@ fn find_replacements(
             }
         }
     }
-    found
+    // A vector of which a part is known elsewhere would have to be put together again.
+    let is_known = |slot: Slot| {
+        let mask = reads.get(&slot).copied().unwrap_or(0);
+        (0..4).filter(|c| mask >> c & 1 != 0).all(|c| {
+            found.contains_key(&(slot, c)) || unwritten.contains_key(&(slot, c))
+        })
+    };
+    let whole: Vec<(Component, Replacement)> =
+        found.iter().filter(|((slot, _), _)| is_known(*slot)).map(|(&component, &by)| (component, by)).collect();
+    unwritten.extend(whole);
+    unwritten
 }
 
 /// Whether an invocation may end before the last block.

@@ -1,0 +1,256 @@
+//! Linked shaders: `spirv-val` accepts both sides, and a vertex shader and a fragment shader behind it compute what they
+//! did, in the interpreter of the IR.
+//!
+//! Of real shaders few are there with their partner. So every fragment, geometry and tessellation shader gets the
+//! shader of the stage before that writes most of what it reads: what is missing is zero, what is too much goes.
+//! `TGSIC_ONLY=text` restricts the runs to readers whose path contains the text.
+
+#[path = "../../../tgsi/tests/common/mod.rs"]
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::Command;
+
+use common::{shaders, shared};
+use rayon::prelude::*;
+use tgsi_compiler::{Compiler, Driver, Source, Stage, input};
+use tgsi_ir::passes::linking::LinkOptions;
+use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
+use tgsi_ir::shader::Stage as ShaderStage;
+use tgsi_ir::slots::varying;
+use tgsi_ir::variable::VariableModes;
+use tgsi_ir::{Shader, run};
+
+const LANES: usize = 4;
+
+/// Registers of inputs or outputs by slot.
+fn registers(shader: &Shader, mode: VariableModes) -> BTreeMap<(bool, i32), usize> {
+    let mut registers = BTreeMap::new();
+    for (_, data) in shader.globals_with(mode) {
+        let mut ty = data.ty;
+        if data.per_vertex
+            && let tgsi_ir::types::TypeData::Array { element, .. } = *shader.types.get(ty)
+        {
+            ty = element;
+        }
+        for number in 0..shader.types.array_elements(ty).max(1) {
+            let slot = (data.patch, data.location + number as i32);
+            registers.entry(slot).or_insert((data.driver_location + number) as usize);
+        }
+    }
+    registers
+}
+
+/// A float that looks random, of a few numbers.
+fn made_up(numbers: [usize; 4]) -> u32 {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for number in numbers {
+        state = (state ^ number as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state ^= state >> 29;
+    }
+    ((state % 4001) as f32 / 1000.0 - 2.0).to_bits()
+}
+
+fn inputs_of(seed: usize) -> Inputs {
+    // Of both stages, so that it does not matter which one loads them.
+    let constants = (0..4).map(|buffer| (0..1024).map(|word| made_up([7, seed, buffer, word])).collect()).collect();
+    Inputs {
+        lanes: LANES,
+        inputs: LaneRegisters::new(LANES, 0),
+        constants,
+        buffers: vec![vec![0; 256]; 4],
+        counters: vec![vec![0; 16]; 4],
+        ..Inputs::default()
+    }
+}
+
+fn execute(shader: &Shader, inputs: &Inputs) -> Result<Outputs, String> {
+    let mut resources = AnalyticResources::default();
+    run::run(shader, inputs, &mut resources, RunLimits::of_steps(200_000)).map_err(|error| error.to_string())
+}
+
+/// Runs a vertex shader with made-up attributes, and a fragment shader with its outputs. Returns what the rasteriser
+/// and the framebuffer get.
+fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap<i32, Vec<u32>>, Outputs), String> {
+    let mut inputs = inputs_of(seed);
+    for register in 0..40 {
+        for component in 0..4 {
+            for lane in 0..LANES {
+                inputs.inputs.set(register, component, lane, made_up([register, component, lane, seed]));
+            }
+        }
+    }
+    let outputs = execute(vertex, &inputs)?;
+    let written = registers(vertex, VariableModes::SHADER_OUT);
+    let mut inputs = inputs_of(seed);
+    for ((_, slot), register) in registers(fragment, VariableModes::SHADER_IN) {
+        let is_made = [varying::POS, varying::FACE, varying::PNTC, varying::PRIMITIVE_ID, varying::LAYER].map(i32::from);
+        for component in 0..4 {
+            for lane in 0..LANES {
+                let word = match written.get(&(false, slot)) {
+                    _ if is_made.contains(&slot) => made_up([slot as usize, component, lane, seed + 99]),
+                    Some(&register) => outputs.outputs.get(register, component, lane),
+                    None => 0,
+                };
+                inputs.inputs.set(register, component, lane, word);
+            }
+        }
+    }
+    let fixed = [varying::POS, varying::PSIZ, varying::CLIP_DIST0, varying::CLIP_DIST1, varying::LAYER];
+    let fixed = fixed.map(i32::from).into_iter().filter_map(|slot| {
+        let register = *written.get(&(false, slot))?;
+        let words = (0..4).flat_map(|component| outputs.outputs.component(register, component).to_vec());
+        Some((slot, words.collect()))
+    });
+    let fixed = fixed.collect();
+    Ok((fixed, execute(fragment, &inputs)?))
+}
+
+/// Whether two words are the same, or floats that are nearly so.
+fn is_close(a: u32, b: u32) -> bool {
+    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    a == b || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * x.abs().max(y.abs()).max(1e-3)
+}
+
+/// What differs between two runs.
+fn compare(a: &(BTreeMap<i32, Vec<u32>>, Outputs), b: &(BTreeMap<i32, Vec<u32>>, Outputs)) -> Result<(), String> {
+    for (slot, words) in &a.0 {
+        let other = b.0.get(slot).ok_or_else(|| format!("slot {slot} has gone"))?;
+        if words.iter().zip(other).any(|(&x, &y)| !is_close(x, y)) {
+            return Err(format!("slot {slot}: {words:x?} and {other:x?}"));
+        }
+    }
+    let (a, b) = (&a.1, &b.1);
+    if a.live != b.live {
+        return Err(format!("live {:?} and {:?}", a.live, b.live));
+    }
+    for register in 0..a.outputs.len().max(b.outputs.len()) {
+        for component in 0..4 {
+            for lane in (0..LANES).filter(|&lane| a.live.get(lane) == Some(&true)) {
+                let (x, y) = (a.outputs.get(register, component, lane), b.outputs.get(register, component, lane));
+                if !is_close(x, y) {
+                    return Err(format!("OUT[{register}].{component} lane {lane}: {x:#x} and {y:#x}"));
+                }
+            }
+        }
+    }
+    if a.buffers == b.buffers { Ok(()) } else { Err("buffers".to_owned()) }
+}
+
+/// A real shader.
+struct Real {
+    path: PathBuf,
+    shader: tgsi::Shader,
+    /// As it is translated alone.
+    lowered: Shader,
+}
+
+fn read(compiler: &Compiler, text: &[u8], path: PathBuf) -> Option<Real> {
+    let (source, _) = compiler.read(text, input::Language::of(text), false);
+    let Some(Source::Tgsi(shader)) = source else { return None };
+    let shader = shader.into_owned();
+    let lowered = compiler.ir_at(Stage::Registers, &shader).ok()?;
+    Some(Real { path, shader, lowered })
+}
+
+/// What linking made of pairs, in sums.
+#[derive(Default, Debug)]
+struct Totals {
+    pairs: usize,
+    run: usize,
+    not_run: usize,
+    slots: [u32; 2],
+    instructions: [[usize; 2]; 2],
+    moved: [u32; 5],
+}
+
+#[test]
+#[cfg_attr(not(reference_data), ignore = "no reference data")]
+fn real_shaders_compute_the_same_and_are_valid() {
+    let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.1", "no_contraction"]).expect("known options");
+    let compiler = Compiler::for_target(target.into());
+    let only = std::env::var("TGSIC_ONLY").unwrap_or_default();
+    let every = std::env::var("TGSIC_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize);
+    let paths = shaders(&shared("corpus"));
+    let all: Vec<Real> =
+        paths.into_par_iter().filter_map(|path| read(&compiler, &std::fs::read(&path).ok()?, path)).collect();
+    let slots = |shader: &Shader, mode| registers(shader, mode).into_keys().collect::<BTreeSet<_>>();
+    let outputs: Vec<_> = all.iter().map(|real| slots(&real.lowered, VariableModes::SHADER_OUT)).collect();
+    let pairs: Vec<(&Real, &Real)> = all
+        .iter()
+        .filter(|reader| reader.path.to_string_lossy().contains(&only))
+        .enumerate()
+        .step_by(every)
+        .filter_map(|(number, reader)| {
+            let before = match reader.lowered.stage {
+                ShaderStage::Fragment if number % 8 == 1 => ShaderStage::Geometry,
+                ShaderStage::Fragment if number % 8 == 2 => ShaderStage::TessEval,
+                ShaderStage::TessEval => ShaderStage::TessCtrl,
+                ShaderStage::Fragment | ShaderStage::Geometry | ShaderStage::TessCtrl => ShaderStage::Vertex,
+                _ => return None,
+            };
+            let read = slots(&reader.lowered, VariableModes::SHADER_IN);
+            let fit = |other: usize| (read.intersection(&outputs[other]).count(), (other * 7 + number) % 64);
+            let same_stage = (0..all.len()).filter(|&other| all[other].lowered.stage == before);
+            Some((&all[same_stage.max_by_key(|&other| fit(other))?], reader))
+        })
+        .collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut totals, mut wrong) = (Totals::default(), Vec::new());
+    let results: Vec<Result<Totals, String>> = pairs
+        .par_iter()
+        .enumerate()
+        .map(|(number, (writer, reader))| {
+            let name = || format!("{} {}", writer.path.display(), reader.path.display());
+            let mut own = Totals { pairs: 1, ..Totals::default() };
+            let sources = vec![Source::from(&writer.shader), Source::from(&reader.shader)];
+            let options = LinkOptions { shares_constants: number % 2 == 0, ..LinkOptions::default() };
+            let program = compiler.link(sources, &options).map_err(|e| format!("{}: {e}", name()))?;
+            let report = program.reports[0];
+            own.slots = [report.slots_before, report.slots_after];
+            own.moved = [report.removed, report.zeros, report.constants, report.uniforms, report.duplicates];
+            own.instructions = [program.shaders[0].instructions, program.shaders[1].instructions];
+            if (writer.lowered.stage, reader.lowered.stage) == (ShaderStage::Vertex, ShaderStage::Fragment) {
+                for seed in 0..3 {
+                    let (Ok(before), Ok(after)) = (
+                        run_both(&writer.lowered, &reader.lowered, seed),
+                        run_both(&program.shaders[0].lowered, &program.shaders[1].lowered, seed),
+                    ) else {
+                        own.not_run = 1;
+                        break;
+                    };
+                    own.run = 1;
+                    compare(&before, &after).map_err(|e| format!("{}: {e}", name()))?;
+                }
+            }
+            for (side, shader) in program.shaders.into_iter().enumerate() {
+                let module = folder.path().join(format!("{number}-{side}.spv"));
+                std::fs::write(&module, shader.code.into_bytes()).expect("a file");
+                let output = Command::new("spirv-val").args(["--target-env", "vulkan1.1"]).arg(&module).output();
+                let output = output.expect("spirv-val");
+                if !output.status.success() {
+                    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+                    return Err(format!("{}: {message}{}", name(), String::from_utf8_lossy(&output.stdout)));
+                }
+            }
+            Ok(own)
+        })
+        .collect();
+    for result in results {
+        match result {
+            Ok(own) => {
+                totals.pairs += own.pairs;
+                totals.run += own.run;
+                totals.not_run += own.not_run;
+                (0..2).for_each(|i| totals.slots[i] += own.slots[i]);
+                (0..5).for_each(|i| totals.moved[i] += own.moved[i]);
+                (0..4).for_each(|i| totals.instructions[i / 2][i % 2] += own.instructions[i / 2][i % 2]);
+            }
+            Err(error) => wrong.push(error),
+        }
+    }
+    println!("{totals:?}");
+    assert!(wrong.is_empty(), "{} of {} wrong\n{}", wrong.len(), pairs.len(), wrong[..wrong.len().min(12)].join("\n"));
+    assert!(!only.is_empty() || every > 1 || (totals.run > 500 && totals.not_run < 40), "{totals:?}");
+}
