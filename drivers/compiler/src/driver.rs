@@ -118,14 +118,16 @@ pub struct DriverOption {
     pub about: &'static str,
 }
 
-/// The error for an unknown option name.
+/// The error for an unknown option name, or for a value that an option does not take.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("no driver option `{name}`; there are {}", names(.options))]
+#[error("{}", problem.clone().unwrap_or_else(|| format!("no driver option `{name}`; there are {}", names(.options))))]
 pub struct UnknownOption {
     /// The name.
     pub name: String,
     /// The options of the driver.
     pub options: &'static [DriverOption],
+    /// What is wrong with the value, if the option takes one.
+    pub problem: Option<String>,
 }
 
 fn names(options: &[DriverOption]) -> String {

@@ -86,6 +86,10 @@ impl Target for SpirvOptions {
         Some(Box::new(SpirvOptions { locations, ..self.clone() }))
     }
 
+    fn captured_outputs(&self) -> Vec<u32> {
+        self.stream_output.captures.iter().map(|capture| capture.register).collect()
+    }
+
     fn keeps_source(&self) -> bool {
         self.lines
     }

@@ -4,6 +4,8 @@ use tgsi_compiler::{DriverOption, SlotLocations, UnknownOption};
 use tgsi_ir::Stage;
 use tgsi_ir::options::CompilerOptions;
 
+use crate::stream_output::StreamOutput;
+
 /// Whether textures and samplers are one variable or two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samplers {
@@ -92,6 +94,10 @@ pub struct SpirvOptions {
     pub two_sided: bool,
     /// The last stage before the rasteriser writes the point size 1 if the shader writes none.
     pub point_size: bool,
+    /// The place within a point counts from below.
+    pub point_origin_lower_left: bool,
+    /// The domain of tessellation has its origin at the lower left, in a pipeline where it is at the upper left.
+    pub tess_origin_lower_left: bool,
     /// The instance number starts at 0 in every draw.
     pub base_instance_is_zero: bool,
     /// The vertex number starts at 0 in every draw.
@@ -106,6 +112,8 @@ pub struct SpirvOptions {
     pub color_outputs: [Numbers; 8],
     /// The locations that a linker gave to slots.
     pub locations: Locations,
+    /// Outputs that go to buffers.
+    pub stream_output: StreamOutput,
     /// User clip planes, which are driver parameters, at most 8.
     pub user_clip_planes: u8,
     /// Bindless handles index arrays in set 4.
@@ -135,6 +143,8 @@ impl Default for SpirvOptions {
             flat_shading: false,
             two_sided: false,
             point_size: false,
+            point_origin_lower_left: false,
+            tess_origin_lower_left: false,
             base_instance_is_zero: false,
             base_vertex_is_zero: false,
             color_buffers: 1,
@@ -142,6 +152,7 @@ impl Default for SpirvOptions {
             vertex_inputs: [None; 32],
             color_outputs: [Numbers::Float; 8],
             locations: Locations::default(),
+            stream_output: StreamOutput::default(),
             user_clip_planes: 0,
             bindless: false,
             harness: false,
@@ -188,6 +199,9 @@ named! { OPTIONS, set_option:
     "flat_shading", "Colours are flat." => |o| o.flat_shading = true;
     "two_sided", "Colours are those of the side of the primitive." => |o| o.two_sided = true;
     "point_size", "A point size of 1 is written where the shader writes none." => |o| o.point_size = true;
+    "point_origin_lower_left", "The place within a point counts from below." => |o| o.point_origin_lower_left = true;
+    "tess_origin_lower_left", "The domain of tessellation has its origin at the lower left, as in OpenGL: triangles have the other order."
+        => |o| o.tess_origin_lower_left = true;
     "base_instance_is_zero", "Draws start with instance 0." => |o| o.base_instance_is_zero = true;
     "base_vertex_is_zero", "Draws start with vertex 0." => |o| o.base_vertex_is_zero = true;
     "eight_color_buffers", "A colour that goes to all buffers goes to eight." => |o| o.color_buffers = 8;
@@ -218,8 +232,16 @@ named! { PROFILES, set_profile:
         };
 }
 
+/// The start of an option that has a value: see [`stream_output`](crate::stream_output).
+const STREAM_OUTPUT: &str = "stream_output=";
+
+fn unknown(name: &str) -> UnknownOption {
+    UnknownOption { name: name.to_owned(), options: SpirvOptions::OPTIONS, problem: None }
+}
+
 impl SpirvOptions {
-    /// Sets an option or a profile by its name.
+    /// Sets an option or a profile by its name. `stream_output=` stands before what
+    /// [`StreamOutput::parse`] takes.
     ///
     /// # Errors
     /// [`UnknownOption`].
@@ -227,7 +249,12 @@ impl SpirvOptions {
         if self.set_option(name) || self.set_profile(name) {
             return Ok(());
         }
-        Err(UnknownOption { name: name.to_owned(), options: SpirvOptions::OPTIONS })
+        if let Some(text) = name.strip_prefix(STREAM_OUTPUT) {
+            self.stream_output = StreamOutput::parse(text)
+                .map_err(|error| UnknownOption { problem: Some(error.to_string()), ..unknown(name) })?;
+            return Ok(());
+        }
+        Err(unknown(name))
     }
 
     /// What the optimiser needs to know.

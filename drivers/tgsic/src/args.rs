@@ -114,6 +114,8 @@ With --reflect, instead (of driver spirv):
   built_in_inputs, built_in_outputs            names in SPIR-V
   resources                                    kind, index, set, binding, count, about
   driver_parameters                            name, offset, size, type: push constants that the host sets
+  stream_output                                register, component, components, buffer, offset, stride, stream,
+                                               location (of the variable that has them)
   execution_modes                              with operands
   capabilities, extensions                     name, and the feature or extension of Vulkan that it needs
 With --texts:
@@ -227,6 +229,11 @@ pub struct DriverOptions {
     #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
+    /// Stream output, of driver spirv: the components of output registers that go to buffers, such as
+    /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1` behind
+    /// it for vertex stream 1. Entries have commas between.
+    #[arg(long, value_name = "ENTRIES")]
+    pub stream_output: Option<String>,
     /// Dialect of TGSI. For `virgl`, text is read as virgl hosts read it, and results keep the declarations and
     /// properties of the source. The proxy accepts only `virgl`.
     ///

@@ -118,7 +118,7 @@ impl Driver for Text {
             } else if SHARED.contains(&name) {
                 target.spirv.set(name)?;
             } else {
-                return Err(UnknownOption { name: name.to_owned(), options: self.options() });
+                return Err(UnknownOption { name: name.to_owned(), options: self.options(), problem: None });
             }
         }
         Ok(Box::new(target))
