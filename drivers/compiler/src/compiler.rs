@@ -323,6 +323,16 @@ impl<'c> Compilation<'c> {
         Ok(())
     }
 
+    /// What the target assigns to the interface of the shader (see [`Target::reflect`]); `None` if it assigns nothing.
+    ///
+    /// # Errors
+    /// [`CompileError::Target`].
+    pub fn reflect(mut self) -> Result<Option<String>, CompileError> {
+        self.advance(Stage::Registers)?;
+        let Compilation { compiler, ir, spans, .. } = self;
+        compiler.target.reflect(&ir).transpose().map_err(|error| spans.locate(error))
+    }
+
     /// Compiles to code.
     ///
     /// # Errors

@@ -120,6 +120,11 @@ impl InputShader {
         }?)
     }
 
+    /// What the driver assigns to the interface; none if it assigns nothing.
+    pub fn reflect(&self, plan: &Plan) -> Result<Option<String>, ShaderError> {
+        Ok(plan.compiler.start(self.source())?.reflect()?)
+    }
+
     /// The driver's code.
     pub fn code(&self, plan: &Plan) -> Result<Code, ShaderError> {
         Ok(plan.compiler.compile(self.source())?)
