@@ -80,6 +80,8 @@ pub struct SpirvOptions {
     pub robust: bool,
     /// Every sum and product is `NoContraction`.
     pub no_contraction: bool,
+    /// The memory model is Vulkan's, not GLSL's.
+    pub vulkan_memory_model: bool,
     /// Names of variables.
     pub names: bool,
     /// Lines of the source.
@@ -136,6 +138,7 @@ impl Default for SpirvOptions {
             fused_fma: false,
             robust: false,
             no_contraction: false,
+            vulkan_memory_model: false,
             names: true,
             lines: false,
             depth_minus_one_to_one: false,
@@ -191,6 +194,8 @@ named! { OPTIONS, set_option:
     "fused_fma", "Fma rounds once." => |o| o.fused_fma = true;
     "robust", "What is out of range in buffers is left to the device, which gives zero." => |o| o.robust = true;
     "no_contraction", "Every sum and product is rounded on its own." => |o| o.no_contraction = true;
+    "vulkan_memory_model", "The memory model of Vulkan: accesses, not variables, say what others see (Vulkan 1.2, or an extension)."
+        => |o| o.vulkan_memory_model = true;
     "no_names", "No names of variables." => |o| o.names = false;
     "debug_info", "The lines of the source." => |o| o.lines = true;
     "depth_minus_one_to_one", "Position z goes from -w to w, and becomes 0 to w."

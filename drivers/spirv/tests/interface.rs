@@ -249,3 +249,43 @@ fn stream_output_that_there_is_not_is_an_error() {
     let error = compiler.compile(read.expect("a shader")).expect_err("an error");
     assert!(error.to_string().contains("only geometry shaders"), "{error}");
 }
+
+#[test]
+fn the_memory_model_of_vulkan_speaks_of_accesses() {
+    let model = |source: &str, environment: &str| assembly(source, environment, &["vulkan_memory_model"]);
+    let compute = |qualifiers: &str, barrier: &str| {
+        format!(
+            "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 4\nDCL BUFFER[0]\nDCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL \
+             MEMORY[0], SHARED\nDCL TEMP[0..1]\nIMM[0] UINT32 {{0, 4, 8, 12}}\nLOAD TEMP[0].x, BUFFER[0], \
+             IMM[0].xxxx{qualifiers}\nSTORE MEMORY[0].x, IMM[0].xxxx, TEMP[0].xxxx\n{barrier}LOAD TEMP[1].x, MEMORY[0], \
+             IMM[0].yyyy\nSTORE BUFFER[0].x, IMM[0].zzzz, TEMP[1].xxxx{qualifiers}\nLOAD TEMP[1], IMAGE[0], \
+             IMM[0].xyyy, 2D, PIPE_FORMAT_R32_UINT\nSTORE IMAGE[0].x, IMM[0].xyyy, TEMP[1].xxxx, 2D, \
+             PIPE_FORMAT_R32_UINT\nATOMUADD TEMP[0].x, BUFFER[0], IMM[0].wwww, TEMP[1].xxxx\nEND\n"
+        )
+    };
+    for environment in ["vulkan1.1", "vulkan1.2", "vulkan1.3"] {
+        let text = model(&compute(", COHERENT", "BARRIER\n"), environment);
+        for wanted in [
+            "OpMemoryModel Logical Vulkan",
+            "OpCapability VulkanMemoryModel",
+            "MakePointerVisible|NonPrivatePointer",
+            "MakePointerAvailable|NonPrivatePointer",
+            " NonPrivateTexel",
+        ] {
+            assert!(text.contains(wanted), "{environment}: no {wanted}\n{text}");
+        }
+        assert!(!text.contains(" Coherent") && !text.contains("DeviceScope"), "{text}");
+        let text = model(&compute(", VOLATILE", ""), environment);
+        assert!(text.contains("Volatile|MakePointerVisible|NonPrivatePointer"), "{text}");
+    }
+    let text = assembly(&compute(", COHERENT", "BARRIER\n"), "vulkan1.2", &[]);
+    assert!(text.contains("Logical GLSL450") && text.contains(" Coherent") && !text.contains("NonPrivate"), "{text}");
+    // Outputs of a patch are seen behind a barrier.
+    let control = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 3\nDCL IN[][0], POSITION\nDCL OUT[][0], POSITION\nDCL SV[0], \
+                   INVOCATIONID\nDCL ADDR[0]\nUARL ADDR[0].x, SV[0].xxxx\nMOV OUT[ADDR[0].x][0], \
+                   IN[ADDR[0].x][0]\nBARRIER\nEND\n";
+    // AcquireRelease, OutputMemory, MakeAvailable and MakeVisible.
+    let semantics = 0x8 | 0x1000 | 0x2000 | 0x4000;
+    let text = model(control, "vulkan1.2");
+    assert!(text.contains(&format!("OpConstant %uint {semantics}")), "{text}");
+}
