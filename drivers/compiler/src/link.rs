@@ -14,11 +14,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use thiserror::Error;
 use tgsi_ir::passes::linking::{LinkOptions, LinkReport, link_varyings, linked_slots, pack_varyings};
 use tgsi_ir::passes::pass_manager::count_instructions;
 use tgsi_ir::passes::pipeline;
 use tgsi_ir::shader::Stage as ShaderStage;
+use thiserror::Error;
 
 use crate::compiler::{Compilation, Compiler, Source, Stage};
 use crate::driver::{Code, SlotLocations, Target};
@@ -162,8 +162,7 @@ impl Compiler {
         let reports = self.link_pairs(&mut shaders, options);
         shaders.iter_mut().for_each(Compilation::optimize_early);
         let after: Vec<usize> = shaders.iter().map(|compilation| count_instructions(&compilation.ir)).collect();
-        let locations: Vec<SlotLocations> =
-            shaders.windows(2).map(|two| locations(&two[0].ir, &two[1].ir)).collect();
+        let locations: Vec<SlotLocations> = shaders.windows(2).map(|two| locations(&two[0].ir, &two[1].ir)).collect();
         let mut linked = Vec::new();
         for (place, (input, compilation)) in numbers.into_iter().zip(shaders).enumerate() {
             let inputs = place.checked_sub(1).and_then(|pair| locations.get(pair));
@@ -209,10 +208,10 @@ impl Compiler {
                 consumer.optimize_early();
             }
         }
-        for first in 0..pairs {
+        for (first, total) in reports.iter_mut().enumerate() {
             let options = own_options(shaders, first);
             let Some((producer, consumer)) = pair(shaders, first) else { continue };
-            reports[first].slots_after = pack_varyings(&mut producer.ir, &mut consumer.ir, &options).slots_after;
+            total.slots_after = pack_varyings(&mut producer.ir, &mut consumer.ir, &options).slots_after;
         }
         reports
     }

@@ -94,7 +94,8 @@ impl StreamOutput {
         if capture.buffer >= MOST || capture.stream >= MOST {
             return Err("there are four buffers and four streams");
         }
-        if capture.offset % 4 != 0 || stride.is_some_and(|stride| stride % 4 != 0 || stride == 0) {
+        let is_word = |bytes: u32| bytes.is_multiple_of(4);
+        if !is_word(capture.offset) || stride.is_some_and(|stride| !is_word(stride) || stride == 0) {
             return Err("offsets and distances are multiples of four");
         }
         let own = &mut self.strides[capture.buffer as usize];

@@ -188,7 +188,8 @@ fn conventions_of_points_windows_and_domains() {
              POSITION\nDCL OUT[0], POSITION\nMOV OUT[0], IN[0][0]\nEND\n"
         )
     };
-    for (property, plain, other) in [("0", "VertexOrderCcw", "VertexOrderCw"), ("1", "VertexOrderCw", "VertexOrderCcw")] {
+    for (property, plain, other) in [("0", "VertexOrderCcw", "VertexOrderCw"), ("1", "VertexOrderCw", "VertexOrderCcw")]
+    {
         check(&domain(property), &[], &[plain]);
         check(&domain(property), &["tess_origin_lower_left"], &[other]);
     }

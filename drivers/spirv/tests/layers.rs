@@ -40,9 +40,8 @@ fn code(path: &Path) -> String {
 /// The first names of all paths that begin at the crate: of `crate::a::b` it is `a`, of `crate::{a, b::c}` they are
 /// two.
 fn named(code: &str) -> Vec<String> {
-    let identifier = |text: &str| -> String {
-        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
+    let identifier =
+        |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
     let mut names = Vec::new();
     for (at, word) in code.match_indices("crate::") {
         let rest = &code[at + word.len()..];

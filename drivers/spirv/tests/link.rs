@@ -14,6 +14,8 @@ use std::process::Command;
 
 use common::{shaders, shared};
 use rayon::prelude::*;
+use tgsi::smith;
+use tgsi::tables::{File, Processor, Semantic};
 use tgsi_compiler::{Compiler, Driver, Source, Stage, input};
 use tgsi_ir::passes::linking::LinkOptions;
 use tgsi_ir::run::environment::{AnalyticResources, Inputs, LaneRegisters, Outputs, RunLimits};
@@ -85,7 +87,8 @@ fn run_both(vertex: &Shader, fragment: &Shader, seed: usize) -> Result<(BTreeMap
     let written = registers(vertex, VariableModes::SHADER_OUT);
     let mut inputs = inputs_of(seed);
     for ((_, slot), register) in registers(fragment, VariableModes::SHADER_IN) {
-        let is_made = [varying::POS, varying::FACE, varying::PNTC, varying::PRIMITIVE_ID, varying::LAYER].map(i32::from);
+        let is_made =
+            [varying::POS, varying::FACE, varying::PNTC, varying::PRIMITIVE_ID, varying::LAYER].map(i32::from);
         for component in 0..4 {
             for lane in 0..LANES {
                 let word = match written.get(&(false, slot)) {
@@ -253,4 +256,74 @@ fn real_shaders_compute_the_same_and_are_valid() {
     println!("{totals:?}");
     assert!(wrong.is_empty(), "{} of {} wrong\n{}", wrong.len(), pairs.len(), wrong[..wrong.len().min(12)].join("\n"));
     assert!(!only.is_empty() || every > 1 || (totals.run > 500 && totals.not_run < 40), "{totals:?}");
+}
+
+/// Gives the outputs of a vertex shader the semantics of the inputs of a fragment shader, as far as there are any.
+fn meet(vertex: &mut tgsi::Shader, fragment: &tgsi::Shader) {
+    let inputs = fragment.declarations.iter().filter(|d| d.file == File::Input);
+    let free = inputs.filter_map(|d| d.semantic.map(|semantic| (semantic.name, semantic.index, d.last - d.first)));
+    let mut free = free.filter(|(name, ..)| matches!(name, Semantic::Generic | Semantic::TexCoord | Semantic::Color));
+    let mut next = 100;
+    for output in vertex.declarations.iter_mut().filter(|d| d.file == File::Output) {
+        let Some(semantic) = &mut output.semantic else { continue };
+        if !matches!(semantic.name, Semantic::Generic | Semantic::TexCoord | Semantic::Color) {
+            continue;
+        }
+        match free.next() {
+            Some((name, index, more)) if more >= output.last - output.first => {
+                (semantic.name, semantic.index) = (name, index);
+            }
+            // Those that do not meet must not be two of one semantic.
+            _ => {
+                (semantic.name, semantic.index) = (Semantic::Generic, next);
+                next += output.last - output.first + 1;
+            }
+        }
+    }
+}
+
+/// Generated vertex and fragment shaders, each pair linked: equal results.
+#[test]
+fn generated_shaders_compute_the_same() {
+    let count = std::env::var("TGSIC_COUNT").ok().and_then(|n| n.parse().ok()).unwrap_or(150u64);
+    let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.3", "no_contraction", "bindless"]).expect("known options");
+    let compiler = Compiler::for_target(target.into());
+    let made = |stage, seed| {
+        let config = smith::Config { stage: Some(stage), ..smith::Config::default() };
+        smith::from_seed(seed, &config).expect("a shader")
+    };
+    let results: Vec<Result<(u32, u32), String>> = (0..count)
+        .into_par_iter()
+        .filter_map(|seed| {
+            let (mut vertex, fragment) = (made(Processor::Vertex, seed), made(Processor::Fragment, seed + 7919));
+            meet(&mut vertex, &fragment);
+            let alone = |shader: &tgsi::Shader| compiler.ir_at(Stage::Registers, shader);
+            // What SPIR-V cannot express is no matter of linking.
+            let (Ok(first), Ok(second)) = (alone(&vertex), alone(&fragment)) else { return None };
+            let options = LinkOptions { shares_constants: seed % 3 == 0, ..LinkOptions::default() };
+            let sources = vec![Source::from(&vertex), Source::from(&fragment)];
+            let program = match compiler.link(sources, &options) {
+                Ok(program) => program,
+                Err(error) if error.to_string().contains("Vulkan ") => return None,
+                Err(error) => return Some(Err(format!("{seed}: {error}"))),
+            };
+            for inputs in 0..3 {
+                let before = run_both(&first, &second, inputs);
+                let after = run_both(&program.shaders[0].lowered, &program.shaders[1].lowered, inputs);
+                let result = match (&before, &after) {
+                    (Ok(before), Ok(after)) => compare(before, after),
+                    (before, after) => Err(format!("{:?} {:?}", before.as_ref().err(), after.as_ref().err())),
+                };
+                if let Err(error) = result {
+                    return Some(Err(format!("{seed}: {error}")));
+                }
+            }
+            Some(Ok((program.reports[0].slots_before, program.reports[0].slots_after)))
+        })
+        .collect();
+    let wrong: Vec<&String> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    assert!(wrong.is_empty(), "{} of {}: {:#?}", wrong.len(), results.len(), &wrong[..wrong.len().min(10)]);
+    let slots = results.iter().flatten().fold((0, 0), |(a, b), (x, y)| (a + x, b + y));
+    println!("{} pairs, slots {slots:?}", results.len());
+    assert!(results.len() as u64 > count / 2 && slots.1 < slots.0, "{} pairs, {slots:?}", results.len());
 }

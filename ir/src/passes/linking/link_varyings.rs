@@ -62,8 +62,7 @@ type Write = (Block, Def, u8);
 pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
     let mut report = LinkReport::default();
     producer.info.next_stage = Some(consumer.stage);
-    let (Some(mut outputs), Some(mut inputs)) =
-        (Side::of(producer, true, options), Side::of(consumer, false, options))
+    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
     else {
         return report;
     };
@@ -113,8 +112,8 @@ fn find_replacements(
     if ends_early(body) {
         return unwritten;
     }
-    let has_same_buffers = options.shares_constants
-        && producer.info.first_ubo_is_default_ubo == consumer.info.first_ubo_is_default_ubo;
+    let has_same_buffers =
+        options.shares_constants && producer.info.first_ubo_is_default_ubo == consumer.info.first_ubo_is_default_ubo;
     let mut same: BTreeMap<(Class, Vec<Write>), Component> = BTreeMap::new();
     for ((slot, component), stores) in component_writes(body, outputs) {
         let is_read = reads.get(&slot).is_some_and(|mask| mask >> component & 1 != 0);
@@ -160,9 +159,9 @@ fn find_replacements(
     // A vector of which a part is known elsewhere would have to be put together again.
     let is_known = |slot: Slot| {
         let mask = reads.get(&slot).copied().unwrap_or(0);
-        (0..4).filter(|c| mask >> c & 1 != 0).all(|c| {
-            found.contains_key(&(slot, c)) || unwritten.contains_key(&(slot, c))
-        })
+        (0..4)
+            .filter(|c| mask >> c & 1 != 0)
+            .all(|c| found.contains_key(&(slot, c)) || unwritten.contains_key(&(slot, c)))
     };
     let whole: Vec<(Component, Replacement)> =
         found.iter().filter(|((slot, _), _)| is_known(*slot)).map(|(&component, &by)| (component, by)).collect();
@@ -332,7 +331,8 @@ fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &
     };
     // What is indexed at run time goes as a whole or not at all.
     let stays = |variable| outputs.slots_of(variable).iter().any(|&slot| mask_of(slot) != 0);
-    let unread: Vec<_> = outputs.variables().filter(|&(variable, _)| !stays(variable)).map(|(v, _)| v).collect();
+    let unread: BTreeSet<Variable> =
+        outputs.variables().filter(|&(variable, _)| !stays(variable)).map(|(variable, _)| variable).collect();
     let mut counted = BTreeSet::new();
     let Some(body) = only_body_mut(producer) else { return };
     for store in &outputs.stores {
@@ -358,7 +358,7 @@ fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &
 }
 
 /// Removes stores to variables, wherever in them.
-fn remove_indexed_stores(body: &mut Body, variables: &[Variable]) -> u32 {
+fn remove_indexed_stores(body: &mut Body, variables: &BTreeSet<Variable>) -> u32 {
     if variables.is_empty() {
         return 0;
     }

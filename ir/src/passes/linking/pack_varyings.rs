@@ -57,8 +57,7 @@ struct Place {
 /// See the [module](self).
 pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
     let mut report = LinkReport::default();
-    let (Some(mut outputs), Some(mut inputs)) =
-        (Side::of(producer, true, options), Side::of(consumer, false, options))
+    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
     else {
         return report;
     };
@@ -84,6 +83,10 @@ pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &Lin
     for (&slot, &mask) in needed.iter().filter(|(slot, mask)| **mask != 0 && !is_kept(slot)) {
         let Some(class) = inputs.class(consumer, slot, Some((&outputs, producer))) else { return report };
         groups.push((class, mask, slot));
+    }
+    // Where there are so many, there are too few numbers, and looking for room would take long.
+    if groups.len() > 4 * (MOST_SLOTS[0] + MOST_SLOTS[1]) {
+        return report;
     }
     let (bins, places) = fill(groups);
     let Some((runs, numbers)) = number(&bins, &outputs, &inputs, options) else { return report };
@@ -134,8 +137,8 @@ type Moved = [BTreeMap<Variable, i32>; 2];
 fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) -> Option<(Moved, Vec<i32>)> {
     let mut moved: Moved = [BTreeMap::new(), BTreeMap::new()];
     let mut locations = vec![0; bins.len()];
-    for (patch, first, most) in
-        [(false, varying::VAR0, MOST_SLOTS[0]), (true, varying::PATCH0, MOST_SLOTS[1])].map(|(p, f, m)| (p, i32::from(f), m))
+    for (patch, first, most) in [(false, varying::VAR0, MOST_SLOTS[0]), (true, varying::PATCH0, MOST_SLOTS[1])]
+        .map(|(p, f, m)| (p, i32::from(f), m))
     {
         // A slot that stays on one side stays on the other; those of unread captured outputs too.
         let kept: BTreeSet<Slot> = outputs.kept.union(&inputs.kept).copied().collect();

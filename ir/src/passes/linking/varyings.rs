@@ -155,7 +155,9 @@ fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
                 at = body.src(inst, 0);
             }
             // Of what is deeper, only the variable counts.
-            InstData::Deref { kind: DerefKind::Struct(_) | DerefKind::ArrayWildcard | DerefKind::PtrAsArray, .. } => {
+            InstData::Deref {
+                kind: DerefKind::Struct(_) | DerefKind::ArrayWildcard | DerefKind::PtrAsArray, ..
+            } => {
                 at = body.src(inst, 0);
                 indices.push(at);
                 indices.push(at);
@@ -189,9 +191,11 @@ impl Side {
             if let &TypeData::Array { element: inner, .. } = shader.types.get(ty) {
                 element = inner;
             }
-            let is_plain = shader.types.as_vector(element).is_some_and(|(scalar, components)| {
-                scalar.bit_size() == 32 && components <= 4
-            }) && count <= MOST_SLOTS
+            let is_plain = shader
+                .types
+                .as_vector(element)
+                .is_some_and(|(scalar, components)| scalar.bit_size() == 32 && components <= 4)
+                && count <= MOST_SLOTS
                 && !(data.compact || data.per_view || data.per_primitive || data.fb_fetch_output)
                 && data.streams == 0
                 && data.index == 0;
@@ -234,8 +238,10 @@ impl Side {
             return;
         }
         let op = body.intrinsic(inst);
-        let is_known =
-            matches!(op, Some(LoadDeref | StoreDeref | InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset));
+        let is_known = matches!(
+            op,
+            Some(LoadDeref | StoreDeref | InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset)
+        );
         for source in body.sources(inst) {
             let deref = body.src_def(source);
             let InstData::Deref { modes, .. } = *body.inst(body.def_inst(deref)) else { continue };
@@ -285,14 +291,7 @@ impl Side {
     }
 
     /// An access, if its place is known and it is one of whole vectors.
-    fn access(
-        &self,
-        shader: &Shader,
-        body: &Body,
-        inst: Inst,
-        variable: Variable,
-        indices: &[Def],
-    ) -> Option<Access> {
+    fn access(&self, shader: &Shader, body: &Body, inst: Inst, variable: Variable, indices: &[Def]) -> Option<Access> {
         let slots = self.slots.get(&variable)?;
         let data = &shader.variables[variable];
         let (mut indices, mut ty, mut vertex) = (indices.iter(), data.ty, None);
@@ -309,7 +308,7 @@ impl Side {
             return None;
         }
         let location = data.location.wrapping_add(number as i32);
-        let slot = *slots.iter().find(|slot| slot.location == location)?;
+        let slot = slots[slots.binary_search_by_key(&location, |slot| slot.location).ok()?];
         let first = data.location_frac & 3;
         let (components, mask) = match body.inst_def(inst) {
             Some(def) => (body.num_components(def), read_components(body, def)),

@@ -62,7 +62,17 @@ impl Emitter<'_> {
     fn own_words(&mut self, storage: StorageClass, class: Class, words: u32) -> (Id, Memory) {
         let word = self.module.value_type(ValueType::new(class, 32, 1));
         let ty = self.module.array_type(word, words.max(1), None);
-        (ty, Memory { base: ty, storage, in_block: false, class, length: Length::Known(words), qualifiers: Qualifiers::default() })
+        (
+            ty,
+            Memory {
+                base: ty,
+                storage,
+                in_block: false,
+                class,
+                length: Length::Known(words),
+                qualifiers: Qualifiers::default(),
+            },
+        )
     }
 
     fn shared(&mut self) -> Memory {

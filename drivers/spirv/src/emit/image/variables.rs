@@ -228,8 +228,5 @@ impl Emitter<'_> {
 }
 
 fn qualifiers_of(flags: AccessFlags) -> Qualifiers {
-    Qualifiers {
-        coherent: flags.0 & AccessFlags::COHERENT.0 != 0,
-        volatile: flags.0 & AccessFlags::VOLATILE.0 != 0,
-    }
+    Qualifiers { coherent: flags.0 & AccessFlags::COHERENT.0 != 0, volatile: flags.0 & AccessFlags::VOLATILE.0 != 0 }
 }

@@ -49,10 +49,7 @@ impl Emitter<'_> {
                 );
                 // Seen from the other side of the domain, the order is the other one.
                 let is_ccw = info.tess.ccw != self.options.tess_origin_lower_left;
-                self.mode(
-                    if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw },
-                    &[],
-                );
+                self.mode(if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw }, &[]);
                 if info.tess.point_mode {
                     self.mode(ExecutionMode::PointMode, &[]);
                 }

@@ -78,7 +78,12 @@ impl Emitter<'_> {
         }
         let stream = u32::from(variable.streams & 3);
         let is_captured = slot.is_output && !is_array && self.capture_port(slot, id, first);
-        if !is_captured && stage == Stage::Geometry && slot.is_output && variable.streams == stream as u8 * 0x55 && stream > 0 {
+        if !is_captured
+            && stage == Stage::Geometry
+            && slot.is_output
+            && variable.streams == stream as u8 * 0x55
+            && stream > 0
+        {
             self.module.need(Capability::GeometryStreams);
             self.module.decorate(id, Decoration::Stream, &[stream]);
         }
