@@ -11,7 +11,6 @@
 //! next stage no longer reads goes, and with it what only that needed. Then each pair is packed, and both sides get the
 //! same locations.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tgsi_ir::passes::linking::{LinkOptions, LinkReport, link_varyings, linked_slots, pack_varyings};
@@ -162,7 +161,12 @@ impl Compiler {
         let reports = self.link_pairs(&mut shaders, options);
         shaders.iter_mut().for_each(Compilation::optimize_early);
         let after: Vec<usize> = shaders.iter().map(|compilation| count_instructions(&compilation.ir)).collect();
-        let locations: Vec<SlotLocations> = shaders.windows(2).map(|two| locations(&two[0].ir, &two[1].ir)).collect();
+        // What the reader has and the writer has not is zero: it gets no location.
+        let locations: Vec<SlotLocations> = shaders
+            .iter()
+            .take(reports.len())
+            .map(|producer| linked_slots(&producer.ir, true).into_iter().zip(0..).collect())
+            .collect();
         let mut linked = Vec::new();
         for (place, (input, compilation)) in numbers.into_iter().zip(shaders).enumerate() {
             let inputs = place.checked_sub(1).and_then(|pair| locations.get(pair));
@@ -215,13 +219,6 @@ impl Compiler {
         }
         reports
     }
-}
-
-/// Locations of what goes between two shaders.
-fn locations(producer: &tgsi_ir::Shader, consumer: &tgsi_ir::Shader) -> SlotLocations {
-    let mut slots: BTreeSet<(bool, i32)> = linked_slots(producer, true);
-    slots.extend(linked_slots(consumer, false));
-    slots.into_iter().zip(0..).collect()
 }
 
 impl<'c> Compilation<'c> {

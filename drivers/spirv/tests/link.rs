@@ -327,3 +327,76 @@ fn generated_shaders_compute_the_same() {
     println!("{} pairs, slots {slots:?}", results.len());
     assert!(results.len() as u64 > count / 2 && slots.1 < slots.0, "{} pairs, {slots:?}", results.len());
 }
+
+/// What is indexed at run time, and written only in part, reads zero where nobody writes.
+#[test]
+fn parts_of_arrays_that_nobody_writes_have_no_location() {
+    let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.1"]).expect("known options");
+    let compiler = Compiler::for_target(target.into());
+    let vertex = "VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL OUT[1], GENERIC[4]\nDCL OUT[2], GENERIC[6]\nMOV OUT[0], \
+                  IN[0]\nMOV OUT[1], IN[0].yxwz\nMOV OUT[2], IN[0].xxxx\nEND\n";
+    let fragment = "FRAG\nDCL IN[0..2], ARRAY(1), GENERIC[4], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL CONST[0]\nDCL \
+                    ADDR[0]\nUARL ADDR[0].x, CONST[0].xxxx\nMOV OUT[0], IN[ADDR[0].x](1)\nEND\n";
+    let sources = [vertex, fragment]
+        .map(|text| compiler.read(text.as_bytes(), input::Language::Text, false).0.unwrap_or_else(|| panic!("{text}")));
+    let program = compiler.link(sources.into(), &LinkOptions::default()).expect("a program");
+    let locations = |shader: &tgsi_compiler::Linked, list: &str| -> Vec<u64> {
+        let json = shader.target.reflect(&shader.lowered).expect("an interface").expect("an interface");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        json[list].as_array().expect("a list").iter().filter_map(|varying| varying["location"].as_u64()).collect()
+    };
+    assert_eq!(locations(&program.shaders[0], "outputs"), [0, 1]);
+    assert_eq!(locations(&program.shaders[1], "inputs"), [0, 1]);
+    for seed in 0..3 {
+        let alone = [0, 1].map(|shader| {
+            let source = compiler.read([vertex, fragment][shader].as_bytes(), input::Language::Text, false).0;
+            compiler.ir_at(Stage::Registers, source.expect("a shader")).expect("IR")
+        });
+        let before = run_both(&alone[0], &alone[1], seed).expect("results");
+        let after = run_both(&program.shaders[0].lowered, &program.shaders[1].lowered, seed).expect("results");
+        compare(&before, &after).expect("the same");
+    }
+}
+
+/// Generated shaders of all stages, in pipelines of three and more: each translates, and `spirv-val` accepts it.
+#[test]
+fn generated_pipelines_are_valid() {
+    use Processor::{Fragment, Geometry, TessControl, TessEval, Vertex};
+    let target = tgsi_driver_spirv::DRIVER.target(&["vulkan1.3", "bindless"]).expect("known options");
+    let compiler = Compiler::for_target(target.into());
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipelines: [&[Processor]; 3] =
+        [&[Vertex, Geometry, Fragment], &[Vertex, TessControl, TessEval, Fragment], &[TessControl, TessEval, Geometry]];
+    let wrong: Vec<String> = (0..90u64)
+        .into_par_iter()
+        .filter_map(|seed| {
+            let stages = pipelines[(seed % 3) as usize];
+            let mut shaders: Vec<tgsi::Shader> = stages
+                .iter()
+                .map(|&stage| {
+                    let config = smith::Config { stage: Some(stage), ..smith::Config::default() };
+                    smith::from_seed(seed, &config).expect("a shader")
+                })
+                .collect();
+            for first in 0..shaders.len() - 1 {
+                let reader = shaders[first + 1].clone();
+                meet(&mut shaders[first], &reader);
+            }
+            let sources = shaders.iter().map(Source::from).collect();
+            let program = match compiler.link(sources, &LinkOptions::default()) {
+                Ok(program) => program,
+                Err(error) if error.to_string().contains("Vulkan ") => return None,
+                Err(error) => return Some(format!("{seed}: {error}")),
+            };
+            program.shaders.into_iter().enumerate().find_map(|(place, shader)| {
+                let module = folder.path().join(format!("{seed}-{place}.spv"));
+                std::fs::write(&module, shader.code.into_bytes()).expect("a file");
+                let output = Command::new("spirv-val").args(["--target-env", "vulkan1.3"]).arg(&module).output();
+                // The tests of single shaders say that the program is missing.
+                let output = output.ok()?;
+                (!output.status.success()).then(|| format!("{seed}: {}", String::from_utf8_lossy(&output.stderr)))
+            })
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(5)]);
+}
