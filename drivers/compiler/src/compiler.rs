@@ -97,7 +97,7 @@ pub struct Budget {
 /// A target, and how shaders are compiled for it.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    target: Arc<dyn Target>,
+    pub(crate) target: Arc<dyn Target>,
     level: Level,
     limits: Limits,
     skipped: PassSet,
@@ -234,7 +234,7 @@ impl Compiler {
         Compilation { compiler: self, ir, stage, interface: None, spans: SourceSpans::default(), passes, level }
     }
 
-    fn passes<'c>(&self) -> Passes<'c> {
+    pub(crate) fn passes<'c>(&self) -> Passes<'c> {
         let deadline = self.budget.time.and_then(|time| Instant::now().checked_add(time));
         Passes::default().without(self.skipped).until(deadline)
     }
@@ -260,13 +260,13 @@ impl Compiler {
 
 /// The compilation of one shader.
 pub struct Compilation<'c> {
-    compiler: &'c Compiler,
-    ir: tgsi_ir::Shader,
-    stage: Stage,
-    interface: Option<tgsi::Shader>,
-    spans: SourceSpans,
-    passes: Passes<'c>,
-    level: Level,
+    pub(crate) compiler: &'c Compiler,
+    pub(crate) ir: tgsi_ir::Shader,
+    pub(crate) stage: Stage,
+    pub(crate) interface: Option<tgsi::Shader>,
+    pub(crate) spans: SourceSpans,
+    pub(crate) passes: Passes<'c>,
+    pub(crate) level: Level,
 }
 
 impl<'c> Compilation<'c> {
@@ -321,6 +321,16 @@ impl<'c> Compilation<'c> {
             };
         }
         Ok(())
+    }
+
+    /// What the target assigns to the interface of the shader (see [`Target::reflect`]); `None` if it assigns nothing.
+    ///
+    /// # Errors
+    /// [`CompileError::Target`].
+    pub fn reflect(mut self) -> Result<Option<String>, CompileError> {
+        self.advance(Stage::Registers)?;
+        let Compilation { compiler, ir, spans, .. } = self;
+        compiler.target.reflect(&ir).transpose().map_err(|error| spans.locate(error))
     }
 
     /// Compiles to code.

@@ -1,6 +1,7 @@
 //! The interface of drivers: [`Driver`] describes a driver, [`Target`] is the driver with its options set.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use tgsi::text::PrintOptions;
@@ -117,14 +118,16 @@ pub struct DriverOption {
     pub about: &'static str,
 }
 
-/// The error for an unknown option name.
+/// The error for an unknown option name, or for a value that an option does not take.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("no driver option `{name}`; there are {}", names(.options))]
+#[error("{}", problem.clone().unwrap_or_else(|| format!("no driver option `{name}`; there are {}", names(.options))))]
 pub struct UnknownOption {
     /// The name.
     pub name: String,
     /// The options of the driver.
     pub options: &'static [DriverOption],
+    /// What is wrong with the value, if the option takes one.
+    pub problem: Option<String>,
 }
 
 fn names(options: &[DriverOption]) -> String {
@@ -133,6 +136,10 @@ fn names(options: &[DriverOption]) -> String {
     }
     options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
 }
+
+/// Locations of slots between two stages: of a patch or not, and the slot (see [`tgsi_ir::slots`]). Each is numbered
+/// from 0; slots that follow each other have locations that do, patches come last.
+pub type SlotLocations = BTreeMap<(bool, i32), u32>;
 
 /// A driver with its options set. The compiler calls the methods in this order.
 pub trait Target: Any + Debug + Send + Sync {
@@ -145,6 +152,22 @@ pub trait Target: Any + Debug + Send + Sync {
     fn to_ir_options(&self, level: Level) -> ToIrOptions {
         let _ = level;
         ToIrOptions::default()
+    }
+
+    /// The same target for a shader whose inputs or outputs have these locations, because it was linked with the shader
+    /// before or behind it; `None` for a side that was not linked. `None` if the target gives no locations.
+    fn with_locations(
+        &self,
+        inputs: Option<&SlotLocations>,
+        outputs: Option<&SlotLocations>,
+    ) -> Option<Box<dyn Target>> {
+        let _ = (inputs, outputs);
+        None
+    }
+
+    /// The registers of outputs that somebody beside the next stage reads, such as stream output.
+    fn captured_outputs(&self) -> Vec<u32> {
+        Vec::new()
     }
 
     /// The properties of the target that the optimiser needs, for shaders of a stage.

@@ -18,6 +18,11 @@ pub trait TargetError: Error + Send + Sync + 'static {
     fn subject(&self) -> Subject {
         Subject::Shader
     }
+
+    /// What can be done about it, in words for a user of the command.
+    fn hint(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The part of a TGSI source that an error is about. Targets see IR, which knows of positions only what
@@ -67,7 +72,10 @@ impl CompileError {
 
     /// The error as a finding about the source. Its span is empty if the position is not known.
     pub fn diagnostic(&self) -> Diagnostic {
-        let finding = Diagnostic::error(self.code(), self.span().unwrap_or_default(), self.to_string());
+        let mut finding = Diagnostic::error(self.code(), self.span().unwrap_or_default(), self.to_string());
+        if let CompileError::Target { error, .. } = self {
+            finding.hint = error.hint();
+        }
         match self {
             CompileError::Target { error, .. } if !matches!(error.subject(), Subject::Instruction(_)) => {
                 finding.with_focus(Focus::Register)

@@ -13,6 +13,7 @@
 //!   any number of threads.
 //! - A [`Fit`] says what code uses of each limit of its consumer, and where it first exceeds one.
 //! - A [`Compilation`] is one shader on its way. It can be taken from [`Stage`] to stage and looked at in between.
+//! - [`Compiler::link`] takes the shaders of a pipeline together: what goes between them is fitted to both.
 //!
 //! Nothing else spells out the order of these steps. A driver is a crate that implements the two traits, and one row of
 //! the registry (package `tgsi-drivers`).
@@ -22,10 +23,13 @@ mod driver;
 mod error;
 mod fit;
 pub mod input;
+mod link;
 
 pub use compiler::{Budget, Compilation, Compiler, Source, Stage};
 pub use driver::{
-    Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, Target, UnknownOption, UnknownProfile, profile_named,
+    Code, CodeSize, Driver, DriverOption, Runner, RunnerFn, SlotLocations, Target, UnknownOption, UnknownProfile,
+    profile_named,
 };
 pub use error::{CompileError, Subject, TargetError};
 pub use fit::{Excess, Fit, FitFinding, LimitUse, Measurement, Verdict};
+pub use link::{LinkError, Linked, Program};

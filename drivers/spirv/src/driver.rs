@@ -1,6 +1,6 @@
 //! The driver as the compiler sees it.
 
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
 use tgsi_ir::alu::AluOp;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
@@ -11,7 +11,7 @@ use crate::emit::emit;
 use crate::error::SpirvError;
 use crate::harness::lift;
 use crate::lower::lower;
-use crate::options::SpirvOptions;
+use crate::options::{Locations, SpirvOptions};
 
 /// The driver for SPIR-V.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +76,19 @@ impl Driver for Spirv {
 impl Target for SpirvOptions {
     fn compiler_options(&self, stage: Stage) -> CompilerOptions {
         SpirvOptions::compiler_options(self, stage)
+    }
+
+    fn with_locations(
+        &self,
+        inputs: Option<&SlotLocations>,
+        outputs: Option<&SlotLocations>,
+    ) -> Option<Box<dyn Target>> {
+        let locations = Locations { inputs: inputs.cloned(), outputs: outputs.cloned() };
+        Some(Box::new(SpirvOptions { locations, ..self.clone() }))
+    }
+
+    fn captured_outputs(&self) -> Vec<u32> {
+        self.stream_output.captures.iter().map(|capture| capture.register).collect()
     }
 
     fn keeps_source(&self) -> bool {

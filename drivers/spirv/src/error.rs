@@ -98,6 +98,37 @@ impl SpirvError {
         }
     }
 
+    /// The message without the number of the instruction, which says nothing where its line is shown.
+    fn message(&self) -> String {
+        let text = self.to_string();
+        let number = self.inst().map(|inst| format!("{inst}: "));
+        number.and_then(|number| text.strip_prefix(&number).map(str::to_owned)).unwrap_or(text)
+    }
+
+    /// What can be done about it.
+    fn hint(&self) -> String {
+        match self {
+            SpirvError::NoEntryPoint => "declare a function as `(entrypoint)`".to_owned(),
+            SpirvError::Stage(_) => {
+                "vertex, tessellation, geometry, fragment and compute shaders have a form in SPIR-V".to_owned()
+            }
+            SpirvError::Unsupported { what, .. } => match HINTS.iter().find(|(start, _)| what.starts_with(start)) {
+                Some((_, hint)) => (*hint).to_owned(),
+                None => SHOWN.to_owned(),
+            },
+            SpirvError::UnsupportedAlu { bits, .. } if *bits != 32 => {
+                "`--driver-option no_int64` and `no_float64` compute with words of 32 bits".to_owned()
+            }
+            SpirvError::UnsupportedAlu { .. } | SpirvError::UnsupportedIntrinsic { .. } => SHOWN.to_owned(),
+            SpirvError::Interface { .. } => "`--reflect` shows the interface of a shader without it".to_owned(),
+            SpirvError::NotLowered { .. } => {
+                "that is a mistake of the driver: please report it with the shader".to_owned()
+            }
+            SpirvError::TooLarge(_) => "split the shader: devices refuse far smaller modules".to_owned(),
+            SpirvError::Harness(_) => "without `--driver-option harness` the shader translates".to_owned(),
+        }
+    }
+
     /// The error with the number of the instruction of the source that it is about.
     pub fn located(self, shader: &Shader) -> Box<dyn TargetError> {
         let entry = shader.entry_point().and_then(|entry| shader.functions[entry].body.as_ref());
@@ -106,9 +137,25 @@ impl SpirvError {
     }
 }
 
+/// Where nothing better is known.
+const SHOWN: &str = "`tgsic ir --driver spirv --stage opt` shows what the instruction became";
+
+/// What can be done about things that a target lacks, by the start of their description.
+const HINTS: &[(&str, &str)] = &[
+    ("a bindless handle", "`--driver-option bindless`, for devices that can index arrays of descriptors"),
+    ("elect needs SPIR-V 1.3", "`--target vulkan1.1` or later"),
+    ("the extension reads 32 bits", "`--target vulkan1.1` or later"),
+    ("the target has no framebuffer fetch", "targets of Vulkan have it: `--target vulkan1.1`"),
+    ("a position that is written in parts", "write all four components at once, or leave out the options that move it"),
+    ("a clipped vertex that is written in parts", "write all four components at once, or leave out `user_clip_planes`"),
+    ("the size of a constant buffer", "name the buffer by a constant number"),
+    ("a smallest level of detail", "leave the portable profile: `--target vulkan1.1`"),
+    ("Vulkan has no handle", "pass the handle in a constant, with `--driver-option bindless`"),
+];
+
 /// An error, and the number of the instruction of the source that it is about.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{error}")]
+#[error("{}", if instruction.is_some() { error.message() } else { error.to_string() })]
 pub struct Located {
     /// The error.
     pub error: SpirvError,
@@ -123,5 +170,9 @@ impl TargetError for Located {
 
     fn subject(&self) -> Subject {
         self.instruction.map_or(Subject::Shader, Subject::Instruction)
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.error.hint())
     }
 }

@@ -21,6 +21,8 @@ pub struct Interface {
     pub resources: Vec<Resource>,
     /// What the host puts into push constants (in OpenGL into the uniform block at binding 83).
     pub driver_parameters: Vec<DriverParameter>,
+    /// What goes to buffers by stream output.
+    pub stream_output: Vec<Captured>,
     /// Execution modes with their operands, as SPIR-V names them.
     pub execution_modes: Vec<String>,
     /// Capabilities, and the feature of a Vulkan device that each needs.
@@ -59,11 +61,34 @@ pub struct Varying {
     pub sampling: Option<&'static str>,
 }
 
+/// Components of an output that go to a buffer.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Captured {
+    /// The number of the register in TGSI.
+    pub register: u32,
+    /// First component.
+    pub component: u32,
+    /// Number of components.
+    pub components: u32,
+    /// The buffer.
+    pub buffer: u32,
+    /// Where they stand, in bytes from the start of a vertex.
+    pub offset: u32,
+    /// Bytes from a vertex to the next.
+    pub stride: u32,
+    /// The vertex stream.
+    pub stream: u32,
+    /// The location of the variable that has them: that of the output, or one of its own.
+    pub location: u32,
+}
+
 /// A parameter that the host passes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct DriverParameter {
     /// `frag_height`: height of the framebuffer; `is_indexed`: all bits are set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
+    /// `window_scale`, `window_offset`: of positions in the window, the position in the clip space divided by w is their
+    /// product with the one plus the other: 1 / s and -t / s of a viewport that scales by s and moves by t;
     /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders.
     pub name: &'static str,
     /// Offset in bytes.
@@ -142,6 +167,7 @@ impl Interface {
             built_in_outputs: Vec::new(),
             resources: Vec::new(),
             driver_parameters: Vec::new(),
+            stream_output: Vec::new(),
             execution_modes: Vec::new(),
             capabilities: Vec::new(),
             extensions: Vec::new(),

@@ -13,6 +13,7 @@
 //! | `plan` | the class (float, signed, unsigned, boolean) of every value, decided before anything is emitted |
 //! | `emit` | the walk over the tree that appends words; a file for each subject |
 //! | `module` | the writer of words: sections, types, constants, capabilities |
+//! | [`stream_output`] | which outputs go to buffers |
 //! | [`interface`] | what was assigned to locations, sets and bindings |
 //!
 //! # Invariants
@@ -57,6 +58,7 @@ mod lower;
 mod module;
 pub mod options;
 mod plan;
+pub mod stream_output;
 
 pub use disassemble::disassemble;
 pub use driver::{DRIVER, Spirv};

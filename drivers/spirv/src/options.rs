@@ -1,8 +1,10 @@
 //! What a target has, and the interface that a host wants: one struct, two tables (options and profiles).
 
-use tgsi_compiler::{DriverOption, UnknownOption};
+use tgsi_compiler::{DriverOption, SlotLocations, UnknownOption};
 use tgsi_ir::Stage;
 use tgsi_ir::options::CompilerOptions;
+
+use crate::stream_output::StreamOutput;
 
 /// Whether textures and samplers are one variable or two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,8 +37,23 @@ impl Numbers {
     }
 }
 
-/// Locations of slots: of an output or not, of a patch or not, the slot (see [`tgsi::slots`]).
-pub type Locations = std::collections::BTreeMap<(bool, bool, i32), u32>;
+/// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped; not
+/// so inputs of vertex shaders and outputs of fragment shaders, whose locations are their numbers. Of a side that was
+/// not linked there are none: locations are as [`interface`](crate::interface) says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Locations {
+    /// Of inputs.
+    pub inputs: Option<SlotLocations>,
+    /// Of outputs.
+    pub outputs: Option<SlotLocations>,
+}
+
+impl Locations {
+    /// Those of outputs or of inputs.
+    pub fn of(&self, is_output: bool) -> Option<&SlotLocations> {
+        if is_output { self.outputs.as_ref() } else { self.inputs.as_ref() }
+    }
+}
 
 /// The options of the driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +80,8 @@ pub struct SpirvOptions {
     pub robust: bool,
     /// Every sum and product is `NoContraction`.
     pub no_contraction: bool,
+    /// The memory model is Vulkan's, not GLSL's.
+    pub vulkan_memory_model: bool,
     /// Names of variables.
     pub names: bool,
     /// Lines of the source.
@@ -77,6 +96,10 @@ pub struct SpirvOptions {
     pub two_sided: bool,
     /// The last stage before the rasteriser writes the point size 1 if the shader writes none.
     pub point_size: bool,
+    /// The place within a point counts from below.
+    pub point_origin_lower_left: bool,
+    /// The domain of tessellation has its origin at the lower left, in a pipeline where it is at the upper left.
+    pub tess_origin_lower_left: bool,
     /// The instance number starts at 0 in every draw.
     pub base_instance_is_zero: bool,
     /// The vertex number starts at 0 in every draw.
@@ -89,9 +112,10 @@ pub struct SpirvOptions {
     pub vertex_inputs: [Option<Numbers>; 32],
     /// What the components of each colour are.
     pub color_outputs: [Numbers; 8],
-    /// The locations that a linker gave to slots. Inputs that have none are zero, outputs that have none are dropped.
-    /// Without: as [`interface`](crate::interface) says.
-    pub locations: Option<Locations>,
+    /// The locations that a linker gave to slots.
+    pub locations: Locations,
+    /// Outputs that go to buffers.
+    pub stream_output: StreamOutput,
     /// User clip planes, which are driver parameters, at most 8.
     pub user_clip_planes: u8,
     /// Bindless handles index arrays in set 4.
@@ -114,6 +138,7 @@ impl Default for SpirvOptions {
             fused_fma: false,
             robust: false,
             no_contraction: false,
+            vulkan_memory_model: false,
             names: true,
             lines: false,
             depth_minus_one_to_one: false,
@@ -121,13 +146,16 @@ impl Default for SpirvOptions {
             flat_shading: false,
             two_sided: false,
             point_size: false,
+            point_origin_lower_left: false,
+            tess_origin_lower_left: false,
             base_instance_is_zero: false,
             base_vertex_is_zero: false,
             color_buffers: 1,
             dual_source: false,
             vertex_inputs: [None; 32],
             color_outputs: [Numbers::Float; 8],
-            locations: None,
+            locations: Locations::default(),
+            stream_output: StreamOutput::default(),
             user_clip_planes: 0,
             bindless: false,
             harness: false,
@@ -166,6 +194,8 @@ named! { OPTIONS, set_option:
     "fused_fma", "Fma rounds once." => |o| o.fused_fma = true;
     "robust", "What is out of range in buffers is left to the device, which gives zero." => |o| o.robust = true;
     "no_contraction", "Every sum and product is rounded on its own." => |o| o.no_contraction = true;
+    "vulkan_memory_model", "The memory model of Vulkan: accesses, not variables, say what others see (Vulkan 1.2, or an extension)."
+        => |o| o.vulkan_memory_model = true;
     "no_names", "No names of variables." => |o| o.names = false;
     "debug_info", "The lines of the source." => |o| o.lines = true;
     "depth_minus_one_to_one", "Position z goes from -w to w, and becomes 0 to w."
@@ -174,6 +204,9 @@ named! { OPTIONS, set_option:
     "flat_shading", "Colours are flat." => |o| o.flat_shading = true;
     "two_sided", "Colours are those of the side of the primitive." => |o| o.two_sided = true;
     "point_size", "A point size of 1 is written where the shader writes none." => |o| o.point_size = true;
+    "point_origin_lower_left", "The place within a point counts from below." => |o| o.point_origin_lower_left = true;
+    "tess_origin_lower_left", "The domain of tessellation has its origin at the lower left, as in OpenGL: triangles have the other order."
+        => |o| o.tess_origin_lower_left = true;
     "base_instance_is_zero", "Draws start with instance 0." => |o| o.base_instance_is_zero = true;
     "base_vertex_is_zero", "Draws start with vertex 0." => |o| o.base_vertex_is_zero = true;
     "eight_color_buffers", "A colour that goes to all buffers goes to eight." => |o| o.color_buffers = 8;
@@ -204,8 +237,16 @@ named! { PROFILES, set_profile:
         };
 }
 
+/// The start of an option that has a value: see [`stream_output`](crate::stream_output).
+const STREAM_OUTPUT: &str = "stream_output=";
+
+fn unknown(name: &str) -> UnknownOption {
+    UnknownOption { name: name.to_owned(), options: SpirvOptions::OPTIONS, problem: None }
+}
+
 impl SpirvOptions {
-    /// Sets an option or a profile by its name.
+    /// Sets an option or a profile by its name. `stream_output=` stands before what
+    /// [`StreamOutput::parse`] takes.
     ///
     /// # Errors
     /// [`UnknownOption`].
@@ -213,7 +254,12 @@ impl SpirvOptions {
         if self.set_option(name) || self.set_profile(name) {
             return Ok(());
         }
-        Err(UnknownOption { name: name.to_owned(), options: SpirvOptions::OPTIONS })
+        if let Some(text) = name.strip_prefix(STREAM_OUTPUT) {
+            self.stream_output = StreamOutput::parse(text)
+                .map_err(|error| UnknownOption { problem: Some(error.to_string()), ..unknown(name) })?;
+            return Ok(());
+        }
+        Err(unknown(name))
     }
 
     /// What the optimiser needs to know.

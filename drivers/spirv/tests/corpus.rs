@@ -85,10 +85,12 @@ fn every_module_is_valid() {
 #[ignore = "the same for the other targets, each as long"]
 fn every_module_is_valid_for_every_target() {
     let wrong: usize = [
-        (&["vulkan1.0"], "vulkan1.0"),
+        (&["vulkan1.0"][..], "vulkan1.0"),
         (&["vulkan1.2"], "vulkan1.2"),
         (&["vulkan1.3"], "vulkan1.3"),
         (&["portable"], "vulkan1.1"),
+        (&["vulkan1.2", "vulkan_memory_model"], "vulkan1.2"),
+        (&["vulkan1.3", "vulkan_memory_model"], "vulkan1.3"),
     ]
     .map(|(options, environment)| validate(options, environment))
     .iter()

@@ -189,3 +189,117 @@ fn float_controls_are_declared_where_there_are_floats() {
         assert!(!text.contains("SignedZeroInfNanPreserve") && !text.contains("float_controls"), "{text}");
     }
 }
+
+#[test]
+fn conventions_of_points_windows_and_domains() {
+    let point = fragment("DCL IN[0], PCOORD, LINEAR\n", "MOV OUT[0], IN[0]\n");
+    check(&point, &["point_origin_lower_left"], &["OpFSub", "BuiltIn PointCoord"]);
+    assert!(!assembly(&point, "vulkan1.1", &[]).contains("OpFSub"));
+    let domain = |property: &str| {
+        format!(
+            "TESS_EVAL\nPROPERTY TES_VERTEX_ORDER_CW {property}\nDCL IN[][0], \
+             POSITION\nDCL OUT[0], POSITION\nMOV OUT[0], IN[0][0]\nEND\n"
+        )
+    };
+    for (property, plain, other) in [("0", "VertexOrderCcw", "VertexOrderCw"), ("1", "VertexOrderCw", "VertexOrderCcw")]
+    {
+        check(&domain(property), &[], &[plain]);
+        check(&domain(property), &["tess_origin_lower_left"], &[other]);
+    }
+    let window = format!("VERT\nPROPERTY VS_WINDOW_SPACE_POSITION 1\n{}", &vertex("", "")["VERT\n".len()..]);
+    check(&window, &["user_clip_planes"], &["OpVectorTimesScalar", "OpFDiv", "window_scale", "window_offset"]);
+}
+
+/// Checks stream output: what is decorated, and how many outputs there are.
+fn check_stream_output(source: &str, entries: &str, wanted: &[&str], outputs: usize) {
+    let option = format!("stream_output={entries}");
+    for target in TARGETS {
+        let text = assembly(source, target, &[&option]);
+        for wanted in ["OpCapability TransformFeedback", " Xfb\n"].iter().chain(wanted) {
+            assert!(text.contains(wanted), "{target} {entries}: no {wanted}\n{text}");
+        }
+        let count = text.lines().filter(|line| line.contains("OpVariable") && line.contains(" Output")).count();
+        assert_eq!(count, outputs, "{target} {entries}\n{text}");
+    }
+}
+
+#[test]
+fn stream_output_decorates_or_copies() {
+    let source = vertex("DCL OUT[1], GENERIC[3]\n", "ADD OUT[1], IN[0], IN[0]\n");
+    // A whole output is captured as it is.
+    check_stream_output(&source, "OUT[1]->1@16/32", &["XfbBuffer 1", "XfbStride 32", "Offset 16", "Location 3"], 2);
+    // A part, a built-in, or what is captured before has a variable of its own.
+    check_stream_output(&source, "OUT[1].yz->0@0/8", &["Location 4", "Offset 0", "XfbStride 8"], 3);
+    check_stream_output(&source, "OUT[0]->0@0/16", &["Location 4"], 3);
+    check_stream_output(&source, "OUT[1]->0@0/16,OUT[1]->1@0/16", &["XfbBuffer 0", "XfbBuffer 1", "Location 4"], 3);
+    // What nobody writes is zero.
+    check_stream_output(&source, "OUT[5].x->0@0/4", &["Location 4"], 3);
+    // A position is captured before it is moved for the rasteriser.
+    let text = assembly(&source, "vulkan1.1", &["flip_y", "stream_output=OUT[0].y->0@0/4"]);
+    let stores = text.lines().filter(|line| line.starts_with("OpStore")).count();
+    assert_eq!(stores, 3, "{text}");
+    assert!(text.find("OpStore %stream_output0").expect("a copy") < text.find("OpFNegate").expect("a move"), "{text}");
+}
+
+#[test]
+fn stream_output_of_geometry_shaders_comes_before_each_vertex() {
+    let source = "GEOM\nPROPERTY GS_INPUT_PRIMITIVE POINTS\nPROPERTY GS_OUTPUT_PRIMITIVE POINTS\nPROPERTY \
+                  GS_MAX_OUTPUT_VERTICES 2\nDCL IN[][0], POSITION\nDCL OUT[0], POSITION\nDCL OUT[1], \
+                  GENERIC[0], STREAM(1,1,1,1)\nIMM[0] UINT32 {0, 1, 0, 0}\nMOV OUT[0], IN[0][0]\nEMIT \
+                  IMM[0].xxxx\nMOV OUT[1], IN[0][0].yxzw\nEMIT IMM[0].yyyy\nEND\n";
+    check_stream_output(source, "OUT[0].xy->0@0/8,OUT[1]->1@0/16:1", &["Stream 1", "OpEmitStreamVertex"], 3);
+    let text = assembly(source, "vulkan1.1", &["stream_output=OUT[0].xy->0@0/8"]);
+    assert_eq!(text.matches("OpStore %stream_output0").count(), 2, "{text}");
+}
+
+#[test]
+fn stream_output_that_there_is_not_is_an_error() {
+    let error = tgsi_driver_spirv::DRIVER.target(&["stream_output=OUT[0]->9@0/16"]).expect_err("an error");
+    assert!(error.to_string().contains("four buffers"), "{error}");
+    let source = vertex("", "");
+    let target = tgsi_driver_spirv::DRIVER.target(&["stream_output=OUT[0]->0@0/16:1"]).expect("options");
+    let compiler = Compiler::for_target(target.into());
+    let (read, _) = compiler.read(source.as_bytes(), input::Language::Text, false);
+    let error = compiler.compile(read.expect("a shader")).expect_err("an error");
+    assert!(error.to_string().contains("only geometry shaders"), "{error}");
+}
+
+#[test]
+fn the_memory_model_of_vulkan_speaks_of_accesses() {
+    let model = |source: &str, environment: &str| assembly(source, environment, &["vulkan_memory_model"]);
+    let compute = |qualifiers: &str, barrier: &str| {
+        format!(
+            "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 4\nDCL BUFFER[0]\nDCL IMAGE[0], 2D, PIPE_FORMAT_R32_UINT, WR\nDCL \
+             MEMORY[0], SHARED\nDCL TEMP[0..1]\nIMM[0] UINT32 {{0, 4, 8, 12}}\nLOAD TEMP[0].x, BUFFER[0], \
+             IMM[0].xxxx{qualifiers}\nSTORE MEMORY[0].x, IMM[0].xxxx, TEMP[0].xxxx\n{barrier}LOAD TEMP[1].x, MEMORY[0], \
+             IMM[0].yyyy\nSTORE BUFFER[0].x, IMM[0].zzzz, TEMP[1].xxxx{qualifiers}\nLOAD TEMP[1], IMAGE[0], \
+             IMM[0].xyyy, 2D, PIPE_FORMAT_R32_UINT\nSTORE IMAGE[0].x, IMM[0].xyyy, TEMP[1].xxxx, 2D, \
+             PIPE_FORMAT_R32_UINT\nATOMUADD TEMP[0].x, BUFFER[0], IMM[0].wwww, TEMP[1].xxxx\nEND\n"
+        )
+    };
+    for environment in ["vulkan1.1", "vulkan1.2", "vulkan1.3"] {
+        let text = model(&compute(", COHERENT", "BARRIER\n"), environment);
+        for wanted in [
+            "OpMemoryModel Logical Vulkan",
+            "OpCapability VulkanMemoryModel",
+            "MakePointerVisible|NonPrivatePointer",
+            "MakePointerAvailable|NonPrivatePointer",
+            " NonPrivateTexel",
+        ] {
+            assert!(text.contains(wanted), "{environment}: no {wanted}\n{text}");
+        }
+        assert!(!text.contains(" Coherent") && !text.contains("DeviceScope"), "{text}");
+        let text = model(&compute(", VOLATILE", ""), environment);
+        assert!(text.contains("Volatile|MakePointerVisible|NonPrivatePointer"), "{text}");
+    }
+    let text = assembly(&compute(", COHERENT", "BARRIER\n"), "vulkan1.2", &[]);
+    assert!(text.contains("Logical GLSL450") && text.contains(" Coherent") && !text.contains("NonPrivate"), "{text}");
+    // Outputs of a patch are seen behind a barrier.
+    let control = "TESS_CTRL\nPROPERTY TCS_VERTICES_OUT 3\nDCL IN[][0], POSITION\nDCL OUT[][0], POSITION\nDCL SV[0], \
+                   INVOCATIONID\nDCL ADDR[0]\nUARL ADDR[0].x, SV[0].xxxx\nMOV OUT[ADDR[0].x][0], \
+                   IN[ADDR[0].x][0]\nBARRIER\nEND\n";
+    // AcquireRelease, OutputMemory, MakeAvailable and MakeVisible.
+    let semantics = 0x8 | 0x1000 | 0x2000 | 0x4000;
+    let text = model(control, "vulkan1.2");
+    assert!(text.contains(&format!("OpConstant %uint {semantics}")), "{text}");
+}

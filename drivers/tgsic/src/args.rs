@@ -114,6 +114,8 @@ With --reflect, instead (of driver spirv):
   built_in_inputs, built_in_outputs            names in SPIR-V
   resources                                    kind, index, set, binding, count, about
   driver_parameters                            name, offset, size, type: push constants that the host sets
+  stream_output                                register, component, components, buffer, offset, stride, stream,
+                                               location (of the variable that has them)
   execution_modes                              with operands
   capabilities, extensions                     name, and the feature or extension of Vulkan that it needs
 With --texts:
@@ -122,6 +124,12 @@ With --texts:
   passes                                       for each pass that changed something: pass, round, and change, the
                                                difference of the IR in the unified format. The last is `registers`:
                                                what the driver did before the code is emitted";
+
+const LINK_JSON: &str = "JSON: one object.
+  shaders     in the order of the pipeline: f, stage, instructions_before, instructions_after (of the optimised IR,
+              without linking and with it)
+  links       between each and the next; components: removed (outputs that nobody reads), zeros (inputs that nobody
+              writes), constants, uniforms (loaded by the reader), duplicates; slots_before, slots_after";
 
 const REPORT_TEXT: &str = "Runs: what `tgsic translate --json` prints, or lines as shader-db's `run` prints them:
   shaders/a/1.shader_test - FS shader: 30 inst, 2 tex, 5 temps
@@ -221,6 +229,11 @@ pub struct DriverOptions {
     #[arg(long = "driver-option", value_name = "NAME", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(option_names()))]
     pub names: Vec<String>,
+    /// Stream output, of driver spirv: the components of output registers that go to buffers, such as
+    /// `OUT[1].xyz->0@16/32`: to buffer 0, 16 bytes from the start of each vertex, which are 32 bytes apart; `:1` behind
+    /// it for vertex stream 1. Entries have commas between.
+    #[arg(long, value_name = "ENTRIES")]
+    pub stream_output: Option<String>,
     /// Dialect of TGSI. For `virgl`, text is read as virgl hosts read it, and results keep the declarations and
     /// properties of the source. The proxy accepts only `virgl`.
     ///
@@ -367,6 +380,10 @@ pub enum Command {
         #[command(flatten)]
         passes: PassArguments,
     },
+    /// Translate the shaders of a pipeline together: what the next stage does not read goes, constants move into the
+    /// reader, what is left is packed, and both sides get the same locations.
+    #[command(after_help = LINK_JSON)]
+    Link(LinkArguments),
     /// Compare two runs of a compiler: totals, and what is helped and hurt, by stage and by program.
     #[command(after_help = REPORT_TEXT)]
     Report(ReportArguments),
@@ -411,6 +428,41 @@ pub struct CheckArguments {
     /// Dialect of TGSI. Shaders recorded by `proxy --record` are in dialect `virgl`.
     #[arg(long, value_enum, default_value_t = DialectName::Mesa, value_name = "DIALECT")]
     pub dialect: DialectName,
+}
+
+/// Arguments of `link`.
+#[derive(Debug, Args)]
+pub struct LinkArguments {
+    /// Shaders of different stages, in any order: TGSI text, TGSI tokens or IR text, told apart by content; standard
+    /// input for `-`.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Write the result of each input `a/b.tgsi` to `DIR/a/b` with the extension of the result. Without it, results go
+    /// to standard output as text, each under a line that names its stage and file.
+    #[arg(short, long = "out-dir", value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// All stages see the same constant buffers: a constant that is an output is loaded by the next stage instead.
+    #[arg(long)]
+    pub shared_constants: bool,
+    /// The rasteriser may replace texture coordinates (TEXCOORD) by those of point sprites: they stay as they are.
+    #[arg(long)]
+    pub point_sprites: bool,
+    /// An output register of the last stage before the rasteriser that somebody else reads, such as stream output: it
+    /// stays as it is. May be repeated.
+    #[arg(long = "keep", value_name = "REGISTER")]
+    pub kept: Vec<u32>,
+    /// Print binary code (of drivers such as spirv) as text, also with --out-dir.
+    #[arg(long)]
+    pub assembly: bool,
+    /// Print one line of JSON per shader on standard output, instead of its code: what the driver assigned to inputs,
+    /// outputs and resources. `translate --help` lists the keys.
+    #[arg(long, conflicts_with = "json")]
+    pub reflect: bool,
+    /// Print one object of JSON on standard output, instead of the code: what linking changed.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub passes: PassArguments,
 }
 
 /// Arguments of `fit`.

@@ -86,7 +86,8 @@ impl InputShader {
         }
     }
 
-    fn into_source(self) -> tgsi_compiler::Source<'static> {
+    /// The shader for the compiler, given away.
+    pub fn into_source(self) -> tgsi_compiler::Source<'static> {
         match self {
             InputShader::Tgsi(shader) => shader.into(),
             InputShader::Ir { shader, .. } => (*shader).into(),
@@ -117,6 +118,11 @@ impl InputShader {
             Some(observer) => compilation.observed_by(observer).finish(),
             None => compilation.finish(),
         }?)
+    }
+
+    /// What the driver assigns to the interface; none if it assigns nothing.
+    pub fn reflect(&self, plan: &Plan) -> Result<Option<String>, ShaderError> {
+        Ok(plan.compiler.start(self.source())?.reflect()?)
     }
 
     /// The driver's code.

@@ -83,6 +83,9 @@ impl Plan {
             names.push(profile.map_err(|error| Failure::Usage(error.to_string()))?.to_owned());
         }
         names.extend_from_slice(&arguments.names);
+        if let Some(entries) = &arguments.stream_output {
+            names.push(format!("stream_output={entries}"));
+        }
         if arguments.dialect == Some(DialectName::Virgl) {
             names.push(VIRGL.to_owned());
         }

@@ -3,6 +3,7 @@
 
 pub mod control_flow;
 pub mod into_ssa;
+pub mod linking;
 pub mod loops;
 pub mod lower_booleans;
 pub mod lower_indirects;
@@ -17,6 +18,7 @@ pub mod variables;
 
 pub use control_flow::*;
 pub use into_ssa::*;
+pub use linking::*;
 pub use loops::*;
 pub use lower_booleans::*;
 pub use lower_indirects::*;

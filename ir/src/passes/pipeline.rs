@@ -185,6 +185,20 @@ pub fn optimize_with(shader: &mut Shader, options: &CompilerOptions, level: Leve
     progress
 }
 
+/// What [`optimize_with`] does before it turns code into what the target has: the shader can be changed and optimised
+/// again.
+pub fn optimize_early(shader: &mut Shader, options: &CompilerOptions, level: Level, passes: &mut Passes<'_>) -> bool {
+    passes.set_all_due();
+    match level {
+        Level::Finish => clean(shader, options, passes),
+        Level::NoGrowth => {
+            let options = CompilerOptions { max_unroll_iterations: 0, ..options.clone() };
+            optimize_rounds(shader, &options, passes)
+        }
+        Level::All => optimize_rounds(shader, options, passes),
+    }
+}
+
 fn optimize_rounds(shader: &mut Shader, options: &CompilerOptions, passes: &mut Passes<'_>) -> bool {
     if passes.is_late() {
         return false;

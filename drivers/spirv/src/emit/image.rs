@@ -15,7 +15,7 @@ mod format;
 mod variables;
 
 use smallvec::SmallVec;
-use spirv::{Capability, ImageOperands, Op};
+use spirv::{Capability, Op};
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::intrinsics::indices::SamplerDim;
 use tgsi_ir::{Def, Inst, Swizzle};
@@ -134,9 +134,9 @@ impl<'a> Emitter<'a> {
             let coordinate = e.texel(access, Class::Int)?;
             e.need_format(access, Capability::StorageImageReadWithoutFormat);
             let mut words: SmallVec<[u32; 8]> = smallvec::smallvec![image.0, coordinate.0];
-            if let Some(sample) = e.sample_of(access, Class::Int)? {
-                words.extend([ImageOperands::SAMPLE.bits(), sample.0]);
-            }
+            let sample = e.sample_of(access, Class::Int)?;
+            let qualifiers = e.image_qualifiers(access);
+            words.extend(e.texel_operands(sample, qualifiers, false));
             let ty = e.module.value_type(ty);
             Ok(e.result(Op::ImageRead, ty, &words))
         })?;
@@ -166,9 +166,9 @@ impl<'a> Emitter<'a> {
         let value = self.value(value, access.shape.class)?;
         let value = self.fit_size(value, ty, 4);
         let mut words: SmallVec<[u32; 8]> = smallvec::smallvec![image.0, coordinate.0, value.0];
-        if let Some(sample) = self.sample_of(access, Class::Int)? {
-            words.extend([ImageOperands::SAMPLE.bits(), sample.0]);
-        }
+        let sample = self.sample_of(access, Class::Int)?;
+        let qualifiers = self.image_qualifiers(access);
+        words.extend(self.texel_operands(sample, qualifiers, true));
         self.push(Op::ImageWrite, &words);
         Ok(())
     }

@@ -13,6 +13,7 @@ mod interface;
 mod known;
 mod lines;
 mod locals;
+mod memory_model;
 mod moves;
 mod parameters;
 mod reflection;
@@ -136,6 +137,9 @@ pub fn emit(
         textures: texture::Textures::default(),
         images: image::Images::default(),
     };
+    if options.vulkan_memory_model {
+        emitter.module.use_vulkan_memory_model();
+    }
     if options.names {
         emitter.module.name(main, "main");
     }

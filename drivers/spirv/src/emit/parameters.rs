@@ -26,6 +26,10 @@ pub enum Parameter {
     TessOuter,
     /// User clip planes.
     ClipPlanes,
+    /// What makes a position of one in the window: the factor. Without clipping and tessellation, whose places it has.
+    WindowScale,
+    /// What is added behind that.
+    WindowOffset,
     /// Dimensions of the grid.
     WorkDim,
     /// Data of the user for compute shaders.
@@ -40,6 +44,8 @@ impl Parameter {
             Parameter::TessInner => "tess_inner",
             Parameter::TessOuter => "tess_outer",
             Parameter::ClipPlanes => "clip_planes",
+            Parameter::WindowScale => "window_scale",
+            Parameter::WindowOffset => "window_offset",
             Parameter::WorkDim => "work_dim",
             Parameter::UserData => "user_data",
         }
@@ -51,8 +57,8 @@ impl Parameter {
             Parameter::FragmentHeight | Parameter::WorkDim => 0,
             Parameter::IsIndexed => 4,
             Parameter::TessInner => 8,
-            Parameter::TessOuter | Parameter::UserData => 16,
-            Parameter::ClipPlanes => 32,
+            Parameter::TessOuter | Parameter::UserData | Parameter::WindowScale => 16,
+            Parameter::ClipPlanes | Parameter::WindowOffset => 32,
         }
     }
 
@@ -61,7 +67,9 @@ impl Parameter {
             Parameter::FragmentHeight => ValueType::FLOAT,
             Parameter::IsIndexed | Parameter::WorkDim => ValueType::UINT,
             Parameter::TessInner => ValueType::FLOAT.with_components(2),
-            Parameter::TessOuter | Parameter::ClipPlanes => ValueType::FLOAT.with_components(4),
+            Parameter::TessOuter | Parameter::ClipPlanes | Parameter::WindowScale | Parameter::WindowOffset => {
+                ValueType::FLOAT.with_components(4)
+            }
             Parameter::UserData => ValueType::UINT.with_components(4),
         }
     }

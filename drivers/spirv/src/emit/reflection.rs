@@ -79,6 +79,8 @@ const fn feature(capability: Capability) -> &'static str {
         | C::GroupNonUniformShuffle
         | C::GroupNonUniformArithmetic => "subgroupSupportedOperations",
         C::SignedZeroInfNanPreserve => "shaderSignedZeroInfNanPreserveFloat32",
+        C::VulkanMemoryModel => "vulkanMemoryModel",
+        C::VulkanMemoryModelDeviceScope => "vulkanMemoryModelDeviceScope",
         C::StencilExportEXT => "VK_EXT_shader_stencil_export",
         C::SampleMaskPostDepthCoverage => "VK_EXT_post_depth_coverage",
         C::ShaderViewportIndexLayerEXT => "VK_EXT_shader_viewport_index_layer",
@@ -100,6 +102,7 @@ fn vulkan_extension(name: &str) -> &'static str {
         "SPV_KHR_shader_clock" => "VK_KHR_shader_clock",
         "SPV_KHR_multiview" => "VK_KHR_multiview",
         "SPV_KHR_post_depth_coverage" => "VK_EXT_post_depth_coverage",
+        "SPV_KHR_vulkan_memory_model" => "VK_KHR_vulkan_memory_model",
         "SPV_EXT_shader_stencil_export" => "VK_EXT_shader_stencil_export",
         "SPV_EXT_shader_viewport_index_layer" => "VK_EXT_shader_viewport_index_layer",
         "SPV_EXT_demote_to_helper_invocation" => "VK_EXT_shader_demote_to_helper_invocation",

@@ -76,6 +76,9 @@ impl Emitter<'_> {
                     Some(IrScope::Device | IrScope::QueueFamily) => Scope::Device,
                     _ => Scope::Subgroup,
                 };
+                if scope == Scope::Device && self.options.vulkan_memory_model {
+                    self.module.need(Capability::VulkanMemoryModelDeviceScope);
+                }
                 let scope = self.module.uint(scope as u32);
                 let ty = self.module.value_type(ValueType::UINT.with_components(2));
                 let id = self.result(Op::ReadClockKHR, ty, &[scope.0]);
@@ -272,6 +275,7 @@ impl Emitter<'_> {
         };
         let Some(execution_scope) = execution_scope else {
             if let Some((scope, semantics)) = ordered {
+                let (scope, semantics) = (self.known_scope(scope), self.with_visibility(semantics));
                 let (scope, semantics) = (self.module.uint(scope as u32), self.module.uint(semantics.bits()));
                 self.push(Op::MemoryBarrier, &[scope.0, semantics.0]);
             }
@@ -288,10 +292,14 @@ impl Emitter<'_> {
                 (if scope == Scope::Subgroup { Scope::Workgroup } else { scope }, all)
             }
             Some(ordered) => ordered,
+            None if stage == Stage::TessCtrl && self.options.vulkan_memory_model => {
+                (Scope::Workgroup, MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::OUTPUT_MEMORY)
+            }
             // Outputs of tessellation control shaders are seen behind a barrier by themselves.
             None => (Scope::Invocation, MemorySemantics::RELAXED),
         };
         let execution = self.module.uint(execution_scope as u32);
+        let (scope, semantics) = (self.known_scope(scope), self.with_visibility(semantics));
         let (scope, semantics) = (self.module.uint(scope as u32), self.module.uint(semantics.bits()));
         self.push(Op::ControlBarrier, &[execution.0, scope.0, semantics.0]);
     }

@@ -87,7 +87,10 @@ impl Emitter<'_> {
         let unsupported = SpirvError::UnsupportedIntrinsic { inst, op };
         let Some(def) = body.inst_def(inst) else { return Err(unsupported) };
         if let Some((built_in, ty)) = plain(op) {
-            let value = self.built_in_value(built_in, ty);
+            let mut value = self.built_in_value(built_in, ty);
+            if built_in == BuiltIn::PointCoord && self.shader.stage == Stage::Fragment {
+                value = self.point_coordinate(value);
+            }
             return self.define_value(inst, def, value, ty);
         }
         let (value, ty) = match op {

@@ -40,6 +40,7 @@ pub struct Module {
     next_id: u32,
     capabilities: BTreeSet<Capability>,
     extensions: BTreeSet<&'static str>,
+    memory_model: MemoryModel,
     glsl: Option<Id>,
     interface: Vec<(Id, StorageClass)>,
     execution_modes: Vec<u32>,
@@ -82,6 +83,7 @@ impl Module {
             next_id: 1,
             capabilities: BTreeSet::from([Capability::Shader]),
             extensions: BTreeSet::new(),
+            memory_model: MemoryModel::GLSL450,
             glsl: None,
             interface: Vec::new(),
             execution_modes: Vec::new(),
@@ -111,6 +113,13 @@ impl Module {
     /// Declares a capability.
     pub fn need(&mut self, capability: Capability) {
         self.capabilities.insert(capability);
+    }
+
+    /// The memory model is Vulkan's.
+    pub fn use_vulkan_memory_model(&mut self) {
+        self.memory_model = MemoryModel::Vulkan;
+        self.need(Capability::VulkanMemoryModel);
+        self.need_extension("SPV_KHR_vulkan_memory_model", Some((1, 5)));
     }
 
     /// Declares an extension, unless the version has it in its core.
@@ -243,7 +252,7 @@ impl Module {
             let operands: Vec<u32> = [glsl.0].into_iter().chain(string_words("GLSL.std.450")).collect();
             push(&mut words, Op::ExtInstImport, &operands);
         }
-        push(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
+        push(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, self.memory_model as u32]);
         let all = self.at_least(1, 4);
         let listed =
             |&&(_, class): &&(Id, StorageClass)| all || matches!(class, StorageClass::Input | StorageClass::Output);

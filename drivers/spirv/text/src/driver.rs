@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Target, TargetError, UnknownOption};
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, SlotLocations, Target, TargetError, UnknownOption};
 use tgsi_driver_spirv::SpirvOptions;
+use tgsi_driver_spirv::options::Locations;
 use tgsi_ir::error_codes;
 use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
@@ -118,7 +119,7 @@ impl Driver for Text {
             } else if SHARED.contains(&name) {
                 target.spirv.set(name)?;
             } else {
-                return Err(UnknownOption { name: name.to_owned(), options: self.options() });
+                return Err(UnknownOption { name: name.to_owned(), options: self.options(), problem: None });
             }
         }
         Ok(Box::new(target))
@@ -141,6 +142,16 @@ pub struct TextTarget {
 impl Target for TextTarget {
     fn compiler_options(&self, stage: Stage) -> CompilerOptions {
         self.spirv.compiler_options(stage)
+    }
+
+    fn with_locations(
+        &self,
+        inputs: Option<&SlotLocations>,
+        outputs: Option<&SlotLocations>,
+    ) -> Option<Box<dyn Target>> {
+        let mut target = self.clone();
+        target.spirv.locations = Locations { inputs: inputs.cloned(), outputs: outputs.cloned() };
+        Some(Box::new(target))
     }
 
     fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {

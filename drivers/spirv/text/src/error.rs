@@ -43,6 +43,17 @@ impl TargetError for TextError {
     fn code(&self) -> error_codes::Code {
         TextError::code(self)
     }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            TextError::Stage(..) => "`--driver spirv` has all stages".to_owned(),
+            TextError::Lacks(..) => "`--driver spirv` may have it; so may another language".to_owned(),
+            TextError::Reader(..) | TextError::Validator(..) | TextError::Writer(..) => {
+                "`--driver spirv --target portable` gives the module that was to be read".to_owned()
+            }
+            TextError::Panic(..) => "please report it with the shader".to_owned(),
+        })
+    }
 }
 
 impl From<TextError> for Box<dyn TargetError> {

@@ -316,7 +316,7 @@ macro_rules! named_options {
                         $change;
                     })+
                     _ if Profile::set(name, self) => {}
-                    _ => return Err(UnknownOption { name: name.to_owned(), options: TgsiOptions::NAMED }),
+                    _ => return Err(UnknownOption { name: name.to_owned(), options: TgsiOptions::NAMED, problem: None }),
                 }
                 Ok(())
             }

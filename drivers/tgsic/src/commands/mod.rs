@@ -6,6 +6,7 @@ mod draw;
 mod explain;
 mod fit;
 mod ir;
+mod link;
 pub mod passes;
 mod proxy;
 mod reduce;
@@ -66,6 +67,7 @@ pub fn dispatch(arguments: &Arguments) -> Result<Status, Failure> {
             let form = translate::Report { lines, mesa: *mesa, time_passes: *time_passes, assembly: *assembly };
             translate::translate(files, &Plan::from_arguments(passes)?, form, &Policy::new(warnings), color)
         }
+        Command::Link(arguments) => link::link(arguments, color),
         Command::Report(arguments) => report::report(arguments),
         Command::Fit(arguments) => fit::fit(arguments, color),
         Command::Verify(arguments) => verify::verify(arguments, color),

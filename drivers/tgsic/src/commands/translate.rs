@@ -6,7 +6,7 @@ use serde::Serialize;
 use tgsi::diagnostic::Diagnostic;
 use tgsi::tables::Opcode;
 use tgsi_compiler::input::Language;
-use tgsi_compiler::{Code, CompileError, Stage};
+use tgsi_compiler::{Code, Stage};
 
 use super::{Converted, Form, transform};
 use crate::args::{Color, Files};
@@ -158,11 +158,8 @@ pub fn translate(files: &Files, plan: &Plan, report: Report, policy: &Policy, co
 
 /// What the driver assigns to the interface of a shader.
 fn interface(source: &Source, subject: &InputShader, plan: &Plan) -> Result<String, ShaderError> {
-    let lowered = subject.to_stage(Stage::Registers, plan)?;
-    let interface = plan.compiler.target().reflect(&lowered);
     let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
-    let interface =
-        interface.ok_or_else(none)?.map_err(|error| ShaderError::from(CompileError::Target { error, span: None }))?;
+    let interface = subject.reflect(plan)?.ok_or_else(none)?;
     let file = serde_json::to_string(&source.path.display().to_string());
     let file = file.map_err(|e| ShaderError::Other(e.to_string()))?;
     Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))

@@ -64,7 +64,7 @@ impl Emitter<'_> {
 
     /// Scope and semantics of an atomic.
     fn atomic_scope(&mut self, memory: &Memory) -> (Id, Id) {
-        let scope = if memory.storage == StorageClass::Workgroup { Scope::Workgroup } else { Scope::Device };
+        let scope = if memory.storage == StorageClass::Workgroup { Scope::Workgroup } else { self.widest_scope() };
         (self.module.uint(scope as u32), self.module.uint(MemorySemantics::RELAXED.bits()))
     }
 

@@ -9,6 +9,7 @@ use tgsi_ir::{Def, Inst, User};
 use super::plan::counts_from_uniforms;
 use super::{Check, Chunks, ConstantVariable, LAST_BUFFER, Length, Memory, Place};
 use crate::emit::Emitter;
+use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::interface::ResourceKind;
 use crate::module::{Class, Id, TypeDecoration, ValueType};
@@ -87,6 +88,7 @@ impl Emitter<'_> {
             in_block: true,
             class: Class::Uint,
             length: Length::Known(length),
+            qualifiers: Qualifiers::default(),
         };
         self.buffers.push_constants = Some(memory);
         memory

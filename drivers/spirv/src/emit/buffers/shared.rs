@@ -6,6 +6,7 @@ use tgsi_ir::{Inst, Stage};
 
 use super::{Length, Memory};
 use crate::emit::Emitter;
+use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -61,7 +62,17 @@ impl Emitter<'_> {
     fn own_words(&mut self, storage: StorageClass, class: Class, words: u32) -> (Id, Memory) {
         let word = self.module.value_type(ValueType::new(class, 32, 1));
         let ty = self.module.array_type(word, words.max(1), None);
-        (ty, Memory { base: ty, storage, in_block: false, class, length: Length::Known(words) })
+        (
+            ty,
+            Memory {
+                base: ty,
+                storage,
+                in_block: false,
+                class,
+                length: Length::Known(words),
+                qualifiers: Qualifiers::default(),
+            },
+        )
     }
 
     fn shared(&mut self) -> Memory {
@@ -136,7 +147,7 @@ impl Emitter<'_> {
         if has_words || !variables.is_empty() {
             let scope = self.module.uint(Scope::Workgroup as u32);
             let semantics = MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::WORKGROUP_MEMORY;
-            let semantics = self.module.uint(semantics.bits());
+            let semantics = self.module.uint(self.with_visibility(semantics).bits());
             self.push(Op::ControlBarrier, &[scope.0, scope.0, semantics.0]);
         }
         Ok(())
@@ -156,7 +167,7 @@ impl Emitter<'_> {
         self.if_then(is_first, |e| {
             for &(variable, ty) in variables {
                 let zero = e.module.null(ty);
-                e.push(Op::Store, &[variable.0, zero.0]);
+                e.store_shared(variable, zero, StorageClass::Workgroup, Qualifiers::default());
             }
             Ok(())
         })
@@ -178,7 +189,7 @@ impl Emitter<'_> {
         let length = self.module.uint(words);
         let store = |e: &mut Self, index: Id| {
             let word = e.pure(Op::AccessChain, pointer, &[memory.base.0, index.0]);
-            e.push(Op::Store, &[word.0, zero.0]);
+            e.store_shared(word, zero, StorageClass::Workgroup, Qualifiers::default());
         };
         let Some(before) = self.label else { return };
         let [header, test, inner, continues, merge, next] = std::array::from_fn(|_| self.module.id());

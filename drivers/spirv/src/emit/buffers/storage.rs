@@ -8,6 +8,7 @@ use tgsi_ir::{Def, Inst};
 use super::plan::WordUse;
 use super::{Check, Chunks, LAST_BUFFER, Length, Memory};
 use crate::emit::Emitter;
+use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::harness;
 use crate::interface::ResourceKind;
@@ -155,8 +156,9 @@ impl Emitter<'_> {
             (!found.written, Decoration::NonWritable),
             // The size is no access.
             (!found.read && found.written, Decoration::NonReadable),
-            (found.coherent, Decoration::Coherent),
-            (found.volatile, Decoration::Volatile),
+            // Vulkan's memory model says it at each access.
+            (found.coherent && !self.options.vulkan_memory_model, Decoration::Coherent),
+            (found.volatile && !self.options.vulkan_memory_model, Decoration::Volatile),
         ]
         .into_iter()
         .filter_map(|(holds, decoration)| holds.then_some(decoration))
@@ -193,6 +195,7 @@ impl Emitter<'_> {
             (false, false) => "size",
         };
         self.bind(base, kind, index, count.unwrap_or(1), about.to_owned());
-        Memory { base, storage, in_block: true, class: found.class(), length: Length::Bound(0) }
+        let qualifiers = Qualifiers { coherent: found.coherent, volatile: found.volatile };
+        Memory { base, storage, in_block: true, class: found.class(), length: Length::Bound(0), qualifiers }
     }
 }

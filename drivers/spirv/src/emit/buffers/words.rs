@@ -12,6 +12,7 @@ use tgsi_ir::intrinsics::IndexKind;
 use tgsi_ir::{Def, Inst};
 
 use crate::emit::Emitter;
+use crate::emit::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -37,6 +38,8 @@ pub struct Memory {
     pub class: Class,
     /// The number of words.
     pub length: Length,
+    /// What it is declared as.
+    pub qualifiers: Qualifiers,
 }
 
 /// A place in an array.
@@ -236,7 +239,7 @@ impl Emitter<'_> {
             for _ in 0..ty.components {
                 let place = self.advance(place, next);
                 let pointer = self.word_pointer(memory, place);
-                words.push(self.result(Op::Load, scalar, &[pointer.0]).0);
+                words.push(self.load_shared(scalar, pointer, memory.storage, memory.qualifiers).0);
                 next += 1;
             }
             chunks.push(match words.as_slice() {
@@ -317,7 +320,7 @@ impl Emitter<'_> {
                 for (number, word) in e.components_as_words(value, component, memory.class)?.into_iter().enumerate() {
                     let place = e.advance(place, number as u32);
                     let pointer = e.word_pointer(memory, place);
-                    e.push(Op::Store, &[pointer.0, word.0]);
+                    e.store_shared(pointer, word, memory.storage, memory.qualifiers);
                 }
                 Ok(())
             };

@@ -7,6 +7,7 @@ use tgsi_ir::intrinsics::indices::AtomicOp;
 use super::Access;
 use crate::emit::Emitter;
 use crate::emit::buffers::{Length, Memory};
+use crate::emit::memory_model::Qualifiers;
 use crate::emit::texture::units::Element;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
@@ -25,7 +26,14 @@ impl Emitter<'_> {
         let id = self.of_texel(access, ty, &mut |e, element| {
             let pointer = e.texel_pointer(access, element)?;
             let length = Length::Known(1);
-            let memory = Memory { base: pointer, storage: StorageClass::Image, in_block: false, class, length };
+            let memory = Memory {
+                base: pointer,
+                storage: StorageClass::Image,
+                in_block: false,
+                class,
+                length,
+                qualifiers: Qualifiers::default(),
+            };
             e.atomic(access.inst, 3, &memory, pointer)
         })?;
         self.define(def, id, class);

@@ -12,6 +12,7 @@ use tgsi_ir::{Def, Inst, InstData};
 use super::Access;
 use super::format::{atomic_format, image_format, is_extended};
 use crate::emit::Emitter;
+use crate::emit::memory_model::Qualifiers;
 use crate::emit::texture::units::{Element, Unit};
 use crate::emit::texture::variables::{DescriptorVariable, class_of, dim_of};
 use crate::error::SpirvError;
@@ -196,12 +197,14 @@ impl Emitter<'_> {
         let about = about.replace("Dim", "").to_lowercase();
         let variable = self.add_descriptors(ty, ResourceKind::Image, first, count, "image", about);
         let flags = self.unit_data(&unit).map_or(AccessFlags::NONE, |data| data.access);
+        // Vulkan's memory model says it at each access.
+        let qualifiers = if self.options.vulkan_memory_model { Qualifiers::default() } else { qualifiers_of(flags) };
         let actions = self.image_actions(unit.variable);
         let decorations = [
             (!actions.writes, Decoration::NonWritable),
             (!actions.reads && actions.writes, Decoration::NonReadable),
-            (flags.0 & AccessFlags::COHERENT.0 != 0, Decoration::Coherent),
-            (flags.0 & AccessFlags::VOLATILE.0 != 0, Decoration::Volatile),
+            (qualifiers.coherent, Decoration::Coherent),
+            (qualifiers.volatile, Decoration::Volatile),
             (flags.0 & AccessFlags::RESTRICT.0 != 0, Decoration::Restrict),
         ];
         for (_, decoration) in decorations.into_iter().filter(|(holds, _)| *holds) {
@@ -211,10 +214,19 @@ impl Emitter<'_> {
         (variable, element)
     }
 
+    /// What the image of an access is declared as.
+    pub(super) fn image_qualifiers(&self, access: &Access) -> Qualifiers {
+        qualifiers_of(self.unit_data(&access.unit).map_or(AccessFlags::NONE, |data| data.access))
+    }
+
     /// Loads an image.
     pub(super) fn load_image_descriptor(&mut self, access: &Access, element: Element) -> Id {
         let is_buffer = access.shape.dim == SamplerDim::Buf;
         let (variable, element) = self.image_variable(access, element);
         self.load_descriptor(variable, element, is_buffer, true)
     }
+}
+
+fn qualifiers_of(flags: AccessFlags) -> Qualifiers {
+    Qualifiers { coherent: flags.0 & AccessFlags::COHERENT.0 != 0, volatile: flags.0 & AccessFlags::VOLATILE.0 != 0 }
 }

@@ -168,6 +168,12 @@ impl Emitter<'_> {
         Ok((self.select(ty, condition, value, other), class))
     }
 
+    /// What an output has now, as a vec4 of floats.
+    pub(super) fn whole_output(&mut self, slot: Slot) -> Result<Id, SpirvError> {
+        let (value, class) = self.load_io_slot(Target { slot, element: None }, None, How::Load, Class::Float)?;
+        Ok(if class == Class::Float { value } else { self.pure_of(Op::Bitcast, VEC4, &[value]) })
+    }
+
     /// A slot as a vec4, and its class.
     fn load_io_slot(
         &mut self,
@@ -213,7 +219,10 @@ impl Emitter<'_> {
                 let indices: SmallVec<[Id; 3]> =
                     vertex.filter(|_| by_vertex > 0).map(|vertex| vertex.id).into_iter().collect();
                 let pointer = self.io_pointer(slot.is_output, variable, &indices, ty);
-                let value = self.read(slot.is_output, pointer, ty, How::Load);
+                let mut value = self.read(slot.is_output, pointer, ty, How::Load);
+                if matches!(data.home, Home::Vector(spirv::BuiltIn::PointCoord, _)) {
+                    value = self.point_coordinate(value);
+                }
                 if data.home == Home::Vector(spirv::BuiltIn::FragCoord, VEC4) {
                     return Ok((self.fragment_coordinate(value), Class::Float));
                 }
@@ -466,6 +475,7 @@ impl Emitter<'_> {
                 self.pure_of(Op::CompositeConstruct, ty, &parts)
             };
             if matches!(data.home, Home::Vector(spirv::BuiltIn::Position, _)) {
+                self.capture_position(slot, id);
                 id = self.position(id);
             }
             let pointer = self.io_pointer(true, variable, &indices, ty);

@@ -18,7 +18,7 @@ const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
 impl Emitter<'_> {
     /// Whether the rasteriser comes next, as far as the shader says.
-    fn is_last(&self) -> bool {
+    pub(super) fn is_last(&self) -> bool {
         let stage = self.shader.stage;
         matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
             && !matches!(self.shader.info.next_stage, Some(Stage::TessCtrl | Stage::TessEval | Stage::Geometry))
@@ -26,7 +26,12 @@ impl Emitter<'_> {
 
     /// Whether positions are not written as they are.
     pub(super) fn moves_positions(&self) -> bool {
-        (self.options.depth_minus_one_to_one || self.options.flip_y) && self.is_last()
+        (self.options.depth_minus_one_to_one || self.options.flip_y || self.is_in_window()) && self.is_last()
+    }
+
+    /// Whether positions are those in the window, with 1 / w.
+    fn is_in_window(&self) -> bool {
+        self.shader.stage == Stage::Vertex && self.shader.info.vs.window_space_position
     }
 
     /// A position as the rasteriser takes it.
@@ -36,6 +41,10 @@ impl Emitter<'_> {
         }
         let mut parts: SmallVec<[Id; 4]> =
             (0..4).map(|component| self.take(value, VEC4, Swizzle::replicate(component), 1)).collect();
+        if self.is_in_window() {
+            // What the viewport, which is in the order of Vulkan, then makes of it is the position again.
+            return self.position_of_window(value, parts[3]);
+        }
         if self.options.flip_y {
             parts[1] = self.pure_of(Op::FNegate, ValueType::FLOAT, &[parts[1]]);
         }
@@ -45,6 +54,33 @@ impl Emitter<'_> {
             parts[2] = self.pure_of(Op::FMul, ValueType::FLOAT, &[sum, half]);
         }
         self.pure_of(Op::CompositeConstruct, VEC4, &parts)
+    }
+
+    /// The position in the clip space of one in the window, whose last component is 1 / w.
+    fn position_of_window(&mut self, value: Id, inverse_w: Id) -> Id {
+        let scale = self.parameter(Parameter::WindowScale, 0);
+        let offset = self.parameter(Parameter::WindowOffset, 0);
+        let one = self.module.float(1.0);
+        let w = self.pure_of(Op::FDiv, ValueType::FLOAT, &[one, inverse_w]);
+        let scaled = self.pure_of(Op::FMul, VEC4, &[value, scale]);
+        let moved = self.pure_of(Op::FAdd, VEC4, &[scaled, offset]);
+        let product = self.pure_of(Op::VectorTimesScalar, VEC4, &[moved, w]);
+        let mut parts: SmallVec<[Id; 4]> =
+            (0..3).map(|component| self.take(product, VEC4, Swizzle::replicate(component), 1)).collect();
+        parts.push(w);
+        self.pure_of(Op::CompositeConstruct, VEC4, &parts)
+    }
+
+    /// The place within a point, by the origin that the host has.
+    pub(in crate::emit) fn point_coordinate(&mut self, value: Id) -> Id {
+        if !self.options.point_origin_lower_left {
+            return value;
+        }
+        let vec2 = ValueType::FLOAT.with_components(2);
+        let [x, y] = [0, 1].map(|component| self.take(value, vec2, Swizzle::replicate(component), 1));
+        let one = self.module.float(1.0);
+        let y = self.pure_of(Op::FSub, ValueType::FLOAT, &[one, y]);
+        self.pure_of(Op::CompositeConstruct, vec2, &[x, y])
     }
 
     /// The position of a fragment by the conventions of the shader.
@@ -86,9 +122,9 @@ impl Emitter<'_> {
             _ => return None,
         };
         let back = Slot { location: i32::from(location), ..slot };
-        let home = match &self.options.locations {
+        let home = match &self.options.locations.inputs {
             Some(locations) => {
-                let location = *locations.get(&(false, false, back.location))?;
+                let location = *locations.get(&(false, back.location))?;
                 Home::Located { location, source: 0 }
             }
             None => back.home(self.shader.stage, 0, 0),
@@ -102,6 +138,7 @@ impl Emitter<'_> {
         if self.clips_by_planes() {
             self.io.plan.distances[1].clip = u32::from(self.options.user_clip_planes.min(8));
         }
+        self.plan_stream_output()?;
         if self.shader.stage != Stage::Geometry {
             self.before_vertex();
         }
@@ -117,10 +154,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// What comes before each return.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "outputs are written where they are stored")]
+    /// What comes before each return: copies for stream output.
     pub(in crate::emit) fn at_end(&mut self) -> Result<(), SpirvError> {
-        Ok(())
+        if self.shader.stage == Stage::Geometry { Ok(()) } else { self.capture_outputs() }
     }
 
     /// Whether clip distances are made of user clip planes.
@@ -129,6 +165,7 @@ impl Emitter<'_> {
             && self.is_last()
             && !self.io.plan.writes_clip_distances
             && !self.shader.info.prohibit_ucps
+            && !self.is_in_window()
     }
 
     /// The distances from user clip planes of what is stored to a slot, if that is what is clipped.

@@ -22,6 +22,9 @@ impl Emitter<'_> {
         if is_vertex && stream == 0 {
             self.before_vertex();
         }
+        if is_vertex {
+            self.capture_outputs()?;
+        }
         if stream == 0 {
             self.push(if is_vertex { Op::EmitVertex } else { Op::EndPrimitive }, &[]);
             return Ok(());

@@ -9,7 +9,7 @@
 //! After `OpKill` the derivatives of the neighbours are undefined. So `terminate` is a demotion as well, where the
 //! target has it, something is derived, and no loop could go on forever because it is not left.
 
-use spirv::{BuiltIn, Capability, Decoration, Op, SelectionControl};
+use spirv::{BuiltIn, Capability, Decoration, MemoryAccess, Op, SelectionControl};
 use tgsi_ir::body::TexOp;
 use tgsi_ir::intrinsics::IntrinsicOp;
 use tgsi_ir::{Body, Inst, InstData, Stage};
@@ -96,6 +96,9 @@ impl Emitter<'_> {
         }
         if self.module.at_least(1, 6) {
             let variable = self.built_in(BuiltIn::HelperInvocation, ValueType::BOOL);
+            if self.options.vulkan_memory_model {
+                return self.result(Op::Load, ty, &[variable.0, MemoryAccess::VOLATILE.bits()]);
+            }
             if !std::mem::replace(&mut self.io.is_helper_volatile, true) {
                 self.module.decorate(variable, Decoration::Volatile, &[]);
             }

@@ -8,6 +8,7 @@
 //! | [`access`] | loads, stores, interpolation |
 //! | [`conventions`] | what OpenGL and Vulkan see differently |
 //! | [`modes`] | execution modes |
+//! | [`stream_output`] | what goes to buffers |
 //! | [`geometry`], [`kill`], [`fetch`] | vertices and primitives; ends of fragments and derivatives; framebuffer fetch |
 
 mod access;
@@ -18,6 +19,7 @@ mod homes;
 mod kill;
 mod modes;
 mod plan;
+mod stream_output;
 mod variables;
 
 use rustc_hash::FxHashMap;
@@ -34,6 +36,7 @@ use variables::Port;
 #[derive(Debug, Default)]
 pub struct Io {
     plan: Plan,
+    capturing: stream_output::Capturing,
     /// Variables at locations: of outputs, of what kind, from which location on, which source of blending.
     ports: FxHashMap<(bool, Space, u32, u32), Port>,
     /// Variables of built-ins: of outputs, the number.

@@ -15,7 +15,7 @@ const POST_DEPTH_COVERAGE: &str = "SPV_KHR_post_depth_coverage";
 const STENCIL_EXPORT: &str = "SPV_EXT_shader_stencil_export";
 
 impl Emitter<'_> {
-    fn mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
+    pub(super) fn mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
         self.module.execution_mode(self.main, mode, operands);
         let operands = operands.iter().map(|operand| format!(" {operand}")).collect::<String>();
         self.interface.execution_modes.push(format!("{mode:?}{operands}"));
@@ -48,10 +48,9 @@ impl Emitter<'_> {
                     },
                     &[],
                 );
-                self.mode(
-                    if info.tess.ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw },
-                    &[],
-                );
+                // Seen from the other side of the domain, the order is the other one.
+                let is_ccw = info.tess.ccw != self.options.tess_origin_lower_left;
+                self.mode(if is_ccw { ExecutionMode::VertexOrderCcw } else { ExecutionMode::VertexOrderCw }, &[]);
                 if info.tess.point_mode {
                     self.mode(ExecutionMode::PointMode, &[]);
                 }

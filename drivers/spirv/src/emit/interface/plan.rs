@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tgsi_ir::body::DerefKind;
 use tgsi_ir::intrinsics::indices::{InterpMode, IoSemantics};
@@ -94,6 +94,8 @@ pub struct Plan {
     pub writes_clip_distances: bool,
     /// The shader computes derivatives, or takes the level of detail from them.
     pub derives: bool,
+    /// Outputs that the shader writes.
+    written: FxHashSet<Slot>,
     /// Loads of vertex inputs by location: floats, signed and unsigned integers.
     votes: BTreeMap<u32, [u32; 3]>,
 }
@@ -162,6 +164,9 @@ impl Plan {
                 }
                 for slot in access.slots.iter().flatten() {
                     let Some(data) = plan.slots.get(slot) else { continue };
+                    if !is_load {
+                        plan.written.insert(*slot);
+                    }
                     plan.reads_outputs |= is_load && slot.is_output && !access.is_fetch;
                     if let Home::Distances(first) = data.home {
                         let count = &mut distance_slots[usize::from(slot.is_output)];
@@ -191,6 +196,8 @@ impl Plan {
             };
         }
         plan.merge_runs();
+        // Stream output reads what the shader does not write, too.
+        plan.reads_outputs |= !options.stream_output.captures.is_empty();
         plan
     }
 
@@ -214,11 +221,10 @@ impl Plan {
                     if is_color && (options.dual_source || shader.info.fs.color_is_dual_source) && *location < 2 {
                         (*location, *source) = (0, *location);
                     }
-                    if let Some(locations) = options.locations.as_ref().filter(|_| !is_color) {
-                        let is_attribute = shader.stage == Stage::Vertex && !is_output;
-                        match locations.get(&(is_output, space == Space::Patch, slot.location)) {
+                    let is_attribute = shader.stage == Stage::Vertex && !is_output;
+                    if let Some(locations) = options.locations.of(is_output).filter(|_| !is_color && !is_attribute) {
+                        match locations.get(&(space == Space::Patch, slot.location)) {
                             Some(&linked) => *location = linked,
-                            None if is_attribute => {}
                             None => home = Home::Nothing,
                         }
                     }
@@ -399,6 +405,25 @@ impl Plan {
             [0, _, unsigned] if unsigned > 0 => Class::Uint,
             _ => Class::Float,
         }
+    }
+
+    /// Whether the shader writes an output, wherever.
+    pub fn is_written(&self, slot: Slot) -> bool {
+        self.written.contains(&slot)
+    }
+
+    /// The output of a register, one for the invocation.
+    pub fn output_of(&self, register: u32) -> Option<Slot> {
+        self.registers.get(&(true, Space::Single, register)).copied()
+    }
+
+    /// A location behind those of all outputs.
+    pub fn free_location(&self) -> u32 {
+        let ends = self.slots.iter().map(|(slot, data)| match data.home {
+            Home::Located { location, .. } if slot.is_output => location + 1,
+            _ => 0,
+        });
+        ends.max().unwrap_or(0)
     }
 
     /// The slot beside another that lives somewhere.

@@ -77,7 +77,13 @@ impl Emitter<'_> {
             self.module.decorate(id, Decoration::Invariant, &[]);
         }
         let stream = u32::from(variable.streams & 3);
-        if stage == Stage::Geometry && slot.is_output && variable.streams == stream as u8 * 0x55 && stream > 0 {
+        let is_captured = slot.is_output && !is_array && self.capture_port(slot, id, first);
+        if !is_captured
+            && stage == Stage::Geometry
+            && slot.is_output
+            && variable.streams == stream as u8 * 0x55
+            && stream > 0
+        {
             self.module.need(Capability::GeometryStreams);
             self.module.decorate(id, Decoration::Stream, &[stream]);
         }

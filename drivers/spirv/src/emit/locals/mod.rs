@@ -19,6 +19,7 @@ use tgsi_ir::{Body, Def, Inst, InstData, Type, Variable};
 
 use super::Emitter;
 use super::buffers::Check;
+use super::memory_model::Qualifiers;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
@@ -129,7 +130,7 @@ impl Emitter<'_> {
                 return self.module.null(ty);
             }
             let chain = self.chain(&pointer, None);
-            return self.result(Op::Load, ty, &[chain.0]);
+            return self.load_shared(ty, chain, pointer.local.storage, Qualifiers::default());
         };
         // Devices take any element for one outside, or fail: one inside is read, and not used.
         for (index, &length) in pointer.indices.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
@@ -137,7 +138,7 @@ impl Emitter<'_> {
             *index = self.glsl(GlslStd450Op::UMin, ValueType::UINT, &[*index, last]);
         }
         let chain = self.chain(&pointer, None);
-        let value = self.result(Op::Load, ty, &[chain.0]);
+        let value = self.load_shared(ty, chain, pointer.local.storage, Qualifiers::default());
         let zero = self.module.null(ty);
         self.select(pointer.ty, condition, value, zero)
     }
@@ -149,13 +150,13 @@ impl Emitter<'_> {
             let all = (1 << components) - 1;
             if mask & all == all {
                 let chain = e.chain(pointer, None);
-                e.push(Op::Store, &[chain.0, value.0]);
+                e.store_shared(chain, value, pointer.local.storage, Qualifiers::default());
                 return Ok(());
             }
             for component in (0..components).filter(|c| mask >> c & 1 != 0) {
                 let part = e.take(value, pointer.ty, tgsi_ir::body::Swizzle::replicate(component), 1);
                 let chain = e.chain(pointer, Some(component));
-                e.push(Op::Store, &[chain.0, part.0]);
+                e.store_shared(chain, part, pointer.local.storage, Qualifiers::default());
             }
             Ok(())
         };

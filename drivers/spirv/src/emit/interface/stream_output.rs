@@ -1,0 +1,158 @@
+//! Stream output: outputs that go to buffers as they are are decorated, of what is only a part, a built-in or already
+//! taken a copy is made, in a variable of its own. Copies are made at the end, in geometry shaders before each vertex.
+
+use smallvec::SmallVec;
+use spirv::{Capability, Decoration, ExecutionMode, Op, StorageClass};
+use tgsi_ir::Stage;
+use tgsi_ir::body::Swizzle;
+
+use super::homes::{Home, Slot};
+use super::plan::SlotData;
+use crate::emit::Emitter;
+use crate::error::SpirvError;
+use crate::interface::Captured;
+use crate::module::{Class, Id, ValueType};
+use crate::stream_output::Capture;
+
+/// A copy that goes to a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    capture: Capture,
+    slot: Option<Slot>,
+    variable: Id,
+}
+
+/// State.
+#[derive(Debug, Default)]
+pub struct Capturing {
+    /// Outputs that are decorated.
+    whole: Vec<(Slot, Capture)>,
+    copied: Vec<Copied>,
+}
+
+impl Emitter<'_> {
+    /// Decides what is captured how. Before anything is emitted.
+    pub(super) fn plan_stream_output(&mut self) -> Result<(), SpirvError> {
+        let options = self.options;
+        let captures = &options.stream_output.captures;
+        if captures.is_empty() || !self.is_last() {
+            return Ok(());
+        }
+        self.module.need(Capability::TransformFeedback);
+        self.mode(ExecutionMode::Xfb, &[]);
+        let mut location = self.io.plan.free_location();
+        for &capture in captures {
+            if capture.stream > 0 && self.shader.stage != Stage::Geometry {
+                let name = format!("stream output of OUT[{}]", capture.register);
+                return Err(SpirvError::Interface { name, what: "only geometry shaders have more than one stream" });
+            }
+            let slot = self.io.plan.output_of(capture.register);
+            let data = slot.and_then(|slot| self.io.plan.slot(slot).copied());
+            let is_first = captures.iter().position(|other| other.register == capture.register)
+                == captures.iter().position(|other| *other == capture);
+            if let (Some(slot), Some(data), true) = (slot, data, is_first)
+                && self.is_captured_whole(slot, data, capture)
+            {
+                self.io.capturing.whole.push((slot, capture));
+                continue;
+            }
+            let ty = ValueType::new(Class::Float, 32, capture.components);
+            let ty_id = self.module.value_type(ty);
+            let variable = self.module.global_variable(ty_id, StorageClass::Output, None);
+            self.module.decorate(variable, Decoration::Location, &[location]);
+            self.decorate_capture(variable, capture, location);
+            if self.options.names {
+                self.module.name(variable, &format!("stream_output{}", capture.register));
+            }
+            location += 1;
+            self.io.capturing.copied.push(Copied { capture, slot, variable });
+        }
+        Ok(())
+    }
+
+    /// Whether a capture is all of a variable at a location.
+    fn is_captured_whole(&self, slot: Slot, data: SlotData, capture: Capture) -> bool {
+        let Home::Located { location, .. } = data.home else { return false };
+        let variable = &self.shader.variables[data.variable];
+        capture.components == 4
+            && self.io.plan.run_of(slot, location).is_none()
+            && self.io.plan.is_written(slot)
+            && (self.shader.stage != Stage::Geometry || variable.streams == capture.stream as u8 * 0x55)
+    }
+
+    fn decorate_capture(&mut self, variable: Id, capture: Capture, location: u32) {
+        let stride = self.options.stream_output.strides.get(capture.buffer as usize).copied().unwrap_or(0);
+        self.module.decorate(variable, Decoration::XfbBuffer, &[capture.buffer]);
+        self.module.decorate(variable, Decoration::XfbStride, &[stride]);
+        self.module.decorate(variable, Decoration::Offset, &[capture.offset]);
+        if capture.stream > 0 {
+            self.module.need(Capability::GeometryStreams);
+            self.module.decorate(variable, Decoration::Stream, &[capture.stream]);
+        }
+        self.interface.stream_output.push(Captured {
+            register: capture.register,
+            component: capture.component.into(),
+            components: capture.components.into(),
+            buffer: capture.buffer,
+            offset: capture.offset,
+            stride,
+            stream: capture.stream,
+            location,
+        });
+    }
+
+    /// Decorates a variable that is captured as it is; whether it is. Its stream is decorated then too.
+    pub(super) fn capture_port(&mut self, slot: Slot, port: Id, location: u32) -> bool {
+        let captured = self.io.capturing.whole.iter().find(|(own, _)| *own == slot).map(|&(_, capture)| capture);
+        if let Some(capture) = captured {
+            self.decorate_capture(port, capture, location);
+        }
+        captured.is_some()
+    }
+
+    /// Whether positions are copied when they are stored, because they are moved for the rasteriser after that.
+    fn copies_early(&self, slot: Option<Slot>) -> bool {
+        let home = slot.and_then(|slot| self.io.plan.slot(slot)).map(|data| data.home);
+        self.moves_positions() && matches!(home, Some(Home::Vector(spirv::BuiltIn::Position, _)))
+    }
+
+    /// Copies of a position before it is moved.
+    pub(super) fn capture_position(&mut self, slot: Slot, value: Id) {
+        if !self.copies_early(Some(slot)) {
+            return;
+        }
+        let copied: SmallVec<[Copied; 2]> = self.io.capturing.copied.iter().copied().collect();
+        for copy in copied.into_iter().filter(|copy| copy.slot == Some(slot)) {
+            self.store_copy(copy, value);
+        }
+    }
+
+    fn store_copy(&mut self, copy: Copied, value: Id) {
+        let four = ValueType::FLOAT.with_components(4);
+        let first = copy.capture.component;
+        let swizzle = Swizzle::new(&[0, 1, 2, 3].map(|number: u8| (first + number).min(3)));
+        let value = self.take(value, four, swizzle, copy.capture.components);
+        self.push(Op::Store, &[copy.variable.0, value.0]);
+    }
+
+    /// Makes the copies.
+    pub(super) fn capture_outputs(&mut self) -> Result<(), SpirvError> {
+        let copied: SmallVec<[Copied; 4]> =
+            self.io.capturing.copied.iter().copied().filter(|copy| !self.copies_early(copy.slot)).collect();
+        let mut loaded: SmallVec<[(Option<Slot>, Id); 4]> = SmallVec::new();
+        for copy in copied {
+            let known = loaded.iter().find(|(slot, _)| *slot == copy.slot).map(|&(_, value)| value);
+            let value = match (known, copy.slot) {
+                (Some(value), _) => value,
+                (None, Some(slot)) if self.io.plan.is_written(slot) => self.whole_output(slot)?,
+                (None, _) => {
+                    let ty = self.module.value_type(ValueType::FLOAT.with_components(4));
+                    self.module.null(ty)
+                }
+            };
+            loaded.push((copy.slot, value));
+            self.store_copy(copy, value);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! `link`: translates the shaders of a pipeline together.
+
+use serde_json::{Value, json};
+use tgsi_compiler::{Code, CompileError, LinkError, Linked, Program};
+use tgsi_ir::passes::linking::LinkOptions;
+
+use super::targets;
+use crate::args::{Color, LinkArguments};
+use crate::diagnostics::Reporter;
+use crate::input::{ShaderError, Source};
+use crate::input_shader::InputShader;
+use crate::plan::Plan;
+use crate::status::{Failure, Status};
+use crate::{batch, output};
+
+/// Links shaders.
+pub fn link(arguments: &LinkArguments, color: Color) -> Result<Status, Failure> {
+    let plan = Plan::from_arguments(&arguments.passes)?;
+    let paths = batch::inputs(&arguments.files)?;
+    let options = LinkOptions {
+        captured: arguments.kept.clone(),
+        shares_constants: arguments.shared_constants,
+        replaces_coordinates: arguments.point_sprites,
+    };
+    let reporter = Reporter::for_inputs(1, color);
+    let (mut sources, mut shaders, mut status) = (Vec::new(), Vec::new(), Status::Success);
+    for path in &paths {
+        let source = Source::read(path)?;
+        match InputShader::checked(&source, &plan) {
+            Ok((shader, _)) => shaders.push(shader.into_source()),
+            Err(problem) => {
+                reporter.problem(&source, &problem);
+                status = Status::ShaderError;
+            }
+        }
+        sources.push(source);
+    }
+    if status != Status::Success {
+        return Ok(status);
+    }
+    let program = match plan.compiler.link(shaders, &options) {
+        Ok(program) => program,
+        Err(LinkError::Compile { shader, error }) => {
+            if let Some(source) = sources.get(shader) {
+                reporter.problem(source, &ShaderError::from(error));
+            }
+            return Ok(Status::ShaderError);
+        }
+        Err(error) => return Err(Failure::Usage(error.to_string())),
+    };
+    if arguments.json {
+        let text = format!("{}\n", summary(&program, &sources));
+        output::write_stdout(text.as_bytes())?;
+    }
+    let as_text = arguments.assembly || arguments.out_dir.is_none();
+    let extension = match as_text && plan.driver.is_binary() {
+        true => "asm",
+        false => plan.driver.file_extension(),
+    };
+    let places = match &arguments.out_dir {
+        Some(folder) => Some(targets(&paths, folder, extension)?),
+        None => None,
+    };
+    for shader in program.shaders {
+        let (Some(path), Some(source)) = (paths.get(shader.input), sources.get(shader.input)) else { continue };
+        let result = if arguments.reflect { reflect(&shader, source, &plan).map(Some) } else { Ok(None) };
+        let result = result.and_then(|line| Ok((line, content(shader.code, as_text)?)));
+        let (line, content) = match result {
+            Ok(result) => result,
+            Err(problem) => {
+                reporter.problem(source, &problem);
+                status = Status::ShaderError;
+                continue;
+            }
+        };
+        if let Some(line) = &line {
+            output::write_stdout(format!("{line}\n").as_bytes())?;
+        }
+        match places.as_ref().and_then(|places| places.get(path.as_os_str())) {
+            Some(place) => output::write_file_below(place, &content)?,
+            None if line.is_some() || arguments.json => {}
+            None => {
+                let stage = tgsi::slots::processor_of(shader.stage).name();
+                output::write_stdout(format!("; {stage} {}\n", source.path.display()).as_bytes())?;
+                output::write_stdout(&content)?;
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// The bytes of code.
+fn content(code: Code, as_text: bool) -> Result<Vec<u8>, ShaderError> {
+    let text = if as_text { tgsi_drivers::disassembly(&code) } else { None };
+    match text {
+        Some(text) => text.map(String::into_bytes).map_err(ShaderError::Other),
+        None => Ok(code.into_bytes()),
+    }
+}
+
+/// What the driver assigned to the interface of a shader, with the name of its file.
+fn reflect(shader: &Linked, source: &Source, plan: &Plan) -> Result<String, ShaderError> {
+    let interface = shader.target.reflect(&shader.lowered);
+    let none = || ShaderError::Other(format!("the driver {} assigns nothing to the interface", plan.driver.name()));
+    let interface =
+        interface.ok_or_else(none)?.map_err(|error| ShaderError::from(CompileError::Target { error, span: None }))?;
+    let file = json!(source.path.display().to_string());
+    Ok(format!("{{\"f\":{file},{}", interface.strip_prefix('{').unwrap_or(&interface)))
+}
+
+fn summary(program: &Program, sources: &[Source]) -> Value {
+    let shaders: Vec<Value> = program
+        .shaders
+        .iter()
+        .map(|shader| {
+            json!({
+                "f": sources.get(shader.input).map(|source| source.path.display().to_string()),
+                "stage": tgsi::slots::processor_of(shader.stage).name(),
+                "instructions_before": shader.instructions[0],
+                "instructions_after": shader.instructions[1],
+            })
+        })
+        .collect();
+    let links: Vec<Value> = program
+        .reports
+        .iter()
+        .map(|report| {
+            json!({
+                "removed": report.removed,
+                "zeros": report.zeros,
+                "constants": report.constants,
+                "uniforms": report.uniforms,
+                "duplicates": report.duplicates,
+                "slots_before": report.slots_before,
+                "slots_after": report.slots_after,
+            })
+        })
+        .collect();
+    json!({ "shaders": shaders, "links": links })
+}

@@ -1,0 +1,388 @@
+//! Two stages that follow each other lose what goes between them for nothing.
+//!
+//! ```text
+//! before:                                         after:
+//!     // vertex shader
+//!     @store_deref (&out_0, %a)                       @store_deref (&out_0, %a)
+//!     @store_deref (&out_1, (1.0, 2.0))               // constant: the reader has it
+//!     @store_deref (&out_2, %a)                       // the same as out_0
+//!     @store_deref (&out_3, %b)                       // nobody reads it
+//!     // fragment shader
+//!     %0 = @load_deref (&in_1)                        %0 = load_const (1.0, 2.0)
+//!     %1 = @load_deref (&in_2)                        %1 = @load_deref (&in_0)
+//!     %2 = @load_deref (&in_4)                        %2 = load_const (0, 0)       // nobody writes it
+//! ```
+//!
+//! All of it is decided by component, but what is written moves into the reader only if the whole of a slot that is read
+//! does: a vector of which a part is a constant would have to be put together again. What hardware looks at (position, point size, clip distances, layer, viewport),
+//! what stream output captures, and what is indexed at run time stays. Colours stay too, because state of the
+//! rasteriser may clamp them, make them flat, or take those of the back; only constants from 0 to 1 are what they are
+//! anyway. A back colour stays with its front colour.
+//!
+//! A component is constant if all stores write the same, and one of them always runs or it is the zero that outputs
+//! start as. With [`LinkOptions::shares_constants`] a value that is loaded from a constant buffer is loaded by the
+//! reader. Two components are the same if every store of the one has one of the same value beside it. That is asked of
+//! vertex and tessellation evaluation shaders only, whose outputs are seen at the end and by nobody else.
+//!
+//! Dead code is left to other passes. Linear but for the order of slots.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::varyings::{
+    Access, Class, Route, Side, Slot, keep_alike, only_body, only_body_mut, read_alike, remove_unused, scalar_of,
+};
+use super::{LinkOptions, LinkReport};
+use crate::body::{Body, CfParent, DerefKind, InstData, JumpKind, Shape};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, Inst, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::passes::scalar::opt_dce;
+use crate::shader::{Shader, Stage};
+
+/// A component of a slot.
+type Component = (Slot, u8);
+
+/// What the reader takes instead of a component.
+#[derive(Clone, Copy, Debug)]
+enum Replacement {
+    /// Bits.
+    Constant(u32),
+    /// A load of the first shader, and its component.
+    Load(Inst, u8),
+    /// Another component.
+    Same(Component),
+}
+
+/// A store of a component, as far as it can be compared with others: where, and what.
+type Write = (Block, Def, u8);
+
+/// See the [module](self).
+pub fn link_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
+    let mut report = LinkReport::default();
+    producer.info.next_stage = Some(consumer.stage);
+    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
+    else {
+        return report;
+    };
+    keep_alike(&mut outputs, &mut inputs);
+    report.slots_before = inputs.reads().values().filter(|&&mask| mask != 0).count() as u32;
+    let replacements = find_replacements(producer, consumer, &outputs, &inputs, options);
+    replace_reads(producer, consumer, &inputs, &replacements, &mut report);
+    if report.is_changed() {
+        opt_dce(consumer);
+        if let Some(again) = Side::of(consumer, false, options) {
+            let kept = std::mem::take(&mut inputs.kept);
+            inputs = again;
+            inputs.kept.extend(kept);
+        }
+    }
+    remove_unread(producer, &outputs, &inputs, &mut report);
+    remove_unused(consumer, false, options);
+    remove_unused(producer, true, options);
+    report.slots_after = inputs.reads().values().filter(|&&mask| mask != 0).count() as u32;
+    report
+}
+
+/// Finds what the reader can have without the slot.
+fn find_replacements(
+    producer: &Shader,
+    consumer: &Shader,
+    outputs: &Side,
+    inputs: &Side,
+    options: &LinkOptions,
+) -> BTreeMap<Component, Replacement> {
+    let (mut unwritten, mut found) = (BTreeMap::new(), BTreeMap::new());
+    let (reads, writes) = (inputs.reads(), outputs.writes());
+    for (&slot, &mask) in &reads {
+        let mut written = writes.get(&slot).copied().unwrap_or(0);
+        if slot.is_color() && (written != 0 || writes.keys().any(|other| other.front() == Some(slot))) {
+            // The rasteriser may take the back, whatever of it is written.
+            written = 15;
+        }
+        for component in (0..4).filter(|c| mask & !written & 1 << c != 0) {
+            unwritten.insert((slot, component), Replacement::Constant(0));
+        }
+    }
+    if !matches!(producer.stage, Stage::Vertex | Stage::TessEval) {
+        return unwritten;
+    }
+    let Some(body) = only_body(producer) else { return unwritten };
+    if ends_early(body) {
+        return unwritten;
+    }
+    let has_same_buffers =
+        options.shares_constants && producer.info.first_ubo_is_default_ubo == consumer.info.first_ubo_is_default_ubo;
+    let mut same: BTreeMap<(Class, Vec<Write>), Component> = BTreeMap::new();
+    for ((slot, component), stores) in component_writes(body, outputs) {
+        let is_read = reads.get(&slot).is_some_and(|mask| mask >> component & 1 != 0);
+        if !is_read || outputs.hidden_writes.contains(&slot) || slot.front().is_some() {
+            continue;
+        }
+        let is_color = slot.is_color();
+        let has_back = is_color && writes.keys().any(|other| other.front() == Some(slot));
+        if has_back || (outputs.kept.contains(&slot) && !is_color) {
+            continue;
+        }
+        let Some(class) = inputs.class(consumer, slot, Some((outputs, producer))) else { continue };
+        let always = stores.iter().any(|&(block, ..)| body.block_parent(block) == Some(CfParent::Function));
+        let first = stores[0];
+        let is_one = stores.iter().all(|&(_, def, c)| (def, c) == (first.1, first.2));
+        let constant = |&(_, def, c): &Write| body.constant_component(def, usize::from(c)).map(|bits| bits as u32);
+        if let Some(bits) = constant(&first)
+            && stores.iter().all(|store| constant(store) == Some(bits))
+            && (always || bits == 0)
+        {
+            if !is_color || (0.0..=1.0).contains(&f32::from_bits(bits)) {
+                found.insert((slot, component), Replacement::Constant(bits));
+            }
+            continue;
+        }
+        if is_color {
+            continue;
+        }
+        let inst = body.def_inst(first.1);
+        if has_same_buffers && is_one && always && is_constant_load(body, inst) {
+            found.insert((slot, component), Replacement::Load(inst, first.2));
+            continue;
+        }
+        match same.entry((class, stores)) {
+            Entry::Occupied(entry) => {
+                found.insert((slot, component), Replacement::Same(*entry.get()));
+            }
+            Entry::Vacant(entry) => {
+                entry.insert((slot, component));
+            }
+        }
+    }
+    // A vector of which a part is known elsewhere would have to be put together again.
+    let is_known = |slot: Slot| {
+        let mask = reads.get(&slot).copied().unwrap_or(0);
+        (0..4)
+            .filter(|c| mask >> c & 1 != 0)
+            .all(|c| found.contains_key(&(slot, c)) || unwritten.contains_key(&(slot, c)))
+    };
+    let whole: Vec<(Component, Replacement)> =
+        found.iter().filter(|((slot, _), _)| is_known(*slot)).map(|(&component, &by)| (component, by)).collect();
+    unwritten.extend(whole);
+    unwritten
+}
+
+/// Whether an invocation may end before the last block.
+fn ends_early(body: &Body) -> bool {
+    let ends = |block| {
+        let jump = body.block_jump(block).map(|(_, kind)| kind);
+        matches!(jump, Some(JumpKind::Return | JumpKind::Halt | JumpKind::Goto(_) | JumpKind::GotoIf { .. }))
+    };
+    body.blocks().any(ends)
+}
+
+/// The stores of each component, in program order.
+fn component_writes(body: &Body, outputs: &Side) -> BTreeMap<Component, Vec<Write>> {
+    let mut writes: BTreeMap<Component, Vec<Write>> = BTreeMap::new();
+    for store in &outputs.stores {
+        let Some(block) = body.inst_block(store.inst) else { continue };
+        let value = body.src(store.inst, 1);
+        for component in (0..4u8).filter(|c| store.mask >> c & 1 != 0) {
+            let (def, of_def) = scalar_of(body, value, component - store.first);
+            let stores = writes.entry((store.slot, component)).or_default();
+            // Of stores in one block the last counts.
+            if stores.last().is_some_and(|&(last, ..)| last == block) {
+                stores.pop();
+            }
+            stores.push((block, def, of_def));
+        }
+    }
+    writes
+}
+
+/// Whether an instruction loads from a known place of a constant buffer.
+fn is_constant_load(body: &Body, inst: Inst) -> bool {
+    use IntrinsicOp::{LoadUbo, LoadUboVec4, LoadUniform};
+    matches!(body.intrinsic(inst), Some(LoadUniform | LoadUbo | LoadUboVec4))
+        && body.sources(inst).all(|source| body.def_constant(body.src_def(source)).is_some())
+        && body.inst_def(inst).is_some_and(|def| body.bit_size(def) == 32)
+}
+
+/// Whether a load reads a vertex that is there, whatever is drawn.
+fn has_vertex(body: &Body, access: &Access, vertices: u32) -> bool {
+    let Some(vertex) = access.vertex else { return true };
+    body.constant_component(vertex, 0).is_some_and(|number| number < u64::from(vertices))
+}
+
+fn replace_reads(
+    producer: &Shader,
+    consumer: &mut Shader,
+    inputs: &Side,
+    replacements: &BTreeMap<Component, Replacement>,
+    report: &mut LinkReport,
+) {
+    let Some(from) = only_body(producer) else { return };
+    let mut counted = BTreeSet::new();
+    let mut uniforms = 0;
+    for load in &inputs.loads {
+        let declared = inputs.declared.get(&load.slot);
+        let Some(body) = only_body(consumer) else { return };
+        let vertices = match consumer.stage {
+            // The sizes of arrays of patches are upper bounds.
+            Stage::Geometry => declared.map_or(0, |declared| declared.vertices),
+            _ => 0,
+        };
+        let is_there = has_vertex(body, load, vertices);
+        let of = |component: u8| {
+            let replacement = replacements.get(&(load.slot, component)).copied()?;
+            match replacement {
+                // What is read of no vertex is zero as well.
+                Replacement::Constant(0) | Replacement::Same(_) => Some(replacement),
+                Replacement::Constant(_) | Replacement::Load(..) => is_there.then_some(replacement),
+            }
+        };
+        let parts: [Option<Replacement>; 4] =
+            std::array::from_fn(|c| (load.mask >> c & 1 != 0).then(|| of(c as u8)).flatten());
+        if parts.iter().all(Option::is_none) {
+            continue;
+        }
+        for (component, part) in (0..4u8).zip(&parts) {
+            let Some(part) = part else { continue };
+            if counted.insert((load.slot, component)) {
+                match part {
+                    Replacement::Constant(0) => report.zeros += 1,
+                    Replacement::Constant(_) => report.constants += 1,
+                    Replacement::Load(..) => report.uniforms += 1,
+                    Replacement::Same(_) => report.duplicates += 1,
+                }
+            }
+        }
+        let routes = parts.map(|part| match part {
+            Some(Replacement::Same((slot, component))) => inputs.declared.get(&slot).map(|declared| {
+                let frac = consumer.variables[declared.variable].location_frac & 3;
+                (Route::to(consumer, declared.variable, slot), component - frac.min(component))
+            }),
+            _ => None,
+        });
+        let Some(body) = only_body_mut(consumer) else { return };
+        let Some(def) = body.inst_def(load.inst) else { continue };
+        let count = body.num_components(def);
+        let mut b = Builder::new(body, Cursor::After(load.inst));
+        let sources: arrayvec::ArrayVec<AluSrc, 4> = (0..count.min(4))
+            .map(|number| {
+                let component = usize::from(load.first + number);
+                match (parts[component], routes[component]) {
+                    (Some(Replacement::Constant(bits)), _) => b.u32_const(bits).into(),
+                    (Some(Replacement::Load(inst, component)), _) => {
+                        uniforms = uniforms.max(constant_end(from, inst));
+                        AluSrc::component(copy_load(&mut b, from, inst), component)
+                    }
+                    (Some(Replacement::Same(_)), Some((route, component))) => {
+                        let pointer = route.pointer(&mut b, load.vertex);
+                        let value = read_alike(&mut b, load.inst, pointer);
+                        AluSrc::component(value, component)
+                    }
+                    _ => AluSrc::component(def, number),
+                }
+            })
+            .collect();
+        let value = b.vec(&sources);
+        let inst = b.body.def_inst(value);
+        b.body.replace_uses_except(def, value, inst);
+    }
+    consumer.num_uniforms = consumer.num_uniforms.max(uniforms);
+    if report.uniforms > 0 {
+        consumer.info.num_ubos = consumer.info.num_ubos.max(producer.info.num_ubos);
+    }
+}
+
+/// One behind the last vec4 of the default constant buffer that a load reads.
+fn constant_end(body: &Body, inst: Inst) -> u32 {
+    if body.intrinsic(inst) != Some(IntrinsicOp::LoadUniform) {
+        return 0;
+    }
+    let offset = body.constant_component(body.src(inst, 0), 0).unwrap_or(0) as u32;
+    offset.saturating_add(body.index(inst, IndexKind::Base) as u32).saturating_add(1)
+}
+
+/// A load from a known place, in another shader.
+fn copy_load(b: &mut Builder<'_>, from: &Body, inst: Inst) -> Def {
+    let InstData::Intrinsic { op, .. } = *from.inst(inst) else { return b.u32_const(0) };
+    let sources: arrayvec::ArrayVec<Def, 4> = from
+        .sources(inst)
+        .map(|source| {
+            let def = from.src_def(source);
+            b.constant(from.bit_size(def), from.def_constant(def).unwrap_or(&[0]))
+        })
+        .collect();
+    let kinds = op.info().indices;
+    let indices: arrayvec::ArrayVec<(IndexKind, i32), 16> =
+        kinds.iter().map(|&kind| (kind, from.index(inst, kind))).collect();
+    let shape = from.inst_def(inst).map_or(Shape::new(4, 32), |def| from.shape(def));
+    b.intrinsic_def(op, &sources, &indices, shape)
+}
+
+/// Removes stores of what nobody reads.
+fn remove_unread(producer: &mut Shader, outputs: &Side, inputs: &Side, report: &mut LinkReport) {
+    let mut read = inputs.reads();
+    for (slot, mask) in outputs.reads() {
+        *read.entry(slot).or_default() |= mask;
+    }
+    let mask_of = |slot: Slot| {
+        let own = read.get(&slot).copied().unwrap_or(0);
+        own | slot.front().and_then(|front| read.get(&front)).copied().unwrap_or(0)
+    };
+    // What is indexed at run time goes as a whole or not at all.
+    let stays = |variable| outputs.slots_of(variable).iter().any(|&slot| mask_of(slot) != 0);
+    let unread: BTreeSet<Variable> =
+        outputs.variables().filter(|&(variable, _)| !stays(variable)).map(|(variable, _)| variable).collect();
+    let mut counted = BTreeSet::new();
+    let Some(body) = only_body_mut(producer) else { return };
+    for store in &outputs.stores {
+        let mut mask = mask_of(store.slot);
+        if outputs.kept.contains(&store.slot) {
+            let variable = outputs.declared.get(&store.slot).map(|declared| declared.variable);
+            let is_unread = variable.is_some_and(|variable| unread.contains(&variable));
+            mask = if is_unread { 0 } else { 15 };
+        }
+        let left = store.mask & mask;
+        if left == store.mask && left != 0 {
+            continue;
+        }
+        let gone = (0..4u8).filter(|c| (store.mask & !left) >> c & 1 != 0);
+        report.removed += gone.filter(|&c| counted.insert((store.slot, c))).count() as u32;
+        if left == 0 {
+            body.remove_inst(store.inst);
+        } else {
+            body.set_index(store.inst, IndexKind::WriteMask, (left >> store.first) as i32);
+        }
+    }
+    report.removed += remove_indexed_stores(body, &unread);
+}
+
+/// Removes stores to variables, wherever in them.
+fn remove_indexed_stores(body: &mut Body, variables: &BTreeSet<Variable>) -> u32 {
+    if variables.is_empty() {
+        return 0;
+    }
+    let mut stores = Vec::new();
+    for inst in body.blocks().flat_map(|block| body.insts(block)) {
+        if body.intrinsic(inst) != Some(IntrinsicOp::StoreDeref) {
+            continue;
+        }
+        let mut at = body.src(inst, 0);
+        while let InstData::Deref { kind, .. } = *body.inst(body.def_inst(at)) {
+            match kind {
+                DerefKind::Var(variable) => {
+                    if variables.contains(&variable) {
+                        stores.push(inst);
+                    }
+                    break;
+                }
+                DerefKind::Cast(_) => break,
+                _ => at = body.src(body.def_inst(at), 0),
+            }
+        }
+    }
+    for &inst in &stores {
+        body.remove_inst(inst);
+    }
+    4 * stores.len() as u32
+}

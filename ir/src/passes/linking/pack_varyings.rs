@@ -1,0 +1,323 @@
+//! What goes between two stages is packed into as few slots as whole groups of components allow, numbered from 0.
+//!
+//! ```text
+//! before:                                         after:
+//!     // vertex shader
+//!     @store_deref (&out_0, %a) (wrmask=xy)           %0 = vec4 %a.x, %a.y, %b.x, %b.y
+//!     @store_deref (&out_9, %b) (wrmask=xy)           @store_deref (&out_0, %0) (wrmask=xyzw)
+//!     // fragment shader
+//!     %1 = @load_deref (&in_9)   // %1.xy             %1 = @load_deref (&in_0)   // %1.zw
+//! ```
+//!
+//! Components that are interpolated alike, and whose computation is invariant or not, may share a slot. Those that had
+//! one slot stay together, so that they are loaded as one vector; the largest groups come first, and a group stays at
+//! its components if they are free. Each slot is one variable with four components: targets need no way to put two
+//! variables into one slot. Stores of one block become one store, unless the shader or others see outputs in between.
+//!
+//! What [`link_varyings`](super::link_varyings) leaves as it is stays here too, but for its number: slots that follow
+//! each other and are indexed together are moved together. If there were more slots than there are numbers, nothing
+//! happens.
+//!
+//! Linear but for the order of slots, of which there are few.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::varyings::{Class, Route, Side, Slot, keep_alike, only_body_mut, read_alike, remove_unused};
+use super::{LinkOptions, LinkReport};
+use crate::body::{Body, InstData, Shape};
+use crate::builder::{AluSrc, Builder};
+use crate::cursor::Cursor;
+use crate::entities::{Block, Def, Inst, Variable};
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::shader::{Shader, Stage};
+use crate::slots::varying;
+use crate::types::{ScalarType, TypeData};
+use crate::variable::{VariableData, VariableModes};
+
+/// Numbers of slots for vertices, and for patches.
+const MOST_SLOTS: [usize; 2] = [32, 32];
+
+/// Slots that became one.
+#[derive(Clone, Debug)]
+struct Bin {
+    class: Class,
+    /// Components that are taken.
+    taken: u32,
+    /// The slots; the variable is made like that of the first.
+    members: Vec<Slot>,
+}
+
+/// Where the components of a slot are now.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    bin: usize,
+    components: [Option<u8>; 4],
+}
+
+/// See the [module](self).
+pub fn pack_varyings(producer: &mut Shader, consumer: &mut Shader, options: &LinkOptions) -> LinkReport {
+    let mut report = LinkReport::default();
+    let (Some(mut outputs), Some(mut inputs)) = (Side::of(producer, true, options), Side::of(consumer, false, options))
+    else {
+        return report;
+    };
+    keep_alike(&mut outputs, &mut inputs);
+    report.slots_before = inputs.reads().values().filter(|&&mask| mask != 0).count() as u32;
+    report.slots_after = report.slots_before;
+    let mut needed = inputs.reads();
+    for (slot, mask) in outputs.reads() {
+        *needed.entry(slot).or_default() |= mask;
+    }
+    // Only what both declare can be moved; the rest is of no use to anybody, or a matter of `link_varyings`.
+    let is_both = |slot: &Slot| outputs.declared.contains_key(slot) && inputs.declared.contains_key(slot);
+    let is_kept = |slot: &Slot| outputs.kept.contains(slot) || inputs.kept.contains(slot);
+    if needed.iter().any(|(slot, &mask)| mask != 0 && !is_both(slot) && !is_kept(slot)) {
+        return report;
+    }
+    // So are accesses that nobody needs.
+    let is_idle = |slot: &Slot| !is_kept(slot) && needed.get(slot).is_none_or(|&mask| mask == 0);
+    if outputs.stores.iter().chain(&outputs.loads).chain(&inputs.loads).any(|access| is_idle(&access.slot)) {
+        return report;
+    }
+    let mut groups: Vec<(Class, u32, Slot)> = Vec::new();
+    for (&slot, &mask) in needed.iter().filter(|(slot, mask)| **mask != 0 && !is_kept(slot)) {
+        let Some(class) = inputs.class(consumer, slot, Some((&outputs, producer))) else { return report };
+        groups.push((class, mask, slot));
+    }
+    // Where there are so many, there are too few numbers, and looking for room would take long.
+    if groups.len() > 4 * (MOST_SLOTS[0] + MOST_SLOTS[1]) {
+        return report;
+    }
+    let (bins, places) = fill(groups);
+    let Some((runs, numbers)) = number(&bins, &outputs, &inputs, options) else { return report };
+    report.slots_after -= (places.len() - bins.len()) as u32;
+    for (shader, side, is_output) in [(&mut *producer, &outputs, true), (&mut *consumer, &inputs, false)] {
+        for (&variable, &location) in &runs[usize::from(!is_output)] {
+            shader.variables[variable].location = location;
+        }
+        let variables: Vec<Variable> =
+            bins.iter().zip(&numbers).map(|(bin, &location)| declare(shader, side, bin, location)).collect();
+        rewrite_loads(shader, side, &places, &variables);
+        if is_output {
+            rewrite_stores(shader, side, &places, &variables);
+        }
+        remove_unused(shader, is_output, options);
+    }
+    report
+}
+
+/// Puts groups into slots, the largest first.
+fn fill(mut groups: Vec<(Class, u32, Slot)>) -> (Vec<Bin>, BTreeMap<Slot, Place>) {
+    groups.sort_by_key(|&(class, mask, slot)| (class, std::cmp::Reverse(mask.count_ones()), slot));
+    let (mut bins, mut places): (Vec<Bin>, BTreeMap<Slot, Place>) = (Vec::new(), BTreeMap::new());
+    for (class, mask, slot) in groups {
+        let fits = |bin: &Bin| bin.class == class && bin.taken.count_ones() + mask.count_ones() <= 4;
+        let number = bins.iter().position(fits).unwrap_or(bins.len());
+        if number == bins.len() {
+            bins.push(Bin { class, taken: 0, members: Vec::new() });
+        }
+        let bin = &mut bins[number];
+        let stays = bin.taken & mask == 0;
+        let mut components = [None; 4];
+        for component in (0..4u8).filter(|c| mask >> c & 1 != 0) {
+            let own = if stays { component } else { (!bin.taken).trailing_zeros() as u8 };
+            bin.taken |= 1 << own;
+            components[usize::from(component)] = Some(own);
+        }
+        bin.members.push(slot);
+        places.insert(slot, Place { bin: number, components });
+    }
+    (bins, places)
+}
+
+/// New locations of variables that stay, of both sides.
+type Moved = [BTreeMap<Variable, i32>; 2];
+
+/// Numbers what is packed and what stays; none if there are not enough numbers.
+fn number(bins: &[Bin], outputs: &Side, inputs: &Side, options: &LinkOptions) -> Option<(Moved, Vec<i32>)> {
+    let mut moved: Moved = [BTreeMap::new(), BTreeMap::new()];
+    let mut locations = vec![0; bins.len()];
+    for (patch, first, most) in [(false, varying::VAR0, MOST_SLOTS[0]), (true, varying::PATCH0, MOST_SLOTS[1])]
+        .map(|(p, f, m)| (p, i32::from(f), m))
+    {
+        // A slot that stays on one side stays on the other; those of unread captured outputs too.
+        let kept: BTreeSet<Slot> = outputs.kept.union(&inputs.kept).copied().collect();
+        let kept: Vec<Slot> = kept.into_iter().filter(|slot| slot.patch == patch && slot.is_free(options)).collect();
+        let own = bins.iter().filter(|bin| bin.class.is_patch() == patch).count();
+        if kept.len() + own > most {
+            return None;
+        }
+        let mut next = first;
+        let mut new: BTreeMap<Slot, i32> = BTreeMap::new();
+        for slot in kept {
+            new.insert(slot, next);
+            next += 1;
+        }
+        for (place, side) in moved.iter_mut().zip([outputs, inputs]) {
+            for (variable, slots) in side.variables() {
+                if let Some(&location) = slots.first().and_then(|slot| new.get(slot)) {
+                    // Slots of one variable follow each other, and all of them stay.
+                    if slots.len() as i32 != new.get(slots.last()?)? - location + 1 {
+                        return None;
+                    }
+                    place.insert(variable, location);
+                }
+            }
+        }
+        for (location, bin) in locations.iter_mut().zip(bins) {
+            if bin.class.is_patch() == patch {
+                *location = next;
+                next += 1;
+            }
+        }
+    }
+    Some((moved, locations))
+}
+
+/// The variable of a new slot, like that of its first member.
+fn declare(shader: &mut Shader, side: &Side, bin: &Bin, location: i32) -> Variable {
+    // Every member is declared by both sides.
+    let declared = bin.members.first().and_then(|slot| side.declared.get(slot));
+    let scalar = declared.and_then(|declared| shader.types.as_vector(declared.ty)).map(|(scalar, _)| scalar);
+    let vector = shader.types.vector(scalar.unwrap_or(ScalarType::Float), 4);
+    let Some(declared) = declared else {
+        return shader.add_variable(VariableData::new("", vector, VariableModes::NONE));
+    };
+    let like = shader.variables[declared.variable].clone();
+    let ty = match shader.types.get(like.ty) {
+        &TypeData::Array { length, .. } if like.per_vertex => shader.types.array(vector, length),
+        _ => vector,
+    };
+    let name = like.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let name = if name.len() < like.name.len() { format!("{name}{}", declared.register) } else { like.name.clone() };
+    shader.add_variable(VariableData {
+        name,
+        ty,
+        location,
+        location_frac: 0,
+        driver_location: declared.register,
+        ..like
+    })
+}
+
+fn rewrite_loads(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place>, variables: &[Variable]) {
+    for load in &side.loads {
+        let Some(place) = places.get(&load.slot) else { continue };
+        let route = Route::to(shader, variables[place.bin], load.slot);
+        let Some(body) = only_body_mut(shader) else { return };
+        let Some(def) = body.inst_def(load.inst) else { continue };
+        let count = body.num_components(def).min(4);
+        let mut b = Builder::new(body, Cursor::Before(load.inst));
+        let pointer = route.pointer(&mut b, load.vertex);
+        let value = read_alike(&mut b, load.inst, pointer);
+        // What nobody needs may be anything that is there.
+        let sources: arrayvec::ArrayVec<AluSrc, 4> = (0..count)
+            .map(|number| {
+                let component = place.components[usize::from(load.first + number)];
+                AluSrc::component(value, component.unwrap_or(0))
+            })
+            .collect();
+        let replacement = b.vec(&sources);
+        b.body.replace_all_uses(def, replacement);
+        b.body.remove_inst(load.inst);
+    }
+}
+
+/// Components of a slot that a block has stored.
+struct Pending {
+    bin: usize,
+    values: [Option<(Def, u8)>; 4],
+    /// The last of the stores.
+    at: Inst,
+    vertex: Option<Def>,
+}
+
+fn rewrite_stores(shader: &mut Shader, side: &Side, places: &BTreeMap<Slot, Place>, variables: &[Variable]) {
+    let routes: Vec<Route> = variables
+        .iter()
+        .map(|&variable| {
+            let data = &shader.variables[variable];
+            Route::to(shader, variable, Slot { patch: data.patch, location: data.location })
+        })
+        .collect();
+    let stage = shader.stage;
+    let stores: BTreeMap<Inst, (Place, u8, u32, Option<Def>)> = side
+        .stores
+        .iter()
+        .filter_map(|store| Some((store.inst, (*places.get(&store.slot)?, store.first, store.mask, store.vertex))))
+        .collect();
+    let Some(body) = only_body_mut(shader) else { return };
+    let blocks: Vec<Block> = body.blocks_vec();
+    for block in blocks {
+        let mut pending: BTreeMap<usize, Pending> = BTreeMap::new();
+        for inst in body.insts_vec(block) {
+            let Some(&(place, first, mask, vertex)) = stores.get(&inst) else {
+                if shows_outputs(body, inst) {
+                    std::mem::take(&mut pending).into_values().for_each(|group| flush(body, &routes, &group));
+                }
+                continue;
+            };
+            let value = body.src(inst, 1);
+            let mut group = match pending.remove(&place.bin) {
+                // Other invocations see outputs of tessellation control shaders at any time.
+                Some(group) if stage != Stage::TessCtrl && group.vertex == vertex => group,
+                other => {
+                    if let Some(group) = other {
+                        flush(body, &routes, &group);
+                    }
+                    Pending { bin: place.bin, values: [None; 4], at: inst, vertex }
+                }
+            };
+            for component in (0..4u8).filter(|c| mask >> c & 1 != 0) {
+                if let Some(own) = place.components[usize::from(component)] {
+                    group.values[usize::from(own)] = Some((value, component - first));
+                }
+            }
+            // The earlier one goes, unless it is this one.
+            if group.at != inst {
+                body.remove_inst(group.at);
+            }
+            group.at = inst;
+            pending.insert(place.bin, group);
+        }
+        pending.into_values().for_each(|group| flush(body, &routes, &group));
+    }
+}
+
+/// Whether an instruction makes outputs visible, to the shader itself or to others.
+fn shows_outputs(body: &Body, inst: Inst) -> bool {
+    use IntrinsicOp::{Barrier, EmitVertex, EmitVertexWithCounter, LoadDeref, LoadOutput, LoadPerVertexOutput};
+    matches!(
+        body.intrinsic(inst),
+        Some(EmitVertex | EmitVertexWithCounter | Barrier | LoadDeref | LoadOutput | LoadPerVertexOutput)
+    ) && body.intrinsic(inst).is_some_and(|op| op != LoadDeref || reads_output(body, inst))
+}
+
+fn reads_output(body: &Body, inst: Inst) -> bool {
+    let pointer = body.def_inst(body.src(inst, 0));
+    matches!(*body.inst(pointer), InstData::Deref { modes, .. }
+        if modes.intersects(VariableModes::SHADER_OUT))
+}
+
+/// Replaces the last store of a group by one of all that the group stores.
+fn flush(body: &mut Body, routes: &[Route], group: &Pending) {
+    let mut b = Builder::new(body, Cursor::Before(group.at));
+    let mask = (0..4).filter(|&c| group.values[c].is_some()).fold(0, |mask, c| mask | 1 << c);
+    if mask != 0 {
+        let missing = if mask == 15 { None } else { Some(b.undef(1, 32)) };
+        let sources: arrayvec::ArrayVec<AluSrc, 4> = group
+            .values
+            .iter()
+            .filter_map(|value| match *value {
+                Some((def, component)) => Some(AluSrc::component(def, component)),
+                None => missing.map(AluSrc::from),
+            })
+            .collect();
+        let value = b.vec(&sources);
+        let pointer = routes[group.bin].pointer(&mut b, group.vertex);
+        let access = b.body.index(group.at, IndexKind::Access);
+        let indices = [(IndexKind::WriteMask, mask), (IndexKind::Access, access)];
+        b.intrinsic(IntrinsicOp::StoreDeref, &[pointer, value], &indices, Some(Shape::new(4, 32)));
+    }
+    body.remove_inst(group.at);
+}

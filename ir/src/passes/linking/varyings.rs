@@ -1,0 +1,523 @@
+//! What one side of a link declares and accesses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::alu::AluOp;
+use crate::body::{Body, DerefKind, InstData, Shape};
+use crate::builder::{AluSrc, Builder};
+use crate::entities::{Def, Inst, Type, Variable};
+use crate::intrinsics::indices::IoSemantics;
+use crate::intrinsics::{IndexKind, IntrinsicOp};
+use crate::passes::linking::LinkOptions;
+use crate::passes::variables::opt_dead_write_vars::read_components;
+use crate::shader::{Shader, Stage};
+use crate::slots::varying;
+use crate::types::TypeData;
+use crate::variable::VariableModes;
+
+/// Slots of a variable that are looked at.
+const MOST_SLOTS: u32 = 1024;
+
+/// A slot between two stages.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot {
+    /// Of the patch.
+    pub patch: bool,
+    /// Its number (see [`crate::slots`]).
+    pub location: i32,
+}
+
+impl Slot {
+    /// Whether the slot is nothing but a way between the stages: no hardware looks at it.
+    pub fn is_free(self, options: &LinkOptions) -> bool {
+        let Ok(number) = u8::try_from(self.location) else { return !self.patch && self.location > 255 };
+        if self.patch {
+            return number >= varying::PATCH0;
+        }
+        match number {
+            varying::TEX0..=11 => !options.replaces_coordinates,
+            varying::FOGC | varying::VAR0..=63 => true,
+            _ => false,
+        }
+    }
+
+    /// Whether state of the rasteriser may clamp it, make it flat, or choose between it and its back.
+    pub fn is_color(self) -> bool {
+        !self.patch && [varying::COL0, varying::COL1].into_iter().any(|slot| self.location == i32::from(slot))
+    }
+
+    /// The colour that a back colour belongs to.
+    pub fn front(self) -> Option<Slot> {
+        let front = |slot: u8| Some(Slot { location: i32::from(slot), ..self });
+        match u8::try_from(self.location) {
+            Ok(varying::BFC0) if !self.patch => front(varying::COL0),
+            Ok(varying::BFC1) if !self.patch => front(varying::COL1),
+            _ => None,
+        }
+    }
+
+    /// Whether linking may do anything with it at all.
+    fn is_varying(self, options: &LinkOptions) -> bool {
+        self.is_free(options) || self.is_color() || self.front().is_some()
+    }
+}
+
+/// What two components must share to be in one slot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Class {
+    patch: bool,
+    interpolation: u8,
+    centroid: bool,
+    sample: bool,
+    invariant: bool,
+    vertices: u32,
+}
+
+impl Class {
+    /// Of the patch.
+    pub fn is_patch(self) -> bool {
+        self.patch
+    }
+}
+
+/// A variable with the slots that it covers.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    /// The variable.
+    pub variable: Variable,
+    /// The register of the slot.
+    pub register: u32,
+    /// The type of the slot.
+    pub ty: Type,
+    /// Vertices, 0 if there is one for the invocation.
+    pub vertices: u32,
+}
+
+/// An access of known place.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The instruction.
+    pub inst: Inst,
+    /// The slot.
+    pub slot: Slot,
+    /// The component of the slot that component 0 of the value is.
+    pub first: u8,
+    /// Components of the slot that are written, or that are needed of what is read.
+    pub mask: u32,
+    /// Index of the vertex.
+    pub vertex: Option<Def>,
+}
+
+/// One side of a link.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// Slots with what declares them.
+    pub declared: BTreeMap<Slot, Declared>,
+    /// Loads, and interpolations of inputs, in program order.
+    pub loads: Vec<Access>,
+    /// Stores, in program order.
+    pub stores: Vec<Access>,
+    /// Slots that stay where they are and what they are.
+    pub kept: BTreeSet<Slot>,
+    /// Slots that may be read by more than [`loads`](Self::loads).
+    pub hidden_reads: BTreeSet<Slot>,
+    /// Slots that may be written by more than [`stores`](Self::stores).
+    pub hidden_writes: BTreeSet<Slot>,
+    slots: BTreeMap<Variable, Vec<Slot>>,
+}
+
+/// The body of a shader that has only one.
+pub fn only_body(shader: &Shader) -> Option<&Body> {
+    let entry = shader.entry_point()?;
+    let has_one = shader.functions.values().filter(|function| function.body.is_some()).count() == 1;
+    shader.functions[entry].body.as_ref().filter(|_| has_one)
+}
+
+/// The same, to be changed.
+pub fn only_body_mut(shader: &mut Shader) -> Option<&mut Body> {
+    only_body(shader)?;
+    let entry = shader.entry_point()?;
+    shader.functions[entry].body.as_mut()
+}
+
+/// The variable of a deref, and the indices from it on.
+fn path(body: &Body, deref: Def) -> Option<(Variable, Vec<Def>)> {
+    let (mut at, mut indices) = (deref, Vec::new());
+    loop {
+        let inst = body.def_inst(at);
+        match *body.inst(inst) {
+            InstData::Deref { kind: DerefKind::Var(variable), .. } => {
+                indices.reverse();
+                return Some((variable, indices));
+            }
+            InstData::Deref { kind: DerefKind::Array, .. } => {
+                indices.push(body.src(inst, 1));
+                at = body.src(inst, 0);
+            }
+            // Of what is deeper, only the variable counts.
+            InstData::Deref {
+                kind: DerefKind::Struct(_) | DerefKind::ArrayWildcard | DerefKind::PtrAsArray, ..
+            } => {
+                at = body.src(inst, 0);
+                indices.push(at);
+                indices.push(at);
+            }
+            _ => return None,
+        }
+    }
+}
+
+impl Side {
+    /// The outputs of a shader, or its inputs; none if there is more than one function.
+    pub fn of(shader: &Shader, is_output: bool, options: &LinkOptions) -> Option<Side> {
+        let body = only_body(shader)?;
+        let mut side = Side::default();
+        side.declare(shader, is_output, options);
+        for inst in body.blocks().flat_map(|block| body.insts(block)) {
+            side.look_at(shader, body, inst, is_output);
+        }
+        Some(side)
+    }
+
+    fn declare(&mut self, shader: &Shader, is_output: bool, options: &LinkOptions) {
+        let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
+        for (variable, data) in shader.globals_with(mode) {
+            let (mut ty, mut vertices) = (data.ty, 0);
+            if let (true, &TypeData::Array { element, length, .. }) = (data.per_vertex, shader.types.get(ty)) {
+                (ty, vertices) = (element, length.max(1));
+            }
+            let count = shader.types.array_elements(ty).max(1);
+            let mut element = ty;
+            if let &TypeData::Array { element: inner, .. } = shader.types.get(ty) {
+                element = inner;
+            }
+            let is_plain = shader
+                .types
+                .as_vector(element)
+                .is_some_and(|(scalar, components)| scalar.bit_size() == 32 && components <= 4)
+                && count <= MOST_SLOTS
+                && !(data.compact || data.per_view || data.per_primitive || data.fb_fetch_output)
+                && data.streams == 0
+                && data.index == 0;
+            for number in 0..count.min(MOST_SLOTS) {
+                let slot = Slot { patch: data.patch, location: data.location.wrapping_add(number as i32) };
+                if !slot.is_varying(options) {
+                    continue;
+                }
+                let register = data.driver_location.wrapping_add(number);
+                let is_captured = is_output && options.captured.contains(&register);
+                let is_second = self.declared.contains_key(&slot);
+                self.declared.entry(slot).or_insert(Declared { variable, register, ty: element, vertices });
+                self.slots.entry(variable).or_default().push(slot);
+                if !is_plain || is_captured || is_second || !slot.is_free(options) {
+                    self.kept.insert(slot);
+                }
+                if is_captured {
+                    self.hidden_reads.insert(slot);
+                }
+            }
+        }
+    }
+
+    fn hide(&mut self, variable: Variable, reads: bool, writes: bool) {
+        for &slot in self.slots.get(&variable).into_iter().flatten() {
+            self.kept.insert(slot);
+            if reads {
+                self.hidden_reads.insert(slot);
+            }
+            if writes {
+                self.hidden_writes.insert(slot);
+            }
+        }
+    }
+
+    fn look_at(&mut self, shader: &Shader, body: &Body, inst: Inst, is_output: bool) {
+        use IntrinsicOp::*;
+        let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
+        if matches!(body.inst(inst), InstData::Deref { .. }) {
+            return;
+        }
+        let op = body.intrinsic(inst);
+        let is_known = matches!(
+            op,
+            Some(LoadDeref | StoreDeref | InterpDerefAtCentroid | InterpDerefAtSample | InterpDerefAtOffset)
+        );
+        for source in body.sources(inst) {
+            let deref = body.src_def(source);
+            let InstData::Deref { modes, .. } = *body.inst(body.def_inst(deref)) else { continue };
+            if !modes.intersects(mode) {
+                continue;
+            }
+            let Some((variable, indices)) = path(body, deref) else {
+                let all: Vec<Variable> = self.slots.keys().copied().collect();
+                all.into_iter().for_each(|variable| self.hide(variable, true, true));
+                continue;
+            };
+            let access = match is_known && body.source_number(source) == 0 {
+                true => self.access(shader, body, inst, variable, &indices),
+                false => None,
+            };
+            let is_store = op == Some(StoreDeref);
+            match access {
+                Some(access) if is_store => self.stores.push(access),
+                Some(access) => self.loads.push(access),
+                None => self.hide(variable, !is_store, !is_known || is_store),
+            }
+        }
+        let is_lowered = match op {
+            Some(LoadInput | LoadPerVertexInput | LoadInputVertex | LoadInterpolatedInput) => !is_output,
+            Some(LoadOutput | LoadPerVertexOutput | StoreOutput | StorePerVertexOutput) => is_output,
+            _ => false,
+        };
+        if is_lowered {
+            // It names slots and registers, which both must stay.
+            let semantics = IoSemantics::from_i32(body.index(inst, IndexKind::IoSemantics));
+            let first = i32::from(semantics.location);
+            let slots = first..first + i32::from(semantics.num_slots).max(1);
+            let base = body.index(inst, IndexKind::Base) as u32;
+            let count = match op.and_then(|op| op.info().index_slot(IndexKind::Range)) {
+                Some(_) => body.index(inst, IndexKind::Range) as u32,
+                None => 1,
+            };
+            let registers = base..base.saturating_add(count.max(u32::from(semantics.num_slots)));
+            let named: Vec<Variable> = self
+                .declared
+                .iter()
+                .filter(|(slot, declared)| slots.contains(&slot.location) || registers.contains(&declared.register))
+                .map(|(_, declared)| declared.variable)
+                .collect();
+            named.into_iter().for_each(|variable| self.hide(variable, true, true));
+        }
+    }
+
+    /// An access, if its place is known and it is one of whole vectors.
+    fn access(&self, shader: &Shader, body: &Body, inst: Inst, variable: Variable, indices: &[Def]) -> Option<Access> {
+        let slots = self.slots.get(&variable)?;
+        let data = &shader.variables[variable];
+        let (mut indices, mut ty, mut vertex) = (indices.iter(), data.ty, None);
+        if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
+            (ty, vertex) = (element, Some(*indices.next()?));
+        }
+        let mut number = 0;
+        if let &TypeData::Array { element, length, .. } = shader.types.get(ty) {
+            let index = body.constant_component(*indices.next()?, 0)?;
+            number = u32::try_from(index).ok().filter(|&index| index < length)?;
+            ty = element;
+        }
+        if indices.next().is_some() || shader.types.as_vector(ty).is_none() {
+            return None;
+        }
+        let location = data.location.wrapping_add(number as i32);
+        let slot = slots[slots.binary_search_by_key(&location, |slot| slot.location).ok()?];
+        let first = data.location_frac & 3;
+        let (components, mask) = match body.inst_def(inst) {
+            Some(def) => (body.num_components(def), read_components(body, def)),
+            None => (body.num_components(body.src(inst, 1)), body.index(inst, IndexKind::WriteMask) as u32),
+        };
+        let all = (1u32 << components) - 1;
+        (first + components <= 4).then_some(Access { inst, slot, first, mask: (mask & all) << first, vertex })
+    }
+
+    /// Components that are read of a slot.
+    pub fn reads(&self) -> BTreeMap<Slot, u32> {
+        masks(&self.loads, &self.hidden_reads)
+    }
+
+    /// Components that are written of a slot.
+    pub fn writes(&self) -> BTreeMap<Slot, u32> {
+        masks(&self.stores, &self.hidden_writes)
+    }
+
+    /// All slots of the variable that declares a slot.
+    pub fn slots_of(&self, variable: Variable) -> &[Slot] {
+        self.slots.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// Variables with the slots that they have.
+    pub fn variables(&self) -> impl Iterator<Item = (Variable, &[Slot])> {
+        self.slots.iter().map(|(&variable, slots)| (variable, slots.as_slice()))
+    }
+
+    /// What components must share to be in one slot, of a slot that both sides know.
+    pub fn class(&self, shader: &Shader, slot: Slot, other: Option<(&Side, &Shader)>) -> Option<Class> {
+        let own = self.declared.get(&slot)?;
+        let data = &shader.variables[own.variable];
+        let is_fragment = shader.stage == Stage::Fragment;
+        let invariant = other.and_then(|(side, shader)| {
+            let declared = side.declared.get(&slot)?;
+            Some(shader.variables[declared.variable].invariant)
+        });
+        let vertices = other.and_then(|(side, _)| side.declared.get(&slot)).map_or(0, |declared| declared.vertices);
+        Some(Class {
+            patch: slot.patch,
+            interpolation: if is_fragment { data.interpolation as u8 } else { 0 },
+            centroid: is_fragment && data.centroid,
+            sample: is_fragment && data.sample,
+            invariant: invariant.unwrap_or(false),
+            vertices: own.vertices << 16 | vertices,
+        })
+    }
+}
+
+fn masks(accesses: &[Access], hidden: &BTreeSet<Slot>) -> BTreeMap<Slot, u32> {
+    let mut masks: BTreeMap<Slot, u32> = hidden.iter().map(|&slot| (slot, 15)).collect();
+    for access in accesses {
+        *masks.entry(access.slot).or_default() |= access.mask;
+    }
+    masks
+}
+
+/// Slots that stay on both sides: those of a variable that covers one that stays.
+pub fn keep_alike(a: &mut Side, b: &mut Side) {
+    let mut work: Vec<Slot> = a.kept.union(&b.kept).copied().collect();
+    while let Some(slot) = work.pop() {
+        for side in [&mut *a, &mut *b] {
+            side.kept.insert(slot);
+            let Some(declared) = side.declared.get(&slot) else { continue };
+            let others: Vec<Slot> = side.slots_of(declared.variable).to_vec();
+            for other in others {
+                if side.kept.insert(other) {
+                    work.push(other);
+                }
+            }
+        }
+    }
+}
+
+/// The scalar that a component of a value is: copies and vectors are looked through.
+pub fn scalar_of(body: &Body, def: Def, component: u8) -> (Def, u8) {
+    /// Enough for what translators make.
+    const LONGEST_CHAIN: usize = 32;
+    let (mut def, mut component) = (def, component);
+    for _ in 0..LONGEST_CHAIN {
+        let inst = body.def_inst(def);
+        let number = match body.alu(inst) {
+            Some((AluOp::Mov, _)) => 0,
+            Some((op, _)) if op.is_vec() && usize::from(component) < body.num_sources(inst) => usize::from(component),
+            _ => break,
+        };
+        let source = AluSrc::of(body, body.source(inst, number));
+        let selector = if number == 0 && body.alu_op(inst) == Some(AluOp::Mov) { component } else { 0 };
+        (def, component) = (source.def, source.swizzle.get(usize::from(selector)));
+    }
+    (def, component)
+}
+
+/// The way from a variable to one of its slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    variable: Variable,
+    mode: VariableModes,
+    ty: Type,
+    of_vertex: Option<Type>,
+    /// The type of an element, and the number of the slot's.
+    element: Option<(Type, u32)>,
+}
+
+impl Route {
+    /// The way to a slot.
+    pub fn to(shader: &Shader, variable: Variable, slot: Slot) -> Route {
+        let data = &shader.variables[variable];
+        let (mut inner, mut of_vertex, mut element) = (data.ty, None, None);
+        if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(inner)) {
+            (inner, of_vertex) = (element, Some(element));
+        }
+        if let &TypeData::Array { element: of_slot, .. } = shader.types.get(inner) {
+            element = Some((of_slot, slot.location.wrapping_sub(data.location) as u32));
+        }
+        Route { variable, mode: data.mode, ty: data.ty, of_vertex, element }
+    }
+
+    /// A pointer to the slot, of a vertex if there is one for each.
+    pub fn pointer(self, b: &mut Builder<'_>, vertex: Option<Def>) -> Def {
+        let mut deref = b.deref_var(self.variable, self.mode, self.ty);
+        if let (Some(ty), Some(vertex)) = (self.of_vertex, vertex) {
+            deref = b.deref_array(deref, vertex, ty);
+        }
+        if let Some((ty, number)) = self.element {
+            let index = b.u32_const(number);
+            deref = b.deref_array(deref, index, ty);
+        }
+        deref
+    }
+}
+
+/// Reads a slot of four components as an access does: loads, or interpolates at the same place.
+pub fn read_alike(b: &mut Builder<'_>, inst: Inst, pointer: Def) -> Def {
+    let op = b.body.intrinsic(inst).unwrap_or(IntrinsicOp::LoadDeref);
+    let mut sources: Vec<Def> = b.body.sources(inst).map(|source| b.body.src_def(source)).collect();
+    sources[0] = pointer;
+    let access = match op {
+        IntrinsicOp::LoadDeref => b.body.index(inst, IndexKind::Access),
+        _ => return b.intrinsic_def(op, &sources, &[], Shape::new(4, 32)),
+    };
+    b.intrinsic_def(op, &sources, &[(IndexKind::Access, access)], Shape::new(4, 32))
+}
+
+/// Removes variables of these slots that no code names any more, and says in the shader's information what is left.
+pub fn remove_unused(shader: &mut Shader, is_output: bool, options: &LinkOptions) {
+    let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
+    let mut named: BTreeSet<Variable> = BTreeSet::new();
+    for body in shader.bodies_mut() {
+        let mut derefs: Vec<Inst> = Vec::new();
+        for block in body.blocks() {
+            derefs.extend(body.insts(block).filter(|&inst| match *body.inst(inst) {
+                InstData::Deref { modes, .. } => modes.intersects(mode),
+                _ => false,
+            }));
+        }
+        // What points into another pointer comes after it.
+        for inst in derefs.into_iter().rev() {
+            if body.inst_def(inst).is_some_and(|def| body.is_unused(def)) {
+                body.remove_inst(inst);
+            } else if let InstData::Deref { kind: DerefKind::Var(variable), .. } = *body.inst(inst) {
+                named.insert(variable);
+            }
+        }
+    }
+    let Shader { globals, variables, .. } = shader;
+    globals.retain(|&variable| {
+        let data = &mut variables[variable];
+        let slot = Slot { patch: data.patch, location: data.location };
+        let goes = data.mode == mode && !named.contains(&variable) && slot.is_varying(options);
+        let captured = is_output && options.captured.contains(&data.driver_location);
+        if goes && !captured {
+            data.mode = VariableModes::NONE;
+        }
+        !goes || captured
+    });
+    note_slots(shader, is_output);
+}
+
+/// The masks of slots follow from the variables.
+fn note_slots(shader: &mut Shader, is_output: bool) {
+    let mode = if is_output { VariableModes::SHADER_OUT } else { VariableModes::SHADER_IN };
+    let (mut slots, mut patch_slots) = (0u64, 0u32);
+    for (_, data) in shader.globals_with(mode) {
+        let mut ty = data.ty;
+        if let (true, &TypeData::Array { element, .. }) = (data.per_vertex, shader.types.get(ty)) {
+            ty = element;
+        }
+        for number in 0..shader.types.array_elements(ty).clamp(1, MOST_SLOTS) {
+            match data.location.wrapping_add(number as i32) {
+                slot @ 0..64 => slots |= 1 << slot,
+                slot @ 64..96 if data.patch => patch_slots |= 1 << (slot - 64),
+                _ => {}
+            }
+        }
+    }
+    let info = &mut shader.info;
+    if is_output {
+        (info.outputs_written, info.patch_outputs_written) = (slots, patch_slots);
+    } else {
+        (info.inputs_read, info.patch_inputs_read) = (slots, patch_slots);
+    }
+}
+
+/// The slots of an interface that need a number in the target: those that no hardware looks at, and colours.
+pub fn linked_slots(shader: &Shader, is_output: bool) -> BTreeSet<(bool, i32)> {
+    let options = LinkOptions::default();
+    let mut side = Side::default();
+    side.declare(shader, is_output, &options);
+    side.declared.keys().map(|slot| (slot.patch, slot.location)).collect()
+}
