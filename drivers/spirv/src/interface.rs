@@ -64,13 +64,14 @@ pub struct Varying {
 pub struct DriverParameter {
     /// `frag_height`: height of the framebuffer; `is_indexed`: all bits are set if the draw is indexed, else 0;
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
-    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders.
+    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders; and where the target has no
+    /// built-ins for them `first_vertex` (of indexed draws what is added to indices), `base_instance`, `draw_id`.
     pub name: &'static str,
     /// Offset in bytes.
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
-    /// The type of a component: `float`, `uint`.
+    /// The type of a component: `float`, `int`, `uint`.
     #[serde(rename = "type")]
     pub ty: &'static str,
 }

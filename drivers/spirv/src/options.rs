@@ -13,6 +13,17 @@ pub enum Samplers {
     Separate,
 }
 
+/// Where the position of a fragment counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// The upper left corner.
+    UpperLeft,
+    /// The lower left corner.
+    LowerLeft,
+    /// That which the shader asks for, which an execution mode says.
+    OfShader,
+}
+
 /// What the components of an attribute or of a colour are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Numbers {
@@ -49,6 +60,13 @@ pub struct SpirvOptions {
     pub opengl: bool,
     /// Textures and samplers.
     pub samplers: Samplers,
+    /// Textures and images of one dimension. Without them they are of two, and one texel high.
+    pub one_dimensional: bool,
+    /// The built-ins that say with which vertex, instance and number a draw starts. Without them they are driver
+    /// parameters.
+    pub draw_built_ins: bool,
+    /// Where the position of a fragment counts from.
+    pub origin: Origin,
     /// 64-bit floats.
     pub float64: bool,
     /// 64-bit integers.
@@ -107,6 +125,9 @@ impl Default for SpirvOptions {
             portable: false,
             opengl: false,
             samplers: Samplers::Combined,
+            one_dimensional: true,
+            draw_built_ins: true,
+            origin: Origin::UpperLeft,
             float64: true,
             int64: true,
             demote: false,
@@ -195,16 +216,47 @@ named! { PROFILES, set_profile:
     "opengl4.6", "OpenGL 4.6 (ARB_gl_spirv): SPIR-V 1.0, combined samplers."
         => |o| { o.version = (1, 0); o.opengl = true };
     "portable", "What naga and SPIRV-Cross carry to WGSL, MSL, HLSL and GLSL: separate samplers, no 64 bits, no float controls, no demote."
+        => |o| o.set_portable();
+    "glsl", "What SPIRV-Cross carries to GLSL: as portable, with combined samplers, 64-bit floats and the built-ins of OpenGL."
         => |o| {
-            o.version = (1, 3);
-            o.portable = true;
-            o.samplers = Samplers::Separate;
-            o.float64 = false;
-            o.int64 = false;
+            o.set_portable();
+            o.opengl = true;
+            o.samplers = Samplers::Combined;
+            o.one_dimensional = true;
+            o.draw_built_ins = true;
+            o.origin = Origin::OfShader;
+            o.float64 = true;
+        };
+    "essl", "What SPIRV-Cross carries to GLSL ES: as portable, with combined samplers and the built-ins of OpenGL."
+        => |o| {
+            o.set_portable();
+            o.opengl = true;
+            o.samplers = Samplers::Combined;
+            o.origin = Origin::LowerLeft;
+        };
+    "msl", "What SPIRV-Cross carries to the language of Metal: as portable, with the built-ins of draws."
+        => |o| {
+            o.set_portable();
+            o.draw_built_ins = true;
+        };
+    "hlsl", "What SPIRV-Cross carries to the language of Direct3D: as portable, with textures of one dimension."
+        => |o| {
+            o.set_portable();
+            o.one_dimensional = true;
         };
 }
 
 impl SpirvOptions {
+    fn set_portable(&mut self) {
+        self.version = (1, 3);
+        self.portable = true;
+        self.samplers = Samplers::Separate;
+        self.one_dimensional = false;
+        self.draw_built_ins = false;
+        self.float64 = false;
+        self.int64 = false;
+    }
+
     /// Sets an option or a profile by its name.
     ///
     /// # Errors

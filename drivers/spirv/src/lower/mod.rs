@@ -46,7 +46,7 @@ pub fn lower(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_
 fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Passes<'_>) {
     passes.run_driver("lower_projectors", || lower_projectors(shader));
     passes.run_driver("lower_rect_coordinates", || lower_rect_coordinates(shader));
-    if options.portable {
+    if !options.one_dimensional {
         passes.run_driver("lower_1d_textures", || lower_1d_textures(shader));
     }
     passes.run_driver("lower_texture_offsets", || lower_texture_offsets(shader, options.portable));

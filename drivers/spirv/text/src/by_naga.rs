@@ -17,7 +17,7 @@ use tgsi_ir::Stage;
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
-use crate::spell::spell;
+use crate::spell::{respell, spell};
 
 const NAGA: &str = "naga";
 
@@ -25,13 +25,14 @@ const NAGA: &str = "naga";
 ///
 /// # Errors
 /// [`TextError`].
-pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<String, TextError> {
+pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<String, TextError> {
     // The position is that of the source: which way y points is the host's business.
     let options = spv::Options { adjust_coordinate_space: false, ..spv::Options::default() };
-    let words = spell(module, target.contract);
-    let module = spv::Frontend::new(words.into_iter(), &options)
+    let words = spell(words, target.contract);
+    let mut module = spv::Frontend::new(words.into_iter(), &options)
         .parse()
         .map_err(|error| TextError::Reader(NAGA, chain(&error)))?;
+    respell(&mut module);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .map_err(|error| TextError::Validator(NAGA, chain(error.as_inner())))?;

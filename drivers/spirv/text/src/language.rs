@@ -30,6 +30,25 @@ impl Language {
         }
     }
 
+    /// Whether SPIRV-Cross writes it in this build.
+    pub const fn is_by_cross(self) -> bool {
+        cfg!(feature = "spirv-cross") && !matches!(self, Language::Wgsl)
+    }
+
+    /// The profile of the driver for SPIR-V whose modules get there.
+    pub const fn profile(self) -> &'static str {
+        if !self.is_by_cross() {
+            return "portable";
+        }
+        match self {
+            Language::Wgsl => "portable",
+            Language::Glsl => "glsl",
+            Language::Essl => "essl",
+            Language::Msl => "msl",
+            Language::Hlsl => "hlsl",
+        }
+    }
+
     /// Its versions, as hundreds: the default is the first.
     pub const fn versions(self) -> &'static [(DriverOption, u16)] {
         macro_rules! versions {

@@ -4,17 +4,14 @@ use spirv::Op;
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
-use crate::language::Language;
 
 /// Refuses a module that would not mean the same in the language.
 ///
 /// # Errors
 /// [`TextError::Lacks`].
-pub fn refuse(module: &[u8], target: &TextTarget) -> Result<(), TextError> {
+pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
     let language = target.language;
-    let by_naga = language == Language::Wgsl || !cfg!(feature = "spirv-cross");
-    let words: Vec<u32> =
-        module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let by_naga = !language.is_by_cross();
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;

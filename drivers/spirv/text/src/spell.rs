@@ -5,12 +5,15 @@
 //! | `OpFMul` that is `NoContraction` | `Fma(a, b, -0)` | drops the decoration; a product by `fma` is not part of a sum |
 //! | `OpSNegate` of unsigned integers | `0 - a` | refuses it |
 //! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | knows them of scalars only |
+//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] makes a query of layers of the number of samples, which no image with layers has |
+//! | an initializer of an output | a store at the start | knows none of built-ins |
 //!
 //! `fma(a, b, -0)` is the product, rounded once, with the sign that it has, whether a device fuses it or not.
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{Decoration, GlslStd450Op, Op};
+use naga::{Expression, ImageClass, ImageQuery, Module, TypeInner};
+use spirv::{Decoration, GlslStd450Op, Op, StorageClass};
 
 /// An instruction: its opcode and its operands.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ struct Known {
     bound: u32,
     /// Types by id: opcode and operands behind the id.
     types: HashMap<u32, (u32, Vec<u32>)>,
+    /// Types of loaded images, by their ids.
+    images: HashMap<u32, u32>,
     exact: HashSet<u32>,
     glsl: Option<u32>,
     /// Constants that are added before the function.
@@ -90,6 +95,26 @@ impl Known {
         id
     }
 
+    /// A type of these operands, one that there is or a new one.
+    fn type_of(&mut self, op: Op, operands: &[u32]) -> u32 {
+        let found = self.types.iter().find(|(_, (opcode, own))| *opcode == op as u32 && own == operands);
+        if let Some((&id, _)) = found {
+            return id;
+        }
+        let id = self.id();
+        self.types.insert(id, (op as u32, operands.to_vec()));
+        let all: Vec<u32> = [id].into_iter().chain(operands.iter().copied()).collect();
+        self.added.push(Instruction::new(op, &all));
+        id
+    }
+
+    /// Whether an id is a loaded image with layers and without samples.
+    fn has_layers(&self, image: u32) -> bool {
+        // Texel, dimensionality, depth, layers, samples, ...
+        let ty = self.images.get(&image).and_then(|ty| self.types.get(ty));
+        ty.is_some_and(|(_, operands)| operands.get(3) == Some(&1) && operands.get(4) == Some(&0))
+    }
+
     fn is_boolean_vector(&self, ty: u32) -> bool {
         let (scalar, count) = self.scalar(ty);
         count > 1 && self.is_type(scalar, Op::TypeBool)
@@ -126,15 +151,62 @@ impl Known {
                 let none = self.constant(ty, 0);
                 out.push(Instruction::new(Op::Select, &[ty, id, a, b, none]));
             }
+            [_, _, ..] if is(Op::Load) && self.is_type(ty, Op::TypeImage) => {
+                self.images.insert(id, ty);
+                out.push(instruction);
+            }
+            [_, _, image, ..] if (is(Op::ImageQuerySize) || is(Op::ImageQuerySizeLod)) && self.has_layers(image) => {
+                let (scalar, count) = self.scalar(ty);
+                let plain = if count > 2 { self.type_of(Op::TypeVector, &[scalar, count - 1]) } else { scalar };
+                let (size, layers) = (self.id(), self.id());
+                let mut query = instruction.clone();
+                query.operands[0] = plain;
+                query.operands[1] = size;
+                out.push(query);
+                out.push(Instruction::new(Op::ImageQuerySamples, &[scalar, layers, image]));
+                out.push(Instruction::new(Op::CompositeConstruct, &[ty, id, size, layers]));
+            }
             _ => out.push(instruction),
         }
     }
 }
 
+/// Makes of the number of samples of images that have layers, and so no samples, the number of layers.
+pub fn respell(module: &mut Module) {
+    let has_layers = |ty| {
+        let TypeInner::Image { arrayed, class, .. } = module.types[ty].inner else { return false };
+        let has_samples = matches!(class, ImageClass::Sampled { multi: true, .. } | ImageClass::Depth { multi: true });
+        arrayed && !has_samples
+    };
+    let variables: HashSet<_> =
+        module.global_variables.iter().filter(|(_, data)| has_layers(data.ty)).map(|(variable, _)| variable).collect();
+    let functions = module.functions.iter_mut().map(|(_, function)| function);
+    for function in functions.chain(module.entry_points.iter_mut().map(|entry| &mut entry.function)) {
+        let images: HashSet<_> = function
+            .expressions
+            .iter()
+            .filter(|(_, expression)| matches!(expression, Expression::GlobalVariable(own) if variables.contains(own)))
+            .map(|(expression, _)| expression)
+            .collect();
+        for (_, expression) in function.expressions.iter_mut() {
+            if let Expression::ImageQuery { image, query: query @ ImageQuery::NumSamples } = expression
+                && images.contains(image)
+            {
+                *query = ImageQuery::NumLayers;
+            }
+        }
+    }
+}
+
+/// Whether an instruction of a function comes before the first that does something.
+fn is_before_code(instruction: &Instruction) -> bool {
+    [Op::Function, Op::FunctionParameter, Op::Label, Op::Variable, Op::Line, Op::NoLine]
+        .iter()
+        .any(|&op| instruction.is(op))
+}
+
 /// The words of a module, spelt. `fuses`: products may be part of sums.
-pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
-    let words: Vec<u32> =
-        module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut instructions = Vec::new();
     let mut at = 5;
     while let Some(&first) = words.get(at) {
@@ -163,6 +235,7 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
     }
     let mut spelt = Vec::with_capacity(instructions.len());
     let mut function = None;
+    let mut stores = Vec::new();
     for instruction in instructions {
         if imports && instruction.is(Op::MemoryModel) {
             let mut operands = vec![known.glsl.unwrap_or_default()];
@@ -174,7 +247,17 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
             function = Some(spelt.len());
         }
         if function.is_some() {
+            // Variables of a function come before everything else in its first block.
+            if !stores.is_empty() && !is_before_code(&instruction) {
+                spelt.append(&mut stores);
+            }
             known.spell(instruction, fuses, &mut spelt);
+        } else if let (true, &[ty, id, storage, value]) =
+            (instruction.is(Op::Variable), instruction.operands.as_slice())
+            && storage == StorageClass::Output as u32
+        {
+            spelt.push(Instruction::new(Op::Variable, &[ty, id, storage]));
+            stores.push(Instruction::new(Op::Store, &[id, value]));
         } else {
             let is_exact = instruction.is(Op::Decorate)
                 && instruction.operands.get(1) == Some(&(Decoration::NoContraction as u32));

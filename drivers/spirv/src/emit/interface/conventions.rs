@@ -13,6 +13,7 @@ use crate::emit::Emitter;
 use crate::emit::parameters::Parameter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
+use crate::options::Origin;
 
 const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
@@ -50,7 +51,12 @@ impl Emitter<'_> {
     /// The position of a fragment by the conventions of the shader.
     pub(in crate::emit) fn fragment_coordinate(&mut self, value: Id) -> Id {
         let info = &self.shader.info.fs;
-        let (flips, moves) = (!info.origin_upper_left, info.pixel_center_integer);
+        let flips = match self.options.origin {
+            Origin::UpperLeft => !info.origin_upper_left,
+            Origin::LowerLeft => info.origin_upper_left,
+            Origin::OfShader => false,
+        };
+        let moves = info.pixel_center_integer;
         if !flips && !moves {
             return value;
         }

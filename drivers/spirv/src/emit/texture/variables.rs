@@ -365,7 +365,7 @@ impl Emitter<'_> {
             (0, ResourceKind::Image) => (BINDLESS_SET, 2),
             (0, ResourceKind::Texture) => (BINDLESS_SET, 4),
             (0, _) => (BINDLESS_SET, 5),
-            _ if self.options.opengl => (0, first),
+            _ if self.options.opengl && !self.options.portable => (0, first),
             _ => (set, binding),
         };
         self.module.decorate(id, Decoration::DescriptorSet, &[set]);
