@@ -60,6 +60,10 @@ pub struct SpirvOptions {
     pub opengl: bool,
     /// Textures and samplers.
     pub samplers: Samplers,
+    /// The language is WGSL, or the way to it goes by the library that is for WGSL.
+    pub wgsl: bool,
+    /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
+    pub cube_images: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
     pub one_dimensional: bool,
     /// The built-ins that say with which vertex, instance and number a draw starts. Without them they are driver
@@ -125,6 +129,8 @@ impl Default for SpirvOptions {
             portable: false,
             opengl: false,
             samplers: Samplers::Combined,
+            wgsl: false,
+            cube_images: true,
             one_dimensional: true,
             draw_built_ins: true,
             origin: Origin::UpperLeft,
@@ -216,7 +222,11 @@ named! { PROFILES, set_profile:
     "opengl4.6", "OpenGL 4.6 (ARB_gl_spirv): SPIR-V 1.0, combined samplers."
         => |o| { o.version = (1, 0); o.opengl = true };
     "portable", "What naga and SPIRV-Cross carry to WGSL, MSL, HLSL and GLSL: separate samplers, no 64 bits, no float controls, no demote."
-        => |o| o.set_portable();
+        => |o| {
+            o.set_portable();
+            o.wgsl = true;
+            o.cube_images = false;
+        };
     "glsl", "What SPIRV-Cross carries to GLSL: as portable, with combined samplers, 64-bit floats and the built-ins of OpenGL."
         => |o| {
             o.set_portable();
@@ -243,6 +253,7 @@ named! { PROFILES, set_profile:
         => |o| {
             o.set_portable();
             o.one_dimensional = true;
+            o.cube_images = false;
         };
 }
 
@@ -250,6 +261,7 @@ impl SpirvOptions {
     fn set_portable(&mut self) {
         self.version = (1, 3);
         self.portable = true;
+        self.wgsl = false;
         self.samplers = Samplers::Separate;
         self.one_dimensional = false;
         self.draw_built_ins = false;

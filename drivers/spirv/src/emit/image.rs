@@ -25,7 +25,7 @@ use super::texture::units::{Element, Index, Unit};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
-pub use variables::{ImageShape, Images};
+pub use variables::{ImageShape, Images, Seen};
 
 /// An access that is being emitted: what it names, and the type of that.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ impl<'a> Emitter<'a> {
             size = self.pure(Op::CompositeConstruct, ty, &[face.0, faces.0]);
         }
         let coordinate = self.texel(access, Class::Uint)?;
-        let mut exists = self.all_below(coordinate, size, shape.coordinates(), shape.array);
+        let mut exists = self.all_below(coordinate, size, shape.coordinates());
         if let Some(sample) = self.sample_of(access, Class::Uint)? {
             let ty = self.module.value_type(ValueType::UINT);
             let samples = self.result(Op::ImageQuerySamples, ty, &[image.0]);
@@ -205,8 +205,20 @@ impl<'a> Emitter<'a> {
         let id = self.of_element(&access.unit, ty, &mut |e, element| {
             e.module.need(Capability::ImageQuery);
             let image = e.load_image_descriptor(access, element);
-            let ty = e.module.value_type(ty);
-            Ok(e.result(Op::ImageQuerySize, ty, &[image.0]))
+            let type_id = e.module.value_type(ty);
+            let size = e.result(Op::ImageQuerySize, type_id, &[image.0]);
+            if access.shape.seen == Seen::Same {
+                return Ok(size);
+            }
+            // A cube is no array, cubes are a sixth of their layers.
+            let parts: SmallVec<[Id; 3]> =
+                (0..3).map(|component| e.take(size, ty, Swizzle::replicate(component), 1)).collect();
+            let (one, six) = (e.module.int(1), e.module.int(6));
+            let cubes = match access.shape.seen {
+                Seen::Cubes => e.pure_of(Op::SDiv, ValueType::INT, &[parts[2], six]),
+                _ => one,
+            };
+            Ok(e.pure_of(Op::CompositeConstruct, ty, &[parts[0], parts[1], cubes]))
         })?;
         let id = self.fit_size(id, ty, self.body.num_components(def));
         self.define(def, id, Class::Int);

@@ -20,10 +20,12 @@ use spirv_cross2::handle::{Handle, VariableId};
 use spirv_cross2::reflect::{AllResources, DecorationValue, Resource};
 use spirv_cross2::targets::{Glsl, Hlsl, Msl};
 use spirv_cross2::{Compiler, Module, SpirvCrossError};
+use tgsi_driver_spirv::options::Samplers;
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
+use crate::spell_cross::spell_cross;
 
 const CROSS: &str = "SPIRV-Cross";
 
@@ -48,7 +50,8 @@ fn message(error: &SpirvCrossError) -> String {
 /// # Errors
 /// [`TextError`].
 pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
-    let module = Module::from_words(words);
+    let words = spell_cross(words);
+    let module = Module::from_words(&words);
     match target.language {
         Language::Msl => to_msl(module, target),
         Language::Hlsl => to_hlsl(module, target),
@@ -111,7 +114,15 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
         rebind(&mut compiler, variable.id, texture)?;
         texture += 1;
     }
-    if !resources.separate_images.is_empty() {
+    if target.spirv.samplers == Samplers::Combined && resources.separate_samplers.is_empty() {
+        // Texel buffers have no samplers.
+        for variable in bound(&compiler, &resources.separate_images)? {
+            let (set, binding) = variable.place;
+            let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
+            rebind(&mut compiler, variable.id, texture)?;
+            texture += 1;
+        }
+    } else if !resources.separate_images.is_empty() {
         let sampler = compiler.create_dummy_sampler_for_combined_images().map_err(reader)?;
         compiler.build_combined_image_samplers(sampler).map_err(reader)?;
         let samplers: BTreeSet<u32> = resources.separate_samplers.iter().map(|sampler| sampler.id.id()).collect();
@@ -149,6 +160,8 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
     let text = compiler.compile(&options).map_err(writer)?.to_string();
     // The version stands first.
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    // Part of the language since 4.20.
+    let rest = rest.replace("#extension GL_ARB_conservative_depth : require\n", "");
     Ok(format!("{first}\n{comment}{rest}"))
 }
 

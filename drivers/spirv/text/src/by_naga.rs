@@ -43,7 +43,9 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
     };
     match target.language {
         Language::Wgsl => {
-            wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))
+            let text =
+                wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))?;
+            Ok(with_workgroup_size(text))
         }
         Language::Glsl | Language::Essl => write_glsl(&module, &info, target, stage),
         Language::Msl => write_msl(&module, &info, target, stage),
@@ -53,6 +55,20 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
 
 fn writer(error: &dyn Error) -> TextError {
     TextError::Writer(NAGA, chain(error))
+}
+
+/// The text with a workgroup size of the constants 0, 1, 2 if there are such: naga writes only numbers.
+fn with_workgroup_size(text: String) -> String {
+    let name = |id: u32| {
+        let (_, rest) = text.split_once(&format!("@id({id}) override "))?;
+        rest.split_once(':').map(|(name, _)| name)
+    };
+    match [name(0), name(1), name(2)] {
+        [Some(x), Some(y), Some(z)] => {
+            text.replacen("@workgroup_size(1, 1, 1)", &format!("@workgroup_size({x}, {y}, {z})"), 1)
+        }
+        _ => text,
+    }
 }
 
 /// A message with those of its causes.

@@ -65,6 +65,8 @@ mod error;
 mod language;
 mod refuse;
 mod spell;
+#[cfg(feature = "spirv-cross")]
+mod spell_cross;
 
 pub use driver::{ESSL, GLSL, HLSL, MSL, Text, WGSL};
 pub use error::TextError;

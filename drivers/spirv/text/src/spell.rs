@@ -6,6 +6,9 @@
 //! | `OpSNegate` of unsigned integers | `0 - a` | refuses it |
 //! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | knows them of scalars only |
 //! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] makes a query of layers of the number of samples, which no image with layers has |
+//! | a workgroup size of specialization constants | a value that is made at the start | knows none of composites of them |
+//! | `SampleMask` as input | an unsigned integer instead of an array of one | wants what WGSL has |
+//! | `Coherent`, `Volatile` of images | nothing | takes them for those of buffers |
 //! | an initializer of an output | a store at the start | knows none of built-ins |
 //!
 //! `fma(a, b, -0)` is the product, rounded once, with the sign that it has, whether a device fuses it or not.
@@ -13,7 +16,7 @@
 use std::collections::{HashMap, HashSet};
 
 use naga::{Expression, ImageClass, ImageQuery, Module, TypeInner};
-use spirv::{Decoration, GlslStd450Op, Op, StorageClass};
+use spirv::{BuiltIn, Decoration, GlslStd450Op, Op, StorageClass};
 
 /// An instruction: its opcode and its operands.
 #[derive(Clone, Debug)]
@@ -40,6 +43,10 @@ struct Known {
     types: HashMap<u32, (u32, Vec<u32>)>,
     /// Types of loaded images, by their ids.
     images: HashMap<u32, u32>,
+    /// Inputs that are sample masks.
+    masks: HashSet<u32>,
+    /// Pointers to their only element, and the variable.
+    mask_pointers: HashMap<u32, u32>,
     exact: HashSet<u32>,
     glsl: Option<u32>,
     /// Constants that are added before the function.
@@ -151,6 +158,19 @@ impl Known {
                 let none = self.constant(ty, 0);
                 out.push(Instruction::new(Op::Select, &[ty, id, a, b, none]));
             }
+            [_, _, variable, ..] if is(Op::AccessChain) && self.masks.contains(&variable) => {
+                self.mask_pointers.insert(id, variable);
+            }
+            [_, _, pointer, ..] if is(Op::Load) && self.mask_pointers.contains_key(&pointer) => {
+                let variable = self.mask_pointers.get(&pointer).copied().unwrap_or(pointer);
+                let uint = self.type_of(Op::TypeInt, &[32, 0]);
+                if uint == ty {
+                    return out.push(Instruction::new(Op::Load, &[ty, id, variable]));
+                }
+                let word = self.id();
+                out.push(Instruction::new(Op::Load, &[uint, word, variable]));
+                out.push(Instruction::new(Op::Bitcast, &[ty, id, word]));
+            }
             [_, _, ..] if is(Op::Load) && self.is_type(ty, Op::TypeImage) => {
                 self.images.insert(id, ty);
                 out.push(instruction);
@@ -216,6 +236,9 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
         at += length;
     }
     let mut known = Known { bound: words.get(3).copied().unwrap_or(1), ..Known::default() };
+    let mut masks = HashSet::new();
+    let mut sizes = HashSet::new();
+    let mut descriptors = HashSet::new();
     for instruction in &instructions {
         let operands = &instruction.operands;
         match operands.as_slice() {
@@ -226,6 +249,20 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
                 known.exact.insert(*id);
             }
             [id, ..] if instruction.is(Op::ExtInstImport) => known.glsl = Some(*id),
+            [id, decoration, built_in] if instruction.is(Op::Decorate) && *decoration == Decoration::BuiltIn as u32 => {
+                if *built_in == BuiltIn::SampleMask as u32 {
+                    masks.insert(*id);
+                } else if *built_in == BuiltIn::WorkgroupSize as u32 {
+                    sizes.insert(*id);
+                }
+            }
+            [_, id, storage, ..] if instruction.is(Op::Variable) => {
+                if *storage == StorageClass::UniformConstant as u32 {
+                    descriptors.insert(*id);
+                } else if *storage == StorageClass::Input as u32 && masks.contains(id) {
+                    known.masks.insert(*id);
+                }
+            }
             _ => {}
         }
     }
@@ -252,6 +289,17 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
                 spelt.append(&mut stores);
             }
             known.spell(instruction, fuses, &mut spelt);
+        } else if let (true, Some(id)) = (instruction.is(Op::SpecConstantComposite), instruction.operands.get(1))
+            && sizes.contains(id)
+        {
+            stores.push(Instruction::new(Op::CompositeConstruct, &instruction.operands));
+        } else if let (true, &[_, id, storage]) = (instruction.is(Op::Variable), instruction.operands.as_slice())
+            && known.masks.contains(&id)
+        {
+            let uint = known.type_of(Op::TypeInt, &[32, 0]);
+            let pointer = known.type_of(Op::TypePointer, &[storage, uint]);
+            spelt.append(&mut known.added);
+            spelt.push(Instruction::new(Op::Variable, &[pointer, id, storage]));
         } else if let (true, &[ty, id, storage, value]) =
             (instruction.is(Op::Variable), instruction.operands.as_slice())
             && storage == StorageClass::Output as u32
@@ -259,9 +307,16 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
             spelt.push(Instruction::new(Op::Variable, &[ty, id, storage]));
             stores.push(Instruction::new(Op::Store, &[id, value]));
         } else {
-            let is_exact = instruction.is(Op::Decorate)
-                && instruction.operands.get(1) == Some(&(Decoration::NoContraction as u32));
-            if !is_exact {
+            let dropped = match instruction.operands.as_slice() {
+                &[id, decoration, ..] if instruction.is(Op::Decorate) => {
+                    let is = |wanted: Decoration| decoration == wanted as u32;
+                    is(Decoration::NoContraction)
+                        || sizes.contains(&id)
+                        || descriptors.contains(&id) && (is(Decoration::Coherent) || is(Decoration::Volatile))
+                }
+                _ => false,
+            };
+            if !dropped {
                 spelt.push(instruction);
             }
         }
