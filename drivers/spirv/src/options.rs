@@ -62,6 +62,8 @@ pub struct SpirvOptions {
     pub samplers: Samplers,
     /// The language is WGSL, or the way to it goes by the library that is for WGSL.
     pub wgsl: bool,
+    /// Images without a format.
+    pub formatless_images: bool,
     /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
     pub cube_images: bool,
     /// Textures and images of one dimension. Without them they are of two, and one texel high.
@@ -130,6 +132,7 @@ impl Default for SpirvOptions {
             opengl: false,
             samplers: Samplers::Combined,
             wgsl: false,
+            formatless_images: true,
             cube_images: true,
             one_dimensional: true,
             draw_built_ins: true,
@@ -225,6 +228,7 @@ named! { PROFILES, set_profile:
         => |o| {
             o.set_portable();
             o.wgsl = true;
+            o.formatless_images = false;
             o.cube_images = false;
         };
     "glsl", "What SPIRV-Cross carries to GLSL: as portable, with combined samplers, 64-bit floats and the built-ins of OpenGL."
@@ -242,6 +246,7 @@ named! { PROFILES, set_profile:
             o.set_portable();
             o.opengl = true;
             o.samplers = Samplers::Combined;
+            o.formatless_images = false;
             o.origin = Origin::LowerLeft;
         };
     "msl", "What SPIRV-Cross carries to the language of Metal: as portable, with the built-ins of draws."

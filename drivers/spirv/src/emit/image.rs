@@ -66,6 +66,15 @@ impl<'a> Emitter<'a> {
     /// Coordinates of a texel in a class.
     fn texel(&mut self, access: &Access, class: Class) -> Result<Id, SpirvError> {
         let coordinate = self.body.src(access.inst, 1);
+        if access.shape.seen == Seen::Row {
+            let ty = ValueType::new(class, 32, access.shape.coordinates());
+            let mut parts: SmallVec<[Id; 3]> =
+                smallvec::smallvec![self.component(coordinate, 0, class)?, self.module.scalar(ty.scalar(), 0)];
+            if access.shape.array {
+                parts.push(self.component(coordinate, 1, class)?);
+            }
+            return Ok(self.pure_of(Op::CompositeConstruct, ty, &parts));
+        }
         self.swizzled(coordinate, Swizzle::IDENTITY, access.shape.coordinates(), class)
     }
 
@@ -209,6 +218,13 @@ impl<'a> Emitter<'a> {
             let size = e.result(Op::ImageQuerySize, type_id, &[image.0]);
             if access.shape.seen == Seen::Same {
                 return Ok(size);
+            }
+            if access.shape.seen == Seen::Row {
+                // The layers follow the width.
+                let width = e.take(size, ty, Swizzle::IDENTITY, 1);
+                let last = e.take(size, ty, Swizzle::replicate(ty.components - 1), 1);
+                let parts = [width, last, last];
+                return Ok(e.pure_of(Op::CompositeConstruct, ty, &parts[..usize::from(ty.components)]));
             }
             // A cube is no array, cubes are a sixth of their layers.
             let parts: SmallVec<[Id; 3]> =

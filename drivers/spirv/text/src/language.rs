@@ -4,9 +4,10 @@ use tgsi_compiler::DriverOption;
 use tgsi_ir::Stage;
 
 /// A text language.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Language {
     /// WGSL of WebGPU.
+    #[default]
     Wgsl,
     /// GLSL of OpenGL.
     Glsl,

@@ -7,7 +7,7 @@
 //! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | knows them of scalars only |
 //! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] makes a query of layers of the number of samples, which no image with layers has |
 //! | a workgroup size of specialization constants | a value that is made at the start | knows none of composites of them |
-//! | `SampleMask` as input | an unsigned integer instead of an array of one | wants what WGSL has |
+//! | `SampleMask` | an unsigned integer instead of an array of one | wants what WGSL has |
 //! | `Coherent`, `Volatile` of images | nothing | takes them for those of buffers |
 //! | an initializer of an output | a store at the start | knows none of built-ins |
 //!
@@ -43,7 +43,7 @@ struct Known {
     types: HashMap<u32, (u32, Vec<u32>)>,
     /// Types of loaded images, by their ids.
     images: HashMap<u32, u32>,
-    /// Inputs that are sample masks.
+    /// Sample masks.
     masks: HashSet<u32>,
     /// Pointers to their only element, and the variable.
     mask_pointers: HashMap<u32, u32>,
@@ -161,6 +161,13 @@ impl Known {
             [_, _, variable, ..] if is(Op::AccessChain) && self.masks.contains(&variable) => {
                 self.mask_pointers.insert(id, variable);
             }
+            [pointer, value, ..] if is(Op::Store) && self.mask_pointers.contains_key(&pointer) => {
+                let variable = self.mask_pointers.get(&pointer).copied().unwrap_or(pointer);
+                let uint = self.type_of(Op::TypeInt, &[32, 0]);
+                let word = self.id();
+                out.push(Instruction::new(Op::Bitcast, &[uint, word, value]));
+                out.push(Instruction::new(Op::Store, &[variable, word]));
+            }
             [_, _, pointer, ..] if is(Op::Load) && self.mask_pointers.contains_key(&pointer) => {
                 let variable = self.mask_pointers.get(&pointer).copied().unwrap_or(pointer);
                 let uint = self.type_of(Op::TypeInt, &[32, 0]);
@@ -239,6 +246,8 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut masks = HashSet::new();
     let mut sizes = HashSet::new();
     let mut descriptors = HashSet::new();
+    // Elements of constant arrays of one.
+    let mut elements = HashMap::new();
     for instruction in &instructions {
         let operands = &instruction.operands;
         match operands.as_slice() {
@@ -256,10 +265,13 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
                     sizes.insert(*id);
                 }
             }
+            [_, id, first] if instruction.is(Op::ConstantComposite) => {
+                elements.insert(*id, *first);
+            }
             [_, id, storage, ..] if instruction.is(Op::Variable) => {
                 if *storage == StorageClass::UniformConstant as u32 {
                     descriptors.insert(*id);
-                } else if *storage == StorageClass::Input as u32 && masks.contains(id) {
+                } else if masks.contains(id) {
                     known.masks.insert(*id);
                 }
             }
@@ -293,13 +305,20 @@ pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
             && sizes.contains(id)
         {
             stores.push(Instruction::new(Op::CompositeConstruct, &instruction.operands));
-        } else if let (true, &[_, id, storage]) = (instruction.is(Op::Variable), instruction.operands.as_slice())
+        } else if let (true, &[_, id, storage, ref value @ ..]) =
+            (instruction.is(Op::Variable), instruction.operands.as_slice())
             && known.masks.contains(&id)
         {
+            // naga itself gives outputs zeros.
             let uint = known.type_of(Op::TypeInt, &[32, 0]);
             let pointer = known.type_of(Op::TypePointer, &[storage, uint]);
             spelt.append(&mut known.added);
             spelt.push(Instruction::new(Op::Variable, &[pointer, id, storage]));
+            if let Some(first) = value.first().and_then(|value| elements.get(value)) {
+                let word = known.id();
+                stores.push(Instruction::new(Op::Bitcast, &[uint, word, *first]));
+                stores.push(Instruction::new(Op::Store, &[id, word]));
+            }
         } else if let (true, &[ty, id, storage, value]) =
             (instruction.is(Op::Variable), instruction.operands.as_slice())
             && storage == StorageClass::Output as u32

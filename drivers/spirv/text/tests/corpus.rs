@@ -64,7 +64,14 @@ fn refused(driver: &Text, text: &str, stage: &str) -> Option<String> {
                 Err(error) => return Some(error.message().to_owned()),
             };
             let flags = naga::valid::ValidationFlags::all();
-            let basic = naga::valid::Capabilities::default() | naga::valid::Capabilities::CLIP_DISTANCES;
+            use naga::valid::Capabilities;
+            // What every WebGPU has, and the features clip-distances, primitive-index, subgroups, texture-formats-tier1.
+            let basic = Capabilities::default()
+                | Capabilities::SHADER_FLOAT16_IN_FLOAT32
+                | Capabilities::CLIP_DISTANCES
+                | Capabilities::PRIMITIVE_INDEX
+                | Capabilities::SUBGROUP
+                | Capabilities::STORAGE_TEXTURE_16BIT_NORM_FORMATS;
             let error = naga::valid::Validator::new(flags, basic).validate(&module).err()?;
             let mut text = error.as_inner().to_string();
             let mut cause = std::error::Error::source(error.as_inner());

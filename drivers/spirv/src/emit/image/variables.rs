@@ -42,6 +42,8 @@ pub enum Seen {
     Cube,
     /// Cubes, each of which is six layers.
     Cubes,
+    /// One dimension: the first row.
+    Row,
 }
 
 impl ImageShape {
@@ -110,13 +112,16 @@ impl Emitter<'_> {
             shape.dim = SamplerDim::Dim2D;
             shape.array = true;
         }
+        if shape.dim == SamplerDim::Dim1D && !self.options.one_dimensional {
+            shape.seen = Seen::Row;
+            shape.dim = SamplerDim::Dim2D;
+        }
         let actions = self.image_actions(unit.variable);
-        if self.options.wgsl && shape.format == ImageFormat::Unknown && !actions.atomics {
+        if !self.options.formatless_images && shape.format == ImageFormat::Unknown && !actions.atomics {
             // The host makes the image of the format that the interface names.
             shape.format = match (actions.reads && actions.writes, shape.class) {
                 (true, _) => {
-                    let what = "WGSL has no image without a format that is both read and written: declare it as one of \
-                                R32_FLOAT, R32_SINT, R32_UINT";
+                    let what = "the language has no image without a format that is both read and written: declare it as R32_FLOAT, R32_SINT, R32_UINT";
                     return Err(SpirvError::Unsupported { inst, what });
                 }
                 (_, Class::Int) => ImageFormat::Rgba32i,
