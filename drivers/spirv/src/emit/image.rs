@@ -11,6 +11,7 @@
 //! face, is the third.
 
 mod atomic;
+mod block;
 mod format;
 mod variables;
 
@@ -51,6 +52,9 @@ impl<'a> Emitter<'a> {
         let unit = if is_handle { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
         let shape = self.image_shape(inst, &unit)?;
         let access = Access { inst, unit, shape };
+        if shape.dim == SamplerDim::Buf && self.options.wgsl {
+            return self.block_image(&access, op);
+        }
         match op {
             ImageDerefLoad | BindlessImageLoad => self.load_image(&access),
             ImageDerefStore | BindlessImageStore => self.store_image(&access),

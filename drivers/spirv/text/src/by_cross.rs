@@ -142,6 +142,10 @@ fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError>
             texture += 1;
         }
     }
+    let layers = spirv::Capability::ShaderViewportIndexLayerEXT;
+    if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
+        compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
+    }
     let is_upper = compiler.execution_modes().map_err(reader)?.contains(&ExecutionMode::OriginUpperLeft);
     let reads_place = resources.builtin_inputs.iter().any(|built_in| built_in.builtin == spirv::BuiltIn::FragCoord);
     if target.language == Language::Glsl && is_upper && reads_place {

@@ -45,7 +45,7 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
         Language::Wgsl => {
             let text =
                 wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))?;
-            Ok(with_workgroup_size(text))
+            Ok(with_directives(with_workgroup_size(text)))
         }
         Language::Glsl | Language::Essl => write_glsl(&module, &info, target, stage),
         Language::Msl => write_msl(&module, &info, target, stage),
@@ -55,6 +55,28 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
 
 fn writer(error: &dyn Error) -> TextError {
     TextError::Writer(NAGA, chain(error))
+}
+
+/// The text with directives for what naga does not say: subgroups are an extension, and lookups with derivatives and
+/// subgroup operations may stand where the source has them, though WGSL cannot prove that control flow is uniform there.
+fn with_directives(text: String) -> String {
+    let mut directives = String::new();
+    if text.contains("subgroup") {
+        directives.push_str("enable subgroups;\n");
+    }
+    // All `enable` come before all else, and naga writes those that it knows.
+    let (enables, rest) = text.split_at(
+        text.rfind("enable ")
+            .map_or(0, |at| text.get(at..).and_then(|rest| rest.find('\n')).map_or(at, |end| at + end + 1)),
+    );
+    let enables = if enables.lines().all(|line| line.is_empty() || line.starts_with("enable ")) { enables } else { "" };
+    let rest = if enables.is_empty() { text.as_str() } else { rest };
+    directives.push_str(enables);
+    directives.push_str("diagnostic(off, derivative_uniformity);\n");
+    if text.contains("subgroup") {
+        directives.push_str("diagnostic(off, subgroup_uniformity);\n");
+    }
+    directives + rest
 }
 
 /// The text with a workgroup size of the constants 0, 1, 2 if there are such: naga writes only numbers.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{BuiltIn, Capability, Decoration, Dim, ImageFormat, ImageOperands, Op, StorageClass};
+use spirv::{BuiltIn, Capability, Decoration, Dim, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass};
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
@@ -14,7 +14,8 @@ use crate::language::Language;
 /// [`TextError::Lacks`].
 pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
     let language = target.language;
-    let mut module = Module { language, by_naga: !language.is_by_cross(), ..Module::default() };
+    let mut module =
+        Module { language, by_naga: !language.is_by_cross(), version: target.version, ..Module::default() };
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;
@@ -33,6 +34,8 @@ pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
 struct Module {
     language: Language,
     by_naga: bool,
+    is_vertex: bool,
+    version: u16,
     /// Pointer types, and what they point at.
     pointers: HashMap<u32, u32>,
     arrays: HashSet<u32>,
@@ -41,6 +44,9 @@ struct Module {
     images: HashMap<u32, (u32, bool, u32)>,
     /// Types of sampled images of integers.
     sampled_integers: HashSet<u32>,
+    /// Such images with a sampler, where the language gathers from them only.
+    integer_lookups: HashSet<u32>,
+    storage_images: HashSet<u32>,
     zeros: HashSet<u32>,
     /// Variables with a location.
     located: HashSet<u32>,
@@ -53,6 +59,10 @@ impl Module {
     fn lacking(&mut self, opcode: u32, operands: &[u32]) -> Option<String> {
         let is = |op: Op| opcode == op as u32;
         let what: &str = match *operands {
+            [model, ..] if is(Op::EntryPoint) => {
+                self.is_vertex = model == ExecutionModel::Vertex as u32;
+                return None;
+            }
             [capability] if is(Op::Capability) => self.lacking_capability(capability)?,
             [id, decoration, ref rest @ ..] if is(Op::Decorate) => match (decoration, rest) {
                 (decoration, &[built_in]) if decoration == Decoration::BuiltIn as u32 => {
@@ -94,6 +104,9 @@ impl Module {
             }
             [id, texel, dim, _, layers, samples, sampled, format, ..] if is(Op::TypeImage) => {
                 self.images.insert(id, (dim, self.integers.contains(&texel), format));
+                if sampled == 2 {
+                    self.storage_images.insert(id);
+                }
                 return self.lacking_image(dim, layers != 0, samples != 0, sampled == 2, format);
             }
             [id, image] if is(Op::TypeSampledImage) => {
@@ -108,6 +121,12 @@ impl Module {
             }
             [_, id] if is(Op::ConstantNull) => {
                 self.zeros.insert(id);
+                return None;
+            }
+            [ty, id, ..] if is(Op::SampledImage) && self.sampled_integers.contains(&ty) => {
+                if self.by_naga || self.language == Language::Hlsl && self.version < 607 {
+                    self.integer_lookups.insert(id);
+                }
                 return None;
             }
             [ty, id, storage, ..] if is(Op::Variable) => return self.lacking_variable(ty, id, storage),
@@ -128,7 +147,7 @@ impl Module {
             }
             Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
             Capability::ShaderViewportMaskNV => Some("viewport masks"),
-            Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl, Glsl]) => Some("clocks"),
+            Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
             Capability::InputAttachment if here(&[Glsl, Essl, Hlsl]) => Some("framebuffer fetch"),
             Capability::DerivativeControl if self.language == Essl => Some("fine derivatives"),
             _ => None,
@@ -151,7 +170,7 @@ impl Module {
             BuiltIn::Layer | BuiltIn::ViewportIndex if here(&[]) => {
                 Some("viewports and layers that the shader chooses")
             }
-            BuiltIn::ViewportIndex if here(&[Essl]) => Some("viewports and layers that the shader chooses"),
+            BuiltIn::ViewportIndex if here(&[Essl, Hlsl]) => Some("viewports and layers that the shader chooses"),
             _ => None,
         }
     }
@@ -164,6 +183,9 @@ impl Module {
             }
             if self.language == Language::Essl && is_image && !is_essl_format(format) {
                 return Some(format!("images of the format {format:?}"));
+            }
+            if self.language == Language::Hlsl && is_image && samples && self.version < 607 {
+                return Some("multisampled images before shader model 6.7".to_owned());
             }
             return None;
         }
@@ -187,6 +209,10 @@ impl Module {
             && self.arrays.contains(to)
         {
             return Some("inputs and outputs that are arrays, of which the shader chooses an element".to_owned());
+        }
+        let is_storage = is(StorageClass::StorageBuffer) || self.storage_images.contains(to);
+        if self.language == Language::Wgsl && self.is_vertex && is_storage && !self.unwritten.contains(&id) {
+            return Some("writes to memory in vertex shaders".to_owned());
         }
         let &(_, _, format) = self.images.get(to)?;
         let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
@@ -215,8 +241,8 @@ impl Module {
                 return Some("queries of the number of levels");
             }
         }
-        let samples = is(Op::SampledImage) && operands.first().is_some_and(|ty| self.sampled_integers.contains(ty));
-        if samples && self.by_naga {
+        let samples = is(Op::ImageSampleImplicitLod) || is(Op::ImageSampleExplicitLod);
+        if samples && self.integer_lookups.contains(operands.get(2)?) {
             return Some("lookups of integer textures by a sampler");
         }
         let compares = is(Op::ImageSampleDrefImplicitLod) || is(Op::ImageSampleDrefExplicitLod);

@@ -117,7 +117,8 @@ impl Emitter<'_> {
             shape.dim = SamplerDim::Dim2D;
         }
         let actions = self.image_actions(unit.variable);
-        if !self.options.formatless_images && shape.format == ImageFormat::Unknown && !actions.atomics {
+        let is_block = self.options.wgsl && shape.dim == SamplerDim::Buf;
+        if !self.options.formatless_images && !is_block && shape.format == ImageFormat::Unknown && !actions.atomics {
             // The host makes the image of the format that the interface names.
             shape.format = match (actions.reads && actions.writes, shape.class) {
                 (true, _) => {
@@ -138,6 +139,12 @@ impl Emitter<'_> {
             shape.format = atomic_format(shape.class);
         }
         Ok(shape)
+    }
+
+    /// Whether there are atomics on an image, and whether it is written.
+    pub(super) fn image_is_changed(&mut self, unit: &Unit) -> (bool, bool) {
+        let actions = self.image_actions(unit.variable);
+        (actions.atomics, actions.writes)
     }
 
     fn image_actions(&mut self, variable: Option<Variable>) -> Actions {

@@ -30,6 +30,12 @@ impl Emitter<'_> {
             shape.array = true;
         }
         let ty = ValueType::new(shape.class, 32, 4);
+        if shape.dim == SamplerDim::Buf && self.options.wgsl {
+            let coordinate = self.fetch_coordinate(inst, shape, Class::Uint)?;
+            let id = self.fetch_from_block(inst, &unit, ty, coordinate)?;
+            self.define_texel(def, id, ty);
+            return Ok(());
+        }
         let id = self.at_element(&unit, ty, &mut |e, element| {
             if e.options.robust {
                 return e.fetch_texel(inst, shape, &unit, element, ty);

@@ -105,6 +105,8 @@ pub struct DescriptorVariable {
 #[derive(Debug, Default)]
 pub struct Textures {
     variables: FxHashMap<(Holds, u32, u32), DescriptorVariable>,
+    /// Storage buffers that stand for texel buffers.
+    pub(super) blocks: FxHashMap<super::texel_buffers::TexelBlock, Id>,
     /// Variables so far of each kind and unit.
     of_unit: FxHashMap<(ResourceKind, u32), u32>,
     /// Whether textures and samplers are apart in this shader, once that is known.
