@@ -153,6 +153,8 @@ const WGSL_CAUSES: &[&str] = &[
     "Built-in ClipDistances is not available at this stage",
     "Vertex shaders must return a",
     "Uses operations forbidden at this stage",
+    // naga's reader does not know it yet, naga's writer makes text that needs it.
+    "enable-extension is not yet supported",
 ];
 
 /// What GLSL lacks; the extension is one that this glslang does not know.
@@ -160,10 +162,16 @@ const GLSL_CAUSES: &[&str] = &[
     "GLSL has no ",
     "the target has no framebuffer fetch",
     "This subgroup operation is only supported in Vulkan semantics",
+    OTHER_VERTEX,
+    UNDECLARED_ARRAY,
 ];
 
 /// What GLSL ES lacks; the extensions are some that this glslang does not know.
-const ESSL_CAUSES: &[&str] = &["ESSL has no "];
+const ESSL_CAUSES: &[&str] = &["ESSL has no ", "extension not supported: GL_EXT_", OTHER_VERTEX, UNDECLARED_ARRAY];
+
+/// glslang wants the outputs of an invocation of a tessellation control shader to be written by no other.
+const OTHER_VERTEX: &str = "tessellation-control per-vertex output l-value must be indexed with gl_InvocationID";
+const UNDECLARED_ARRAY: &str = "identifier not previously declared";
 
 /// What Metal lacks.
 const MSL_CAUSES: &[&str] = &["MSL has no ", "Trying to dynamically index into", "Metal does not support isoline"];
