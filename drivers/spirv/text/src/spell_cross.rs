@@ -14,6 +14,7 @@ pub fn spell_cross(words: &[u32]) -> Vec<u32> {
     // 64-bit floats, vectors of two integers, and what is of these types.
     let (mut doubles, mut pairs) = (HashSet::new(), HashSet::new());
     let mut types: HashMap<u32, u32> = HashMap::new();
+    let imports = has_import(words);
     let mut glsl = None;
     let mut at = 5;
     while let Some(&first) = words.get(at) {
@@ -23,6 +24,17 @@ pub fn spell_cross(words: &[u32]) -> Vec<u32> {
         let mut spelt = None;
         match *instruction {
             [_, id, ..] if is(Op::ExtInstImport) => glsl = Some(id),
+            // The set, where the module does not have it.
+            [..] if is(Op::MemoryModel) && !imports => {
+                let id = words.get(3).copied().unwrap_or(1);
+                if let Some(bound) = out.get_mut(3) {
+                    *bound = id + 1;
+                }
+                glsl = Some(id);
+                out.extend([6 << 16 | Op::ExtInstImport as u32, id]);
+                let name = b"GLSL.std.450\0\0\0\0";
+                out.extend(name.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])));
+            }
             [_, id, 64, ..] if is(Op::TypeFloat) => {
                 doubles.insert(id);
             }
@@ -52,4 +64,19 @@ pub fn spell_cross(words: &[u32]) -> Vec<u32> {
         at += length;
     }
     out
+}
+
+/// Whether the module imports a set of instructions.
+fn has_import(words: &[u32]) -> bool {
+    let mut at = 5;
+    while let Some(&first) = words.get(at) {
+        if first & 0xffff == Op::ExtInstImport as u32 {
+            return true;
+        }
+        if first & 0xffff == Op::MemoryModel as u32 {
+            return false;
+        }
+        at += (first >> 16).max(1) as usize;
+    }
+    false
 }
