@@ -76,7 +76,7 @@
 //! of levels and of samples, stencil export; of both glslang refuses tessellation control shaders that write outputs by
 //! another index than its own invocation. MSL lacks isolines (3), and SPIRV-Cross cannot index arrays there that are
 //! interpolated at a place (6) or belong to tessellation (10). HLSL lacks stencil export, positions of samples, clocks,
-//! and multisampled images before shader model 6.7.
+//! and before shader model 6.7 multisampled images and helper invocations.
 
 #[cfg(feature = "spirv-cross")]
 mod by_cross;

@@ -167,6 +167,9 @@ impl Module {
             BuiltIn::CullDistance if self.by_naga => Some("cull distances"),
             BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
             BuiltIn::HelperInvocation if self.by_naga => Some("helper invocations that know that they are"),
+            BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
+                Some("helper invocations that know that they are, before shader model 6.7")
+            }
             BuiltIn::Layer | BuiltIn::ViewportIndex if here(&[]) => {
                 Some("viewports and layers that the shader chooses")
             }
