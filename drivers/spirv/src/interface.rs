@@ -89,13 +89,14 @@ pub struct DriverParameter {
     /// `tess_inner`, `tess_outer`: tessellation levels without a control shader; `clip_planes`: user clip planes;
     /// `window_scale`, `window_offset`: of positions in the window, the position in the clip space divided by w is their
     /// product with the one plus the other: 1 / s and -t / s of a viewport that scales by s and moves by t;
-    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders.
+    /// `work_dim`: dimensions of a grid; `user_data`: data of the user for compute shaders; and where the target has no
+    /// built-ins for them `first_vertex` (of indexed draws what is added to indices), `base_instance`, `draw_id`.
     pub name: &'static str,
     /// Offset in bytes.
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
-    /// The type of a component: `float`, `uint`.
+    /// The type of a component: `float`, `int`, `uint`.
     #[serde(rename = "type")]
     pub ty: &'static str,
 }

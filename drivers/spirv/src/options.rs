@@ -15,6 +15,17 @@ pub enum Samplers {
     Separate,
 }
 
+/// Where the position of a fragment counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// The upper left corner.
+    UpperLeft,
+    /// The lower left corner.
+    LowerLeft,
+    /// That which the shader asks for, which an execution mode says.
+    OfShader,
+}
+
 /// What the components of an attribute or of a colour are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Numbers {
@@ -66,6 +77,19 @@ pub struct SpirvOptions {
     pub opengl: bool,
     /// Textures and samplers.
     pub samplers: Samplers,
+    /// The language is WGSL, or the way to it goes by the library that is for WGSL.
+    pub wgsl: bool,
+    /// Images without a format.
+    pub formatless_images: bool,
+    /// Images of cubes. Without them they are of two dimensions, and have six layers for each cube.
+    pub cube_images: bool,
+    /// Textures and images of one dimension. Without them they are of two, and one texel high.
+    pub one_dimensional: bool,
+    /// The built-ins that say with which vertex, instance and number a draw starts. Without them they are driver
+    /// parameters.
+    pub draw_built_ins: bool,
+    /// Where the position of a fragment counts from.
+    pub origin: Origin,
     /// 64-bit floats.
     pub float64: bool,
     /// 64-bit integers.
@@ -131,6 +155,12 @@ impl Default for SpirvOptions {
             portable: false,
             opengl: false,
             samplers: Samplers::Combined,
+            wgsl: false,
+            formatless_images: true,
+            cube_images: true,
+            one_dimensional: true,
+            draw_built_ins: true,
+            origin: Origin::UpperLeft,
             float64: true,
             int64: true,
             demote: false,
@@ -229,11 +259,39 @@ named! { PROFILES, set_profile:
         => |o| { o.version = (1, 0); o.opengl = true };
     "portable", "What naga and SPIRV-Cross carry to WGSL, MSL, HLSL and GLSL: separate samplers, no 64 bits, no float controls, no demote."
         => |o| {
-            o.version = (1, 3);
-            o.portable = true;
-            o.samplers = Samplers::Separate;
-            o.float64 = false;
-            o.int64 = false;
+            o.set_portable();
+            o.wgsl = true;
+            o.formatless_images = false;
+            o.cube_images = false;
+        };
+    "glsl", "What SPIRV-Cross carries to GLSL: as portable, with combined samplers, 64-bit floats and the built-ins of OpenGL."
+        => |o| {
+            o.set_portable();
+            o.opengl = true;
+            o.samplers = Samplers::Combined;
+            o.one_dimensional = true;
+            o.draw_built_ins = true;
+            o.origin = Origin::OfShader;
+            o.float64 = true;
+        };
+    "essl", "What SPIRV-Cross carries to GLSL ES: as portable, with combined samplers and the built-ins of OpenGL."
+        => |o| {
+            o.set_portable();
+            o.opengl = true;
+            o.samplers = Samplers::Combined;
+            o.formatless_images = false;
+            o.origin = Origin::LowerLeft;
+        };
+    "msl", "What SPIRV-Cross carries to the language of Metal: as portable, with the built-ins of draws."
+        => |o| {
+            o.set_portable();
+            o.draw_built_ins = true;
+        };
+    "hlsl", "What SPIRV-Cross carries to the language of Direct3D: as portable, with textures of one dimension."
+        => |o| {
+            o.set_portable();
+            o.one_dimensional = true;
+            o.cube_images = false;
         };
 }
 
@@ -245,6 +303,17 @@ fn unknown(name: &str) -> UnknownOption {
 }
 
 impl SpirvOptions {
+    fn set_portable(&mut self) {
+        self.version = (1, 3);
+        self.portable = true;
+        self.wgsl = false;
+        self.samplers = Samplers::Separate;
+        self.one_dimensional = false;
+        self.draw_built_ins = false;
+        self.float64 = false;
+        self.int64 = false;
+    }
+
     /// Sets an option or a profile by its name. `stream_output=` stands before what
     /// [`StreamOutput::parse`] takes.
     ///

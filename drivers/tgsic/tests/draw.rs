@@ -89,8 +89,7 @@ fn vertex_shader_moves_a_mesh() {
 
 #[test]
 fn textures_are_looked_up() {
-    let shader =
-        "FRAG\nDCL IN[0], TEXCOORD[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
+    let shader = "FRAG\nDCL IN[0], TEXCOORD[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL SAMP[0]\nDCL SVIEW[0], 2D, FLOAT\n\
         TEX OUT[0], IN[0], SAMP[0], 2D\nEND\n";
     let folder = Folder::with(&[("f.tgsi", GRADIENT), ("t.tgsi", shader)]);
     folder.run(&["draw", "--fragment", "f.tgsi", "--size", "4x4", "-o", "gradient.png"]).success();

@@ -11,6 +11,7 @@
 //! face, is the third.
 
 mod atomic;
+mod block;
 mod format;
 mod variables;
 
@@ -25,7 +26,7 @@ use super::texture::units::{Element, Index, Unit};
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
 
-pub use variables::{ImageShape, Images};
+pub use variables::{ImageShape, Images, Seen};
 
 /// An access that is being emitted: what it names, and the type of that.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +52,9 @@ impl<'a> Emitter<'a> {
         let unit = if is_handle { self.handle_unit(inst, named)? } else { self.unit(inst, named)? };
         let shape = self.image_shape(inst, &unit)?;
         let access = Access { inst, unit, shape };
+        if shape.dim == SamplerDim::Buf && self.options.wgsl {
+            return self.block_image(&access, op);
+        }
         match op {
             ImageDerefLoad | BindlessImageLoad => self.load_image(&access),
             ImageDerefStore | BindlessImageStore => self.store_image(&access),
@@ -66,6 +70,15 @@ impl<'a> Emitter<'a> {
     /// Coordinates of a texel in a class.
     fn texel(&mut self, access: &Access, class: Class) -> Result<Id, SpirvError> {
         let coordinate = self.body.src(access.inst, 1);
+        if access.shape.seen == Seen::Row {
+            let ty = ValueType::new(class, 32, access.shape.coordinates());
+            let mut parts: SmallVec<[Id; 3]> =
+                smallvec::smallvec![self.component(coordinate, 0, class)?, self.module.scalar(ty.scalar(), 0)];
+            if access.shape.array {
+                parts.push(self.component(coordinate, 1, class)?);
+            }
+            return Ok(self.pure_of(Op::CompositeConstruct, ty, &parts));
+        }
         self.swizzled(coordinate, Swizzle::IDENTITY, access.shape.coordinates(), class)
     }
 
@@ -97,7 +110,7 @@ impl<'a> Emitter<'a> {
             size = self.pure(Op::CompositeConstruct, ty, &[face.0, faces.0]);
         }
         let coordinate = self.texel(access, Class::Uint)?;
-        let mut exists = self.all_below(coordinate, size, shape.coordinates(), shape.array);
+        let mut exists = self.all_below(coordinate, size, shape.coordinates());
         if let Some(sample) = self.sample_of(access, Class::Uint)? {
             let ty = self.module.value_type(ValueType::UINT);
             let samples = self.result(Op::ImageQuerySamples, ty, &[image.0]);
@@ -205,8 +218,27 @@ impl<'a> Emitter<'a> {
         let id = self.of_element(&access.unit, ty, &mut |e, element| {
             e.module.need(Capability::ImageQuery);
             let image = e.load_image_descriptor(access, element);
-            let ty = e.module.value_type(ty);
-            Ok(e.result(Op::ImageQuerySize, ty, &[image.0]))
+            let type_id = e.module.value_type(ty);
+            let size = e.result(Op::ImageQuerySize, type_id, &[image.0]);
+            if access.shape.seen == Seen::Same {
+                return Ok(size);
+            }
+            if access.shape.seen == Seen::Row {
+                // The layers follow the width.
+                let width = e.take(size, ty, Swizzle::IDENTITY, 1);
+                let last = e.take(size, ty, Swizzle::replicate(ty.components - 1), 1);
+                let parts = [width, last, last];
+                return Ok(e.pure_of(Op::CompositeConstruct, ty, &parts[..usize::from(ty.components)]));
+            }
+            // A cube is no array, cubes are a sixth of their layers.
+            let parts: SmallVec<[Id; 3]> =
+                (0..3).map(|component| e.take(size, ty, Swizzle::replicate(component), 1)).collect();
+            let (one, six) = (e.module.int(1), e.module.int(6));
+            let cubes = match access.shape.seen {
+                Seen::Cubes => e.pure_of(Op::SDiv, ValueType::INT, &[parts[2], six]),
+                _ => one,
+            };
+            Ok(e.pure_of(Op::CompositeConstruct, ty, &[parts[0], parts[1], cubes]))
         })?;
         let id = self.fit_size(id, ty, self.body.num_components(def));
         self.define(def, id, Class::Int);

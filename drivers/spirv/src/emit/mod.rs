@@ -70,6 +70,8 @@ pub struct Emitter<'a> {
     /// Values that are one scalar in all their components.
     repeated: rustc_hash::FxHashSet<Def>,
     known: Known,
+    /// A private variable that is zero, if there is one.
+    opaque_zero: Option<Id>,
     lines: lines::Lines,
     /// The label of the SPIR-V block that is open; none after its end.
     label: Option<Id>,
@@ -124,6 +126,7 @@ pub fn emit(
         values: SecondaryMap::with_capacity(body.num_defs()),
         repeated: rustc_hash::FxHashSet::default(),
         known: Known::default(),
+        opaque_zero: None,
         lines,
         label: None,
         labels: SecondaryMap::new(),

@@ -30,11 +30,32 @@ pub enum Parameter {
     WindowScale,
     /// What is added behind that.
     WindowOffset,
+    /// The first vertex of the draw, or what is added to its indices.
+    FirstVertex,
+    /// The first instance of the draw.
+    BaseInstance,
+    /// The number of the draw.
+    DrawId,
     /// Dimensions of the grid.
     WorkDim,
     /// Data of the user for compute shaders.
     UserData,
 }
+
+/// The parameters of compute shaders, in the order of their offsets.
+const OF_COMPUTE: &[Parameter] = &[Parameter::WorkDim, Parameter::UserData];
+
+/// The parameters of the other stages, in the order of their offsets.
+const OF_GRAPHICS: &[Parameter] = &[
+    Parameter::FragmentHeight,
+    Parameter::IsIndexed,
+    Parameter::TessInner,
+    Parameter::TessOuter,
+    Parameter::ClipPlanes,
+    Parameter::FirstVertex,
+    Parameter::BaseInstance,
+    Parameter::DrawId,
+];
 
 impl Parameter {
     const fn name(self) -> &'static str {
@@ -46,6 +67,9 @@ impl Parameter {
             Parameter::ClipPlanes => "clip_planes",
             Parameter::WindowScale => "window_scale",
             Parameter::WindowOffset => "window_offset",
+            Parameter::FirstVertex => "first_vertex",
+            Parameter::BaseInstance => "base_instance",
+            Parameter::DrawId => "draw_id",
             Parameter::WorkDim => "work_dim",
             Parameter::UserData => "user_data",
         }
@@ -59,6 +83,9 @@ impl Parameter {
             Parameter::TessInner => 8,
             Parameter::TessOuter | Parameter::UserData | Parameter::WindowScale => 16,
             Parameter::ClipPlanes | Parameter::WindowOffset => 32,
+            Parameter::FirstVertex => 160,
+            Parameter::BaseInstance => 164,
+            Parameter::DrawId => 168,
         }
     }
 
@@ -66,6 +93,7 @@ impl Parameter {
         match self {
             Parameter::FragmentHeight => ValueType::FLOAT,
             Parameter::IsIndexed | Parameter::WorkDim => ValueType::UINT,
+            Parameter::FirstVertex | Parameter::BaseInstance | Parameter::DrawId => ValueType::INT,
             Parameter::TessInner => ValueType::FLOAT.with_components(2),
             Parameter::TessOuter | Parameter::ClipPlanes | Parameter::WindowScale | Parameter::WindowOffset => {
                 ValueType::FLOAT.with_components(4)
@@ -90,6 +118,8 @@ pub struct Parameters {
     variable: Option<Id>,
     /// The members in their order.
     members: Vec<Parameter>,
+    /// Those that the shader reads, each once.
+    used: Vec<Parameter>,
 }
 
 impl Emitter<'_> {
@@ -99,19 +129,43 @@ impl Emitter<'_> {
         if uniform { StorageClass::Uniform } else { StorageClass::PushConstant }
     }
 
+    /// Number of elements of a parameter, 0 if it is no array.
+    fn parameter_elements(&self, parameter: Parameter) -> u32 {
+        // Where there are no gaps the place of what follows does not depend on options.
+        parameter.elements(if self.options.portable { 8 } else { self.options.user_clip_planes })
+    }
+
+    /// The number of the member that is a parameter. In the portable profile the block has no gaps, which not every
+    /// language can say: it has all parameters up to the last that is used.
+    fn parameter_member(&mut self, parameter: Parameter) -> usize {
+        let all = if self.shader.stage == tgsi_ir::Stage::Compute { OF_COMPUTE } else { OF_GRAPHICS };
+        let number = all.iter().position(|&member| member == parameter).filter(|_| self.options.portable);
+        let Parameters { members, used, .. } = &mut self.parameters;
+        if !used.contains(&parameter) {
+            used.push(parameter);
+        }
+        match number {
+            Some(number) => {
+                let known = members.len();
+                members.extend(all.iter().take(number + 1).skip(known));
+                number
+            }
+            None => members.iter().position(|&member| member == parameter).unwrap_or_else(|| {
+                members.push(parameter);
+                members.len() - 1
+            }),
+        }
+    }
+
     /// The value of a parameter, or of an element of it.
     pub(super) fn parameter(&mut self, parameter: Parameter, element: u32) -> Id {
         let variable = *self.parameters.variable.get_or_insert_with(|| self.module.id());
-        let members = &mut self.parameters.members;
-        let member = members.iter().position(|&member| member == parameter).unwrap_or_else(|| {
-            members.push(parameter);
-            members.len() - 1
-        });
+        let member = self.parameter_member(parameter);
         let ty = self.module.value_type(parameter.ty());
         let pointer = self.module.pointer_type(self.parameter_storage(), ty);
         let mut operands: smallvec::SmallVec<[u32; 3]> =
             smallvec::smallvec![variable.0, self.module.uint(member as u32).0];
-        if parameter.elements(self.options.user_clip_planes) > 0 {
+        if self.parameter_elements(parameter) > 0 {
             operands.push(self.module.uint(element).0);
         }
         let pointer = self.pure(Op::AccessChain, pointer, &operands);
@@ -121,23 +175,30 @@ impl Emitter<'_> {
     /// Declares the block, when all its members are known.
     pub(super) fn declare_parameters(&mut self) {
         let Some(variable) = self.parameters.variable else { return };
-        let members = std::mem::take(&mut self.parameters.members);
+        let Parameters { members, used, .. } = std::mem::take(&mut self.parameters);
         let mut types = Vec::new();
         let mut offsets = Vec::new();
         for &member in &members {
             let mut ty = self.module.value_type(member.ty());
-            let elements = member.elements(self.options.user_clip_planes);
+            let elements = self.parameter_elements(member);
             if elements > 0 {
                 ty = self.module.array_type(ty, elements, Some(16));
             }
             types.push(ty.0);
             offsets.push([member.offset()]);
             let size = u32::from(member.ty().components) * 4 * elements.max(1);
+            if !used.contains(&member) {
+                continue;
+            }
             self.interface.driver_parameters.push(DriverParameter {
                 name: member.name(),
                 offset: member.offset(),
                 size,
-                ty: if member.ty().class == Class::Float { "float" } else { "uint" },
+                ty: match member.ty().class {
+                    Class::Float => "float",
+                    Class::Int => "int",
+                    _ => "uint",
+                },
             });
         }
         let mut decorations: Vec<crate::module::TypeDecoration<'_>> = vec![(None, Decoration::Block, &[])];
@@ -147,11 +208,11 @@ impl Emitter<'_> {
         let block = self.module.decorated_type(Op::TypeStruct, &types, &decorations);
         let storage = self.parameter_storage();
         self.module.declare_variable(variable, block, storage, None);
-        if self.options.opengl {
-            self.module.decorate(variable, Decoration::Binding, &[OPENGL_BINDING]);
-        } else if self.options.portable {
+        if self.options.portable {
             self.module.decorate(variable, Decoration::DescriptorSet, &[0]);
             self.module.decorate(variable, Decoration::Binding, &[PORTABLE_BINDING]);
+        } else if self.options.opengl {
+            self.module.decorate(variable, Decoration::Binding, &[OPENGL_BINDING]);
         }
         if self.options.names {
             self.module.name(variable, "driver_parameters");

@@ -87,10 +87,14 @@ impl Emitter<'_> {
         let unsupported = SpirvError::UnsupportedIntrinsic { inst, op };
         let Some(def) = body.inst_def(inst) else { return Err(unsupported) };
         if let Some((built_in, ty)) = plain(op) {
-            let mut value = self.built_in_value(built_in, ty);
-            if built_in == BuiltIn::PointCoord && self.shader.stage == Stage::Fragment {
-                value = self.point_coordinate(value);
-            }
+            let value = match built_in {
+                BuiltIn::BaseVertex | BuiltIn::BaseInstance | BuiltIn::DrawIndex => self.draw_value(built_in),
+                BuiltIn::PointCoord if self.shader.stage == Stage::Fragment => {
+                    let value = self.built_in_value(built_in, ty);
+                    self.point_coordinate(value)
+                }
+                built_in => self.built_in_value(built_in, ty),
+            };
             return self.define_value(inst, def, value, ty);
         }
         let (value, ty) = match op {
@@ -107,7 +111,7 @@ impl Emitter<'_> {
             }
             LoadBaseVertex if self.options.base_vertex_is_zero => (self.module.int(0), ValueType::INT),
             LoadBaseVertex => {
-                let base = self.built_in_value(BuiltIn::BaseVertex, ValueType::INT);
+                let base = self.draw_value(BuiltIn::BaseVertex);
                 if self.options.opengl {
                     (base, ValueType::INT)
                 } else {
@@ -230,11 +234,24 @@ impl Emitter<'_> {
         self.built_in_value(built_in, ValueType::INT)
     }
 
+    /// With which vertex, instance, or number a draw starts.
+    fn draw_value(&mut self, built_in: BuiltIn) -> Id {
+        if self.options.draw_built_ins || self.shader.stage != Stage::Vertex {
+            return self.built_in_value(built_in, ValueType::INT);
+        }
+        let (parameter, is_zero) = match built_in {
+            BuiltIn::BaseVertex => (Parameter::FirstVertex, self.options.base_vertex_is_zero),
+            BuiltIn::BaseInstance => (Parameter::BaseInstance, self.options.base_instance_is_zero),
+            _ => (Parameter::DrawId, false),
+        };
+        if is_zero { self.module.int(0) } else { self.parameter(parameter, 0) }
+    }
+
     fn without_base(&mut self, index: Id, base: BuiltIn, is_zero: bool) -> Id {
         if is_zero || self.shader.stage != Stage::Vertex {
             return index;
         }
-        let base = self.built_in_value(base, ValueType::INT);
+        let base = self.draw_value(base);
         self.pure_of(Op::ISub, ValueType::INT, &[index, base])
     }
 

@@ -14,6 +14,7 @@
 mod fetch;
 mod lookup;
 mod query;
+pub mod texel_buffers;
 pub mod units;
 pub mod variables;
 

@@ -72,10 +72,36 @@ impl Emitter<'_> {
     pub fn constant(&mut self, ty: ValueType, bits: &[u64]) -> Id {
         let spelled = |&bits: &u64| crate::module::is_plain_float(bits as u32);
         if self.options.portable && ty.class == Class::Float && ty.bits == 32 && !bits.iter().all(spelled) {
-            let words = self.module.constant(ValueType { class: Class::Uint, ..ty }, bits);
+            let uint = ValueType { class: Class::Uint, ..ty };
+            let mut words = self.module.constant(uint, bits);
+            if self.options.wgsl && bits.iter().any(|&bits| !f32::from_bits(bits as u32).is_finite()) {
+                // WGSL computes what is constant when it compiles, and takes infinities and NaN there for errors.
+                let zero = self.opaque_zero(uint);
+                words = self.pure_of(Op::BitwiseOr, uint, &[words, zero]);
+            }
             return self.pure_of(Op::Bitcast, ty, &[words]);
         }
         self.module.constant(ty, bits)
+    }
+
+    /// Zeros that no compiler of a language may take for constants.
+    fn opaque_zero(&mut self, ty: ValueType) -> Id {
+        let uint = self.module.value_type(ValueType::UINT);
+        let variable = match self.opaque_zero {
+            Some(variable) => variable,
+            None => {
+                let zero = self.module.uint(0);
+                let variable = self.module.global_variable(uint, spirv::StorageClass::Private, Some(zero));
+                self.opaque_zero = Some(variable);
+                variable
+            }
+        };
+        let zero = self.result(Op::Load, uint, &[variable.0]);
+        if ty.components < 2 {
+            return zero;
+        }
+        let parts: smallvec::SmallVec<[Id; 4]> = (0..ty.components).map(|_| zero).collect();
+        self.pure_of(Op::CompositeConstruct, ty, &parts)
     }
 
     /// A whole value in a class.

@@ -49,7 +49,7 @@ fn lower_textures(shader: &mut Shader, options: &SpirvOptions, passes: &mut Pass
     if !options.harness {
         passes.run_driver("lower_rect_coordinates", || lower_rect_coordinates(shader));
     }
-    if options.portable {
+    if !options.one_dimensional {
         passes.run_driver("lower_1d_textures", || lower_1d_textures(shader));
     }
     passes.run_driver("lower_texture_offsets", || lower_texture_offsets(shader, options));

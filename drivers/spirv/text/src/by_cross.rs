@@ -1,70 +1,239 @@
-//! By SPIRV-Cross: GLSL, ESSL, MSL, HLSL. Bindings are those of the module.
+//! By SPIRV-Cross: GLSL, ESSL, MSL, HLSL.
+//!
+//! The bindings of GLSL, ESSL and MSL count from 0 for each kind of resource, in the order of sets and bindings; a
+//! comment at the start of the text has a line for each. HLSL has spaces and registers of the numbers of the module.
+//!
+//! | language | what else is asked for |
+//! |---|---|
+//! | GLSL | `layout(origin_upper_left)` where the module counts from there |
+//! | GLSL, ESSL | a texture and a sampler that are apart become one variable for each pair that the shader uses |
+//! | HLSL | the number of workgroups is a constant buffer, space 0, register 254 |
 
-use spirv_cross2::compile::CompilableTarget;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use spirv::{Decoration, ExecutionMode, ExecutionModel};
 use spirv_cross2::compile::glsl::GlslVersion;
 use spirv_cross2::compile::hlsl::HlslShaderModel;
+use spirv_cross2::compile::{CompilableTarget, msl};
+use spirv_cross2::handle::{Handle, VariableId};
+use spirv_cross2::reflect::{AllResources, DecorationValue, Resource};
 use spirv_cross2::targets::{Glsl, Hlsl, Msl};
 use spirv_cross2::{Compiler, Module, SpirvCrossError};
-use tgsi_ir::Stage;
+use tgsi_driver_spirv::options::Samplers;
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
+use crate::spell_cross::spell_cross;
 
 const CROSS: &str = "SPIRV-Cross";
 
+/// The register of the number of workgroups in HLSL, in space 0.
+const NUM_WORKGROUPS: u32 = 254;
+
 fn reader(error: SpirvCrossError) -> TextError {
-    TextError::Reader(CROSS, error.to_string())
+    TextError::Reader(CROSS, message(&error))
 }
 
 fn writer(error: SpirvCrossError) -> TextError {
-    TextError::Writer(CROSS, error.to_string())
+    TextError::Writer(CROSS, message(&error))
+}
+
+/// What SPIRV-Cross says, without what the crate says that it did.
+fn message(error: &SpirvCrossError) -> String {
+    error.to_string().trim().to_owned()
 }
 
 /// The text of a module.
 ///
 /// # Errors
 /// [`TextError`].
-pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<String, TextError> {
-    let _ = stage;
-    let words: Vec<u32> =
-        module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+pub fn translate(words: &[u32], target: &TextTarget) -> Result<String, TextError> {
+    let words = spell_cross(words);
     let module = Module::from_words(&words);
     match target.language {
-        Language::Msl => {
-            let compiler = Compiler::<Msl>::new(module).map_err(reader)?;
-            let mut options = Msl::options();
-            options.version = (u32::from(target.version / 100), u32::from(target.version % 100)).into();
-            Ok(compiler.compile(&options).map_err(writer)?.to_string())
-        }
-        Language::Hlsl => {
-            let compiler = Compiler::<Hlsl>::new(module).map_err(reader)?;
-            let mut options = Hlsl::options();
-            options.shader_model = match target.version {
-                501 => HlslShaderModel::ShaderModel5_1,
-                607 => HlslShaderModel::ShaderModel6_7,
-                _ => HlslShaderModel::ShaderModel6_0,
-            };
-            // The sizes of points are the rasteriser's business, as all of Direct3D has it.
-            options.point_size_compat = true;
-            options.point_coord_compat = true;
-            Ok(compiler.compile(&options).map_err(writer)?.to_string())
-        }
-        Language::Glsl | Language::Essl | Language::Wgsl => {
-            let mut compiler = Compiler::<Glsl>::new(module).map_err(reader)?;
-            let sampler = compiler.create_dummy_sampler_for_combined_images().map_err(reader)?;
-            compiler.build_combined_image_samplers(sampler).map_err(reader)?;
-            let mut options = Glsl::options();
-            options.version = match (target.language, target.version) {
-                (Language::Essl, 310) => GlslVersion::Glsl310Es,
-                (Language::Essl, _) => GlslVersion::Glsl320Es,
-                (_, 430) => GlslVersion::Glsl430,
-                (_, 460) => GlslVersion::Glsl460,
-                _ => GlslVersion::Glsl450,
-            };
-            options.es_default_float_precision_highp = true;
-            options.es_default_int_precision_highp = true;
-            Ok(compiler.compile(&options).map_err(writer)?.to_string())
+        Language::Msl => to_msl(module, target),
+        Language::Hlsl => to_hlsl(module, target),
+        Language::Glsl | Language::Essl | Language::Wgsl => to_glsl(module, target),
+    }
+}
+
+/// A variable with a set and a binding.
+struct Bound {
+    place: (u32, u32),
+    id: Handle<VariableId>,
+}
+
+fn literal<T>(compiler: &Compiler<T>, id: Handle<VariableId>, decoration: Decoration) -> Result<u32, TextError> {
+    let value = compiler.decoration(id, decoration).map_err(reader)?;
+    Ok(value.as_ref().and_then(DecorationValue::as_literal).unwrap_or(0))
+}
+
+/// The variables of a kind in the order of sets and bindings.
+fn bound<'a, T>(
+    compiler: &Compiler<T>,
+    resources: impl IntoIterator<Item = &'a Resource<'static>>,
+) -> Result<Vec<Bound>, TextError> {
+    let mut found = resources
+        .into_iter()
+        .map(|resource| {
+            let set = literal(compiler, resource.id, Decoration::DescriptorSet)?;
+            let binding = literal(compiler, resource.id, Decoration::Binding)?;
+            Ok(Bound { place: (set, binding), id: resource.id })
+        })
+        .collect::<Result<Vec<_>, TextError>>()?;
+    found.sort_by_key(|bound| bound.place);
+    Ok(found)
+}
+
+fn resources_of<T>(compiler: &Compiler<T>) -> Result<AllResources<'static>, TextError> {
+    compiler.shader_resources().and_then(|resources| resources.all_resources()).map_err(reader)
+}
+
+fn to_glsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+    let mut compiler = Compiler::<Glsl>::new(module).map_err(reader)?;
+    let resources = resources_of(&compiler)?;
+    let mut comment = String::new();
+    let kinds = [
+        ("uniform buffer", bound(&compiler, &resources.uniform_buffers)?),
+        ("storage buffer", bound(&compiler, &resources.storage_buffers)?),
+        ("image", bound(&compiler, &resources.storage_images)?),
+    ];
+    for (kind, variables) in kinds {
+        for (number, variable) in (0u32..).zip(variables) {
+            let (set, binding) = variable.place;
+            let _ = writeln!(comment, "// {kind} {number}: set {set}, binding {binding}");
+            rebind(&mut compiler, variable.id, number)?;
         }
     }
+    let mut texture = 0;
+    for variable in bound(&compiler, &resources.sampled_images)? {
+        let (set, binding) = variable.place;
+        let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
+        rebind(&mut compiler, variable.id, texture)?;
+        texture += 1;
+    }
+    if target.spirv.samplers == Samplers::Combined && resources.separate_samplers.is_empty() {
+        // Texel buffers have no samplers.
+        for variable in bound(&compiler, &resources.separate_images)? {
+            let (set, binding) = variable.place;
+            let _ = writeln!(comment, "// texture {texture}: set {set}, binding {binding}");
+            rebind(&mut compiler, variable.id, texture)?;
+            texture += 1;
+        }
+    } else if !resources.separate_images.is_empty() {
+        let sampler = compiler.create_dummy_sampler_for_combined_images().map_err(reader)?;
+        compiler.build_combined_image_samplers(sampler).map_err(reader)?;
+        let samplers: BTreeSet<u32> = resources.separate_samplers.iter().map(|sampler| sampler.id.id()).collect();
+        let pairs: Vec<_> = compiler.combined_image_samplers().map_err(reader)?.collect();
+        for pair in pairs {
+            let set = literal(&compiler, pair.image_id, Decoration::DescriptorSet)?;
+            let binding = literal(&compiler, pair.image_id, Decoration::Binding)?;
+            let _ = write!(comment, "// texture {texture}: set {set}, binding {binding}");
+            // The others are that which fetches get.
+            if samplers.contains(&pair.sampler_id.id()) {
+                let set = literal(&compiler, pair.sampler_id, Decoration::DescriptorSet)?;
+                let binding = literal(&compiler, pair.sampler_id, Decoration::Binding)?;
+                let _ = write!(comment, ", sampler of set {set}, binding {binding}");
+            }
+            comment.push('\n');
+            rebind(&mut compiler, pair.combined_id, texture)?;
+            texture += 1;
+        }
+    }
+    let layers = spirv::Capability::ShaderViewportIndexLayerEXT;
+    if target.language == Language::Glsl && compiler.declared_capabilities().map_err(reader)?.contains(&layers) {
+        compiler.require_extension("GL_ARB_shader_viewport_layer_array").map_err(writer)?;
+    }
+    let is_upper = compiler.execution_modes().map_err(reader)?.contains(&ExecutionMode::OriginUpperLeft);
+    let reads_place = resources.builtin_inputs.iter().any(|built_in| built_in.builtin == spirv::BuiltIn::FragCoord);
+    if target.language == Language::Glsl && is_upper && reads_place {
+        compiler.add_header_line("layout(origin_upper_left) in vec4 gl_FragCoord;").map_err(writer)?;
+    }
+    let mut options = Glsl::options();
+    options.version = match (target.language, target.version) {
+        (Language::Essl, 310) => GlslVersion::Glsl310Es,
+        (Language::Essl, _) => GlslVersion::Glsl320Es,
+        (_, 430) => GlslVersion::Glsl430,
+        (_, 460) => GlslVersion::Glsl460,
+        _ => GlslVersion::Glsl450,
+    };
+    options.es_default_float_precision_highp = true;
+    options.es_default_int_precision_highp = true;
+    let text = compiler.compile(&options).map_err(writer)?.to_string();
+    // The version stands first.
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    // Part of the language since 4.20.
+    let rest = rest.replace("#extension GL_ARB_conservative_depth : require\n", "");
+    Ok(format!("{first}\n{comment}{rest}"))
+}
+
+fn rebind(compiler: &mut Compiler<Glsl>, id: Handle<VariableId>, number: u32) -> Result<(), TextError> {
+    compiler.set_decoration(id, Decoration::DescriptorSet, None::<u32>).map_err(reader)?;
+    compiler.set_decoration(id, Decoration::Binding, Some(number)).map_err(reader)
+}
+
+fn to_msl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+    let mut compiler = Compiler::<Msl>::new(module).map_err(reader)?;
+    let resources = resources_of(&compiler)?;
+    let model = compiler.execution_model().map_err(reader)?;
+    let mut comment = String::new();
+    let buffers = resources.uniform_buffers.iter().chain(&resources.storage_buffers);
+    let textures = resources.separate_images.iter().chain(&resources.storage_images).chain(&resources.sampled_images);
+    let kinds = [
+        ("buffer", bound(&compiler, buffers)?),
+        ("texture", bound(&compiler, textures)?),
+        ("sampler", bound(&compiler, &resources.separate_samplers)?),
+    ];
+    let mut num_buffers = 0;
+    for (kind, variables) in kinds {
+        for (number, variable) in (0u32..).zip(variables) {
+            let (set, binding) = variable.place;
+            let _ = writeln!(comment, "// {kind} {number}: set {set}, binding {binding}");
+            let mut place = msl::BindTarget { buffer: 0, texture: 0, sampler: 0, count: None };
+            match kind {
+                "buffer" => {
+                    place.buffer = number;
+                    num_buffers = number + 1;
+                }
+                "texture" => place.texture = number,
+                _ => place.sampler = number,
+            }
+            let binding = msl::ResourceBinding::Qualified { set, binding };
+            compiler.add_resource_binding(model, binding, &place).map_err(reader)?;
+        }
+    }
+    let mut options = Msl::options();
+    options.version = (u32::from(target.version / 100), u32::from(target.version % 100)).into();
+    options.buffer_size_buffer_index = num_buffers;
+    let artifact = compiler.compile(&options).map_err(writer)?;
+    if artifact.buffer_requirements().needs_buffer_size_buffer {
+        let _ = writeln!(comment, "// buffer {num_buffers}: sizes of storage buffers");
+    }
+    Ok(format!("{comment}{artifact}"))
+}
+
+fn to_hlsl(module: Module<'_>, target: &TextTarget) -> Result<String, TextError> {
+    let mut compiler = Compiler::<Hlsl>::new(module).map_err(reader)?;
+    let mut comment = String::new();
+    if compiler.execution_model().map_err(reader)? == ExecutionModel::GLCompute
+        && let Some(id) = compiler.remap_num_workgroups_builtin()
+    {
+        compiler.set_decoration(id, Decoration::DescriptorSet, Some(0u32)).map_err(reader)?;
+        compiler.set_decoration(id, Decoration::Binding, Some(NUM_WORKGROUPS)).map_err(reader)?;
+        let _ = writeln!(comment, "// b{NUM_WORKGROUPS}, space 0: number of workgroups");
+    }
+    let mut options = Hlsl::options();
+    options.shader_model = match target.version {
+        501 => HlslShaderModel::ShaderModel5_1,
+        607 => HlslShaderModel::ShaderModel6_7,
+        _ => HlslShaderModel::ShaderModel6_0,
+    };
+    // The sizes of points are the rasteriser's business, as all of Direct3D has it.
+    options.point_size_compat = true;
+    options.point_coord_compat = true;
+    // What the module does not write it may still read.
+    options.force_storage_buffer_as_uav = true;
+    Ok(format!("{comment}{}", compiler.compile(&options).map_err(writer)?))
 }

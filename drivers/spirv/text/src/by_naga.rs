@@ -17,7 +17,7 @@ use tgsi_ir::Stage;
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
-use crate::spell::spell;
+use crate::spell::{respell, spell};
 
 const NAGA: &str = "naga";
 
@@ -25,13 +25,14 @@ const NAGA: &str = "naga";
 ///
 /// # Errors
 /// [`TextError`].
-pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<String, TextError> {
+pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<String, TextError> {
     // The position is that of the source: which way y points is the host's business.
     let options = spv::Options { adjust_coordinate_space: false, ..spv::Options::default() };
-    let words = spell(module, target.contract);
-    let module = spv::Frontend::new(words.into_iter(), &options)
+    let words = spell(words, target.contract);
+    let mut module = spv::Frontend::new(words.into_iter(), &options)
         .parse()
         .map_err(|error| TextError::Reader(NAGA, chain(&error)))?;
+    respell(&mut module);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .map_err(|error| TextError::Validator(NAGA, chain(error.as_inner())))?;
@@ -42,7 +43,9 @@ pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<Str
     };
     match target.language {
         Language::Wgsl => {
-            wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))
+            let text =
+                wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|error| writer(&error))?;
+            Ok(with_directives(with_workgroup_size(text)))
         }
         Language::Glsl | Language::Essl => write_glsl(&module, &info, target, stage),
         Language::Msl => write_msl(&module, &info, target, stage),
@@ -52,6 +55,42 @@ pub fn translate(module: &[u8], target: &TextTarget, stage: Stage) -> Result<Str
 
 fn writer(error: &dyn Error) -> TextError {
     TextError::Writer(NAGA, chain(error))
+}
+
+/// The text with directives for what naga does not say: subgroups are an extension, and lookups with derivatives and
+/// subgroup operations may stand where the source has them, though WGSL cannot prove that control flow is uniform there.
+fn with_directives(text: String) -> String {
+    let mut directives = String::new();
+    if text.contains("subgroup") {
+        directives.push_str("enable subgroups;\n");
+    }
+    // All `enable` come before all else, and naga writes those that it knows.
+    let (enables, rest) = text.split_at(
+        text.rfind("enable ")
+            .map_or(0, |at| text.get(at..).and_then(|rest| rest.find('\n')).map_or(at, |end| at + end + 1)),
+    );
+    let enables = if enables.lines().all(|line| line.is_empty() || line.starts_with("enable ")) { enables } else { "" };
+    let rest = if enables.is_empty() { text.as_str() } else { rest };
+    directives.push_str(enables);
+    directives.push_str("diagnostic(off, derivative_uniformity);\n");
+    if text.contains("subgroup") {
+        directives.push_str("diagnostic(off, subgroup_uniformity);\n");
+    }
+    directives + rest
+}
+
+/// The text with a workgroup size of the constants 0, 1, 2 if there are such: naga writes only numbers.
+fn with_workgroup_size(text: String) -> String {
+    let name = |id: u32| {
+        let (_, rest) = text.split_once(&format!("@id({id}) override "))?;
+        rest.split_once(':').map(|(name, _)| name)
+    };
+    match [name(0), name(1), name(2)] {
+        [Some(x), Some(y), Some(z)] => {
+            text.replacen("@workgroup_size(1, 1, 1)", &format!("@workgroup_size({x}, {y}, {z})"), 1)
+        }
+        _ => text,
+    }
 }
 
 /// A message with those of its causes.

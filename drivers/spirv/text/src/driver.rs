@@ -110,7 +110,7 @@ impl Driver for Text {
     fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
         let version = self.0.versions().first().map_or(0, |(_, number)| *number);
         let mut target = TextTarget { language: self.0, version, contract: false, spirv: SpirvOptions::default() };
-        target.spirv.set("portable")?;
+        target.spirv.set(self.0.profile())?;
         for &name in options {
             if let Some((_, number)) = self.0.versions().iter().find(|(option, _)| option.name == name) {
                 target.version = *number;
@@ -185,12 +185,14 @@ impl TextTarget {
     /// # Errors
     /// [`TextError`].
     pub fn translate(&self, module: &[u8], stage: Stage) -> Result<String, TextError> {
-        refuse(module, self)?;
+        let words: Vec<u32> =
+            module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        refuse(&words, self)?;
         #[cfg(feature = "spirv-cross")]
-        if self.language != Language::Wgsl {
-            return caught("SPIRV-Cross", || crate::by_cross::translate(module, self, stage));
+        if self.language.is_by_cross() {
+            return caught("SPIRV-Cross", || crate::by_cross::translate(&words, self));
         }
-        caught("naga", || crate::by_naga::translate(module, self, stage))
+        caught("naga", || crate::by_naga::translate(&words, self, stage))
     }
 }
 

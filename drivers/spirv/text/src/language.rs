@@ -4,9 +4,10 @@ use tgsi_compiler::DriverOption;
 use tgsi_ir::Stage;
 
 /// A text language.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Language {
     /// WGSL of WebGPU.
+    #[default]
     Wgsl,
     /// GLSL of OpenGL.
     Glsl,
@@ -27,6 +28,25 @@ impl Language {
             Language::Essl => "ESSL",
             Language::Msl => "MSL",
             Language::Hlsl => "HLSL",
+        }
+    }
+
+    /// Whether SPIRV-Cross writes it in this build.
+    pub const fn is_by_cross(self) -> bool {
+        cfg!(feature = "spirv-cross") && !matches!(self, Language::Wgsl)
+    }
+
+    /// The profile of the driver for SPIR-V whose modules get there.
+    pub const fn profile(self) -> &'static str {
+        if !self.is_by_cross() {
+            return "portable";
+        }
+        match self {
+            Language::Wgsl => "portable",
+            Language::Glsl => "glsl",
+            Language::Essl => "essl",
+            Language::Msl => "msl",
+            Language::Hlsl => "hlsl",
         }
     }
 

@@ -1,61 +1,283 @@
-//! What a library on the way would get wrong without a word, or panics at, found in the module before it is asked.
+//! What a language lacks, or a library on the way would get wrong without a word, found in the module before it is asked.
 
-use spirv::Op;
+use std::collections::{HashMap, HashSet};
+
+use spirv::{BuiltIn, Capability, Decoration, Dim, ExecutionModel, ImageFormat, ImageOperands, Op, StorageClass};
 
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
 
-/// Refuses a module that would not mean the same in the language.
+/// Refuses a module that the language cannot say, or that would not mean the same there.
 ///
 /// # Errors
 /// [`TextError::Lacks`].
-pub fn refuse(module: &[u8], target: &TextTarget) -> Result<(), TextError> {
+pub fn refuse(words: &[u32], target: &TextTarget) -> Result<(), TextError> {
     let language = target.language;
-    let by_naga = language == Language::Wgsl || !cfg!(feature = "spirv-cross");
-    let words: Vec<u32> =
-        module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let mut module =
+        Module { language, by_naga: !language.is_by_cross(), version: target.version, ..Module::default() };
     let mut at = 5;
     while let Some(&first) = words.get(at) {
         let length = (first >> 16).max(1) as usize;
         let operands = words.get(at + 1..at + length).unwrap_or_default();
         let opcode = first & 0xffff;
-        let is = |op: Op| opcode == op as u32;
-        // naga carries on with a vector where a bit cast makes 64 bits.
-        let is_wide = (is(Op::TypeInt) || is(Op::TypeFloat)) && operands.get(1) == Some(&64);
-        if is_wide && by_naga {
-            return Err(TextError::Lacks(language.name(), "64-bit numbers on this way".to_owned()));
-        }
-        if by_naga && let Some(what) = lacking(opcode, operands) {
-            return Err(TextError::Lacks(language.name(), format!("{what} on this way")));
+        if let Some(what) = module.lacking(opcode, operands) {
+            return Err(TextError::Lacks(language.name(), what));
         }
         at += length;
     }
     Ok(())
 }
 
-/// What naga does not know, or panics at, of types.
-fn lacking(opcode: u32, operands: &[u32]) -> Option<&'static str> {
-    // Result, texel, dimensionality, depth, layers, samples, sampled, format.
-    if opcode != Op::TypeImage as u32 || operands.len() < 8 {
-        return None;
+/// What is known of the module so far.
+#[derive(Debug, Default)]
+struct Module {
+    language: Language,
+    by_naga: bool,
+    is_vertex: bool,
+    version: u16,
+    /// Pointer types, and what they point at.
+    pointers: HashMap<u32, u32>,
+    arrays: HashSet<u32>,
+    integers: HashSet<u32>,
+    /// Image types: dimensionality, whether integers are sampled, format.
+    images: HashMap<u32, (u32, bool, u32)>,
+    /// Types of sampled images of integers.
+    sampled_integers: HashSet<u32>,
+    /// Such images with a sampler, where the language gathers from them only.
+    integer_lookups: HashSet<u32>,
+    storage_images: HashSet<u32>,
+    zeros: HashSet<u32>,
+    /// Variables with a location.
+    located: HashSet<u32>,
+    unwritten: HashSet<u32>,
+    unread: HashSet<u32>,
+}
+
+impl Module {
+    /// What an instruction asks for that there is not.
+    fn lacking(&mut self, opcode: u32, operands: &[u32]) -> Option<String> {
+        let is = |op: Op| opcode == op as u32;
+        let what: &str = match *operands {
+            [model, ..] if is(Op::EntryPoint) => {
+                self.is_vertex = model == ExecutionModel::Vertex as u32;
+                return None;
+            }
+            [capability] if is(Op::Capability) => self.lacking_capability(capability)?,
+            [id, decoration, ref rest @ ..] if is(Op::Decorate) => match (decoration, rest) {
+                (decoration, &[built_in]) if decoration == Decoration::BuiltIn as u32 => {
+                    self.lacking_built_in(built_in)?
+                }
+                _ => {
+                    let is = |wanted: Decoration| decoration == wanted as u32;
+                    let set = match () {
+                        () if is(Decoration::Location) => &mut self.located,
+                        () if is(Decoration::NonWritable) => &mut self.unwritten,
+                        () if is(Decoration::NonReadable) => &mut self.unread,
+                        () => return None,
+                    };
+                    set.insert(id);
+                    return None;
+                }
+            },
+            [id, width, ..] if is(Op::TypeInt) || is(Op::TypeFloat) => {
+                if is(Op::TypeInt) {
+                    self.integers.insert(id);
+                }
+                // naga carries on with a vector where a bit cast makes 64 bits.
+                let lacks_floats = matches!(self.language, Language::Essl | Language::Msl);
+                if width != 64 || !(self.by_naga || is(Op::TypeInt) || lacks_floats) {
+                    return None;
+                }
+                if self.language == Language::Msl && is(Op::TypeInt) && !self.by_naga {
+                    return None;
+                }
+                "64-bit numbers"
+            }
+            [id, ..] if is(Op::TypeArray) => {
+                self.arrays.insert(id);
+                return None;
+            }
+            [id, _, to] if is(Op::TypePointer) => {
+                self.pointers.insert(id, to);
+                return None;
+            }
+            [id, texel, dim, _, layers, samples, sampled, format, ..] if is(Op::TypeImage) => {
+                self.images.insert(id, (dim, self.integers.contains(&texel), format));
+                if sampled == 2 {
+                    self.storage_images.insert(id);
+                }
+                return self.lacking_image(dim, layers != 0, samples != 0, sampled == 2, format);
+            }
+            [id, image] if is(Op::TypeSampledImage) => {
+                if self.images.get(&image).is_some_and(|&(_, is_integer, _)| is_integer) {
+                    self.sampled_integers.insert(id);
+                }
+                return None;
+            }
+            [_, id, 0] if is(Op::Constant) => {
+                self.zeros.insert(id);
+                return None;
+            }
+            [_, id] if is(Op::ConstantNull) => {
+                self.zeros.insert(id);
+                return None;
+            }
+            [ty, id, ..] if is(Op::SampledImage) && self.sampled_integers.contains(&ty) => {
+                if self.by_naga || self.language == Language::Hlsl && self.version < 607 {
+                    self.integer_lookups.insert(id);
+                }
+                return None;
+            }
+            [ty, id, storage, ..] if is(Op::Variable) => return self.lacking_variable(ty, id, storage),
+            _ => self.lacking_lookup(opcode, operands)?,
+        };
+        Some(what.to_owned())
     }
-    let (dim, layers, samples, sampled, format) =
-        (operands[2], operands[4] != 0, operands[5] != 0, operands[6], operands[7]);
-    if dim == spirv::Dim::DimBuffer as u32 {
-        return Some("texel buffers");
+
+    fn lacking_capability(&self, capability: u32) -> Option<&'static str> {
+        use Language::{Essl, Glsl, Hlsl, Msl};
+        let capability = Capability::from_u32(capability)?;
+        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        match capability {
+            Capability::InterpolationFunction if here(&[]) => Some("interpolation at a place that the shader says"),
+            Capability::StencilExportEXT if here(&[Essl, Hlsl]) => Some("output of stencil values"),
+            Capability::MultiViewport | Capability::ShaderViewportIndexLayerEXT if here(&[Essl]) => {
+                Some("viewports and layers that the shader chooses")
+            }
+            Capability::SampleMaskPostDepthCoverage if here(&[Hlsl]) => Some("sample masks after the depth test"),
+            Capability::ShaderViewportMaskNV => Some("viewport masks"),
+            Capability::ShaderClockKHR if here(&[Essl, Hlsl, Msl]) => Some("clocks"),
+            Capability::InputAttachment if here(&[Glsl, Essl, Hlsl]) => Some("framebuffer fetch"),
+            Capability::DerivativeControl if self.language == Essl => Some("fine derivatives"),
+            _ => None,
+        }
     }
-    if samples && layers {
-        return Some("multisampled textures with layers");
+
+    fn lacking_built_in(&self, built_in: u32) -> Option<&'static str> {
+        use Language::{Essl, Hlsl};
+        let built_in = BuiltIn::from_u32(built_in)?;
+        let here = |languages: &[Language]| self.by_naga || languages.contains(&self.language);
+        match built_in {
+            // The sizes of points are the rasteriser's business, as all of Direct3D has it.
+            BuiltIn::PointSize if self.language == Language::Wgsl => {
+                Some("point sizes: points are one pixel wide, so leave the output away")
+            }
+            BuiltIn::PointCoord if self.language == Language::Wgsl => Some("coordinates in points"),
+            BuiltIn::CullDistance if self.by_naga => Some("cull distances"),
+            BuiltIn::SamplePosition if here(&[Hlsl]) => Some("positions of samples"),
+            BuiltIn::HelperInvocation if self.by_naga => Some("helper invocations that know that they are"),
+            BuiltIn::HelperInvocation if self.language == Language::Hlsl && self.version < 607 => {
+                Some("helper invocations that know that they are, before shader model 6.7")
+            }
+            BuiltIn::Layer | BuiltIn::ViewportIndex if here(&[]) => {
+                Some("viewports and layers that the shader chooses")
+            }
+            BuiltIn::ViewportIndex if here(&[Essl, Hlsl]) => Some("viewports and layers that the shader chooses"),
+            _ => None,
+        }
     }
-    if sampled == 2 && samples {
-        return Some("multisampled images");
+
+    fn lacking_image(&self, dim: u32, layers: bool, samples: bool, is_image: bool, format: u32) -> Option<String> {
+        let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
+        if !self.by_naga {
+            if self.language == Language::Essl && is_image && samples {
+                return Some("multisampled images".to_owned());
+            }
+            if self.language == Language::Essl && is_image && !is_essl_format(format) {
+                return Some(format!("images of the format {format:?}"));
+            }
+            if self.language == Language::Hlsl && is_image && samples && self.version < 607 {
+                return Some("multisampled images before shader model 6.7".to_owned());
+            }
+            return None;
+        }
+        let what = match () {
+            () if dim == Dim::DimBuffer as u32 => "texel buffers: use storage buffers",
+            () if samples && layers => "multisampled textures with layers",
+            () if is_image && samples => "multisampled images",
+            () if is_image && dim == Dim::DimCube as u32 => "images of cubes",
+            () if is_image && format == ImageFormat::Unknown => "images without a format: declare one",
+            () => return None,
+        };
+        Some(what.to_owned())
     }
-    if sampled == 2 && dim == spirv::Dim::DimCube as u32 {
-        return Some("images of cubes");
+
+    fn lacking_variable(&self, ty: u32, id: u32, storage: u32) -> Option<String> {
+        let to = self.pointers.get(&ty)?;
+        let is = |class: StorageClass| storage == class as u32;
+        if self.by_naga
+            && (is(StorageClass::Input) || is(StorageClass::Output))
+            && self.located.contains(&id)
+            && self.arrays.contains(to)
+        {
+            return Some("inputs and outputs that are arrays, of which the shader chooses an element".to_owned());
+        }
+        let is_storage = is(StorageClass::StorageBuffer) || self.storage_images.contains(to);
+        if self.language == Language::Wgsl && self.is_vertex && is_storage && !self.unwritten.contains(&id) {
+            return Some("writes to memory in vertex shaders".to_owned());
+        }
+        let &(_, _, format) = self.images.get(to)?;
+        let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
+        let is_word = matches!(format, ImageFormat::R32f | ImageFormat::R32i | ImageFormat::R32ui);
+        let both = format != ImageFormat::Unknown && !self.unwritten.contains(&id) && !self.unread.contains(&id);
+        // WGSL says the same of read-write storage textures.
+        let limited = self.language == Language::Essl || self.language == Language::Wgsl;
+        (limited && both && !is_word).then(|| {
+            format!("image of the format {format:?} that is both read and written, only of one 32-bit component")
+        })
     }
-    if sampled == 2 && format == spirv::ImageFormat::Unknown as u32 {
-        return Some("images without a format");
+
+    fn lacking_lookup(&self, opcode: u32, operands: &[u32]) -> Option<&'static str> {
+        let is = |op: Op| opcode == op as u32;
+        if is(Op::ImageTexelPointer) && self.by_naga {
+            return Some("atomics on images: use a storage buffer");
+        }
+        if is(Op::ImageQueryLod) && self.by_naga {
+            return Some("queries of the level of a lookup");
+        }
+        if self.language == Language::Essl && !self.by_naga {
+            if is(Op::ImageQuerySamples) {
+                return Some("queries of the number of samples");
+            }
+            if is(Op::ImageQueryLevels) {
+                return Some("queries of the number of levels");
+            }
+        }
+        let samples = is(Op::ImageSampleImplicitLod) || is(Op::ImageSampleExplicitLod);
+        if samples && self.integer_lookups.contains(operands.get(2)?) {
+            return Some("lookups of integer textures by a sampler");
+        }
+        let compares = is(Op::ImageSampleDrefImplicitLod) || is(Op::ImageSampleDrefExplicitLod);
+        if compares && self.by_naga {
+            let &[_, _, _, _, _, mask, ref rest @ ..] = operands else { return None };
+            let is_zero = rest.first().is_some_and(|level| self.zeros.contains(level));
+            let other = ImageOperands::BIAS.bits() | ImageOperands::GRAD.bits();
+            if mask & other != 0 || mask & ImageOperands::LOD.bits() != 0 && !is_zero {
+                return Some("comparing lookups with a bias, gradients, or a level that is not 0");
+            }
+        }
+        None
     }
-    None
+}
+
+/// Whether images of GLSL ES may have a format.
+fn is_essl_format(format: ImageFormat) -> bool {
+    use ImageFormat::*;
+    matches!(
+        format,
+        Rgba32f
+            | Rgba16f
+            | R32f
+            | Rgba8
+            | Rgba8Snorm
+            | Rgba32i
+            | Rgba16i
+            | Rgba8i
+            | R32i
+            | Rgba32ui
+            | Rgba16ui
+            | Rgba8ui
+            | R32ui
+    )
 }

@@ -5,12 +5,18 @@
 //! | `OpFMul` that is `NoContraction` | `Fma(a, b, -0)` | drops the decoration; a product by `fma` is not part of a sum |
 //! | `OpSNegate` of unsigned integers | `0 - a` | refuses it |
 //! | `OpLogicalOr`, `OpLogicalAnd` of vectors | `OpSelect` | knows them of scalars only |
+//! | `OpImageQuerySize`, `OpImageQuerySizeLod` of an image with layers | the size without them, and `OpImageQuerySamples` | has one query for both; [`respell`] makes a query of layers of the number of samples, which no image with layers has |
+//! | a workgroup size of specialization constants | a value that is made at the start | knows none of composites of them |
+//! | `SampleMask` | an unsigned integer instead of an array of one | wants what WGSL has |
+//! | `Coherent`, `Volatile` of images | nothing | takes them for those of buffers |
+//! | an initializer of an output | a store at the start | knows none of built-ins |
 //!
 //! `fma(a, b, -0)` is the product, rounded once, with the sign that it has, whether a device fuses it or not.
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{Decoration, GlslStd450Op, Op};
+use naga::{Expression, ImageClass, ImageQuery, Module, TypeInner};
+use spirv::{BuiltIn, Decoration, GlslStd450Op, Op, StorageClass};
 
 /// An instruction: its opcode and its operands.
 #[derive(Clone, Debug)]
@@ -35,6 +41,12 @@ struct Known {
     bound: u32,
     /// Types by id: opcode and operands behind the id.
     types: HashMap<u32, (u32, Vec<u32>)>,
+    /// Types of loaded images, by their ids.
+    images: HashMap<u32, u32>,
+    /// Sample masks.
+    masks: HashSet<u32>,
+    /// Pointers to their only element, and the variable.
+    mask_pointers: HashMap<u32, u32>,
     exact: HashSet<u32>,
     glsl: Option<u32>,
     /// Constants that are added before the function.
@@ -90,6 +102,26 @@ impl Known {
         id
     }
 
+    /// A type of these operands, one that there is or a new one.
+    fn type_of(&mut self, op: Op, operands: &[u32]) -> u32 {
+        let found = self.types.iter().find(|(_, (opcode, own))| *opcode == op as u32 && own == operands);
+        if let Some((&id, _)) = found {
+            return id;
+        }
+        let id = self.id();
+        self.types.insert(id, (op as u32, operands.to_vec()));
+        let all: Vec<u32> = [id].into_iter().chain(operands.iter().copied()).collect();
+        self.added.push(Instruction::new(op, &all));
+        id
+    }
+
+    /// Whether an id is a loaded image with layers and without samples.
+    fn has_layers(&self, image: u32) -> bool {
+        // Texel, dimensionality, depth, layers, samples, ...
+        let ty = self.images.get(&image).and_then(|ty| self.types.get(ty));
+        ty.is_some_and(|(_, operands)| operands.get(3) == Some(&1) && operands.get(4) == Some(&0))
+    }
+
     fn is_boolean_vector(&self, ty: u32) -> bool {
         let (scalar, count) = self.scalar(ty);
         count > 1 && self.is_type(scalar, Op::TypeBool)
@@ -126,15 +158,82 @@ impl Known {
                 let none = self.constant(ty, 0);
                 out.push(Instruction::new(Op::Select, &[ty, id, a, b, none]));
             }
+            [_, _, variable, ..] if is(Op::AccessChain) && self.masks.contains(&variable) => {
+                self.mask_pointers.insert(id, variable);
+            }
+            [pointer, value, ..] if is(Op::Store) && self.mask_pointers.contains_key(&pointer) => {
+                let variable = self.mask_pointers.get(&pointer).copied().unwrap_or(pointer);
+                let uint = self.type_of(Op::TypeInt, &[32, 0]);
+                let word = self.id();
+                out.push(Instruction::new(Op::Bitcast, &[uint, word, value]));
+                out.push(Instruction::new(Op::Store, &[variable, word]));
+            }
+            [_, _, pointer, ..] if is(Op::Load) && self.mask_pointers.contains_key(&pointer) => {
+                let variable = self.mask_pointers.get(&pointer).copied().unwrap_or(pointer);
+                let uint = self.type_of(Op::TypeInt, &[32, 0]);
+                if uint == ty {
+                    return out.push(Instruction::new(Op::Load, &[ty, id, variable]));
+                }
+                let word = self.id();
+                out.push(Instruction::new(Op::Load, &[uint, word, variable]));
+                out.push(Instruction::new(Op::Bitcast, &[ty, id, word]));
+            }
+            [_, _, ..] if is(Op::Load) && self.is_type(ty, Op::TypeImage) => {
+                self.images.insert(id, ty);
+                out.push(instruction);
+            }
+            [_, _, image, ..] if (is(Op::ImageQuerySize) || is(Op::ImageQuerySizeLod)) && self.has_layers(image) => {
+                let (scalar, count) = self.scalar(ty);
+                let plain = if count > 2 { self.type_of(Op::TypeVector, &[scalar, count - 1]) } else { scalar };
+                let (size, layers) = (self.id(), self.id());
+                let mut query = instruction.clone();
+                query.operands[0] = plain;
+                query.operands[1] = size;
+                out.push(query);
+                out.push(Instruction::new(Op::ImageQuerySamples, &[scalar, layers, image]));
+                out.push(Instruction::new(Op::CompositeConstruct, &[ty, id, size, layers]));
+            }
             _ => out.push(instruction),
         }
     }
 }
 
+/// Makes of the number of samples of images that have layers, and so no samples, the number of layers.
+pub fn respell(module: &mut Module) {
+    let has_layers = |ty| {
+        let TypeInner::Image { arrayed, class, .. } = module.types[ty].inner else { return false };
+        let has_samples = matches!(class, ImageClass::Sampled { multi: true, .. } | ImageClass::Depth { multi: true });
+        arrayed && !has_samples
+    };
+    let variables: HashSet<_> =
+        module.global_variables.iter().filter(|(_, data)| has_layers(data.ty)).map(|(variable, _)| variable).collect();
+    let functions = module.functions.iter_mut().map(|(_, function)| function);
+    for function in functions.chain(module.entry_points.iter_mut().map(|entry| &mut entry.function)) {
+        let images: HashSet<_> = function
+            .expressions
+            .iter()
+            .filter(|(_, expression)| matches!(expression, Expression::GlobalVariable(own) if variables.contains(own)))
+            .map(|(expression, _)| expression)
+            .collect();
+        for (_, expression) in function.expressions.iter_mut() {
+            if let Expression::ImageQuery { image, query: query @ ImageQuery::NumSamples } = expression
+                && images.contains(image)
+            {
+                *query = ImageQuery::NumLayers;
+            }
+        }
+    }
+}
+
+/// Whether an instruction of a function comes before the first that does something.
+fn is_before_code(instruction: &Instruction) -> bool {
+    [Op::Function, Op::FunctionParameter, Op::Label, Op::Variable, Op::Line, Op::NoLine]
+        .iter()
+        .any(|&op| instruction.is(op))
+}
+
 /// The words of a module, spelt. `fuses`: products may be part of sums.
-pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
-    let words: Vec<u32> =
-        module.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+pub fn spell(words: &[u32], fuses: bool) -> Vec<u32> {
     let mut instructions = Vec::new();
     let mut at = 5;
     while let Some(&first) = words.get(at) {
@@ -144,6 +243,11 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
         at += length;
     }
     let mut known = Known { bound: words.get(3).copied().unwrap_or(1), ..Known::default() };
+    let mut masks = HashSet::new();
+    let mut sizes = HashSet::new();
+    let mut descriptors = HashSet::new();
+    // Elements of constant arrays of one.
+    let mut elements = HashMap::new();
     for instruction in &instructions {
         let operands = &instruction.operands;
         match operands.as_slice() {
@@ -154,6 +258,23 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
                 known.exact.insert(*id);
             }
             [id, ..] if instruction.is(Op::ExtInstImport) => known.glsl = Some(*id),
+            [id, decoration, built_in] if instruction.is(Op::Decorate) && *decoration == Decoration::BuiltIn as u32 => {
+                if *built_in == BuiltIn::SampleMask as u32 {
+                    masks.insert(*id);
+                } else if *built_in == BuiltIn::WorkgroupSize as u32 {
+                    sizes.insert(*id);
+                }
+            }
+            [_, id, first] if instruction.is(Op::ConstantComposite) => {
+                elements.insert(*id, *first);
+            }
+            [_, id, storage, ..] if instruction.is(Op::Variable) => {
+                if *storage == StorageClass::UniformConstant as u32 {
+                    descriptors.insert(*id);
+                } else if masks.contains(id) {
+                    known.masks.insert(*id);
+                }
+            }
             _ => {}
         }
     }
@@ -163,6 +284,7 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
     }
     let mut spelt = Vec::with_capacity(instructions.len());
     let mut function = None;
+    let mut stores = Vec::new();
     for instruction in instructions {
         if imports && instruction.is(Op::MemoryModel) {
             let mut operands = vec![known.glsl.unwrap_or_default()];
@@ -174,11 +296,46 @@ pub fn spell(module: &[u8], fuses: bool) -> Vec<u32> {
             function = Some(spelt.len());
         }
         if function.is_some() {
+            // Variables of a function come before everything else in its first block.
+            if !stores.is_empty() && !is_before_code(&instruction) {
+                spelt.append(&mut stores);
+            }
             known.spell(instruction, fuses, &mut spelt);
+        } else if let (true, Some(id)) = (instruction.is(Op::SpecConstantComposite), instruction.operands.get(1))
+            && sizes.contains(id)
+        {
+            stores.push(Instruction::new(Op::CompositeConstruct, &instruction.operands));
+        } else if let (true, &[_, id, storage, ref value @ ..]) =
+            (instruction.is(Op::Variable), instruction.operands.as_slice())
+            && known.masks.contains(&id)
+        {
+            // naga itself gives outputs zeros.
+            let uint = known.type_of(Op::TypeInt, &[32, 0]);
+            let pointer = known.type_of(Op::TypePointer, &[storage, uint]);
+            spelt.append(&mut known.added);
+            spelt.push(Instruction::new(Op::Variable, &[pointer, id, storage]));
+            if let Some(first) = value.first().and_then(|value| elements.get(value)) {
+                let word = known.id();
+                stores.push(Instruction::new(Op::Bitcast, &[uint, word, *first]));
+                stores.push(Instruction::new(Op::Store, &[id, word]));
+            }
+        } else if let (true, &[ty, id, storage, value]) =
+            (instruction.is(Op::Variable), instruction.operands.as_slice())
+            && storage == StorageClass::Output as u32
+        {
+            spelt.push(Instruction::new(Op::Variable, &[ty, id, storage]));
+            stores.push(Instruction::new(Op::Store, &[id, value]));
         } else {
-            let is_exact = instruction.is(Op::Decorate)
-                && instruction.operands.get(1) == Some(&(Decoration::NoContraction as u32));
-            if !is_exact {
+            let dropped = match instruction.operands.as_slice() {
+                &[id, decoration, ..] if instruction.is(Op::Decorate) => {
+                    let is = |wanted: Decoration| decoration == wanted as u32;
+                    is(Decoration::NoContraction)
+                        || sizes.contains(&id)
+                        || descriptors.contains(&id) && (is(Decoration::Coherent) || is(Decoration::Volatile))
+                }
+                _ => false,
+            };
+            if !dropped {
                 spelt.push(instruction);
             }
         }

@@ -67,8 +67,8 @@ impl Emitter<'_> {
     /// Gives a variable its set and binding, and says so in the interface. `count` is the number of descriptors.
     pub(super) fn bind(&mut self, variable: Id, kind: ResourceKind, index: u32, count: u32, about: String) {
         let (set, binding) = default_binding(kind, self.shader.stage, index);
-        // OpenGL has bindings only.
-        if !self.options.opengl {
+        // OpenGL has bindings only. Translators to its languages number anew, and want to know which is which.
+        if !self.options.opengl || self.options.portable {
             self.module.decorate(variable, Decoration::DescriptorSet, &[set]);
         }
         self.module.decorate(variable, Decoration::Binding, &[binding]);

@@ -30,6 +30,21 @@ pub struct ImageShape {
     pub class: Class,
     /// Its format.
     pub format: ImageFormat,
+    /// What the shader sees, where the target has no images of it.
+    pub seen: Seen,
+}
+
+/// What a shader sees of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Seen {
+    /// What the image is.
+    Same,
+    /// A cube, whose faces are layers.
+    Cube,
+    /// Cubes, each of which is six layers.
+    Cubes,
+    /// One dimension: the first row.
+    Row,
 }
 
 impl ImageShape {
@@ -74,7 +89,7 @@ impl Emitter<'_> {
         let mut shape = match unit.ty.map(|ty| self.shader.types.get(ty)) {
             Some(&TypeData::Image { dim, array, result }) => {
                 let format = self.unit_data(unit).map_or(PixelFormat::NONE, |data| data.image_format);
-                ImageShape { dim, array, class: class_of(result), format: image_format(format) }
+                ImageShape { dim, array, class: class_of(result), format: image_format(format), seen: Seen::Same }
             }
             None => {
                 let dim = SamplerDim::from_i32(body.index(inst, IndexKind::ImageDim)).unwrap_or(SamplerDim::Dim2D);
@@ -86,14 +101,36 @@ impl Emitter<'_> {
                     format if format.is_uint() => Class::Uint,
                     _ => Class::Float,
                 };
-                ImageShape { dim, array, class, format: image_format(format) }
+                ImageShape { dim, array, class, format: image_format(format), seen: Seen::Same }
             }
             Some(_) => return Err(SpirvError::NotLowered { inst, what: "an access to what is no image" }),
         };
         if matches!(shape.dim, SamplerDim::Subpass | SamplerDim::SubpassMs) {
             return Err(SpirvError::Unsupported { inst, what: "an access to the framebuffer as an image" });
         }
+        if shape.dim == SamplerDim::Cube && !self.options.cube_images {
+            shape.seen = if shape.array { Seen::Cubes } else { Seen::Cube };
+            shape.dim = SamplerDim::Dim2D;
+            shape.array = true;
+        }
+        if shape.dim == SamplerDim::Dim1D && !self.options.one_dimensional {
+            shape.seen = Seen::Row;
+            shape.dim = SamplerDim::Dim2D;
+        }
         let actions = self.image_actions(unit.variable);
+        let is_block = self.options.wgsl && shape.dim == SamplerDim::Buf;
+        if !self.options.formatless_images && !is_block && shape.format == ImageFormat::Unknown && !actions.atomics {
+            // The host makes the image of the format that the interface names.
+            shape.format = match (actions.reads && actions.writes, shape.class) {
+                (true, _) => {
+                    let what = "the language has no image without a format that is both read and written: declare it as R32_FLOAT, R32_SINT, R32_UINT";
+                    return Err(SpirvError::Unsupported { inst, what });
+                }
+                (_, Class::Int) => ImageFormat::Rgba32i,
+                (_, Class::Uint) => ImageFormat::Rgba32ui,
+                _ => ImageFormat::Rgba32f,
+            };
+        }
         if actions.atomics {
             // Formats of atomics have one component of 32 bits. Those of floats know exchanges only: for others the
             // image is one of their bits.
@@ -103,6 +140,12 @@ impl Emitter<'_> {
             shape.format = atomic_format(shape.class);
         }
         Ok(shape)
+    }
+
+    /// Whether there are atomics on an image, and whether it is written.
+    pub(super) fn image_is_changed(&mut self, unit: &Unit) -> (bool, bool) {
+        let actions = self.image_actions(unit.variable);
+        (actions.atomics, actions.writes)
     }
 
     fn image_actions(&mut self, variable: Option<Variable>) -> Actions {

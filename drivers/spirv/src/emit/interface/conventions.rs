@@ -13,6 +13,7 @@ use crate::emit::Emitter;
 use crate::emit::parameters::Parameter;
 use crate::error::SpirvError;
 use crate::module::{Class, Id, ValueType};
+use crate::options::Origin;
 
 const VEC4: ValueType = ValueType::FLOAT.with_components(4);
 
@@ -86,7 +87,12 @@ impl Emitter<'_> {
     /// The position of a fragment by the conventions of the shader.
     pub(in crate::emit) fn fragment_coordinate(&mut self, value: Id) -> Id {
         let info = &self.shader.info.fs;
-        let (flips, moves) = (!info.origin_upper_left, info.pixel_center_integer);
+        let flips = match self.options.origin {
+            Origin::UpperLeft => !info.origin_upper_left,
+            Origin::LowerLeft => info.origin_upper_left,
+            Origin::OfShader => false,
+        };
+        let moves = info.pixel_center_integer;
         if !flips && !moves {
             return value;
         }
@@ -145,8 +151,15 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What comes before each vertex: a point size, if the shader writes none.
+    /// What comes before each vertex: a point size, if the shader writes none, and in WGSL a position.
     pub(super) fn before_vertex(&mut self) {
+        let position = Slot { is_output: true, location: i32::from(varying::POS), space: super::homes::Space::Single };
+        if self.options.wgsl && self.shader.stage == Stage::Vertex && self.io.plan.slot(position).is_none() {
+            let variable = self.built_in_variable(true, BuiltIn::Position, VEC4, None, 0);
+            let ty = self.module.value_type(VEC4);
+            let zero = self.module.null(ty);
+            self.push(Op::Store, &[variable.0, zero.0]);
+        }
         if self.options.point_size && self.is_last() && !self.io.plan.writes_point_size {
             let variable = self.built_in_variable(true, BuiltIn::PointSize, ValueType::FLOAT, None, 0);
             let one = self.module.float(1.0);

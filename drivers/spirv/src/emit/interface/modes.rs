@@ -6,6 +6,7 @@ use tgsi_ir::Stage;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
 use crate::module::{Id, ValueType};
+use crate::options::Origin;
 
 /// Vertices of a patch if the shader does not say how many it makes.
 const PATCH_VERTICES: u32 = 32;
@@ -79,7 +80,13 @@ impl Emitter<'_> {
                 self.mode(ExecutionMode::Invocations, &[info.gs.invocations.max(1)]);
             }
             Stage::Fragment => {
-                self.mode(ExecutionMode::OriginUpperLeft, &[]);
+                let is_lower = match self.options.origin {
+                    Origin::UpperLeft => false,
+                    Origin::LowerLeft => true,
+                    Origin::OfShader => !info.fs.origin_upper_left,
+                };
+                let (lower, upper) = (ExecutionMode::OriginLowerLeft, ExecutionMode::OriginUpperLeft);
+                self.mode(if is_lower { lower } else { upper }, &[]);
                 let (early, post) = (info.fs.early_fragment_tests, info.fs.post_depth_coverage);
                 if early || post {
                     self.mode(ExecutionMode::EarlyFragmentTests, &[]);

@@ -30,6 +30,12 @@ impl Emitter<'_> {
             shape.array = true;
         }
         let ty = ValueType::new(shape.class, 32, 4);
+        if shape.dim == SamplerDim::Buf && self.options.wgsl {
+            let coordinate = self.fetch_coordinate(inst, shape, Class::Uint)?;
+            let id = self.fetch_from_block(inst, &unit, ty, coordinate)?;
+            self.define_texel(def, id, ty);
+            return Ok(());
+        }
         let id = self.at_element(&unit, ty, &mut |e, element| {
             if e.options.robust {
                 return e.fetch_texel(inst, shape, &unit, element, ty);
@@ -93,7 +99,7 @@ impl Emitter<'_> {
         let level = self.tex_source(inst, TexSrcKind::Lod, Class::Int)?;
         let size = self.texture_size(shape, image, level);
         let coordinate = self.fetch_coordinate(inst, shape, Class::Uint)?;
-        let mut exists = self.all_below(coordinate, size, shape.components(), shape.array);
+        let mut exists = self.all_below(coordinate, size, shape.components());
         if let Some(level) = self.level_exists(inst, shape, image)? {
             exists = self.pure_of(Op::LogicalAnd, ValueType::BOOL, &[exists, level]);
         }
@@ -110,18 +116,13 @@ impl Emitter<'_> {
         Ok(exists)
     }
 
-    /// Whether each of `count` unsigned components of a coordinate is below that of a size, which is signed. naga, for
-    /// which the portable profile is, knows no number of layers: a layer out of range is then what the target makes of it.
-    pub fn all_below(&mut self, coordinate: Id, size: Id, count: u8, has_layers: bool) -> Id {
-        let whole = ValueType::new(Class::Int, 32, count);
-        let checked = if has_layers && self.options.portable { count - 1 } else { count };
-        let size = self.take(size, whole, Swizzle::IDENTITY, checked);
-        let coordinate = self.take(coordinate, ValueType { class: Class::Uint, ..whole }, Swizzle::IDENTITY, checked);
-        let size = self.pure_of(Op::Bitcast, ValueType::new(Class::Uint, 32, checked), &[size]);
-        if checked == 1 {
+    /// Whether each of `count` unsigned components of a coordinate is below that of a size, which is signed.
+    pub fn all_below(&mut self, coordinate: Id, size: Id, count: u8) -> Id {
+        let size = self.pure_of(Op::Bitcast, ValueType::new(Class::Uint, 32, count), &[size]);
+        if count == 1 {
             return self.is_below(coordinate, size);
         }
-        let below = self.pure_of(Op::ULessThan, ValueType::new(Class::Bool, 1, checked), &[coordinate, size]);
+        let below = self.pure_of(Op::ULessThan, ValueType::new(Class::Bool, 1, count), &[coordinate, size]);
         self.pure_of(Op::All, ValueType::BOOL, &[below])
     }
 }

@@ -110,7 +110,7 @@ impl<'a> Emitter<'a> {
     /// `tex`, `txb`, `txl`, `txd`.
     pub(super) fn texture_sample(&mut self, inst: Inst, def: Def, tex: &TexData) -> Result<(), SpirvError> {
         let body = self.body;
-        let coordinate = self.tex_needed(inst, TexSrcKind::Coord, Class::Float)?;
+        let mut coordinate = self.tex_needed(inst, TexSrcKind::Coord, Class::Float)?;
         if body.tex_src(inst, TexSrcKind::Projector).is_some() {
             return Err(SpirvError::NotLowered { inst, what: "a projector" });
         }
@@ -151,7 +151,21 @@ impl<'a> Emitter<'a> {
         let comparator =
             if tex.is_shadow { Some(self.tex_needed(inst, TexSrcKind::Comparator, Class::Float)?) } else { None };
         let explicit = matches!(tex.op, TexOp::Txl | TexOp::Txd);
+        // SPIRV-Cross writes a coordinate of GLSL's comparing lookups of one dimension without the component that they
+        // skip, but for those that divide.
+        let divides = self.options.portable
+            && self.options.opengl
+            && tex.is_shadow
+            && !tex.is_array
+            && tex.dim == tgsi_ir::intrinsics::indices::SamplerDim::Dim1D;
+        if divides {
+            let pair = ValueType::FLOAT.with_components(2);
+            let one = self.module.float(1.0);
+            coordinate = self.pure_of(Op::CompositeConstruct, pair, &[coordinate, one]);
+        }
         let op = match (explicit, comparator.is_some()) {
+            (false, true) if divides => Op::ImageSampleProjDrefImplicitLod,
+            (true, true) if divides => Op::ImageSampleProjDrefExplicitLod,
             (false, false) => Op::ImageSampleImplicitLod,
             (false, true) => Op::ImageSampleDrefImplicitLod,
             (true, false) => Op::ImageSampleExplicitLod,

@@ -8,6 +8,7 @@ use tgsi_ir::{Def, Inst, Stage, Swizzle};
 use super::variables::TextureShape;
 use crate::emit::Emitter;
 use crate::error::SpirvError;
+use crate::interface::ResourceKind;
 use crate::module::{Class, Id, ValueType};
 
 impl Emitter<'_> {
@@ -52,6 +53,14 @@ impl Emitter<'_> {
         let count = if tex.op == TexOp::Txs { shape.components() } else { 1 };
         let ty = ValueType::new(Class::Int, 32, count);
         let id = self.of_element(&unit, ty, &mut |e, element| {
+            if shape.dim == tgsi_ir::intrinsics::indices::SamplerDim::Buf && e.options.wgsl {
+                if tex.op != TexOp::Txs {
+                    return Ok(e.module.int(1));
+                }
+                let texel = ValueType::new(shape.class, 32, 4);
+                let block = e.block_of(inst, ResourceKind::Texture, &unit, element, texel, false)?;
+                return Ok(e.texel_block_size(block));
+            }
             let image = e.load_texture(shape, &unit, element);
             let type_id = e.module.value_type(ty);
             match tex.op {

@@ -105,6 +105,8 @@ pub struct DescriptorVariable {
 #[derive(Debug, Default)]
 pub struct Textures {
     variables: FxHashMap<(Holds, u32, u32), DescriptorVariable>,
+    /// Storage buffers that stand for texel buffers.
+    pub(super) blocks: FxHashMap<super::texel_buffers::TexelBlock, Id>,
     /// Variables so far of each kind and unit.
     of_unit: FxHashMap<(ResourceKind, u32), u32>,
     /// Whether textures and samplers are apart in this shader, once that is known.
@@ -365,7 +367,7 @@ impl Emitter<'_> {
             (0, ResourceKind::Image) => (BINDLESS_SET, 2),
             (0, ResourceKind::Texture) => (BINDLESS_SET, 4),
             (0, _) => (BINDLESS_SET, 5),
-            _ if self.options.opengl => (0, first),
+            _ if self.options.opengl && !self.options.portable => (0, first),
             _ => (set, binding),
         };
         self.module.decorate(id, Decoration::DescriptorSet, &[set]);
