@@ -25,7 +25,7 @@
 //!   with NaN, and accesses out of range are written out where SPIR-V leaves them open.
 //! - **Minimal.** A capability, extension, variable or constant is there only if an instruction needs it.
 //! - **Errors are values.** What a target lacks is lowered, or an error that names instruction and feature.
-
+//!
 //! # What is left to the device
 //!
 //! Vulkan bounds errors in units in the last place (ulp). Within them results are the device's:
@@ -42,11 +42,24 @@
 //! | `fmod`, `frem`, `flrp` | those of the quotient and of the products |
 //! | `ffma` | rounded once or twice, unless the option `fused_fma` says that the target rounds once |
 //!
-//! Denormals may be taken for zeros. NaN and infinities need not be kept, unless the option `float_controls` says that the
-//! target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple
-//! of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for `0 * NaN`
-//! and a number for `pow(NaN, y)`, gets `i2i64(x) >= -1` wrong where x is negative, and has wrong derivatives in two of
-//! four lanes. Both give -127 for the logarithm of every denormal.
+//! Denormals may be taken for zeros. NaN and infinities need not be kept, unless the option `float_controls` says that
+//! the target keeps them. The payload of a NaN is open, and so are the words of a 64-bit NaN. An address that is no multiple
+//! of four is rounded down. lavapipe of Mesa 22.3 differs beyond that, and that of 25.0 does not: it gives 0 for
+//! `0 * NaN` and a number for `pow(NaN, y)`, and has wrong derivatives in two of four lanes. Both give -127 for the
+//! logarithm of every denormal.
+//!
+//! # Size
+//!
+//! Real shaders of piglit, in all stages, by this driver and, from the GLSL of the same test, by Mesa 22.3's zink (what
+//! it hands to Vulkan) and by glslang 12 (`-G`). Instructions, names and lines not counted:
+//!
+//! | compared with | shaders | ours | theirs | both after `spirv-opt -O` | bytes, ours / theirs |
+//! |---|---|---|---|---|---|
+//! | zink | 374 | 51,334 | 110,388 | 50,585 and 85,552 | 0.51 |
+//! | glslang | 168 | 25,431 | 15,914 | 25,068 and 12,897 | 1.78 |
+//!
+//! glslang keeps matrices and calls of functions whole, leaves open what is out of range, and indexes arrays where TGSI
+//! has chains of comparisons; at the median ours are 1.18 times as long.
 
 mod disassemble;
 mod driver;

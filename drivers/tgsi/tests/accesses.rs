@@ -13,6 +13,7 @@ mod compile;
 
 #[path = "../../../tgsi/tests/common/mod.rs"]
 mod common;
+#[allow(dead_code, reason = "inputs for devices are not made here")]
 #[path = "../../tgsic/src/verify/inputs.rs"]
 mod inputs;
 

@@ -144,3 +144,16 @@ fn what_cannot_be_drawn_is_said() {
         assert!(!folder.path("none.png").exists());
     }
 }
+
+#[test]
+fn picture_is_that_of_the_readme() {
+    let folder = Folder::new();
+    let shader = common::repository().join("fixtures/demo/tiles.tgsi");
+    let shader = shader.to_str().expect("a name");
+    folder.run(&["draw", "--fragment", shader, "--mesh", "sphere", "--size", "256x256", "-o", "p.png"]).success();
+    let expected = std::fs::read(common::repository().join("drivers/raster/sphere.png")).expect("the picture");
+    let ((_, picture), (_, expected)) = (frames(&folder.read("p.png")), frames(&expected));
+    // Powers may be rounded otherwise elsewhere.
+    let differ = picture[0].iter().zip(&expected[0]).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+    assert!(picture[0].len() == expected[0].len() && differ < 100, "{differ}");
+}
