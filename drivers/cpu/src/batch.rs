@@ -104,12 +104,7 @@ impl Program {
     }
 
     /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other.
-    fn run_blocks(
-        &self,
-        inputs: &Inputs,
-        resources: &dyn HostResources,
-        limits: Limits,
-    ) -> Result<Outputs, RunError> {
+    fn run_blocks(&self, inputs: &Inputs, resources: &dyn HostResources, limits: Limits) -> Result<Outputs, RunError> {
         let lanes = inputs.lanes;
         let registers = self.output_registers();
         let mut outputs = Outputs {

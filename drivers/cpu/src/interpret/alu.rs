@@ -21,13 +21,31 @@ macro_rules! dispatch {
 
 macro_rules! apply {
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident) $value:expr) => {
-        $block.lanes($masked, $dest, [$sources[0]], #[inline(always)] |[$a]| $value)
+        $block.lanes(
+            $masked,
+            $dest,
+            [$sources[0]],
+            #[inline(always)]
+            |[$a]| $value,
+        )
     };
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident, $b:ident) $value:expr) => {
-        $block.lanes($masked, $dest, [$sources[0], $sources[1]], #[inline(always)] |[$a, $b]| $value)
+        $block.lanes(
+            $masked,
+            $dest,
+            [$sources[0], $sources[1]],
+            #[inline(always)]
+            |[$a, $b]| $value,
+        )
     };
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident, $b:ident, $c:ident) $value:expr) => {
-        $block.lanes($masked, $dest, $sources, #[inline(always)] |[$a, $b, $c]| $value)
+        $block.lanes(
+            $masked,
+            $dest,
+            $sources,
+            #[inline(always)]
+            |[$a, $b, $c]| $value,
+        )
     };
 }
 
@@ -50,12 +68,17 @@ impl Block {
         let width = self.width;
         let mut at = 0;
         while at < width {
-            let planes: [Option<&[u32; CHUNK]>; N] =
-                sources.map(|plane| self.words.get(plane as usize * width + at..).and_then(|words| words.first_chunk()));
+            let planes: [Option<&[u32; CHUNK]>; N] = sources
+                .map(|plane| self.words.get(plane as usize * width + at..).and_then(|words| words.first_chunk()));
             let planes = planes.map(|plane| plane.unwrap_or(&[0; CHUNK]));
             let result: [u32; CHUNK] = array::from_fn(
                 #[inline(always)]
-                |lane| compute(planes.map(#[inline(always)] |plane| plane[lane])),
+                |lane| {
+                    compute(planes.map(
+                        #[inline(always)]
+                        |plane| plane[lane],
+                    ))
+                },
             );
             let start = dest as usize * width + at;
             if let Some(dest) = self.words.get_mut(start..).and_then(|words| words.first_chunk_mut::<CHUNK>()) {

@@ -91,7 +91,8 @@ impl Run<'_> {
         let inputs = self.inputs;
         let Some(&offset) = sources.last() else { return };
         let dest = intrinsic.dest;
-        if let (Some(constant), 32, true) = (intrinsic.offset, dest.bits, intrinsic.op != IntrinsicOp::LoadPerVertexInput)
+        if let (Some(constant), 32, true) =
+            (intrinsic.offset, dest.bits, intrinsic.op != IntrinsicOp::LoadPerVertexInput)
         {
             // Whole planes are copied.
             let slot = self.slot(intrinsic, constant);

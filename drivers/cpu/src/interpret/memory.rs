@@ -253,7 +253,9 @@ impl Run<'_> {
         let words_each = if dest.bits == 64 { 2 } else { 1 };
         let sources = intrinsic.sources();
         let (first_buffer, component) = match intrinsic.op {
-            IntrinsicOp::LoadUboVec4 => (self.program.first_ubo_buffer, intrinsic.index(IndexKind::Component) as u64 & 3),
+            IntrinsicOp::LoadUboVec4 => {
+                (self.program.first_ubo_buffer, intrinsic.index(IndexKind::Component) as u64 & 3)
+            }
             _ => (0, 0),
         };
         let Some(&offset) = sources.last() else { return };
@@ -326,9 +328,8 @@ impl Run<'_> {
             let value = place.and_then(|at| Self::constant_bytes(words, at, size)).unwrap_or(0);
             if dest.bits == 1 { u64::from(value != 0) } else { value }
         };
-        let buffer_of = |block: u32| {
-            inputs.constants.get(block.wrapping_add(first_buffer) as usize).map_or(&[][..], |words| words)
-        };
+        let buffer_of =
+            |block: u32| inputs.constants.get(block.wrapping_add(first_buffer) as usize).map_or(&[][..], |words| words);
         if dest.bits == 32
             && let (Some(block), Some(at)) =
                 (self.uniform_address(intrinsic.sources[0]), self.uniform_address(intrinsic.sources[1]))

@@ -248,7 +248,8 @@ impl Block {
 
     /// To be called after every change of `active`.
     fn mask_changed(&mut self) {
-        let (or, and) = self.active[..self.lanes].iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));
+        let (or, and) =
+            self.active[..self.lanes].iter().fold((0, u32::MAX), |(or, and), &mask| (or | mask, and & mask));
         (self.any, self.full) = (or != 0, and != 0);
     }
 

@@ -175,8 +175,11 @@ impl Run<'_> {
                 _ => return false,
             };
             for component in 0..usize::from(dest.components) {
-                let bits =
-                    if from < SUBGROUP_SIZE as u64 { self.block.get(source, component, first + from as usize) } else { 0 };
+                let bits = if from < SUBGROUP_SIZE as u64 {
+                    self.block.get(source, component, first + from as usize)
+                } else {
+                    0
+                };
                 self.block.set(dest, component, lane, bits);
             }
         }

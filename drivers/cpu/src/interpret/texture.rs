@@ -367,7 +367,8 @@ impl Run<'_> {
     fn texel(&self, sources: &[Value], unit: u32, dim: SamplerDim, is_array: bool, lane: usize) -> ImageTexel {
         // Faces and layers of a cube array are one number.
         let count = (usize::from(dim.num_coords()) + usize::from(is_array)).min(3);
-        let coordinate = std::array::from_fn(|i| if i < count { self.block.get(sources[1], i, lane) as u32 } else { 0 });
+        let coordinate =
+            std::array::from_fn(|i| if i < count { self.block.get(sources[1], i, lane) as u32 } else { 0 });
         let sample = match dim {
             SamplerDim::Ms | SamplerDim::SubpassMs => self.block.get(sources[2], 0, lane) as u32,
             _ => 0,

@@ -16,8 +16,8 @@ use tgsi_ir::{Body, Shader, Stage};
 
 use super::operations::has_row;
 use super::{
-    Copy, General, Intrinsic, Leave, MAX_PLANES, MAX_SOURCES, Op, Options, Program, Register, Step,
-    TEX_SOURCE_KINDS, Texture, Value, assign,
+    Copy, General, Intrinsic, Leave, MAX_PLANES, MAX_SOURCES, Op, Options, Program, Register, Step, TEX_SOURCE_KINDS,
+    Texture, Value, assign,
 };
 use crate::error::CpuError;
 
@@ -462,7 +462,10 @@ impl Builder<'_> {
         }
         let mode = self.program.mode;
         let plain = !mode.flushes_denormals(32) && !mode.rounds_toward_zero(32);
-        if narrow && info.output_size == 0 && info.input_sizes.iter().all(|&size| size == 0) && has_row(op, bit_size, plain)
+        if narrow
+            && info.output_size == 0
+            && info.input_sizes.iter().all(|&size| size == 0)
+            && has_row(op, bit_size, plain)
         {
             for component in 0..u32::from(dest.components) {
                 let mut planes = [0; 3];
@@ -697,7 +700,8 @@ impl Builder<'_> {
             if matches!(intrinsic.op, IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput) {
                 let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
                 // A wide value goes over into the next registers.
-                let width = (intrinsic.sources[0].planes() + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
+                let width =
+                    (intrinsic.sources[0].planes() + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
                 let slots = u32::from(slots).max(intrinsic.index(IndexKind::Range) as u32).max(width);
                 registers = registers.max((intrinsic.base as u32).saturating_add(slots));
             }

@@ -177,9 +177,33 @@ mod tests {
     #[test]
     fn rows_compute_what_the_table_of_the_ir_says() {
         let words = [
-            0, 1, 2, 31, 32, 33, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8000_0001, 0x3f80_0000, 0xbf80_0000,
-            0x7f80_0000, 0xff80_0000, 0x3fc0_0000, 0x4020_0000, 0xc020_0000, 0x0080_0000, 0x007f_ffff, 0x4b00_0001,
-            0x4f00_0000, 0x3f00_0000, 0xbf00_0000, 0x1234_5678, 0xdead_beef, 0x4049_0fdb, 0x7fc0_0000,
+            0,
+            1,
+            2,
+            31,
+            32,
+            33,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffff,
+            0x8000_0001,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x3fc0_0000,
+            0x4020_0000,
+            0xc020_0000,
+            0x0080_0000,
+            0x007f_ffff,
+            0x4b00_0001,
+            0x4f00_0000,
+            0x3f00_0000,
+            0xbf00_0000,
+            0x1234_5678,
+            0xdead_beef,
+            0x4049_0fdb,
+            0x7fc0_0000,
         ];
         let mut compared = 0;
         for &a in &words {
