@@ -6,6 +6,8 @@ use tgsi_compiler::{Code, Driver, Runner, RunnerFn, Target};
 /// All drivers. The first is the default.
 pub static DRIVERS: &[&dyn Driver] = &[
     &tgsi_driver_tgsi::DRIVER,
+    #[cfg(feature = "cpu")]
+    &tgsi_driver_cpu::DRIVER,
     #[cfg(feature = "spirv")]
     &tgsi_driver_spirv::DRIVER,
     #[cfg(feature = "text")]
@@ -23,6 +25,8 @@ pub static DRIVERS: &[&dyn Driver] = &[
 /// What runs the code of drivers: a function of each that has something to run it with.
 static RUNNERS: &[RunnerFn] = &[
     tgsi_driver_tgsi::runner,
+    #[cfg(feature = "cpu")]
+    tgsi_driver_cpu::runner,
     #[cfg(feature = "vulkan")]
     tgsi_spirv_vulkan::runner,
 ];

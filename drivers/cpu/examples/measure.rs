@@ -1,0 +1,88 @@
+//! Measures the driver on shaders: `cargo run --profile dist -p tgsi-driver-cpu --example measure -- shader.tgsi...`
+//!
+//! For each vertex and fragment shader: time from optimised SSA to the lane program, and time of an invocation here and
+//! in the interpreter of the IR, on the same inputs. Prints medians.
+
+use std::time::Instant;
+
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_cpu::resources::NoResources;
+use tgsi_driver_cpu::{Limits, Options, compile};
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::run::{AnalyticResources, Inputs, LaneRegisters, RunLimits};
+
+fn percentile(values: &mut [f64], part: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(((values.len() as f64 - 1.0) * part) as usize).copied().unwrap_or(f64::NAN)
+}
+
+/// Best time of several runs, in nanoseconds.
+fn best(rounds: usize, mut run: impl FnMut()) -> f64 {
+    let times = (0..rounds).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_nanos() as f64
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+fn inputs(lanes: usize) -> Inputs {
+    let mut inputs = Inputs { lanes, inputs: LaneRegisters::new(lanes, 16), ..Inputs::default() };
+    for register in 0..16 {
+        for component in 0..4 {
+            let words = inputs.inputs.component_mut(register, component);
+            for (lane, word) in words.iter_mut().enumerate() {
+                *word = ((lane * 7 + register * 3 + component) as f32 / 97.0).to_bits();
+            }
+        }
+    }
+    inputs.constants = vec![(0..4096).map(|word| (word as f32 / 777.0).to_bits()).collect(); 4];
+    inputs
+}
+
+fn main() {
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let (small, large) = (inputs(512), inputs(16 * 1024));
+    let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let (one, two) = (pool(1), pool(2));
+    let (mut compile_times, mut ours, mut ratios, mut growth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut per_operation = Vec::new();
+    for path in std::env::args().skip(1) {
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let Ok(parsed) = tgsi::text::parse(&bytes) else { continue };
+        if !matches!(parsed.shader.processor.name(), "VERT" | "FRAG") {
+            continue;
+        }
+        let Ok(optimised) = compiler.ir_at(Stage::Opt, &parsed.shader) else { continue };
+        let mut lowered = optimised.clone();
+        let start = Instant::now();
+        tgsi_driver_cpu::lower::lower(&mut lowered, &mut Passes::default());
+        let Ok(program) = compile(&lowered, Options::default()) else { continue };
+        compile_times.push(start.elapsed().as_nanos() as f64 / 1000.0);
+        let limits = RunLimits::default();
+        let reference = best(3, || {
+            let program = tgsi_ir::run::Program::new(&optimised).expect("a program");
+            program.run(&small, &mut AnalyticResources::default(), limits).map(drop).unwrap_or(());
+        }) / small.lanes as f64;
+        let run = || program.run_quads(&large, &NoResources, Limits::default()).map(drop).unwrap_or(());
+        let single = one.install(|| best(3, run)) / large.lanes as f64;
+        let double = two.install(|| best(3, run)) / large.lanes as f64;
+        ours.push(single);
+        per_operation.push(single / program.num_operations() as f64);
+        ratios.push(reference / single);
+        growth.push(single / double);
+    }
+    println!("{} shaders", ours.len());
+    println!(
+        "compile: median {:.1} us, p99 {:.1} us",
+        percentile(&mut compile_times, 0.5),
+        percentile(&mut compile_times, 0.99)
+    );
+    println!(
+        "invocation: median {:.1} ns, of an operation {:.3} ns",
+        percentile(&mut ours, 0.5),
+        percentile(&mut per_operation, 0.5)
+    );
+    println!("interpreter of the IR / ours: median {:.1}", percentile(&mut ratios, 0.5));
+    println!("one thread / two threads: median {:.2}", percentile(&mut growth, 0.5));
+}

@@ -1,0 +1,191 @@
+//! Runs over any number of invocations: cut into blocks, on all cores.
+
+use rayon::prelude::*;
+use tgsi_ir::Stage;
+use tgsi_ir::run::{Inputs, LaneRegisters, Outputs, RunLimits};
+use tgsi_ir::system_value::SystemValue;
+
+use crate::error::RunError;
+use crate::interpret::Block;
+use crate::program::Program;
+use crate::resources::{HostResources, Shared};
+
+/// Lanes of a block of vertices or fragments.
+pub const BLOCK_LANES: usize = 64;
+
+/// Bounds of a run of many invocations.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Most operations that one block executes before the run is given up as endless.
+    pub steps: u64,
+    /// Most bytes for the planes of one block.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { steps: 4_000_000, memory: 1 << 28 }
+    }
+}
+
+impl Limits {
+    fn of_block(self) -> RunLimits {
+        RunLimits { steps: self.steps, memory: self.memory }
+    }
+}
+
+/// The lanes `first..first + count` of inputs, without what all lanes share.
+fn cut(inputs: &Inputs, part: &mut Inputs, first: usize, count: usize) {
+    part.lanes = count;
+    part.inputs = cut_registers(&inputs.inputs, first, count);
+    part.framebuffer = cut_registers(&inputs.framebuffer, first, count);
+    part.helpers.clear();
+    part.helpers.extend(inputs.helpers.iter().skip(first).take(count));
+    for (&value, words) in &inputs.system_values {
+        let target = part.system_values.entry(value).or_default();
+        target.resize(words.len(), Vec::new());
+        for (target, lanes) in target.iter_mut().zip(words) {
+            target.clear();
+            target.extend(lanes.iter().skip(first).take(count));
+        }
+    }
+}
+
+fn cut_registers(registers: &LaneRegisters, first: usize, count: usize) -> LaneRegisters {
+    let mut part = LaneRegisters::new(count, registers.len());
+    for register in 0..registers.len() {
+        for component in 0..4 {
+            if let Some(words) = registers.component(register, component).get(first..first + count) {
+                part.component_mut(register, component).copy_from_slice(words);
+            }
+        }
+    }
+    part
+}
+
+/// Puts the outputs of a block behind each other.
+fn join(outputs: &mut Outputs, part: &Outputs, first: usize) {
+    for register in 0..part.outputs.len() {
+        for component in 0..4 {
+            let words = part.outputs.component(register, component);
+            outputs.outputs.component_mut(register, component)[first..first + words.len()].copy_from_slice(words);
+        }
+    }
+    outputs.live[first..first + part.live.len()].copy_from_slice(&part.live);
+    outputs.steps += part.steps;
+}
+
+impl Program {
+    /// Runs a vertex or tessellation evaluation shader for any number of vertices, one a lane of the inputs.
+    ///
+    /// # Errors
+    /// A block exceeds a limit.
+    pub fn run_vertices(
+        &self,
+        inputs: &Inputs,
+        resources: &dyn HostResources,
+        limits: Limits,
+    ) -> Result<Outputs, RunError> {
+        self.run_blocks(inputs, resources, limits)
+    }
+
+    /// Runs a fragment shader for any number of quads: lanes `4k..4k + 4` of the inputs are one. A number of lanes that
+    /// is no multiple of four ends in a quad with lanes missing, which read as zero.
+    ///
+    /// # Errors
+    /// A block exceeds a limit.
+    pub fn run_quads(
+        &self,
+        inputs: &Inputs,
+        resources: &dyn HostResources,
+        limits: Limits,
+    ) -> Result<Outputs, RunError> {
+        self.run_blocks(inputs, resources, limits)
+    }
+
+    /// Blocks of independent lanes, in any order if the shader changes no memory, else one after the other.
+    fn run_blocks(&self, inputs: &Inputs, resources: &dyn HostResources, limits: Limits) -> Result<Outputs, RunError> {
+        let lanes = inputs.lanes;
+        let registers = self.output_registers();
+        let mut outputs = Outputs {
+            outputs: LaneRegisters::new(lanes, registers),
+            live: vec![true; lanes],
+            buffers: inputs.buffers.clone(),
+            counters: inputs.counters.clone(),
+            ..Outputs::default()
+        };
+        let common = Inputs {
+            vertices: inputs.vertices.clone(),
+            constants: inputs.constants.clone(),
+            shared_size: inputs.shared_size,
+            ..Inputs::default()
+        };
+        let starts: Vec<usize> = (0..lanes).step_by(BLOCK_LANES).collect();
+        let run = |block: &mut Block, part: &mut Inputs, first: usize| {
+            cut(inputs, part, first, BLOCK_LANES.min(lanes - first));
+            self.run_in(block, part, &mut Shared(resources), limits.of_block())
+        };
+        if self.writes_memory() || starts.len() < 2 {
+            let mut block = Block::default();
+            let mut part = Inputs { buffers: inputs.buffers.clone(), counters: inputs.counters.clone(), ..common };
+            for first in starts {
+                let result = run(&mut block, &mut part, first)?;
+                join(&mut outputs, &result, first);
+                (part.buffers, part.counters) = (result.buffers, result.counters);
+            }
+            (outputs.buffers, outputs.counters) = (part.buffers, part.counters);
+            return Ok(outputs);
+        }
+        let common = Inputs { buffers: inputs.buffers.clone(), counters: inputs.counters.clone(), ..common };
+        let results: Result<Vec<Outputs>, RunError> = starts
+            .par_iter()
+            .map_init(|| (Block::default(), common.clone()), |(block, part), &first| run(block, part, first))
+            .collect();
+        for (first, part) in starts.into_iter().zip(&results?) {
+            join(&mut outputs, part, first);
+        }
+        Ok(outputs)
+    }
+
+    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size of
+    /// shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
+    /// invocations of a workgroup are one block, so a workgroup may have as many as a block may have lanes.
+    ///
+    /// # Errors
+    /// A workgroup exceeds a limit.
+    pub fn dispatch(
+        &self,
+        groups: [u32; 3],
+        size: [u32; 3],
+        inputs: &mut Inputs,
+        resources: &dyn HostResources,
+        limits: Limits,
+    ) -> Result<(), RunError> {
+        use SystemValue as S;
+        debug_assert_eq!(self.stage(), Stage::Compute, "only compute shaders have workgroups");
+        let lanes = size.iter().fold(1usize, |product, &size| product.saturating_mul(size as usize));
+        if lanes > tgsi_ir::run::MAX_LANES {
+            return Err(RunError::TooManyLanes { lanes });
+        }
+        inputs.lanes = lanes;
+        let id = |dimension: usize| {
+            let below: usize = size[..dimension].iter().map(|&size| size as usize).product();
+            (0..lanes).map(|lane| (lane / below.max(1)) as u32 % size[dimension].max(1)).collect::<Vec<u32>>()
+        };
+        let same = |words: [u32; 3]| words.map(|word| vec![word; lanes]).to_vec();
+        inputs.system_values.insert(S::LocalInvocationId, vec![id(0), id(1), id(2)]);
+        inputs.system_values.insert(S::WorkgroupSize, same(size));
+        inputs.system_values.insert(S::NumWorkgroups, same(groups));
+        let mut block = Block::default();
+        for z in 0..groups[2] {
+            for y in 0..groups[1] {
+                for x in 0..groups[0] {
+                    inputs.system_values.insert(S::WorkgroupId, same([x, y, z]));
+                    let run = self.run_in(&mut block, inputs, &mut Shared(resources), limits.of_block())?;
+                    (inputs.buffers, inputs.counters) = (run.buffers, run.counters);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! The driver as the compiler sees it. Its code is the text of the lowered shader; the lane program is made when the
+//! code is run, because it holds nothing that the text does not.
+
+use std::any::Any;
+
+use tgsi_compiler::{Code, CodeSize, Driver, DriverOption, Runner, Target, TargetError, UnknownOption};
+use tgsi_ir::error_codes;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::run::{Inputs, Outputs, Resources, RunLimits};
+use tgsi_ir::shader::Stage;
+
+use crate::error::CpuError;
+use crate::lower::{compiler_options, lower};
+use crate::program::{Options, Program, compile};
+
+/// The driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpu;
+
+/// The driver.
+pub static DRIVER: Cpu = Cpu;
+
+impl Driver for Cpu {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn about(&self) -> &'static str {
+        "code for the processor, many invocations side by side"
+    }
+
+    fn file_extension(&self) -> &'static str {
+        "lanes"
+    }
+
+    fn can_run(&self) -> bool {
+        true
+    }
+
+    fn options(&self) -> &'static [DriverOption] {
+        &[
+            DriverOption { name: "lanes", about: "The text is the lane program, for people; it cannot be run." },
+            DriverOption {
+                name: "keep_inactive",
+                about: "Inactive lanes keep their values, which derivatives in divergent control flow see.",
+            },
+        ]
+    }
+
+    fn error_codes(&self) -> &'static [error_codes::Code] {
+        CpuError::CODES
+    }
+
+    fn target(&self, options: &[&str]) -> Result<Box<dyn Target>, UnknownOption> {
+        let mut target = CpuTarget::default();
+        for &name in options {
+            match name {
+                "lanes" => target.lanes = true,
+                "keep_inactive" => target.options.keep_inactive = true,
+                name => return Err(UnknownOption { name: name.to_owned(), options: self.options() }),
+            }
+        }
+        Ok(Box::new(target))
+    }
+
+    fn variants(&self) -> &'static [&'static str] {
+        &["keep_inactive"]
+    }
+}
+
+/// The driver with its options set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CpuTarget {
+    options: Options,
+    lanes: bool,
+}
+
+impl Target for CpuTarget {
+    fn compiler_options(&self, _: Stage) -> CompilerOptions {
+        compiler_options()
+    }
+
+    fn lower(&self, shader: &mut tgsi_ir::Shader, passes: &mut Passes<'_>) -> Result<(), Box<dyn TargetError>> {
+        lower(shader, passes);
+        Ok(())
+    }
+
+    fn emit(
+        &self,
+        lowered: tgsi_ir::Shader,
+        _: Option<&tgsi::Shader>,
+        _: &mut Passes<'_>,
+    ) -> Result<Code, Box<dyn TargetError>> {
+        let program = compile(&lowered, self.options).map_err(|error| error.located(&lowered))?;
+        Ok(Code::Text(if self.lanes { program.to_string() } else { tgsi_ir::text::print(&lowered) }))
+    }
+
+    fn size(&self, code: &Code) -> CodeSize {
+        let Some(program) = self.program(code).and_then(Result::ok) else { return CodeSize::default() };
+        let immediates = program.constants.len() as u32;
+        CodeSize {
+            instructions: program.ops.len() as u32,
+            temporaries: program.num_planes() as u32 - immediates.min(program.num_planes() as u32),
+            immediates,
+        }
+    }
+}
+
+impl CpuTarget {
+    fn program(&self, code: &Code) -> Option<Result<Program, String>> {
+        let (Code::Text(text), false) = (code, self.lanes) else { return None };
+        let shader = match tgsi_ir::text::parse(text) {
+            Ok(shader) => shader,
+            Err(errors) => return Some(Err(errors.first().map(ToString::to_string).unwrap_or_default())),
+        };
+        Some(compile(&shader, self.options).map_err(|error| error.to_string()))
+    }
+}
+
+/// Runs code of this driver.
+///
+/// # Errors
+/// The code is damaged.
+pub fn runner(target: &dyn Target, code: &Code) -> Option<Result<Box<dyn Runner>, String>> {
+    let target: &CpuTarget = (target as &dyn Any).downcast_ref()?;
+    let program = target.program(code)?;
+    Some(program.map(|program| Box::new(Lanes { program }) as Box<dyn Runner>))
+}
+
+/// A lane program and how it is run for checks: all lanes at once.
+struct Lanes {
+    program: Program,
+}
+
+impl Runner for Lanes {
+    fn run(&self, inputs: &Inputs, resources: &mut dyn Resources, limits: RunLimits) -> Result<Outputs, String> {
+        self.program.run(inputs, resources, limits).map_err(|error| error.to_string())
+    }
+}

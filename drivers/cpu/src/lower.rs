@@ -1,0 +1,35 @@
+//! Lowering: the passes of the IR that bring optimised SSA into the form that [`crate::program`] takes.
+
+use tgsi_ir::Shader;
+use tgsi_ir::options::CompilerOptions;
+use tgsi_ir::passes::pass_manager::Passes;
+use tgsi_ir::passes::table::Pass;
+use tgsi_ir::passes::table::rows::*;
+
+/// The passes, in order.
+const PASSES: &[Pass] = &[
+    inline_functions,
+    lower_returns,
+    lower_global_vars_to_local,
+    lower_var_copies,
+    opt_large_constants,
+    lower_io,
+    lower_bool_to_int32,
+    opt_copy_prop,
+    opt_constant_folding,
+    opt_cse,
+    opt_dce,
+];
+
+/// What the optimiser must know of the target.
+pub fn compiler_options() -> CompilerOptions {
+    CompilerOptions { vector_target: false, has_bfe: true, has_bfi: true, has_bfm: true, ..CompilerOptions::default() }
+}
+
+/// Lowers optimised SSA.
+pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
+    let options = compiler_options();
+    for &pass in PASSES {
+        passes.run(shader, pass, &options);
+    }
+}
