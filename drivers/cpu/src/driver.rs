@@ -58,7 +58,7 @@ impl Driver for Cpu {
             match name {
                 "lanes" => target.lanes = true,
                 "keep_inactive" => target.options.keep_inactive = true,
-                name => return Err(UnknownOption { name: name.to_owned(), options: self.options() }),
+                name => return Err(UnknownOption { name: name.to_owned(), options: self.options(), problem: None }),
             }
         }
         Ok(Box::new(target))
