@@ -72,9 +72,10 @@ pub struct DrawArguments {
     /// The picture, PNG.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`.
-    #[arg(long, value_name = "EXECUTOR", default_value = "opt")]
-    pub via: ExecutorKind,
+    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`. The default is the driver for
+    /// the processor, or `opt` if another driver is named or this build lacks that one.
+    #[arg(long, value_name = "EXECUTOR")]
+    pub via: Option<ExecutorKind>,
     #[command(flatten)]
     pub passes: PassArguments,
 }

@@ -17,6 +17,7 @@ use tgsi_ir::Stage;
 use crate::driver::TextTarget;
 use crate::error::TextError;
 use crate::language::Language;
+use crate::name_values::name_values;
 use crate::spell::{respell, spell};
 
 const NAGA: &str = "naga";
@@ -33,6 +34,7 @@ pub fn translate(words: &[u32], target: &TextTarget, stage: Stage) -> Result<Str
         .parse()
         .map_err(|error| TextError::Reader(NAGA, chain(&error)))?;
     respell(&mut module);
+    name_values(&mut module);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .map_err(|error| TextError::Validator(NAGA, chain(error.as_inner())))?;

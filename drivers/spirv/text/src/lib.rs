@@ -9,6 +9,7 @@
 //! | `driver` | the drivers, one for each language, and their options |
 //! | `language` | what a language has: stages, versions |
 //! | `refuse` | what a library would get wrong without a word, found before it sees the module |
+//! | `name_values` | names for values, so that naga writes each once |
 //! | `spell` | what naga reads otherwise, spelt so that it does not |
 //! | `spell_cross` | the same for SPIRV-Cross |
 //! | `by_naga` | naga: reader, validator, writers |
@@ -84,6 +85,7 @@ mod by_naga;
 mod driver;
 mod error;
 mod language;
+mod name_values;
 mod refuse;
 mod spell;
 #[cfg(feature = "spirv-cross")]

@@ -5,12 +5,14 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use tgsi::tables::Processor;
+use tgsi_compiler::Stage as CompilerStage;
 use tgsi_ir::run::environment::{Inputs, Resources, RunLimits};
 use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
 
 use crate::args::Color;
 use crate::diagnostics::{self, Reporter};
 use crate::draw_arguments::{ConstantRegister, DrawArguments, TextureArgument};
+use crate::executor_kind::ExecutorKind;
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
 use crate::limits::current;
@@ -18,6 +20,9 @@ use crate::output;
 use crate::plan::Plan;
 use crate::status::{Failure, Status};
 use crate::verify::executor::Executor;
+
+/// The driver that runs shaders unless another executor is asked for.
+const PROCESSOR: &str = "cpu";
 
 /// A shader ready to be run.
 struct Loaded {
@@ -27,7 +32,16 @@ struct Loaded {
 
 /// Draws.
 pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> {
-    let plan = Plan::to_be_run(&arguments.passes)?;
+    let mut passes = arguments.passes.clone();
+    let chosen = &mut passes.driver_options.driver;
+    let via = arguments.via.unwrap_or_else(|| match tgsi_drivers::find(PROCESSOR) {
+        Some(driver) if chosen.is_none() => {
+            *chosen = Some(PROCESSOR.to_owned());
+            ExecutorKind::Driver(driver.name())
+        }
+        _ => ExecutorKind::Stage(CompilerStage::Opt),
+    });
+    let plan = Plan::to_be_run(&passes)?;
     let reporter = Reporter::for_inputs(1, color);
     let mut mesh = read_mesh(&arguments.mesh)?;
     if arguments.fit || arguments.vertex.is_none() {
@@ -35,9 +49,9 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
     }
     let textures = arguments.textures.iter().map(|argument| Ok((argument.unit, read_texture(argument)?)));
     let textures = textures.collect::<Result<BTreeMap<u32, Texture>, Failure>>()?;
-    let fragment = load(&arguments.fragment, Processor::Fragment, arguments, &plan, &reporter)?;
+    let fragment = load(&arguments.fragment, Processor::Fragment, via, &plan, &reporter)?;
     let vertex = match &arguments.vertex {
-        Some(path) => match load(path, Processor::Vertex, arguments, &plan, &reporter)? {
+        Some(path) => match load(path, Processor::Vertex, via, &plan, &reporter)? {
             Some(loaded) => Some(loaded),
             None => return Ok(Status::ShaderError),
         },
@@ -83,7 +97,7 @@ pub fn draw(arguments: &DrawArguments, color: Color) -> Result<Status, Failure> 
 fn load(
     path: &Path,
     stage: Processor,
-    arguments: &DrawArguments,
+    via: ExecutorKind,
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<Option<Loaded>, Failure> {
@@ -95,7 +109,7 @@ fn load(
             let (wanted, is) = (stage.name(), found.name());
             return Err(ShaderError::Other(format!("this must be a shader of the stage {wanted}; it is {is}")));
         }
-        let executor = Executor::new(&shader, arguments.via, plan)?;
+        let executor = Executor::new(&shader, via, plan)?;
         Ok(Loaded { shader, executor })
     });
     match loaded {

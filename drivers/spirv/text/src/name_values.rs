@@ -1,0 +1,130 @@
+//! Names for values, so that naga's writers write each once.
+//!
+//! The writers put an expression where it is used, again for each use, unless it has a name or more than one expression
+//! uses it. A part of a value (`a.x`) never gets a variable, and counts as one use however often it is used. So text and
+//! time would grow exponentially with chains of vectors that are taken apart and put together, and the stack with chains
+//! of operations. With a name for each value that is taken apart, and for every so many operations, they grow with the
+//! module.
+
+use naga::{Expression, Function, Handle, Module};
+
+/// Operations inside each other before one gets a name.
+const MAX_DEPTH: u32 = 32;
+
+/// Gives names to values of all functions. See the [module](self).
+pub fn name_values(module: &mut Module) {
+    let functions = module.functions.iter_mut().map(|(_, function)| function);
+    functions.chain(module.entry_points.iter_mut().map(|entry| &mut entry.function)).for_each(name_in);
+}
+
+fn name_in(function: &mut Function) {
+    let mut depths: Vec<u32> = Vec::with_capacity(function.expressions.len());
+    let mut named: Vec<Handle<Expression>> = Vec::new();
+    for (handle, expression) in function.expressions.iter() {
+        // Operands come before what uses them.
+        let mut depth = 0;
+        operands(expression, &mut |operand| {
+            depth = depth.max(depths.get(operand.index()).map_or(0, |depth| depth + 1));
+        });
+        if depth > MAX_DEPTH && is_computed(expression) {
+            named.push(handle);
+            depth = 0;
+        }
+        depths.push(depth);
+        if let Some(base) = taken_apart(expression).filter(|&base| is_computed(&function.expressions[base])) {
+            named.push(base);
+        }
+    }
+    for handle in named {
+        function.named_expressions.entry(handle).or_insert_with(|| "value".to_owned());
+    }
+}
+
+/// The value that an expression takes a part of.
+fn taken_apart(expression: &Expression) -> Option<Handle<Expression>> {
+    match *expression {
+        Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => Some(base),
+        Expression::Swizzle { vector, .. } => Some(vector),
+        _ => None,
+    }
+}
+
+/// Whether an expression is computed where it stands. Pointers, constants and arguments are not.
+fn is_computed(expression: &Expression) -> bool {
+    matches!(
+        expression,
+        Expression::Compose { .. }
+            | Expression::Splat { .. }
+            | Expression::Swizzle { .. }
+            | Expression::Load { .. }
+            | Expression::ImageSample { .. }
+            | Expression::ImageLoad { .. }
+            | Expression::Unary { .. }
+            | Expression::Binary { .. }
+            | Expression::Select { .. }
+            | Expression::Derivative { .. }
+            | Expression::Relational { .. }
+            | Expression::Math { .. }
+            | Expression::As { .. }
+    )
+}
+
+/// The operands that are written inside an expression.
+fn operands(expression: &Expression, each: &mut impl FnMut(Handle<Expression>)) {
+    match expression {
+        Expression::Compose { components, .. } => components.iter().copied().for_each(each),
+        &Expression::Access { base, index } => [base, index].into_iter().for_each(each),
+        &Expression::AccessIndex { base, .. } => each(base),
+        &Expression::Splat { value, .. } => each(value),
+        &Expression::Swizzle { vector, .. } => each(vector),
+        &Expression::Load { pointer } => each(pointer),
+        &Expression::Unary { expr, .. } | &Expression::Derivative { expr, .. } | &Expression::As { expr, .. } => {
+            each(expr);
+        }
+        &Expression::Relational { argument, .. } => each(argument),
+        &Expression::Binary { left, right, .. } => [left, right].into_iter().for_each(each),
+        &Expression::Select { condition, accept, reject } => [condition, accept, reject].into_iter().for_each(each),
+        &Expression::Math { arg, arg1, arg2, arg3, .. } => {
+            [Some(arg), arg1, arg2, arg3].into_iter().flatten().for_each(each);
+        }
+        // Lookups have names of their own; the rest has no operands.
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tgsi_compiler::{Compiler, Driver};
+
+    use crate::{ESSL, GLSL, HLSL, MSL, WGSL};
+
+    /// The length of the text of a chain of vectors that are taken apart and put together.
+    fn length(driver: &dyn Driver, links: usize) -> usize {
+        let mut text =
+            "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0..1]\nMOV TEMP[0], IN[0]\n"
+                .to_owned();
+        for _ in 0..links {
+            text.push_str(
+                "MAD TEMP[1].xy, TEMP[0].yxxx, TEMP[0].xxxx, TEMP[0].wzyx\nMAX TEMP[1].zw, TEMP[0].xyzx, TEMP[0]\n",
+            );
+            text.push_str("MUL TEMP[0].xz, TEMP[1].wxyz, TEMP[1].zzxx\nADD TEMP[0].yw, TEMP[1].xxyy, TEMP[1].zwxz\n");
+        }
+        let _ = write!(text, "MOV OUT[0], TEMP[0]\nEND\n");
+        let source = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+        let compiler = Compiler::for_target(driver.target(&[]).expect("no options").into());
+        compiler.compile(source).expect("a text").into_bytes().len()
+    }
+
+    #[test]
+    fn text_grows_with_the_shader() {
+        let drivers: [&dyn Driver; 5] = [&WGSL, &GLSL, &ESSL, &MSL, &HLSL];
+        for driver in drivers {
+            let (short, long) = (length(driver, 20), length(driver, 200));
+            assert!(long < 12 * short, "{}: {short} bytes, then {long}", driver.name());
+        }
+        // So deep in each other operations would end on the stack.
+        length(&WGSL, 4000);
+    }
+}
