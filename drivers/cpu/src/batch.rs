@@ -147,8 +147,8 @@ impl Program {
         Ok(outputs)
     }
 
-    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size of
-    /// shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
+    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size
+    /// of shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
     /// invocations of a workgroup are one block, so a workgroup may have as many as a block may have lanes.
     ///
     /// # Errors

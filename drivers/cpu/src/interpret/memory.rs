@@ -298,7 +298,7 @@ impl Run<'_> {
 
     /// Bytes of a constant buffer; buffers are lists of words.
     fn constant_bytes(words: &[u32], at: u32, size: u32) -> Option<u64> {
-        if at % 4 == 0 && size == 4 {
+        if at.is_multiple_of(4) && size == 4 {
             return words.get(at as usize / 4).map(|&word| word.into());
         }
         let mut value = 0;

@@ -1,4 +1,5 @@
-//! From lowered IR to the list of operations. Every value has planes of its own here; [`super::assign`] makes them share.
+//! From lowered IR to the list of operations. Every value has planes of its own here; [`super::assign`] makes them
+//! share.
 //!
 //! The way through the control tree keeps its own stack, so nesting costs no native stack.
 
