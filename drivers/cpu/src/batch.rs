@@ -35,10 +35,10 @@ impl Limits {
 }
 
 /// The lanes `first..first + count` of inputs, without what all lanes share.
-fn cut(inputs: &Inputs, part: &mut Inputs, first: usize, count: usize) {
+fn cut(program: &Program, inputs: &Inputs, part: &mut Inputs, first: usize, count: usize) {
     part.lanes = count;
-    part.inputs = cut_registers(&inputs.inputs, first, count);
-    part.framebuffer = cut_registers(&inputs.framebuffer, first, count);
+    part.inputs = cut_registers(&inputs.inputs, program.input_registers as usize, first, count);
+    part.framebuffer = cut_registers(&inputs.framebuffer, usize::MAX, first, count);
     part.helpers.clear();
     part.helpers.extend(inputs.helpers.iter().skip(first).take(count));
     for (&value, words) in &inputs.system_values {
@@ -51,9 +51,10 @@ fn cut(inputs: &Inputs, part: &mut Inputs, first: usize, count: usize) {
     }
 }
 
-fn cut_registers(registers: &LaneRegisters, first: usize, count: usize) -> LaneRegisters {
-    let mut part = LaneRegisters::new(count, registers.len());
-    for register in 0..registers.len() {
+fn cut_registers(registers: &LaneRegisters, needed: usize, first: usize, count: usize) -> LaneRegisters {
+    let needed = registers.len().min(needed);
+    let mut part = LaneRegisters::new(count, needed);
+    for register in 0..needed {
         for component in 0..4 {
             if let Some(words) = registers.component(register, component).get(first..first + count) {
                 part.component_mut(register, component).copy_from_slice(words);
@@ -122,7 +123,7 @@ impl Program {
         };
         let starts: Vec<usize> = (0..lanes).step_by(BLOCK_LANES).collect();
         let run = |block: &mut Block, part: &mut Inputs, first: usize| {
-            cut(inputs, part, first, BLOCK_LANES.min(lanes - first));
+            cut(self, inputs, part, first, BLOCK_LANES.min(lanes - first));
             self.run_in(block, part, &mut Shared(resources), limits.of_block())
         };
         if self.writes_memory() || starts.len() < 2 {
@@ -147,8 +148,8 @@ impl Program {
         Ok(outputs)
     }
 
-    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size of
-    /// shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
+    /// Runs a compute shader for a grid of workgroups, one after the other. Constants, buffers, counters and the size
+    /// of shared memory are those of `inputs`, which afterwards hold the buffers and counters that the shader left. All
     /// invocations of a workgroup are one block, so a workgroup may have as many as a block may have lanes.
     ///
     /// # Errors

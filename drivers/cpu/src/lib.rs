@@ -7,9 +7,9 @@
 //! Shader ── lower ──> Shader ── program ──> lane program ── interpret ──> outputs
 //! ```
 //!
-//! [`lower`](mod@lower) runs passes of the IR. [`program`] flattens the result: a list of small operations over numbered
-//! planes, one word a lane each, with structured control flow. [`interpret`] executes an operation for all lanes of a
-//! block before it goes on to the next; masks say which lanes take part.
+//! [`lower`](mod@lower) runs passes of the IR. [`program`] flattens the result: a list of small operations over
+//! numbered planes, one word a lane each, with structured control flow. [`interpret`] executes an operation for all
+//! lanes of a block before it goes on to the next; masks say which lanes take part.
 
 pub mod driver;
 pub mod error;

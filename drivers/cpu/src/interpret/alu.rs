@@ -1,7 +1,5 @@
 //! Operations of the ALU: loops over lanes for the rows of the table, [`evaluate`] for each lane for all others.
 
-use std::array;
-
 use tgsi_ir::alu::{AluOp, evaluate};
 use tgsi_ir::body::MAX_COMPONENTS;
 
@@ -21,34 +19,29 @@ macro_rules! dispatch {
 
 macro_rules! apply {
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident) $value:expr) => {
-        $block.lanes(
-            $masked,
-            $dest,
-            [$sources[0]],
-            #[inline(always)]
-            |[$a]| $value,
-        )
+        $block.unary($masked, $dest, $sources, |$a| $value)
     };
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident, $b:ident) $value:expr) => {
-        $block.lanes(
-            $masked,
-            $dest,
-            [$sources[0], $sources[1]],
-            #[inline(always)]
-            |[$a, $b]| $value,
-        )
+        $block.binary($masked, $dest, $sources, |$a, $b| $value)
     };
     ($block:ident $masked:ident $dest:ident $sources:ident ($a:ident, $b:ident, $c:ident) $value:expr) => {
-        $block.lanes(
-            $masked,
-            $dest,
-            $sources,
-            #[inline(always)]
-            |[$a, $b, $c]| $value,
-        )
+        $block.ternary($masked, $dest, $sources, |$a, $b, $c| $value)
     };
 }
 
+/// One step of a loop over lanes.
+type Chunk = [u32; CHUNK];
+
+/// The chunk of a file of planes that begins at a word.
+#[inline(always)]
+fn chunk(words: &[u32], at: usize) -> &Chunk {
+    const ZERO: Chunk = [0; CHUNK];
+    // All planes are there; this keeps a panic out of the loops.
+    words.get(at..).and_then(|words| words.first_chunk()).unwrap_or(&ZERO)
+}
+
+// The loops are written out, each in a function of its own: as adaptors of arrays, or all in one function, they do not
+// become vector code.
 impl Block {
     /// Executes a row of the table.
     pub(super) fn run_lane(&mut self, op: AluOp, masked: bool, dest: u32, sources: [u32; 3]) {
@@ -56,43 +49,60 @@ impl Block {
         lane_operations!(dispatch self op masked dest sources);
     }
 
-    /// Computes a plane from others, chunk by chunk.
-    #[inline(always)]
-    fn lanes<const N: usize>(
-        &mut self,
-        masked: bool,
-        dest: u32,
-        sources: [u32; N],
-        compute: impl Fn([u32; N]) -> u32 + Copy,
-    ) {
+    #[inline(never)]
+    fn unary(&mut self, masked: bool, dest: u32, [a, ..]: [u32; 3], compute: impl Fn(u32) -> u32) {
         let width = self.width;
-        let mut at = 0;
-        while at < width {
-            let planes: [Option<&[u32; CHUNK]>; N] = sources
-                .map(|plane| self.words.get(plane as usize * width + at..).and_then(|words| words.first_chunk()));
-            let planes = planes.map(|plane| plane.unwrap_or(&[0; CHUNK]));
-            let result: [u32; CHUNK] = array::from_fn(
-                #[inline(always)]
-                |lane| {
-                    compute(planes.map(
-                        #[inline(always)]
-                        |plane| plane[lane],
-                    ))
-                },
-            );
-            let start = dest as usize * width + at;
-            if let Some(dest) = self.words.get_mut(start..).and_then(|words| words.first_chunk_mut::<CHUNK>()) {
-                if masked {
-                    let mask: &[u32; CHUNK] =
-                        self.active.get(at..).and_then(|words| words.first_chunk()).unwrap_or(&[0; CHUNK]);
-                    for lane in 0..CHUNK {
-                        dest[lane] = dest[lane] & !mask[lane] | result[lane] & mask[lane];
-                    }
-                } else {
-                    *dest = result;
-                }
+        for at in (0..width).step_by(CHUNK) {
+            let a = chunk(&self.words, a as usize * width + at);
+            let mut result = [0; CHUNK];
+            for lane in 0..CHUNK {
+                result[lane] = compute(a[lane]);
             }
-            at += CHUNK;
+            self.put_chunk(masked, dest as usize * width, at, &result);
+        }
+    }
+
+    #[inline(never)]
+    fn binary(&mut self, masked: bool, dest: u32, [a, b, _]: [u32; 3], compute: impl Fn(u32, u32) -> u32) {
+        let width = self.width;
+        for at in (0..width).step_by(CHUNK) {
+            let a = chunk(&self.words, a as usize * width + at);
+            let b = chunk(&self.words, b as usize * width + at);
+            let mut result = [0; CHUNK];
+            for lane in 0..CHUNK {
+                result[lane] = compute(a[lane], b[lane]);
+            }
+            self.put_chunk(masked, dest as usize * width, at, &result);
+        }
+    }
+
+    #[inline(never)]
+    fn ternary(&mut self, masked: bool, dest: u32, [a, b, c]: [u32; 3], compute: impl Fn(u32, u32, u32) -> u32) {
+        let width = self.width;
+        for at in (0..width).step_by(CHUNK) {
+            let a = chunk(&self.words, a as usize * width + at);
+            let b = chunk(&self.words, b as usize * width + at);
+            let c = chunk(&self.words, c as usize * width + at);
+            let mut result = [0; CHUNK];
+            for lane in 0..CHUNK {
+                result[lane] = compute(a[lane], b[lane], c[lane]);
+            }
+            self.put_chunk(masked, dest as usize * width, at, &result);
+        }
+    }
+
+    #[inline(always)]
+    fn put_chunk(&mut self, masked: bool, plane: usize, at: usize, result: &Chunk) {
+        let Some(dest) = self.words.get_mut(plane + at..).and_then(|words| words.first_chunk_mut::<CHUNK>()) else {
+            return;
+        };
+        if masked {
+            let mask = chunk(&self.active, at);
+            for lane in 0..CHUNK {
+                dest[lane] = dest[lane] & !mask[lane] | result[lane] & mask[lane];
+            }
+        } else {
+            *dest = *result;
         }
     }
 }

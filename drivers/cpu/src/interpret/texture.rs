@@ -1,4 +1,5 @@
-//! Texture and image instructions, through [`Resources`](tgsi_ir::run::Resources): lookups quad by quad, images lane by lane.
+//! Texture and image instructions, through [`Resources`](tgsi_ir::run::Resources): lookups quad by quad, images lane by
+//! lane.
 
 use tgsi_ir::alu::{AluOp, BaseType, ExecutionMode, evaluate};
 use tgsi_ir::body::{DEFAULT_TG4_OFFSETS, TexData, TexOp, TexSrcKind};

@@ -1,4 +1,5 @@
-//! From lowered IR to the list of operations. Every value has planes of its own here; [`super::assign`] makes them share.
+//! From lowered IR to the list of operations. Every value has planes of its own here; [`super::assign`] makes them
+//! share.
 //!
 //! The way through the control tree keeps its own stack, so nesting costs no native stack.
 
@@ -56,6 +57,7 @@ pub fn compile(shader: &Shader, options: Options) -> Result<Program, CpuError> {
         vertices_out: if shader.stage == Stage::Geometry { shader.info.gs.vertices_out } else { 0 },
         patch_vertices: if shader.stage == Stage::TessCtrl { shader.info.tess.tcs_vertices_out } else { 0 },
         output_registers: 0,
+        input_registers: 0,
         writes_memory: false,
     };
     let mut builder = Builder {
@@ -684,7 +686,7 @@ impl Builder<'_> {
         self.program.constants.push((dest.plane, address));
     }
 
-    /// Counts the output registers, as the interpreter of the IR does.
+    /// Counts the input registers, and the output registers as the interpreter of the IR does.
     fn outputs(&mut self) {
         let shader = self.shader;
         let mut registers = shader.num_outputs;
@@ -696,7 +698,20 @@ impl Builder<'_> {
             let slots = if data.compact { shader.types.array_elements(ty).div_ceil(4) } else { shader.types.slots(ty) };
             registers = registers.max(data.driver_location.saturating_add(slots));
         }
+        let mut inputs = 0u32;
         for intrinsic in &self.program.intrinsics {
+            if matches!(intrinsic.op, IntrinsicOp::LoadInput | IntrinsicOp::LoadInterpolatedInput) {
+                // The last register that a value of the last slot reaches; without a range, any.
+                let range = intrinsic.index(IndexKind::Range) as u32;
+                let known = range != 0 || intrinsic.offset.is_some();
+                let last = if range != 0 { range - 1 } else { intrinsic.offset.unwrap_or(0) };
+                let width = (intrinsic.dest.planes() + intrinsic.index(IndexKind::Component) as u32 % 4).div_ceil(4);
+                let end = (intrinsic.base as u32).saturating_add(last).saturating_add(width);
+                inputs = inputs.max(if known { end } else { u32::MAX });
+            }
+            if matches!(intrinsic.op, IntrinsicOp::LoadPerPrimitiveInput) {
+                inputs = u32::MAX;
+            }
             if matches!(intrinsic.op, IntrinsicOp::StoreOutput | IntrinsicOp::StorePerVertexOutput) {
                 let slots = IoSemantics::from_i32(intrinsic.index(IndexKind::IoSemantics)).num_slots;
                 // A wide value goes over into the next registers.
@@ -706,6 +721,7 @@ impl Builder<'_> {
                 registers = registers.max((intrinsic.base as u32).saturating_add(slots));
             }
         }
+        self.program.input_registers = inputs;
         self.program.output_registers = registers.min(MAX_OUTPUT_REGISTERS);
         self.program.patch_vertices = self.program.patch_vertices.min(MAX_LANES as u32);
     }

@@ -268,6 +268,8 @@ pub struct Program {
     pub(crate) vertices_out: u32,
     pub(crate) patch_vertices: u32,
     pub(crate) output_registers: u32,
+    /// Input registers that loads may read, those before them included.
+    pub(crate) input_registers: u32,
     pub(crate) writes_memory: bool,
 }
 

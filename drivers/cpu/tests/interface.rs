@@ -1,0 +1,99 @@
+//! The interface for hosts: many lanes in blocks give what few lanes at once give, workgroups see each other's writes,
+//! runs end, and nothing outside of buffers is touched.
+
+use tgsi_compiler::{Compiler, Driver, Stage};
+use tgsi_driver_cpu::resources::NoResources;
+use tgsi_driver_cpu::{BLOCK_LANES, Limits, Options, Program, RunError, compile};
+use tgsi_ir::run::{Inputs, LaneRegisters};
+
+fn program(text: &str) -> Program {
+    let shader = tgsi::text::parse(text.as_bytes()).expect("a shader").shader;
+    let compiler = Compiler::for_target(tgsi_driver_cpu::DRIVER.target(&[]).expect("no options").into());
+    let lowered = compiler.ir_at(Stage::Registers, &shader).expect("it is lowered");
+    compile(&lowered, Options::default()).expect("it is compiled")
+}
+
+fn lanes(count: usize) -> Inputs {
+    let mut inputs = Inputs { lanes: count, inputs: LaneRegisters::new(count, 1), ..Inputs::default() };
+    for component in 0..4 {
+        for (lane, word) in inputs.inputs.component_mut(0, component).iter_mut().enumerate() {
+            *word = ((lane * lane) as f32 + component as f32).to_bits();
+        }
+    }
+    inputs
+}
+
+fn float(inputs: &LaneRegisters, component: usize, lane: usize) -> f32 {
+    f32::from_bits(inputs.get(0, component, lane))
+}
+
+#[test]
+fn quads_in_blocks_are_whole() {
+    let program = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nDDX TEMP[0], IN[0]\n\
+         MOV OUT[0], TEMP[0]\nEND\n",
+    );
+    // More than one block, and one that is not full.
+    let count = 3 * BLOCK_LANES + 8;
+    let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
+    assert_eq!(outputs.outputs.lanes(), count);
+    for lane in 0..count {
+        let quad = lane & !3;
+        let expected = ((quad + 3) * (quad + 3)) as f32 - ((quad + 2) * (quad + 2)) as f32;
+        assert_eq!(float(&outputs.outputs, 1, lane), expected, "lane {lane}");
+    }
+}
+
+#[test]
+fn killed_lanes_are_reported_in_all_blocks() {
+    let program = program(
+        "FRAG\nDCL IN[0], GENERIC[0], PERSPECTIVE\nDCL OUT[0], COLOR\nDCL TEMP[0]\nIMM[0] FLT32 {100.5, 1, 0, 0}\n\
+         ADD TEMP[0].x, IN[0].xxxx, -IMM[0].xxxx\nKILL_IF TEMP[0].xxxx\nMOV OUT[0], IMM[0].yyyy\nEND\n",
+    );
+    let count = 2 * BLOCK_LANES;
+    let outputs = program.run_quads(&lanes(count), &NoResources, Limits::default()).expect("it runs");
+    for lane in 0..count {
+        assert_eq!(outputs.live[lane], (lane * lane) as f32 > 100.5, "lane {lane}");
+    }
+}
+
+#[test]
+fn a_shader_that_does_not_end_is_given_up() {
+    let program = program("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nBGNLOOP\nMOV OUT[0], IN[0]\nENDLOOP\nEND\n");
+    let limits = Limits { steps: 10_000, ..Limits::default() };
+    let error = program.run_vertices(&lanes(4), &NoResources, limits).expect_err("it does not end");
+    assert_eq!(error, RunError::StepLimit { limit: 10_000 });
+}
+
+/// Each workgroup adds one to the first word, so the last sees all others; stores beyond the end are dropped.
+#[test]
+fn workgroups_change_buffers_and_nothing_else() {
+    let program = program(
+        "COMP\nPROPERTY CS_FIXED_BLOCK_WIDTH 4\nPROPERTY CS_FIXED_BLOCK_HEIGHT 1\nPROPERTY CS_FIXED_BLOCK_DEPTH 1\n\
+         DCL BUFFER[0]\nDCL TEMP[0]\nIMM[0] UINT32 {0, 1, 4, 4096}\nATOMUADD TEMP[0].x, BUFFER[0], IMM[0].xxxx, \
+         IMM[0].yyyy\nSTORE BUFFER[0].x, IMM[0].zzzz, IMM[0].wwww\nSTORE BUFFER[0].x, IMM[0].wwww, IMM[0].yyyy\nEND\n",
+    );
+    assert!(program.writes_memory());
+    let mut inputs = Inputs { buffers: vec![vec![0; 8]], ..Inputs::default() };
+    program.dispatch([3, 2, 1], [4, 1, 1], &mut inputs, &NoResources, Limits::default()).expect("it runs");
+    assert_eq!(inputs.buffers, [[24, 0, 0, 0, 0, 16, 0, 0]]);
+}
+
+#[test]
+fn a_workgroup_of_too_many_lanes_is_refused() {
+    let program = program("COMP\nEND\n");
+    let error = program.dispatch([1; 3], [64, 64, 1], &mut Inputs::default(), &NoResources, Limits::default());
+    assert_eq!(error, Err(RunError::TooManyLanes { lanes: 4096 }));
+}
+
+#[test]
+fn values_share_planes() {
+    let mut text = String::from("VERT\nDCL IN[0]\nDCL OUT[0], POSITION\nDCL TEMP[0]\nMOV TEMP[0], IN[0]\n");
+    for _ in 0..200 {
+        text.push_str("MUL TEMP[0], TEMP[0], IN[0].yzwx\nADD TEMP[0], TEMP[0], IN[0].zzxy\n");
+    }
+    text.push_str("MOV OUT[0], TEMP[0]\nEND\n");
+    let program = program(&text);
+    assert!(program.num_operations() > 1000, "{program}");
+    assert!(program.num_planes() < 40, "{}", program.num_planes());
+}
