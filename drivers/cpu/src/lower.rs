@@ -5,6 +5,7 @@ use tgsi_ir::options::CompilerOptions;
 use tgsi_ir::passes::pass_manager::Passes;
 use tgsi_ir::passes::table::Pass;
 use tgsi_ir::passes::table::rows::*;
+use tgsi_ir::shader::NO_INLINE;
 
 /// The passes, in order.
 const PASSES: &[Pass] = &[
@@ -29,6 +30,10 @@ pub fn compiler_options() -> CompilerOptions {
 /// Lowers optimised SSA.
 pub fn lower(shader: &mut Shader, passes: &mut Passes<'_>) {
     let options = compiler_options();
+    // There are no calls here, whatever another target wanted.
+    for function in shader.functions.values_mut() {
+        function.remarks.retain(|remark| remark != NO_INLINE);
+    }
     for &pass in PASSES {
         passes.run(shader, pass, &options);
     }

@@ -1,13 +1,9 @@
-//! Arguments of `draw`.
+//! Values of the arguments of `draw`, and how they are read.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
 use tgsi_raster::{Attribute, Wrap};
-
-use crate::args::PassArguments;
-use crate::executor_kind::ExecutorKind;
 
 /// Most pixels of a side.
 const MAX_SIZE: u32 = 8192;
@@ -16,85 +12,24 @@ const MAX_REGISTERS: u32 = 4096;
 /// Most constant buffers.
 const MAX_BUFFERS: u32 = 32;
 
-/// Arguments of `draw`.
-#[derive(Debug, Args)]
-pub struct DrawArguments {
-    /// Fragment shader, TGSI or IR.
-    #[arg(long, value_name = "FILE")]
-    pub fragment: PathBuf,
-    /// Vertex shader. Without one the mesh is seen as it is, scaled to fit, and inputs of the fragment shader are, by
-    /// their semantics: COLOR the colour, NORMAL the normal, TEXCOORD and GENERIC[0] the texture coordinates,
-    /// GENERIC[1] the normal, GENERIC[2] the position.
-    #[arg(long, value_name = "FILE")]
-    pub vertex: Option<PathBuf>,
-    /// `quad`, a square from -1 to 1; `sphere`, of radius 1; or a file in Wavefront's OBJ format.
-    #[arg(long, value_name = "quad|sphere|FILE", default_value = "quad")]
-    pub mesh: PathBuf,
-    /// Move and scale the mesh into the cube from -1 to 1 although there is a vertex shader.
-    #[arg(long)]
-    pub fit: bool,
-    /// What the inputs of the vertex shader are, from IN[0] on.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = attribute,
-        default_value = "position,texcoord,normal,color"
-    )]
-    pub attributes: Vec<Attribute>,
-    /// A texture for a unit, PNG: `0=wood.png`, with `,nearest` not filtered, with `,clamp` not repeated. Units without
-    /// one have a checkerboard.
-    #[arg(long = "texture", value_name = "UNIT=FILE")]
-    pub textures: Vec<TextureArgument>,
-    /// Values of constants: `3=1,0,0.5,1` for CONST[0][3], more than four go on in the next registers; `1/3=...` for
-    /// CONST[1][3]; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
-    /// `0x3f800000`. May be repeated.
-    #[arg(long = "const", value_name = "REGISTER=VALUES")]
-    pub constants: Vec<ConstantArgument>,
-    /// Where the time in seconds is put, of frame N: N / FPS. `5.x` for CONST[0][5].x, `1/5.w` for CONST[1][5].w.
-    #[arg(long, value_name = "REGISTER.COMPONENT")]
-    pub time: Option<TimeArgument>,
-    /// Number of frames; more than one make an animated PNG.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub frames: u32,
-    /// Frames a second.
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub fps: u16,
-    /// Width and height in pixels.
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "512x512", value_parser = size)]
-    pub size: (u32, u32),
-    /// Colour of what nothing covers: red, green, blue, alpha, two hexadecimal digits each.
-    #[arg(long, value_name = "RRGGBBAA", default_value = "000000ff", value_parser = color)]
-    pub background: [u8; 4],
-    /// Keep the alpha that the shader writes. The default is an opaque picture.
-    #[arg(long)]
-    pub alpha: bool,
-    /// The picture, PNG.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Executor of the shaders: `tgsi`, `ir`, `ssa`, `opt`, `registers`, `driver:<name>`. The default is the driver for
-    /// the processor, or `opt` if another driver is named or this build lacks that one.
-    #[arg(long, value_name = "EXECUTOR")]
-    pub via: Option<ExecutorKind>,
-    #[command(flatten)]
-    pub passes: PassArguments,
-}
-
-fn attribute(name: &str) -> Result<Attribute, String> {
+/// Reads an attribute by its name.
+pub fn attribute(name: &str) -> Result<Attribute, String> {
     Attribute::ALL.into_iter().find(|attribute| attribute.name() == name).ok_or_else(|| {
         let names = Attribute::ALL.map(Attribute::name);
         format!("no such attribute; there are {}", names.join(", "))
     })
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+/// Reads width and height, as `640x480`.
+pub fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     sides
         .filter(|&(width, height)| (1..=MAX_SIZE).contains(&width) && (1..=MAX_SIZE).contains(&height))
         .ok_or_else(|| format!("as in 640x480, each from 1 to {MAX_SIZE}"))
 }
 
-fn color(text: &str) -> Result<[u8; 4], String> {
+/// Reads a colour, as `ff8000ff`.
+pub fn color(text: &str) -> Result<[u8; 4], String> {
     let digits = Some(text).filter(|text| text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let word = digits.and_then(|text| u32::from_str_radix(text, 16).ok());
     word.map(u32::to_be_bytes).ok_or_else(|| "as in ff8000ff: eight hexadecimal digits".to_owned())

@@ -9,9 +9,9 @@ use tgsi_compiler::Stage as CompilerStage;
 use tgsi_ir::run::environment::{Inputs, Resources, RunLimits};
 use tgsi_raster::{Mesh, Picture, Scene, Stage, Texture, draw as draw_scene};
 
-use crate::args::Color;
+use crate::args::{Color, DrawArguments};
 use crate::diagnostics::{self, Reporter};
-use crate::draw_arguments::{ConstantRegister, DrawArguments, TextureArgument};
+use crate::draw_arguments::{ConstantRegister, TextureArgument};
 use crate::executor_kind::ExecutorKind;
 use crate::input::{ShaderError, Source};
 use crate::input_shader::InputShader;
