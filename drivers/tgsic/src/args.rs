@@ -565,8 +565,8 @@ pub struct DrawArguments {
     #[arg(long, value_name = "FILE")]
     pub fragment: PathBuf,
     /// Vertex shader. Without one the mesh is seen as it is, scaled to fit, and inputs of the fragment shader are, by
-    /// their semantics: COLOR the colour, NORMAL the normal, TEXCOORD and GENERIC[0] the texture coordinates,
-    /// GENERIC[1] the normal, GENERIC[2] the position.
+    /// their semantics: COLOR the colour, NORMAL the normal, TEXCOORD and `GENERIC[0]` the texture coordinates,
+    /// `GENERIC[1]` the normal, `GENERIC[2]` the position.
     #[arg(long, value_name = "FILE")]
     pub vertex: Option<PathBuf>,
     /// `quad`, a square from -1 to 1; `sphere`, of radius 1; or a file in Wavefront's OBJ format.
@@ -575,7 +575,7 @@ pub struct DrawArguments {
     /// Move and scale the mesh into the cube from -1 to 1 although there is a vertex shader.
     #[arg(long)]
     pub fit: bool,
-    /// What the inputs of the vertex shader are, from IN[0] on.
+    /// What the inputs of the vertex shader are, from `IN[0]` on.
     #[arg(
         long,
         value_name = "LIST",
@@ -588,12 +588,12 @@ pub struct DrawArguments {
     /// one have a checkerboard.
     #[arg(long = "texture", value_name = "UNIT=FILE")]
     pub textures: Vec<TextureArgument>,
-    /// Values of constants: `3=1,0,0.5,1` for CONST[0][3], more than four go on in the next registers; `1/3=...` for
-    /// CONST[1][3]; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
+    /// Values of constants: `3=1,0,0.5,1` for `CONST[0][3]`, more than four go on in the next registers; `1/3=...` for
+    /// `CONST[1][3]`; `vertex:3=...` and `fragment:3=...` for one of the shaders. Floats, integers as `7i`, bits as
     /// `0x3f800000`. May be repeated.
     #[arg(long = "const", value_name = "REGISTER=VALUES")]
     pub constants: Vec<ConstantArgument>,
-    /// Where the time in seconds is put, of frame N: N / FPS. `5.x` for CONST[0][5].x, `1/5.w` for CONST[1][5].w.
+    /// Where the time in seconds is put, of frame N: N / FPS. `5.x` for `CONST[0][5].x`, `1/5.w` for `CONST[1][5].w`.
     #[arg(long, value_name = "REGISTER.COMPONENT")]
     pub time: Option<TimeArgument>,
     /// Number of frames; more than one make an animated PNG.

@@ -1,7 +1,7 @@
 //! The lane program: a shader as a flat list of operations over numbered planes.
 //!
 //! A *plane* is one word for each lane of a block. A value has a plane for each component; 64-bit components have two,
-//! the low words of all components first. Planes of values are assigned by liveness ([`assign`]): several values that
+//! the low words of all components first. Planes of values are assigned by liveness (`assign`): several values that
 //! do not live at once share one. Registers, cells of variables and constants have planes of their own.
 //!
 //! Control flow is structured. `If`, `Else`, `EndIf`, `Loop`, `Continue` and `EndLoop` change the mask of active lanes;

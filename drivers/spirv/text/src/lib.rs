@@ -19,10 +19,10 @@
 //!
 //! # Which library
 //!
-//! WGSL is written by naga. The others are written by SPIRV-Cross in builds with the feature `spirv-cross`, else by naga,
-//! which is the smaller build: SPIRV-Cross is 75,000 lines of C++, and naga has only vertex, fragment and compute shaders.
-//! Each has its profile of the driver for SPIR-V, so that the module has what the language has: `portable` for WGSL and
-//! for naga, `glsl`, `essl`, `msl`, `hlsl` for SPIRV-Cross.
+//! WGSL is written by naga. The others are written by SPIRV-Cross in builds with the feature `spirv-cross`, else by
+//! naga, which is the smaller build: SPIRV-Cross is 75,000 lines of C++, and naga has only vertex, fragment and compute
+//! shaders. Each has its profile of the driver for SPIR-V, so that the module has what the language has: `portable` for
+//! WGSL and for naga, `glsl`, `essl`, `msl`, `hlsl` for SPIRV-Cross.
 //!
 //! # WGSL
 //!
@@ -51,8 +51,10 @@
 //! | shaders | all | all | every eighth | all, with tessellation | every second |
 //! | arrive | 1,162 of 1,342 | 1,315 of 1,342 | 150 of 172 | 1,442 of 1,465 | 646 of 674 |
 //!
-//! ESSL and WGSL are counted as they are, GLSL, MSL and HLSL before the last causes were named or mended, which takes
-//! nothing from them but clocks, viewport masks and the like. What does not arrive in WGSL:
+//! The columns were counted one after the other: GLSL, MSL and HLSL first, before causes that are mended or named now.
+//! naga's validator takes more than browsers do. Of an earlier 1,164 texts Tint of Chromium took 1,061; 76 had NaN or
+//! infinity as constants and 12 wrote memory in vertex shaders, both of which are gone; 3 had barriers where it does
+//! not see that control flow is uniform, 3 were too deep for its parser. What does not arrive in WGSL:
 //!
 //! | number | what | whose |
 //! |---|---|---|
@@ -73,11 +75,11 @@
 //! | 3 | 64-bit masks of ballots | this crate |
 //! | 3 | clip distances as inputs (2), a position that is only declared (1) | this crate |
 //!
-//! GLSL lacks nothing but framebuffer fetch (1) and one operation of subgroups (1); ESSL lacks formats of images, numbers
-//! of levels and of samples, stencil export; of both glslang refuses tessellation control shaders that write outputs by
-//! another index than its own invocation. MSL lacks isolines (3), and SPIRV-Cross cannot index arrays there that are
-//! interpolated at a place (6) or belong to tessellation (10). HLSL lacks stencil export, positions of samples, clocks,
-//! and before shader model 6.7 multisampled images and helper invocations.
+//! Of GLSL framebuffer fetch (1) and one operation of subgroups (1) are known not to arrive; ESSL lacks formats of
+//! images, numbers of levels and of samples, stencil export; of both glslang refused all 11 tessellation control
+//! shaders that were tried, of which the cause is not known. MSL lacks isolines (3), and SPIRV-Cross cannot index
+//! arrays there that are interpolated at a place (6) or belong to tessellation (10). HLSL lacks stencil export,
+//! positions of samples, clocks, and before shader model 6.7 multisampled images and helper invocations.
 
 #[cfg(feature = "spirv-cross")]
 mod by_cross;
